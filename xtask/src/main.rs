@@ -1,14 +1,25 @@
-//! Workspace tasks. `cargo xtask tidy` checks what the compiler does not.
+//! Workspace tasks. `cargo xtask tidy` checks what the compiler does not; `cargo xtask sizes` prints how large the
+//! source is and how long packages take to build.
 
+mod sizes;
 mod tidy;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments == ["tidy"] {
-        return tidy::run();
+    match arguments.first().map(String::as_str) {
+        Some("tidy") if arguments.len() == 1 => tidy::run(),
+        Some("sizes") if arguments.len() == 1 => match tidy::repository() {
+            Ok((root, files)) => sizes::run(&root, &files),
+            Err(message) => {
+                tidy::say(&message);
+                ExitCode::FAILURE
+            }
+        },
+        _ => {
+            tidy::say("usage: cargo xtask tidy|sizes");
+            ExitCode::from(2)
+        }
     }
-    tidy::say("usage: cargo xtask tidy");
-    ExitCode::from(2)
 }

@@ -15,11 +15,13 @@ mod shape;
 
 use std::fmt;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use serde_json::Value;
 use spelunk_types::{ErrorCode, Limits};
+
+pub(crate) use self::shape::source_lines;
 
 /// A file in the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,16 +103,24 @@ pub(crate) fn say(line: &str) {
     drop(writeln!(std::io::stdout().lock(), "{line}"));
 }
 
-fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
+/// The root of the repository, and its files.
+pub(crate) fn repository() -> Result<(PathBuf, Vec<RepoFile>), String> {
     let metadata = metadata()?;
     let root = metadata["workspace_root"].as_str().ok_or("cargo metadata names no workspace root")?;
-    let files = files::read_all(Path::new(root))?;
+    Ok((PathBuf::from(root), files::read_all(Path::new(root))?))
+}
+
+fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
+    let metadata = metadata()?;
+    let (_, files) = repository()?;
     let codes: Vec<&str> = ErrorCode::ALL.iter().map(|code| code.name()).collect();
     let mut complaints = edges::check(&metadata);
     complaints.extend(modules::check(&files));
     complaints.extend(cycles::check(&files));
+    complaints.extend(shape::check_total(&files));
     complaints.extend(docs::check_errors(&files, &codes));
     complaints.extend(docs::check_promises(&files));
+    complaints.extend(docs::check_named_files(&files));
     let limits: Vec<&str> = Limits::ALL.iter().map(|limit| limit.name).collect();
     complaints.extend(readers::check_limits(&files, &limits));
     complaints.extend(readers::check_settings(&files));

@@ -1,4 +1,4 @@
-//! What every face works with: the settings, the workspace and the engine of this program.
+//! The application: settings, workspace and engine of this process, shared by every frontend.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -22,28 +22,28 @@ use crate::sandbox::WorkerPlace;
 use crate::trust::{self, Chosen, UserState};
 use crate::units::escaped;
 
-/// What every face works with.
+/// The application state that every frontend works with.
 pub struct App {
     pub settings: Settings,
     pub environment: Environment,
     pub current_dir: PathBuf,
-    /// How fast models may be asked, over all runs of the process.
+    /// Rate limits, shared by all runs of the process.
     paces: RateLimits,
-    /// Which program runs the code of models.
+    /// The program that runs model code.
     worker: WorkerPlace,
-    /// What makes the vectors of every index.
+    /// The embedder used by every index.
     embedder: SharedEmbedder,
-    /// What belongs to the user, outside of every project.
+    /// Per-user state, outside of any project.
     pub user: UserState,
-    /// Set once the workspace was found to be the user's own.
+    /// Set once the workspace was found to be trusted.
     is_trusted: OnceLock<()>,
-    /// Set once the user was told that it is not.
+    /// Set once the user was told that it is not trusted.
     is_told: OnceLock<()>,
-    /// What the reply cache is signed with.
+    /// The key that signs the reply cache.
     cache_key: OnceLock<[u8; 32]>,
     pub json: bool,
     pub quiet: bool,
-    /// Where a server says things: a thread of its own, so that no reader can hold it up.
+    /// The log of a server. It has its own thread, so a slow reader cannot block the server.
     log: OnceLock<LogWriter>,
     /// Colours on stdout.
     pub paint: Paint,
@@ -52,7 +52,7 @@ pub struct App {
 }
 
 impl App {
-    /// One that says nothing to anybody, for programs.
+    /// An instance that prints nothing, for use as a library.
     pub fn quiet(
         settings: Settings,
         environment: Environment,
@@ -81,12 +81,12 @@ impl App {
         }
     }
 
-    /// Where the workspace is or would be.
+    /// The path of the workspace, whether or not it exists.
     pub fn workspace_root(&self) -> PathBuf {
         self.current_dir.join(&self.settings.workspace_path)
     }
 
-    /// Whether the user named this very workspace, or it is what lies where they are.
+    /// Whether the user named this workspace explicitly or it was found in the current directory.
     fn workspace_chosen(&self) -> Chosen {
         match self.settings.origin("workspace.path") {
             Origin::Flag { .. } => Chosen::ByUser,
@@ -99,7 +99,7 @@ impl App {
         }
     }
 
-    /// The workspace, made if need be. One that is not trusted is an error.
+    /// The workspace, created if necessary. An untrusted workspace is an error.
     pub fn workspace(&self) -> Result<Workspace, Failure> {
         let root = self.workspace_root();
         let workspace = if self.is_trusted.get().is_some() && Workspace::exists(&root) {
@@ -118,7 +118,7 @@ impl App {
         Ok(workspace.with_cache_key(key))
     }
 
-    /// The workspace, if there is one: looking must not leave traces. One that is not trusted is opened read-only.
+    /// The workspace, if it exists: reading must not leave traces. An untrusted workspace is opened read-only.
     pub fn existing_workspace(&self) -> Result<Option<Workspace>, Failure> {
         let root = self.workspace_root();
         if !Workspace::exists(&root) {
@@ -136,37 +136,37 @@ impl App {
         self.workspace().map(Some)
     }
 
-    /// The workspace to change something in, if there is one. One that is not trusted is an error.
+    /// The workspace for writing, if it exists. An untrusted workspace is an error.
     pub fn own_workspace(&self) -> Result<Option<Workspace>, Failure> {
         if Workspace::exists(&self.workspace_root()) { self.workspace().map(Some) } else { Ok(None) }
     }
 
-    /// A key of this user for one purpose. The workspace exists.
+    /// This user's key for one purpose. The workspace must exist.
     pub fn key(&self, purpose: &str) -> Result<[u8; 32], Failure> {
         let unusable =
             |source| JournalError::Workspace { path: self.workspace_root().display().to_string(), source };
         Ok(self.user.key(purpose, &self.workspace_root(), self.workspace_chosen()).map_err(unusable)?)
     }
 
-    /// The directory of the workspace to change something in, which need not exist. One that is not trusted is an error.
+    /// The workspace directory for writing; it need not exist. An untrusted workspace is an error.
     pub fn own_workspace_dir(&self) -> Result<PrivateDir, Failure> {
         let dir = self.own_workspace()?.and_then(|workspace| workspace.dir().cloned());
         Ok(dir.unwrap_or_else(|| PrivateDir::new(self.workspace_root())))
     }
 
-    /// The directory of the workspace, which need not exist; read-only if it is not trusted.
+    /// The workspace directory; it need not exist. Read-only if the workspace is not trusted.
     pub fn workspace_dir(&self) -> Result<PrivateDir, Failure> {
         let dir = self.existing_workspace()?.and_then(|workspace| workspace.dir().cloned());
         Ok(dir.unwrap_or_else(|| PrivateDir::new(self.workspace_root())))
     }
 
-    /// The engine to look at runs with: nothing is made, and nothing that is not trusted is changed.
+    /// An engine for inspecting runs: it creates nothing and changes nothing that is not trusted.
     pub fn looking_engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
         let workspace = self.existing_workspace()?.ok_or(JournalError::NoRuns)?;
         Ok(self.engine_on(workspace, scan))
     }
 
-    /// The engine on the workspace; new runs read their sources so.
+    /// The engine on this workspace; new runs read their sources with these scan options.
     pub fn engine(&self, scan: ScanOptions) -> Result<Engine, Failure> {
         Ok(self.engine_on(self.workspace()?, scan))
     }
@@ -182,17 +182,17 @@ impl App {
         engine.with_detector(self.settings.detector(), self.detector_key())
     }
 
-    /// What makes the vectors of an index: the model of `roles.embedding`, else the built-in one. Blocking.
+    /// The embedder of an index: the model of `roles.embedding`, else the built-in one. Blocking.
     pub(crate) fn embedder(&self) -> Result<Arc<dyn Embedder>, EmbedError> {
         self.embedder.open(&self.settings, &self.environment)
     }
 
-    /// What tells one set of content types from another.
+    /// A key that distinguishes one set of content types from another.
     pub(crate) fn detector_key(&self) -> String {
         format!("{:?}", self.settings.types().collect::<Vec<_>>())
     }
 
-    /// Where the code of models runs: the flag, else the setting.
+    /// The sandbox for model code: the flag, else the setting.
     pub fn sandbox(&self, flag: Option<&str>) -> Result<Sandbox, Failure> {
         let choice = match flag {
             Some(word) => SandboxChoice::of(word).ok_or_else(|| Usage {
@@ -204,19 +204,19 @@ impl App {
         crate::sandbox::open(choice, &self.environment, &self.worker)
     }
 
-    /// What a run is held to.
+    /// The settings of a run, with the limits from the configuration.
     pub fn run_settings(&self) -> RunSettings {
         self.run_settings_within(self.settings.limits.clone())
     }
 
-    /// The same under limits of its own. The cost is bounded where somebody set its limit: the user, or whoever asks.
+    /// The settings of a run with its own limits. The cost is limited only if the user or the caller set a cost limit.
     pub fn run_settings_within(&self, limits: Limits) -> RunSettings {
         let is_default = *self.settings.origin("limits.cost_microusd_max") == Origin::Default
             && limits.cost_microusd_max == self.settings.limits.cost_microusd_max;
         RunSettings { limits, cache_replies: self.settings.cache_replies, cost_is_bounded: !is_default }
     }
 
-    /// Says something to the person, unless they want quiet.
+    /// Prints a message for the user, unless they asked for quiet.
     pub fn say(&self, text: &str) {
         if self.quiet {
             return;
@@ -228,14 +228,14 @@ impl App {
         }
     }
 
-    /// From here on nothing that is said waits for a reader.
+    /// From now on, messages go to the log thread and never block on a reader.
     pub fn say_without_waiting(&self) {
         if let Ok(log) = LogWriter::to_stderr() {
             drop(self.log.set(log));
         }
     }
 
-    /// Waits for what was said to be written, for a moment.
+    /// Waits briefly for pending messages to be written.
     pub fn close_log(&self) {
         if let Some(log) = self.log.get() {
             log.close();

@@ -1,15 +1,15 @@
-//! The arguments of a tool, as a client sent them: anything at all. Each is taken out by name, checked and bounded; what
-//! is left over at the end is a mistake of the caller, who is told which names there are.
+//! The arguments of a tool call, as sent by an untrusted client. Each is taken by name, validated and bounded; leftover
+//! arguments are an error that lists the valid names.
 
 use serde_json::{Map, Value};
 
 use crate::config::nearest;
 use crate::failure::Usage;
 
-/// What a refusal hints at.
+/// The hint of every rejection.
 pub const SCHEMA_HINT: &str = "see the schema of the tool";
 
-/// What was sent and not yet taken.
+/// The arguments that were sent and not yet taken.
 pub struct Arguments {
     given: Map<String, Value>,
     taken: Vec<&'static str>,
@@ -20,12 +20,12 @@ impl Arguments {
         Self { given: given.unwrap_or_default(), taken: Vec::new() }
     }
 
-    /// Whether something is there under this name, and was not taken yet.
+    /// Whether an argument of this name was sent and not yet taken.
     pub fn has(&self, name: &str) -> bool {
         self.given.get(name).is_some_and(|value| !value.is_null())
     }
 
-    /// Anything; `null` is as good as nothing.
+    /// Any value; `null` counts as absent.
     pub fn value(&mut self, name: &'static str) -> Option<Value> {
         self.taken.push(name);
         self.given.remove(name).filter(|value| !value.is_null())
@@ -51,7 +51,7 @@ impl Arguments {
         }
     }
 
-    /// A whole number of at most `max`. Some clients send every number with a decimal point.
+    /// An integer up to `max`. Some clients send every number with a decimal point.
     pub fn whole(&mut self, name: &'static str, max: u64) -> Result<Option<u64>, Usage> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let number = whole_number(&value).ok_or_else(|| wrong(name, "must be a whole number from 0"))?;
@@ -95,7 +95,7 @@ impl Arguments {
         }
     }
 
-    /// Refuses what nobody took.
+    /// Rejects arguments that were not taken.
     pub fn finish(self) -> Result<(), Usage> {
         let Some(name) = self.given.keys().next() else { return Ok(()) };
         let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
@@ -108,20 +108,20 @@ impl Arguments {
     }
 }
 
-/// A refusal that names the argument.
+/// An error that names the argument.
 pub fn wrong(name: &str, what: &str) -> Usage {
     Usage { message: format!("the argument `{name}` {what}"), hint: SCHEMA_HINT.into() }
 }
 
 fn bounded(name: &str, text: String, chars_max: usize) -> Result<String, Usage> {
-    // Bytes are an upper bound of characters and are known without a walk.
+    // The byte length is an upper bound on the character count, and free.
     if text.len() > chars_max && text.chars().count() > chars_max {
         return Err(wrong(name, &format!("has more than {chars_max} characters")));
     }
     Ok(text)
 }
 
-/// The number, if it is one and whole.
+/// The number, if it is an integer.
 pub fn whole_number(value: &Value) -> Option<u64> {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     if let Some(number) = value.as_u64() {

@@ -1,5 +1,5 @@
-//! Asking: the one place where a question, its text, its models, the sandbox and the settings become a run. The command
-//! line, the HTTP server, the MCP server and the library all go through here; what differs between them is who asks.
+//! Asking: the one place where a question, its sources, models, sandbox and settings become a run. The command line,
+//! the HTTP server, the MCP server and the library all use it.
 
 mod attachments;
 mod question_input;
@@ -28,7 +28,7 @@ use crate::config::StrategyChoice;
 use crate::failure::{Failure, Usage};
 use crate::provider::{self, Chosen};
 
-/// A question with all that a run of it is made from.
+/// A question and everything needed to run it.
 pub struct Asking {
     pub question: String,
     pub sources: Sources,
@@ -39,14 +39,14 @@ pub struct Asking {
     pub settings: RunSettings,
 }
 
-/// What is asked about.
+/// The sources of a question.
 pub struct Sources {
     pub named: Named,
     pub options: ScanOptions,
     pub corpus: Corpus,
 }
 
-/// Where it was named.
+/// Where the sources were named.
 pub enum Named {
     /// With the question.
     Now(Vec<SourceInput>),
@@ -54,12 +54,12 @@ pub enum Named {
     Before(Vec<SourceSpec>),
 }
 
-/// Whom a run asks.
+/// The models of a run, by role.
 pub struct RoleModels {
     pub root: Arc<dyn Model>,
-    /// The model of sub-calls, if another one was named.
+    /// The model for sub-calls, if a separate one was named.
     pub sub: Option<Arc<dyn Model>>,
-    /// The model that puts findings together, if another one was named.
+    /// The model for the synthesis, if a separate one was named.
     pub synthesis: Option<Arc<dyn Model>>,
 }
 
@@ -70,30 +70,30 @@ impl From<Chosen> for RoleModels {
 }
 
 impl RoleModels {
-    /// Each of them.
+    /// All of the models.
     pub fn all(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
         [&self.root].into_iter().chain(&self.sub).chain(&self.synthesis)
     }
 
-    /// What a run goes on with.
+    /// The request to resume a run with these models.
     pub fn request(self, settings: RunSettings) -> ResumeRequest {
         let Self { root, sub, synthesis } = self;
         ResumeRequest { model: root, sub_model: sub, synthesis_model: synthesis, settings, program: None }
     }
 }
 
-/// A run that only has to be started.
+/// A run that is ready to start.
 pub struct Ready {
     pub engine: Engine,
     pub sources: Vec<SourceSpec>,
     pub strategy: Strategy,
-    /// Why this one, where it was left to us and there is something to explain.
+    /// Why this strategy was chosen, if the choice was automatic and there is something to explain.
     pub why: Option<String>,
     request: RunRequest,
 }
 
 impl Asking {
-    /// Settles how it is answered, then opens the workspace. `sandbox` is asked for once the strategy is known.
+    /// Decides the strategy, then opens the workspace. `sandbox` is called once the strategy is known.
     pub fn ready(
         self,
         app: &App,
@@ -110,9 +110,9 @@ impl Asking {
             Named::Before(sources) => sources,
         };
         let is_conversation = sources.iter().any(is_messages);
-        // An agent has all of it as a file, and is shown as much as it should see.
+        // An agent gets the whole conversation as a file and is shown as much of it as it should see.
         let is_cut = is_conversation && strategy != Strategy::Agent;
-        // Half a secret is not known for one: they are taken out before anything is cut.
+        // Secrets are redacted before truncating, because half a secret is no longer recognized.
         let question = match (is_cut, allows_secrets) {
             (true, true) => last_messages(self.question),
             (true, false) => last_messages(redact(&self.question).0.into_owned()),
@@ -140,18 +140,18 @@ fn is_messages(source: &SourceSpec) -> bool {
 }
 
 impl Ready {
-    /// Starts it, within a runtime.
+    /// Starts the run; must be called within a runtime.
     pub fn start(self) -> Result<RunHandle, Failure> {
         Ok(self.engine.start(self.request)?)
     }
 
-    /// The same under a name that was given out before.
+    /// Starts the run under an id that was reserved earlier.
     pub fn start_as(self, run: RunId) -> Result<RunHandle, Failure> {
         Ok(self.engine.start_as(run, self.request)?)
     }
 }
 
-/// Goes on with a run where its journal ends, or asks it something more. Within a runtime; blocking.
+/// Continues a run where its journal ends, or asks it a follow-up question. Must be called within a runtime; blocking.
 pub fn go_on(
     app: &App,
     sandbox: Sandbox,
@@ -167,7 +167,7 @@ pub fn go_on(
     })
 }
 
-/// The models that a run was begun with, with today's keys.
+/// The models the run was started with, using today's keys.
 pub fn same_models(app: &App, run: &RunId, view: &RunView) -> Result<RoleModels, Failure> {
     let root = begun(run, view)?;
     let known = |model: &ModelRef| provider::recorded(model, &app.settings, &app.environment);
@@ -178,7 +178,7 @@ pub fn same_models(app: &App, run: &RunId, view: &RunView) -> Result<RoleModels,
     })
 }
 
-/// The model of a run that got as far as its first event.
+/// The model of a run that recorded at least its first event.
 pub fn begun<'a>(run: &RunId, view: &'a RunView) -> Result<&'a ModelRef, Usage> {
     view.model.as_ref().ok_or_else(|| {
         let message = format!("run `{}` died before its first event", run.short());
@@ -186,8 +186,7 @@ pub fn begun<'a>(run: &RunId, view: &'a RunView) -> Result<&'a ModelRef, Usage> 
     })
 }
 
-/// Refuses what the engine would refuse, before anything is promised: only the run of an agent that has its answer can
-/// be asked more.
+/// Rejects early what the engine would reject: only an agent run that has an answer takes follow-up questions.
 pub fn check_more(run: &RunId, view: &RunView, question: &str) -> Result<(), Failure> {
     require_question(question)?;
     begun(run, view)?;
@@ -199,7 +198,7 @@ pub fn check_more(run: &RunId, view: &RunView, question: &str) -> Result<(), Fai
     }
 }
 
-/// Refuses a question that asks nothing.
+/// Rejects an empty question.
 pub fn require_question(question: &str) -> Result<(), Usage> {
     if !question.trim().is_empty() {
         return Ok(());
@@ -208,7 +207,7 @@ pub fn require_question(question: &str) -> Result<(), Usage> {
     Err(Usage { message: "the question is empty".into(), hint })
 }
 
-/// The strategy, and why, where it was left to us.
+/// The strategy, and the reason if it was chosen automatically.
 pub fn decide(
     app: &App,
     choice: StrategyChoice,
@@ -222,7 +221,7 @@ pub fn decide(
             let limits = &app.settings.limits;
             let reader = ModelCapacity::of(model.reference(), limits);
             let Choice { strategy, why } = choose(question, outline, limits, reader, is_typed);
-            // One call over everything is nothing to explain.
+            // A single call over everything needs no explanation.
             return Ok((strategy, Some(why).filter(|_| strategy != Strategy::Direct)));
         }
         StrategyChoice::Repl => return Ok((Strategy::Repl, None)),
@@ -240,7 +239,7 @@ pub fn decide(
     Ok((strategy, None))
 }
 
-/// What was named, in a form that a resumed run can open again.
+/// The sources in a form that a resumed run can open again.
 pub fn keep(engine: &Engine, inputs: Vec<SourceInput>) -> Result<Vec<SourceSpec>, Failure> {
     let mut sources = Vec::new();
     for input in inputs {

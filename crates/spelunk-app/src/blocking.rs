@@ -1,10 +1,10 @@
-//! Blocking work, away from the threads that serve. What breaks there is told to the one who asked, and to nobody else.
+//! Runs blocking work off the server's threads. A panic there becomes an error for its caller only.
 
 use spelunk_types::{ErrorCode, Explain};
 
 use crate::failure::Failure;
 
-/// Work that panicked; what it said is on standard error.
+/// The work panicked; the panic message is on standard error.
 #[derive(Debug, thiserror::Error)]
 #[error("the tool broke")]
 struct Broke;
@@ -19,7 +19,7 @@ impl Explain for Broke {
     }
 }
 
-/// Runs it on a thread of its own.
+/// Runs the closure on a blocking thread.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {

@@ -1,6 +1,6 @@
-//! Finding in contexts: the passages of registered texts that fit a query, by words or by meaning. One index in the
-//! workspace holds all contexts; a text is read into it again only when it has changed. The command line, agents and
-//! the HTTP server all search here.
+//! Search in contexts: the passages of registered texts that match a query, by words or by meaning. One index in the
+//! workspace covers all contexts; a text is reindexed only when it has changed. The command line, agents and the HTTP
+//! server all use it.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -21,29 +21,29 @@ mod indexed;
 
 pub use indexed::{Indexed, Level};
 
-/// Where the index of all contexts is, in the workspace.
+/// The index of all contexts, in the workspace.
 const FOLDER: &str = "index-v1/contexts";
-/// Contexts that could not be read and are named.
+/// The maximum number of unreadable contexts that are listed.
 const UNREAD_MAX: usize = 20;
-/// Paragraphs that are compared with a query by what they mean: a model at a server is paid for each.
+/// The maximum number of paragraphs compared with a query by meaning: a remote embedding model charges for each.
 const PARAGRAPHS_MAX: usize = 256;
 
-/// What is looked for.
+/// A search request.
 #[derive(Debug)]
 pub struct Wanted {
     pub query: String,
     pub mode: Mode,
-    /// Only these; all unless named.
+    /// Only these contexts; all if empty.
     pub ids: Vec<String>,
-    /// Passages of one context at most.
+    /// The maximum number of passages per context.
     pub per_context_max: usize,
     pub hits_max: usize,
 }
 
 impl Wanted {
-    /// The best passages of one context.
+    /// The default number of passages when one context is searched.
     pub const ONE_MAX: usize = 5;
-    /// The best passages of each, where all are searched, and of all together.
+    /// The default number of passages per context, and in total, when all contexts are searched.
     pub const EACH_MAX: usize = 3;
     pub const ALL_MAX: usize = 10;
 
@@ -69,10 +69,10 @@ pub struct ContextHit {
     pub(crate) hit: Hit,
 }
 
-/// What was found.
+/// The search result.
 #[derive(Debug)]
 pub struct FoundInContexts {
-    /// The best first.
+    /// Best first.
     pub hits: Vec<ContextHit>,
     pub(crate) mode: Mode,
     pub(crate) n_searched: u64,
@@ -81,16 +81,16 @@ pub struct FoundInContexts {
     pub(crate) notices: Vec<Notice>,
 }
 
-/// Who searches which store.
+/// A search over one store.
 pub struct Finder<'a> {
     pub app: &'a App,
     pub store: &'a ContextStore,
-    /// Whether a file may still be read: roots can have become narrower since it was registered.
+    /// Whether a file may still be read: the roots can have been narrowed since it was registered.
     pub admit: &'a dyn Fn(&Path) -> Result<PathBuf, Failure>,
 }
 
 impl Finder<'_> {
-    /// The best passages. `progress` is told how far the index is where it has to be brought level. Blocking.
+    /// The best passages. `progress` reports index updates. Blocking.
     pub fn find(
         &self,
         wanted: &Wanted,
@@ -109,7 +109,7 @@ impl Finder<'_> {
         let query = Query { mode: wanted.mode, hits_max: Query::HITS_MAX, ..Query::new(&*wanted.query) };
         let (folder, level) = (FOLDER, Level::WhereNeeded);
         let mut indexed = Indexed { app: self.app, folder, level, progress };
-        // The index holds all contexts, whichever are searched: what it is not shown is taken out.
+        // The index covers all contexts, even if only some are searched: an update removes whatever it is not shown.
         let all = || match wanted.ids.as_slice() {
             [] => Ok(None),
             [..] => Ok(Texts::read(self, self.store.list(), false)?.0.map(|all| all.view)),
@@ -138,12 +138,12 @@ impl Finder<'_> {
         ids.iter().map(|id| Ok(self.store.get(id)?)).collect()
     }
 
-    /// A context as a source: a file is read where it is, any other text is taken as it is now.
+    /// A context as a source: a file is read in place, any other text is taken as it is now.
     fn source(&self, context: &Context) -> Result<SourceInput, Failure> {
         let key = key_of(context);
         if let ContextSource::File { path } = &context.source {
             let path = (self.admit)(path)?;
-            // The last part of the name tells what kind of text it is.
+            // The file name determines the content type.
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             return Ok(SourceInput::Typed { path, typed: Path::new(&key).join(name) });
         }
@@ -152,7 +152,7 @@ impl Finder<'_> {
     }
 }
 
-/// The paragraphs of passages, each by what it means: a passage may be a page long and speak of many things.
+/// Ranks the paragraphs of passages by meaning: a passage may be a page long and cover many topics.
 fn paragraphs(embedder: &dyn Embedder, query: &str, passages: &[Hit]) -> Result<Vec<Hit>, Failure> {
     let parts: Vec<(&Hit, Paragraph<'_>)> = passages
         .iter()
@@ -169,7 +169,7 @@ fn paragraphs(embedder: &dyn Embedder, query: &str, passages: &[Hit]) -> Result<
             found.push(part.of(passage, query, similarity));
         }
     }
-    // The order of passages decides between equals.
+    // The sort is stable: on a tie, the passage order decides.
     found.sort_by(|a, b| b.score.total_cmp(&a.score));
     Ok(found)
 }
@@ -177,7 +177,7 @@ fn paragraphs(embedder: &dyn Embedder, query: &str, passages: &[Hit]) -> Result<
 /// A paragraph within a passage.
 struct Paragraph<'t> {
     text: &'t str,
-    /// Where it begins, in bytes and in lines from the beginning of the passage.
+    /// Its offset from the start of the passage, in bytes and in lines.
     at: usize,
     line: u64,
 }
@@ -208,7 +208,7 @@ impl Paragraph<'_> {
             twins: hit.twins,
         };
         hit.mark = mark(&as_passage, query);
-        // Without a word in common, the first line that is no heading says most.
+        // With no words in common, the first line that is not a heading is the most informative.
         if hit.mark.ranges.is_empty() {
             let is_said = |line: &str| !line.trim().is_empty() && !line.starts_with('#');
             if let Some((idx, line)) = self.text.lines().enumerate().find(|(_, line)| is_said(line)) {
@@ -220,7 +220,7 @@ impl Paragraph<'_> {
     }
 }
 
-/// Cuts at blank lines. A heading stays with what it heads.
+/// Splits at blank lines. A heading stays with the paragraph below it.
 fn split(text: &str) -> Vec<Paragraph<'_>> {
     let mut parts: Vec<Paragraph<'_>> = Vec::new();
     let (mut from, mut first_line, mut at, mut line) = (0, 0, 0, 0);
@@ -264,8 +264,8 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
     if lengths > 0.0 { dot(a, b) / lengths } else { 0.0 }
 }
 
-/// A name for a directory: an id may hold anything. A file has one, however many contexts are made of it, because a
-/// corpus holds it once.
+/// A directory name, because an id may contain anything. Contexts of the same file share a key, because a corpus
+/// contains a file only once.
 fn key_of(context: &Context) -> String {
     let named = match &context.source {
         ContextSource::File { path } => format!("file {}", path.display()),
@@ -276,7 +276,7 @@ fn key_of(context: &Context) -> String {
     digest(named.as_bytes()).as_str().chars().take(20).collect()
 }
 
-/// The texts that are searched, and which context each belongs to.
+/// The texts to search, and the context each belongs to.
 struct Texts {
     view: View,
     by_key: HashMap<String, Arc<Context>>,
@@ -286,7 +286,7 @@ struct Texts {
 type Unread = Vec<(String, String)>;
 
 impl Texts {
-    /// Reads contexts. One that cannot be read is left out and named; `must_read` makes that an error instead.
+    /// Reads contexts. An unreadable context is skipped and listed; with `must_read` it is an error instead.
     fn read(
         finder: &Finder<'_>,
         contexts: Vec<Arc<Context>>,
@@ -295,7 +295,7 @@ impl Texts {
         let (mut sources, mut unread) = (Vec::new(), Unread::new());
         let (mut keys, mut n_contexts) = (HashSet::new(), 0);
         for context in contexts {
-            // A file under two ids is read once, and found under the first.
+            // A file registered under two ids is read once and found under the first.
             if !keys.insert(key_of(&context)) {
                 n_contexts += 1;
                 continue;
@@ -308,7 +308,7 @@ impl Texts {
         }
         let mut scanned = scan(&sources);
         if scanned.is_err() && !must_read {
-            // One that cannot be read fails them all: each is tried alone to find out which.
+            // One unreadable source fails the whole scan: each is scanned alone to find out which.
             sources.retain(|(context, source)| match scan_all(std::slice::from_ref(source)) {
                 Ok(_) | Err(SourceError::Empty { .. }) => true,
                 Err(error) => {
@@ -336,7 +336,7 @@ impl Texts {
 
 type Sources = [(Arc<Context>, SourceInput)];
 
-/// Nothing where there is no text at all.
+/// `None` if there is no text at all.
 fn scan(sources: &Sources) -> Result<Option<Corpus>, SourceError> {
     if sources.is_empty() {
         return Ok(None);

@@ -1,12 +1,12 @@
-//! The environment: the only module that reads environment variables. They are captured once, at the start, and passed
-//! down, so tests bring their own. Variables of settings (`SPELUNK_MODEL_NAME`) are derived from the settings table;
-//! every other variable that the program looks at is declared here.
+//! The environment: the only module that reads environment variables. They are captured once at startup and passed
+//! down, so tests supply their own. Variables of settings (`SPELUNK_MODEL_NAME`) are derived from the settings table;
+//! every other variable the program reads is declared here.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// What the name of every variable of our own begins with.
+/// The prefix of all our variables.
 pub(crate) const PREFIX: &str = "SPELUNK_";
 
 /// A variable that is not a setting, described for the reference.
@@ -18,45 +18,45 @@ pub struct Variable {
     pub(crate) doc: &'static str,
 }
 
-/// The key for Anthropic.
+/// The Anthropic API key.
 pub(crate) const ANTHROPIC_API_KEY: Variable = Variable {
     name: "ANTHROPIC_API_KEY",
     doc: "The key for Anthropic, where `model.key_env` names no other variable.",
 };
-/// Where requests in Anthropic's format go.
+/// The base URL for requests in Anthropic's format.
 pub(crate) const ANTHROPIC_BASE_URL: Variable = Variable {
     name: "ANTHROPIC_BASE_URL",
     doc: "Where requests in Anthropic's format go, unless `model.base_url` is set.",
 };
-/// The key for OpenAI and for servers that speak its format.
+/// The API key for OpenAI and OpenAI-compatible servers.
 pub(crate) const OPENAI_API_KEY: Variable = Variable {
     name: "OPENAI_API_KEY",
     doc: "The key for OpenAI and for servers that speak its format, where `model.key_env` names no other variable.",
 };
-/// Where requests in OpenAI's format go.
+/// The base URL for requests in OpenAI's format.
 pub(crate) const OPENAI_BASE_URL: Variable = Variable {
     name: "OPENAI_BASE_URL",
     doc: "Where requests in OpenAI's format go, unless `model.base_url` is set.",
 };
-/// The key for Gemini.
+/// The Gemini API key.
 pub(crate) const GEMINI_API_KEY: Variable = Variable {
     name: "GEMINI_API_KEY",
     doc: "The key for Google Gemini, where `model.key_env` names no other variable; `GOOGLE_API_KEY` is taken, too.",
 };
-/// Another name of the key for Gemini.
+/// An alternative name for the Gemini API key.
 pub(crate) const GOOGLE_API_KEY: Variable =
     Variable { name: "GOOGLE_API_KEY", doc: "The key for Google Gemini, where `GEMINI_API_KEY` is not set." };
-/// The key for Azure.
+/// The Azure API key.
 pub(crate) const AZURE_OPENAI_API_KEY: Variable = Variable {
     name: "AZURE_OPENAI_API_KEY",
     doc: "The key for Azure OpenAI, where `model.key_env` names no other variable.",
 };
-/// Where an Azure resource is.
+/// The URL of an Azure resource.
 pub(crate) const AZURE_OPENAI_ENDPOINT: Variable = Variable {
     name: "AZURE_OPENAI_ENDPOINT",
     doc: "The Azure resource, such as `https://NAME.openai.azure.com`, unless `model.base_url` is set.",
 };
-/// The key for OpenRouter.
+/// The OpenRouter API key.
 pub(crate) const OPENROUTER_API_KEY: Variable = Variable {
     name: "OPENROUTER_API_KEY",
     doc: "The key for OpenRouter, where `model.key_env` names no other variable.",
@@ -66,17 +66,17 @@ pub const NO_COLOR: Variable = Variable {
     name: "NO_COLOR",
     doc: "Set to anything, it turns colour off where `output.color` is `auto`.",
 };
-/// Where the user's configuration lives.
+/// The user's configuration directory.
 pub(crate) const XDG_CONFIG_HOME: Variable = Variable {
     name: "XDG_CONFIG_HOME",
     doc: "The user's settings are in `spelunk/config.toml` below this directory; unset, it is `~/.config`.",
 };
-/// Where the user's data live.
+/// The user's data directory.
 pub(crate) const XDG_DATA_HOME: Variable = Variable {
     name: "XDG_DATA_HOME",
     doc: "Local models are in `spelunk/models` below this directory; unset, it is `~/.local/share`.",
 };
-/// Where the state of the user's programs lives.
+/// The user's state directory.
 pub(crate) const XDG_STATE_HOME: Variable = Variable {
     name: "XDG_STATE_HOME",
     doc: "Which workspaces are the user's own is remembered in `spelunk` below this directory; unset, it is `~/.local/state`.",
@@ -86,25 +86,25 @@ pub const HOME: Variable = Variable {
     name: "HOME",
     doc: "The home directory, for `~/.config`, `~/.local/share` and `~/.local/state`.",
 };
-/// Where programs are.
+/// The search path for programs.
 pub(crate) const PATH: Variable =
     Variable { name: "PATH", doc: "Where `python3` is looked for, with `--sandbox cpython`." };
-/// Where spans of finished runs go.
+/// The endpoint for the spans of finished runs.
 pub(crate) const OTEL_EXPORTER_OTLP_ENDPOINT: Variable = Variable {
     name: "OTEL_EXPORTER_OTLP_ENDPOINT",
     doc: "A collector of OpenTelemetry, such as `http://127.0.0.1:4318`; spans of each run go there when it ends.",
 };
-/// What the collector wants to see.
+/// The headers for requests to the collector.
 pub(crate) const OTEL_EXPORTER_OTLP_HEADERS: Variable = Variable {
     name: "OTEL_EXPORTER_OTLP_HEADERS",
     doc: "Headers for that collector, as `name=value` with commas between them.",
 };
-/// Makes tests rewrite what they compare with.
+/// Makes tests rewrite their expected output.
 pub(crate) const SPELUNK_UPDATE: Variable = Variable {
     name: "SPELUNK_UPDATE",
     doc: "For developers: `1` makes tests rewrite the generated files they compare with.",
 };
-/// Lets tests talk to real providers.
+/// Lets tests call real providers.
 pub(crate) const SPELUNK_LIVE: Variable =
     Variable { name: "SPELUNK_LIVE", doc: "For developers: `1` lets the live tests talk to real providers." };
 
@@ -131,19 +131,19 @@ pub(crate) const VARIABLES: &[Variable] = &[
     SPELUNK_LIVE,
 ];
 
-/// All variables as they were when the program started. `Debug` shows names only: values may be keys.
+/// All variables at startup. `Debug` shows names only: values may be keys.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     variables: BTreeMap<String, OsString>,
 }
 
 impl Environment {
-    /// Reads the process's own environment. Names that are not UTF-8 are none of ours and are left out.
+    /// Reads the process environment. Names that are not UTF-8 cannot be ours and are skipped.
     pub fn capture() -> Self {
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect()
     }
 
-    /// The same and these.
+    /// This environment with these variables added.
     pub(crate) fn with(mut self, variables: impl IntoIterator<Item = (String, OsString)>) -> Self {
         self.variables.extend(variables);
         self
@@ -159,7 +159,7 @@ impl Environment {
         self.raw(name).map(PathBuf::from)
     }
 
-    /// Every variable whose name begins with `SPELUNK_` and that is not empty, in the order of the names.
+    /// Every non-empty variable whose name begins with `SPELUNK_`, sorted by name.
     pub(crate) fn own(&self) -> impl Iterator<Item = (&str, &OsStr)> {
         self.variables
             .iter()
@@ -167,7 +167,7 @@ impl Environment {
             .map(|(name, value)| (name.as_str(), value.as_os_str()))
     }
 
-    /// Every variable whose name begins so and whose value is text.
+    /// Every variable with this prefix whose value is UTF-8.
     pub(crate) fn beginning_with<'a>(
         &'a self,
         prefix: &'a str,

@@ -1,11 +1,11 @@
-//! Errors as the user sees them: on the terminal, as JSON, and as the exit code. The only place that prints one.
+//! Errors as the user sees them: on the terminal, as JSON, and as the exit code. The only place that formats errors.
 
 use std::error::Error;
 
 use serde_json::json;
 use spelunk_types::{Blame, ErrorCode, Explain};
 
-/// Causes beyond this many are not shown.
+/// The maximum number of causes shown.
 const CAUSES_MAX: usize = 16;
 
 /// Whether to colour.
@@ -35,7 +35,7 @@ pub fn error_text(error: &dyn Explain, paint: Paint) -> String {
     text
 }
 
-/// The error as JSON: `{"code", "message", "causes", "hint"}`; the hint is null where there is none.
+/// The error as JSON: `{"code", "message", "causes", "hint"}`; the hint is null if there is none.
 pub fn error_json(error: &dyn Explain) -> serde_json::Value {
     json!({
         "code": error.code().name(),
@@ -45,8 +45,8 @@ pub fn error_json(error: &dyn Explain) -> serde_json::Value {
     })
 }
 
-/// The exit code of a program that ended with this error: 2 for wrong usage or settings, 3 for a limit, 130 for a run
-/// that the user stopped, 1 for everything else.
+/// The exit code for this error: 2 for wrong usage or settings, 3 for a limit, 130 for a run the user stopped, 1 for
+/// everything else.
 pub fn exit_code(code: ErrorCode) -> u8 {
     let is_usage = [
         ErrorCode::UsageWrong,
@@ -67,7 +67,7 @@ pub fn exit_code(code: ErrorCode) -> u8 {
     }
 }
 
-/// What led to the error, outermost first. A cause that only repeats the line before it is left out.
+/// The causes, outermost first. A cause that only repeats the previous line is skipped.
 fn causes(error: &dyn Explain) -> Vec<String> {
     let mut causes: Vec<String> = Vec::new();
     let mut before = one_line(&error.to_string());
@@ -83,7 +83,7 @@ fn causes(error: &dyn Explain) -> Vec<String> {
     causes
 }
 
-/// A message about what the user typed may point into it with a caret, which takes lines of its own.
+/// A message about user input may point into it with a caret, which takes lines of its own.
 fn message(error: &dyn Explain) -> String {
     let message = error.to_string();
     if error.code() == ErrorCode::UsageWrong {
@@ -93,7 +93,7 @@ fn message(error: &dyn Explain) -> String {
     }
 }
 
-/// Texts of providers and documents reach this place: an escape sequence among them must not reach the terminal.
+/// Text from providers and documents ends up here: escape sequences in it must not reach the terminal.
 fn one_line(text: &str) -> String {
     text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

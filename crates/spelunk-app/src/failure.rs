@@ -1,8 +1,8 @@
-//! Errors on their way to whoever asked.
+//! Error types that carry any explained error to the caller.
 
 use spelunk_types::{ErrorCode, Explain};
 
-/// An error on its way to the user.
+/// Any error on its way to the user.
 #[derive(Debug)]
 pub struct Failure(pub Box<dyn Explain + Send + Sync>);
 
@@ -12,7 +12,7 @@ impl<E: Explain + Send + Sync + 'static> From<E> for Failure {
     }
 }
 
-/// A request that cannot be carried out as it is.
+/// A request that is invalid as given.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Usage {

@@ -1,6 +1,6 @@
-//! What every face shares: settings, providers, how a question becomes a run, the runs of a workspace, and how all of it
-//! is shown. The command line and the servers are built on it, and so is the library for programs, whose names are
-//! exported by the crate `spelunk`: nothing else here is promised to anybody.
+//! Everything the frontends share: settings, providers, turning a question into a run, the runs of a workspace, and
+//! rendering. The command line, the servers and the library API are built on it. The crate `spelunk` re-exports the
+//! public API; everything else here is internal and may change.
 #![expect(missing_docs, reason = "inside of the program: names that say it all have no comment")]
 
 pub mod app;
@@ -32,8 +32,8 @@ pub use config::StrategyChoice as Strategy;
 pub use library::{Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, serve_worker};
 pub use result_details::{Evidence, Metrics};
 pub use spelunk_engine::ReportError as RunError;
-/// The allocator of a program that serves as a worker: with it a cell that takes too much memory gets a `MemoryError`,
-/// without it the worker ends.
+/// The global allocator for a program that serves as a worker process: with it, a cell that exceeds its memory limit
+/// gets a `MemoryError`; without it, the worker dies.
 pub use spelunk_sandbox::LimitedAllocator;
 pub use spelunk_types::{
     Citation, ErrorCode, Event, EventKind, Focus, Found, Grounding, RunId, RunOutcome, Usage,

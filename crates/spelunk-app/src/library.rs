@@ -1,4 +1,4 @@
-//! The library: what a Rust program asks with. It is the same composition as that of the command line, without a terminal.
+//! The library API for Rust programs: the same composition as the command line, without a terminal.
 
 mod answer;
 mod builder;
@@ -28,9 +28,9 @@ use crate::provider;
 use crate::runs::{find_run, read_view, recorded_result};
 use crate::sandbox;
 
-/// Asks questions, and goes on with runs. Cheap to clone; clones share how fast models are asked.
+/// Asks questions and continues runs. Cheap to clone; clones share their rate limits.
 ///
-/// Everything waits within a tokio runtime with its timers and its network enabled, such as
+/// All methods must run in a tokio runtime with time and I/O enabled, such as
 /// `tokio::runtime::Builder::new_multi_thread().enable_all()`.
 #[derive(Clone)]
 pub struct Spelunk {
@@ -38,7 +38,7 @@ pub struct Spelunk {
 }
 
 impl Spelunk {
-    /// A place to say which settings, models and workspace are used.
+    /// A builder for settings, models and workspace.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -47,20 +47,22 @@ impl Spelunk {
         Self { app: Arc::new(app) }
     }
 
-    /// Asks, and waits for the answer. A run that ends without one is not an error: its `success` is false, and its
-    /// `errors` say why. An error means that no run began, or that its journal cannot be used.
+    /// Asks a question and waits for the answer. A run that ends without an answer is not an error: its `success` is
+    /// false and its `errors` give the reasons. An error means that no run was started, or that its journal is
+    /// unusable.
     pub async fn ask(&self, question: Question) -> Result<Answer, Error> {
         self.start(question).await?.answer().await
     }
 
-    /// Asks the run of an agent more: it goes on with its files, its variables and its conversation. Nothing it did
-    /// before is asked or paid again.
+    /// Asks a follow-up question of an agent run. The run continues with its files, variables and conversation; nothing
+    /// it already did is repeated or paid for again.
     pub async fn ask_more(&self, run: &RunId, question: &str) -> Result<Answer, Error> {
         self.start_more(run, question).await?.answer().await
     }
 
-    /// Continues a run that was cut off, cancelled or stopped at a limit; one that can come to no more gives what it
-    /// has. One that a limit stopped continues where that limit is higher now, and is an error that names the limit otherwise.
+    /// Continues a run that was interrupted, cancelled or stopped by a limit. A run with nothing left to do returns its
+    /// existing result. A run stopped by a limit continues only if that limit is higher now; otherwise the error names
+    /// the limit.
     pub async fn resume(&self, run: &RunId) -> Result<Answer, Error> {
         let (app, of) = (Arc::clone(&self.app), run.clone());
         let view = blocking(move || Ok(look(&app, &of)?.1)).await?;
@@ -73,7 +75,7 @@ impl Spelunk {
         self.start_again(run).await?.answer().await
     }
 
-    /// What came of a run, as its journal holds it.
+    /// The result of a run, as recorded in its journal.
     pub async fn answer_of(&self, run: &RunId) -> Result<Answer, Error> {
         let (app, run) = (Arc::clone(&self.app), run.clone());
         let answer = blocking(move || {
@@ -84,7 +86,7 @@ impl Spelunk {
         Ok(answer.await?)
     }
 
-    /// Asks, and gives the run while it goes on.
+    /// Starts a run and returns it while it is in progress.
     pub async fn start(&self, question: Question) -> Result<Running, Error> {
         let Some(chosen) = provider::choose(&self.app.settings, &self.app.environment).await? else {
             return Err(error::NoModel.into());
@@ -115,7 +117,7 @@ impl Spelunk {
         .await
     }
 
-    /// Asks the run of an agent more, and gives it while it goes on.
+    /// Asks a follow-up question of an agent run and returns the run while it is in progress.
     pub async fn start_more(&self, run: &RunId, question: &str) -> Result<Running, Error> {
         let (app, run, question) = (Arc::clone(&self.app), run.clone(), question.to_owned());
         self.running(move || {
@@ -126,7 +128,7 @@ impl Spelunk {
         .await
     }
 
-    /// Goes on with a run that was cut off, cancelled or stopped at a limit, and gives it while it does.
+    /// Continues a run that was interrupted, cancelled or stopped by a limit, and returns it while it is in progress.
     pub async fn start_again(&self, run: &RunId) -> Result<Running, Error> {
         let (app, run) = (Arc::clone(&self.app), run.clone());
         self.running(move || {
@@ -136,7 +138,7 @@ impl Spelunk {
         .await
     }
 
-    /// Reading text blocks; the run is driven by the runtime of the caller.
+    /// Reading the sources blocks; the run itself is driven by the caller's runtime.
     async fn running(
         &self,
         begin: impl FnOnce() -> Result<RunHandle, Failure> + Send + 'static,
@@ -171,7 +173,7 @@ fn again(app: &App, run: &RunId, view: &RunView, more: Option<&str>) -> Result<R
     go_on(app, sandbox, run, more, request, &mut |_| {})
 }
 
-/// Only two strategies run code. The others get by without a worker, and never open the sandbox they are given.
+/// Only two strategies run code. The others need no worker and never open their sandbox.
 fn sandbox_for(app: &App, strategy: Strategy) -> Result<Sandbox, Failure> {
     match strategy {
         Strategy::Repl | Strategy::Agent | Strategy::Program => app.sandbox(None),
@@ -184,10 +186,11 @@ fn sandbox_for(app: &App, strategy: Strategy) -> Result<Sandbox, Failure> {
     }
 }
 
-/// Makes a program a worker where it was started as one, and otherwise lets it be started so. Call it first thing in
-/// `main`, before anything is printed or read:
+/// Runs the worker if this program was started as one; otherwise registers the program as its own worker. Call it at the
+/// start of `main`, before anything is printed or read:
 ///
 /// ```no_run
+/// # use spelunk_app as spelunk;
 /// fn main() -> std::process::ExitCode {
 ///     if let Some(code) = spelunk::serve_worker() {
 ///         return code;

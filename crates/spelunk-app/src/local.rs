@@ -1,5 +1,5 @@
-//! Local models: GGUF files in one folder of the user's, by name. This module knows where they are and what they say about
-//! themselves; `pull` brings them there.
+//! Local models: GGUF files in one folder of the user, by name. This module locates them and reads their headers;
+//! `pull` downloads them.
 
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use spelunk_model::{GgufError, GgufHeader};
 use crate::config::LocalSettings;
 use crate::env::{self, Environment};
 
-/// What the file of a model ends with.
+/// The file extension of a model.
 pub(crate) const EXTENSION: &str = ".gguf";
 
-/// The longest name of a model.
+/// The maximum length of a model name.
 const NAME_BYTES_MAX: usize = 80;
-/// Models that are listed.
+/// The maximum number of models listed.
 const MODELS_MAX: usize = 1_000;
 
-/// How to get a program that can use them.
+/// How to build a program that can run local models.
 pub const BUILD_COMMAND: &str =
     "cargo install --path crates/spelunk --features embedded --ignore-rust-version";
 
-/// Whether this program can use them.
+/// Whether this build can run local models.
 pub const IS_BUILT_IN: bool = cfg!(feature = "embedded");
 
 /// The folder of local models.
@@ -34,7 +34,7 @@ pub struct ModelFolder {
 #[derive(Debug)]
 pub struct LocalModel {
     pub name: String,
-    /// Only a program that has the runner opens it.
+    /// Only a build with the runner opens the file.
     #[cfg_attr(
         not(feature = "embedded"),
         expect(dead_code, reason = "nothing is opened without the runner")
@@ -45,7 +45,7 @@ pub struct LocalModel {
 }
 
 impl ModelFolder {
-    /// The folder that the settings name, else the usual one; `None` where there is no home.
+    /// The folder named in the settings, else the default one; `None` if there is no home directory.
     pub fn of(settings: &LocalSettings, environment: &Environment) -> Option<Self> {
         if let Some(path) = &settings.path {
             return Some(Self { path: PathBuf::from(path) });
@@ -61,7 +61,7 @@ impl ModelFolder {
         &self.path
     }
 
-    /// Where the file of that name is or would be.
+    /// The path for a model of that name, whether or not it exists.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(format!("{name}{EXTENSION}"))
     }
@@ -74,7 +74,7 @@ impl ModelFolder {
         self.read(name)
     }
 
-    /// Every model, by name.
+    /// All models, sorted by name.
     #[expect(clippy::disallowed_methods, reason = "the folder is the user's own")]
     pub fn all(&self) -> Vec<LocalModel> {
         let Ok(entries) = std::fs::read_dir(&self.path) else { return Vec::new() };
@@ -95,7 +95,7 @@ impl ModelFolder {
     }
 }
 
-/// What a file says about itself.
+/// Reads the header of a model file.
 #[expect(clippy::disallowed_methods, reason = "the binary reads the files that its user names")]
 pub fn read_header(path: &Path) -> Result<GgufHeader, GgufError> {
     let file = std::fs::File::open(path).map_err(GgufError::Read)?;
@@ -103,13 +103,13 @@ pub fn read_header(path: &Path) -> Result<GgufHeader, GgufError> {
     GgufHeader::read(BufReader::with_capacity(1 << 20, file), bytes)
 }
 
-/// Whether a model may be called so: a plain file name without its ending.
+/// Whether this is a valid model name: a plain file name without its extension.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.starts_with('.') && name.chars().all(is_word)
 }
 
-/// Whether an error is that there is nothing.
+/// Whether the error means that the file does not exist.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }

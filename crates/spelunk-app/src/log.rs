@@ -1,5 +1,5 @@
-//! The log of a server. Lines wait in a queue, and a thread of its own writes them: a reader that does not read holds up that
-//! thread and nobody else. Lines for which there is no room are dropped, counted, and reported when the reader reads again.
+//! The log of a server. Lines go through a queue to a dedicated writer thread, so a stalled reader blocks only that
+//! thread. Lines that do not fit are dropped, counted, and reported once the reader catches up.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,14 +7,14 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Lines that wait.
+/// The maximum number of queued lines.
 const LINES_MAX: usize = 1_000;
-/// How long the end of a program waits for its last lines to be read.
+/// How long shutdown waits for the last lines to be written.
 const FAREWELL_MAX: Duration = Duration::from_secs(1);
 
-/// Lines on their way to somebody who may not read them.
+/// A queue of lines for a reader that may not be reading.
 pub(crate) struct LogWriter {
-    /// Nothing once the log is closed.
+    /// `None` once the log is closed.
     queue: Mutex<Option<SyncSender<String>>>,
     n_dropped: Arc<AtomicU64>,
     /// Resolves when the last line is written.
@@ -22,9 +22,9 @@ pub(crate) struct LogWriter {
 }
 
 impl LogWriter {
-    /// A log on this program's standard error.
+    /// A log to this program's standard error.
     pub(crate) fn to_stderr() -> io::Result<Self> {
-        // Not through the handle of the standard library: whoever waits for a reader there keeps everybody else waiting.
+        // Bypasses the standard library's handle: a writer blocked on its lock would block every other one.
         #[cfg(unix)]
         let out = std::fs::File::from(std::os::fd::AsFd::as_fd(&io::stderr()).try_clone_to_owned()?);
         #[cfg(not(unix))]
@@ -44,17 +44,17 @@ impl LogWriter {
                     0 => String::new(),
                     n => format!("warning: {n} lines of this log were dropped: nobody read them in time\n"),
                 };
-                // A reader that has gone away is not an error: it has seen enough.
+                // A closed pipe is not an error: the reader has seen enough.
                 drop(out.write_all(format!("{report}{line}\n").as_bytes()));
             }
-            // Nobody may be waiting, which is fine.
+            // The receiver may be gone, which is fine.
             let _unheard = done.send(());
         };
         std::thread::Builder::new().name("log".to_owned()).spawn(write)?;
         Ok(Self { queue: Mutex::new(Some(queue)), n_dropped, written: Mutex::new(written) })
     }
 
-    /// Puts a line in the queue, or drops it. Never waits.
+    /// Queues a line, or drops it. Never blocks.
     pub(crate) fn say(&self, line: &str) {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(queue) = &*queue else { return };
@@ -63,7 +63,7 @@ impl LogWriter {
         }
     }
 
-    /// Waits for the last lines to be written, but not for a reader that does not read.
+    /// Waits for the last lines to be written, up to a timeout.
     pub(crate) fn close(&self) {
         drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
         let written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl LogWriter {
 mod tests {
     use super::*;
 
-    /// A reader that takes what is written once it is let.
+    /// A reader that blocks until it is released.
     struct Stalled {
         read: Receiver<()>,
         text: Arc<Mutex<String>>,
@@ -98,10 +98,10 @@ mod tests {
         let (reading, read) = sync_channel::<()>(0);
         let text = Arc::new(Mutex::new(String::new()));
         let log = LogWriter::to(Stalled { read, text: Arc::clone(&text) }).unwrap();
-        // One is being written, the queue is full, and the rest is too much; nobody waits.
+        // One line is being written, the queue is full, and the rest is dropped; nothing blocks.
         let n_said = LINES_MAX + 51;
         log.say("0");
-        // The first line is on its way once a second one can be taken out behind it.
+        // The first line is being written once the queue has room for another one.
         while log.queue.lock().unwrap().as_ref().unwrap().try_send("1".to_owned()).is_err() {}
         (2..n_said).for_each(|n| log.say(&n.to_string()));
         let n_dropped = log.n_dropped.load(Ordering::Relaxed);

@@ -1,6 +1,6 @@
-//! Spans: a finished run for OpenTelemetry, folded from its journal: the run, its frames, calls and cells, with the names
-//! of the conventions for generative models. Nothing that was asked, read or said is among them. They are sent when a run
-//! ends and a collector is set; a collector that does not answer costs a warning.
+//! OpenTelemetry spans of a finished run, folded from its journal: the run, its frames, calls and cells, named by the
+//! semantic conventions for generative AI. They contain no prompts, documents or answers. They are sent when a run
+//! ends, if a collector is set; a collector that does not respond causes only a warning.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,17 +16,17 @@ use crate::blocking::blocking;
 use crate::env;
 use crate::failure::Failure;
 
-/// Spans in one request.
+/// Spans per request.
 const BATCH: usize = 500;
 const SPANS_MAX: usize = 20_000;
 const TIMEOUT: Duration = Duration::from_secs(5);
 const NS_PER_MS: u64 = 1_000_000;
-/// As the protocol numbers them.
+/// The span kind, as numbered by the protocol.
 const INTERNAL: u8 = 1;
 const CLIENT: u8 = 3;
 const FAILED: u8 = 2;
 
-/// Sends the spans of a run, if there is somebody to send them to.
+/// Sends the spans of a run, if a collector is set.
 pub async fn export(app: &App, run: &RunId) {
     let Some(endpoint) = app.environment.text(env::OTEL_EXPORTER_OTLP_ENDPOINT.name) else { return };
     let url = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
@@ -56,7 +56,7 @@ fn known(record: &Record) -> Option<&Event> {
     }
 }
 
-/// `name=value` with commas between them; what is not that is left out.
+/// Parses comma-separated `name=value` pairs; anything else is skipped.
 fn headers(text: &str) -> Vec<(String, String)> {
     let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
     let pairs = pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
@@ -72,7 +72,7 @@ fn request(spans: &[Value]) -> Value {
     }] })
 }
 
-/// What was opened and not yet closed.
+/// The spans opened and not yet closed.
 #[derive(Default)]
 struct Fold {
     run: String,
@@ -85,7 +85,7 @@ struct Fold {
     spans: Vec<Value>,
 }
 
-/// The spans of these events. What was still open at the end ends there.
+/// The spans of these events. A span still open at the end is closed there.
 fn spans<'a>(run: &RunId, events: impl Iterator<Item = &'a Event>) -> Vec<Value> {
     let mut fold = Fold { run: run.to_string(), ..Fold::default() };
     for event in events {
@@ -172,7 +172,7 @@ impl Fold {
             None => Some("unfinished"),
         };
         let id = frame.to_string();
-        // The frame above it, or the run.
+        // The parent frame, or the run.
         let parent = id.rsplit_once('.').map_or_else(|| self.id("run"), |(above, _)| self.id(above));
         let name = format!("invoke_agent {strategy}");
         let mut span = self.span(&name, &id, &parent, INTERNAL, (at_ms, self.ended_at_ms), &attributes);
@@ -197,7 +197,7 @@ impl Fold {
             None => Some("unfinished"),
         };
         mark(&mut span, failed);
-        // It comes first, and always.
+        // The run's span always comes first.
         self.spans.insert(0, span);
     }
 
@@ -207,7 +207,7 @@ impl Fold {
         }
     }
 
-    /// The same thing has the same name each time it is sent.
+    /// Deterministic: the same item has the same id each time it is sent.
     fn id(&self, of: &str) -> String {
         digest(format!("{} {of}", self.run).as_bytes()).as_str().chars().take(16).collect()
     }
@@ -247,7 +247,7 @@ fn text(key: &str, value: &str) -> Value {
     json!({ "key": key, "value": { "stringValue": value } })
 }
 
-/// Whole numbers are text in this format.
+/// Integers are strings in OTLP JSON.
 fn whole(key: &str, value: u64) -> Value {
     json!({ "key": key, "value": { "intValue": value.to_string() } })
 }

@@ -1,6 +1,6 @@
-//! Planning: what a run of analysts would read and do for a question, and what it may cost, before anything is spent. The
-//! command, the HTTP server and the MCP server all go through here; files are read under the same caps as `ask` reads
-//! them, and the tasks are those of the run.
+//! Planning: what an analyst run would read and do for a question, and what it may cost, before anything is spent. The
+//! command, the HTTP server and the MCP server all use it; files are read under the same limits as in `ask`, and the
+//! tasks are those of the run.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use crate::app::App;
 use crate::provider;
 use crate::sources::{LeftOut, left_out};
 
-/// A plan, and all that is said about it.
+/// A plan and what is displayed with it.
 pub struct Planned {
     pub plan: Plan,
     pub(crate) forecast: Forecast,
     pub left_out: LeftOut,
-    /// Who would read the parts, as far as it is known without asking anybody.
+    /// The model that would read the parts, as far as it is known without contacting anything.
     pub(crate) reader: Option<PlanModel>,
-    /// Who would put the findings together.
+    /// The model that would do the synthesis.
     pub(crate) synthesis: Option<PlanModel>,
 }
 
-/// A model that would be asked.
+/// A model that would be used.
 #[derive(Clone)]
 pub(crate) struct PlanModel {
     pub(crate) reference: ModelRef,
-    /// What it costs, if known.
+    /// Its price, if known.
     pub(crate) price: Option<Price>,
 }
 
-/// Plans what was scanned. Reads every document once.
+/// Plans the scanned corpus. Reads every document once.
 pub fn planned(app: &App, corpus: Corpus, question: &str, detector: Detector, mode: Mode) -> Planned {
     let limits = &app.settings.limits;
     let files_left_out = corpus.reports().iter().map(|report| report.left_out_total).sum();
@@ -46,7 +46,7 @@ pub fn planned(app: &App, corpus: Corpus, question: &str, detector: Detector, mo
     Planned { plan, forecast, left_out, reader, synthesis }
 }
 
-/// Who begins, who reads the parts, and who puts the findings together.
+/// The root model, the model that reads the parts, and the synthesis model.
 fn models(app: &App) -> [Option<PlanModel>; 3] {
     let surveyed = provider::survey(&app.settings, &app.environment);
     ["root", "sub", "synthesis"].map(|role| {

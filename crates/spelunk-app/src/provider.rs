@@ -1,5 +1,5 @@
-//! Which model answers: what flags, roles and settings say, else whoever there is a key for, else a server on this machine.
-//! Finding none is not an error here; `ask` then shows passages.
+//! Model selection: from flags, roles and settings, else from the first provider with a key, else from a server on this
+//! machine. Finding no model is not an error here; `ask` then shows passages.
 
 mod bounded;
 mod embedding;
@@ -30,18 +30,18 @@ use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settin
 use crate::env::Environment;
 use crate::local::BUILD_COMMAND;
 
-/// A model and why it was chosen.
+/// The chosen models and the reason.
 pub struct Chosen {
     pub model: Arc<dyn Model>,
-    /// The model of sub-calls, if another one was named.
+    /// The model for sub-calls, if a separate one was named.
     pub sub_model: Option<Arc<dyn Model>>,
-    /// The model that puts findings together, if another one was named.
+    /// The model for the synthesis, if a separate one was named.
     pub synthesis_model: Option<Arc<dyn Model>>,
-    /// Such as `ANTHROPIC_API_KEY is set`.
+    /// The reason, such as `ANTHROPIC_API_KEY is set`.
     pub because: String,
 }
 
-/// Why the model that was asked for cannot be.
+/// Why the requested model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
     #[error("there is no key for {provider}")]
@@ -155,22 +155,22 @@ impl Explain for ProviderError {
     }
 }
 
-/// A model that can be asked, and where it was found.
+/// A usable model and where it was found.
 pub struct Found {
     pub model: Arc<dyn Model>,
     pub because: String,
-    /// Those of its chain that cannot be asked, and why.
+    /// Models of its fallback chain that cannot be used, and why.
     pub left_out: Vec<(String, ProviderError)>,
     place: Place,
 }
 
 impl Found {
-    /// Whether it is asked with a key of ours.
+    /// Whether requests carry a key.
     pub fn has_key(&self) -> bool {
         self.place.key.is_some()
     }
 
-    /// The names that its server offers, where it can be asked for a list.
+    /// The model names its server lists, if the server can be queried for a list.
     pub async fn offered(&self, timeout: Duration) -> Result<Option<Vec<String>>, ModelError> {
         let Some(shape) = ListShape::of(self.place.provider) else { return Ok(None) };
         let (base_url, key) = (&self.model.reference().base_url, self.place.key.as_ref());
@@ -178,7 +178,7 @@ impl Found {
     }
 }
 
-/// Chooses the models of all roles, or none.
+/// Chooses the models for all roles, or none.
 pub async fn choose(settings: &Settings, environment: &Environment) -> Result<Option<Chosen>, ProviderError> {
     let Some(root) = find_root(settings, environment).await? else { return Ok(None) };
     let of_role = |role| find_role(settings, environment, role, &root);
@@ -187,7 +187,7 @@ pub async fn choose(settings: &Settings, environment: &Environment) -> Result<Op
     Ok(Some(Chosen { model: root.model, sub_model, synthesis_model, because: root.because }))
 }
 
-/// The model that leads, or none.
+/// The root model, or none.
 pub async fn find_root(
     settings: &Settings,
     environment: &Environment,
@@ -209,7 +209,7 @@ pub async fn find_root(
             };
             match (place, &model.name) {
                 (Some(place), _) => found(with_name(place).await?, model, environment).map(Some),
-                // Whoever names a model wants that one and not the job without a model.
+                // A user who names a model wants that model, not a run without one.
                 (None, Some(name)) if model.provider != ProviderChoice::None => {
                     Err(ProviderError::NotOffered { name: name.clone(), known: known_names(settings) })
                 }
@@ -219,7 +219,7 @@ pub async fn find_root(
     }
 }
 
-/// The model of a role below the root; none where it has no other than the root's.
+/// The model of a role below the root; `None` if it uses the root's.
 pub fn find_role(
     settings: &Settings,
     environment: &Environment,
@@ -237,15 +237,14 @@ pub fn find_role(
         RoleModel::SameProvider { name } => {
             let because = "model.sub is set".to_owned();
             let place = Place { name: Some(name.clone()), because, ..root.place.clone() };
-            // A price in the settings is that of the model they name, so the sub-model's comes from the table.
+            // A price in the settings belongs to the model named there, so the sub-model's price comes from the table.
             let unpriced = ModelSettings { price: None, ..settings.model.clone() };
             found(place, &unpriced, environment).map(Some)
         }
     }
 }
 
-/// A model by the name a user typed: one of `[models.NAME]`, alone and not those that stand in for it, or
-/// PROVIDER/NAME.
+/// A model by the name the user typed: one of `[models.NAME]` without its fallbacks, or PROVIDER/NAME.
 pub fn find_by_name(
     settings: &Settings,
     environment: &Environment,
@@ -259,7 +258,7 @@ pub fn find_by_name(
     }
 }
 
-/// A model of `[models.NAME]`, with those that are asked when it is out.
+/// A model of `[models.NAME]`, with its fallback chain.
 pub(crate) fn find_named(
     settings: &Settings,
     environment: &Environment,
@@ -271,7 +270,7 @@ pub(crate) fn find_named(
     first.because = because;
     let mut others = Vec::new();
     for alias in &named.fallback {
-        // One that cannot be asked is no reason not to ask the others.
+        // One unusable fallback is no reason to drop the others.
         match of_alias(settings, alias).and_then(|named| find_one(named, environment)) {
             Ok(found) => others.push(found.model),
             Err(error) => first.left_out.push((alias.clone(), error)),
@@ -290,12 +289,12 @@ fn of_alias<'a>(settings: &'a Settings, alias: &str) -> Result<&'a NamedModel, P
         .ok_or_else(|| ProviderError::Unknown { name: alias.to_owned(), known: known_names(settings) })
 }
 
-/// The names of `[models.NAME]`, in words.
+/// The names of `[models.NAME]`, for a message.
 fn known_names(settings: &Settings) -> String {
     settings.models.keys().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// A model of `[models.NAME]` without those.
+/// A model of `[models.NAME]` without its fallbacks.
 fn find_one(named: &NamedModel, environment: &Environment) -> Result<Found, ProviderError> {
     let section = || named.settings.section.clone();
     let place =
@@ -310,7 +309,7 @@ fn find_one(named: &NamedModel, environment: &Environment) -> Result<Found, Prov
     Ok(found)
 }
 
-/// A model at its provider's usual address, with its usual key.
+/// A model at its provider's default URL, with its default key.
 fn find_at(
     settings: &ModelSettings,
     environment: &Environment,
@@ -324,8 +323,7 @@ fn find_at(
     found(Place { because: because.to_owned(), ..place }, &usual, environment)
 }
 
-/// The models that code of a session may name. Each is opened when it is first asked: a key that nobody needs is not
-/// looked for.
+/// The named models available to session code. Each is opened on first use, so unused keys are never looked up.
 pub(crate) fn roster(settings: &Settings, environment: &Environment) -> NamedModels {
     let names = settings.models.keys().cloned().collect();
     let (settings, environment) = (settings.clone(), environment.clone());
@@ -338,7 +336,7 @@ pub(crate) fn roster(settings: &Settings, environment: &Environment) -> NamedMod
     })
 }
 
-/// The place with a model's name in it: the first that the server offers, where none was said.
+/// The place with a model name filled in: if none was given, the first model the server lists.
 async fn with_name(place: Place) -> Result<Place, ProviderError> {
     if place.name.is_some() {
         return Ok(place);

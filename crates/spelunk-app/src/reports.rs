@@ -1,4 +1,4 @@
-//! Reports of runs: their formats, and what must be read again of the sources to write one.
+//! Reports of runs: their formats, and the source excerpts they quote.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,11 +19,11 @@ use crate::render::report::sarif::sarif;
 use crate::render::report::{Excerpt, Excerpts, LINES_AROUND, LINES_MARKED_MAX, Material};
 use crate::sources::scan_status;
 
-/// Places whose source lines are read.
+/// The maximum number of places whose source lines are read.
 const EXCERPTS_MAX: usize = 5_000;
 const LINE_CHARS_MAX: usize = 500;
 
-/// How a report is written.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Markdown,
@@ -45,7 +45,7 @@ impl Format {
         }
     }
 
-    /// What the name of a file says.
+    /// The format that a file name implies.
     pub fn of_path(path: &str) -> Option<Self> {
         let name = path.to_ascii_lowercase();
         let is = |end: &str| name.strip_suffix(end).is_some();
@@ -86,7 +86,7 @@ pub fn report_text(app: &App, report: &RunReport, excerpts: &Excerpts, format: F
     }
 }
 
-/// Documents of one directory are named from there; code hosts want names from where the user stands.
+/// Documents of a directory source are named relative to it; code hosts need paths relative to the current directory.
 fn base(app: &App, sources: &[SourceSpec]) -> String {
     let [SourceSpec::Path { path, name: None }] = sources else { return String::new() };
     let path = Path::new(path);
@@ -101,7 +101,7 @@ fn base(app: &App, sources: &[SourceSpec]) -> String {
     parts.map(|part| format!("{part}/")).collect::<Vec<_>>().concat()
 }
 
-/// Reads the lines around every finding and citation, as far as the sources are still what they were.
+/// Reads the lines around every finding and citation, if the sources are unchanged.
 pub fn excerpts(app: &App, report: &RunReport) -> Excerpts {
     let places = places(report);
     if places.is_empty() {
@@ -126,7 +126,7 @@ fn of_corpus(report: &RunReport, mut places: Vec<Place>, corpus: Corpus) -> Exce
     let view = View::of(Arc::new(corpus));
     let n_before = places.len();
     if !is_same {
-        // A line number alone proves nothing in a file that may be another by now.
+        // A line number alone proves nothing, because the file may have changed.
         let claims: Vec<Citation> = places.iter().map(Place::claim).collect();
         let looked_up = check_citations(&view, &claims);
         let mut is_there = looked_up.iter().map(|(_, found)| *found == Found::Exact);
@@ -159,12 +159,12 @@ fn read_around(reader: &Reader, place: &Place) -> Option<Excerpt> {
     Some(Excerpt { first: first_shown, lines, marked: (place.line, last) })
 }
 
-/// Lines that a report points at.
+/// Lines that a report refers to.
 struct Place {
     file: String,
     line: u64,
     line_end: u64,
-    /// What should stand there; may be empty.
+    /// The expected text; may be empty.
     quote: String,
 }
 
@@ -179,7 +179,7 @@ fn places(report: &RunReport) -> Vec<Place> {
     for merged in &report.findings {
         for location in &merged.places {
             let Some(line) = location.line_start.filter(|line| *line > 0) else { continue };
-            // Only the finding's own place was quoted.
+            // Only the finding's own location was quoted.
             let is_own = *location == merged.finding.location;
             places.push(Place {
                 file: location.file.clone(),

@@ -1,5 +1,5 @@
-//! What a run has to tell besides its answer: the evidence, what was counted, what went wrong. For JSON and for programs,
-//! and for every strategy alike.
+//! The details of a result besides its answer: evidence, metrics and errors. For JSON and for programs, the same for
+//! every strategy.
 
 use std::collections::BTreeMap;
 
@@ -8,38 +8,38 @@ use spelunk_engine::{CallState, ReportError, RunView};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{Citation, Found, Usage};
 
-/// Rows of evidence, and of errors, that are told; all of them are in the files of the run.
+/// The maximum number of evidence rows, and of errors, in a result; the run's files contain all of them.
 const ROWS_MAX: usize = 1_000;
 
-/// One thing that an answer rests on.
+/// One piece of evidence for an answer.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Evidence {
-    /// Words that were looked up in the sources.
+    /// A quote that was checked against the sources.
     Citation {
-        /// Where they stand, or should.
+        /// The location it claims.
         citation: Citation,
-        /// What the look said.
+        /// The result of the check.
         found: Found,
     },
-    /// What an agent kept while it worked.
+    /// A fact that an agent recorded while it worked.
     Fact {
-        /// What it is about, in a word.
+        /// Its topic, in a word.
         tag: String,
         /// The fact.
         content: String,
-        /// Where it comes from, as the agent says: `input/contexts/a.md:3`.
+        /// The source the agent gave: `input/contexts/a.md:3`.
         source: Option<String>,
-        /// Whatever the agent added.
+        /// Anything else the agent added.
         metadata: Value,
     },
 }
 
 impl Evidence {
-    /// What a run has: citations in the order in which they were looked up, then facts.
+    /// The evidence of a run: citations in the order they were checked, then facts.
     pub fn of(view: &RunView, cited: &[Citation], blobs: &Blobs) -> Result<Vec<Self>, JournalError> {
         let looked_up = view.citations.iter().map(|(citation, found)| (citation, *found));
-        // What analysts cite was held against the text that they were given, by code.
+        // Code has already checked the analysts' citations against the text they were given.
         let is_new = |citation: &&Citation| !view.citations.iter().any(|(known, _)| known == *citation);
         let by_code = cited.iter().filter(is_new).map(|citation| (citation, Found::Exact));
         let citations = looked_up
@@ -73,7 +73,7 @@ impl Evidence {
     }
 }
 
-/// One line of a desk's log of evidence. What a script wrote there otherwise is no fact.
+/// Parses one line of a desk's evidence log. Anything else that a script wrote there is ignored.
 fn fact(line: &str) -> Option<Evidence> {
     let mut line: Value = serde_json::from_str(line).ok()?;
     let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -85,35 +85,35 @@ fn fact(line: &str) -> Option<Evidence> {
     })
 }
 
-/// What was counted.
+/// The counters of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Calls that were sent and settled.
+    /// Calls that were sent and completed.
     pub calls: u64,
-    /// Calls that the cache answered.
+    /// Calls answered by the cache.
     pub calls_cached: u64,
     /// Calls that got no reply.
     pub calls_failed: u64,
-    /// Attempts that were made again.
+    /// Retried attempts.
     pub retries: u64,
-    /// Tokens and money.
+    /// Tokens and cost.
     pub usage: Usage,
-    /// Time in which a process was at work on the run.
+    /// Time during which a process was working on the run.
     pub active_ms: u64,
     /// How often it was resumed.
     pub resumed: u64,
-    /// Documents of the text.
+    /// Documents of the corpus.
     pub documents: u64,
     /// Their bytes.
     pub corpus_bytes: u64,
-    /// Bytes that were put before a model.
+    /// Bytes that were shown to a model.
     pub bytes_read: u64,
     /// Frames of the tree.
     pub frames: u64,
-    /// Blocks of code that ran.
+    /// Code cells that ran.
     pub cells: u64,
-    /// Calls of an agent's tools, by name.
+    /// Tool calls of an agent, by tool name.
     pub tools: BTreeMap<String, u64>,
 }
 
@@ -137,7 +137,7 @@ impl Metrics {
         }
     }
 
-    /// What stands nowhere else in the JSON of a result.
+    /// The counters that appear nowhere else in the JSON of a result.
     pub(crate) fn json(&self) -> Value {
         json!({
             "calls": self.calls,
@@ -155,7 +155,7 @@ impl Metrics {
     }
 }
 
-/// What went wrong, the first things first.
+/// The errors of a run, oldest first.
 pub(crate) fn errors(view: &RunView) -> Vec<ReportError> {
     view.errors.iter().take(ROWS_MAX).cloned().collect()
 }

@@ -1,4 +1,4 @@
-//! Runs as their journals tell them: finding one, its state, its summary, its result.
+//! Runs as recorded in their journals: lookup, state, summary, result.
 
 use serde_json::{Value, json};
 use spelunk_engine::{Answer, CallState, EngineError, RunResult, RunView};
@@ -11,7 +11,7 @@ use crate::units::{count, dollars, head};
 
 pub const STATES: [&str; 6] = ["open", "answered", "stopped", "failed", "cancelled", "damaged"];
 
-/// The run that is meant.
+/// The run with this id or prefix; without one, the latest run.
 pub fn find_run(app: &App, name: Option<&str>) -> Result<(Workspace, RunId), Failure> {
     match app.existing_workspace()? {
         Some(workspace) => {
@@ -35,7 +35,7 @@ pub fn read_view(workspace: &Workspace, run: &RunId) -> Result<RunView, Failure>
     Ok(view)
 }
 
-/// How a run stands, in a word or two.
+/// The state of a run, in a word or two.
 pub fn state(view: &RunView) -> String {
     match &view.outcome {
         None => "open".to_owned(),
@@ -46,7 +46,7 @@ pub fn state(view: &RunView) -> String {
     }
 }
 
-/// The state of a run for programs.
+/// The state of a run as JSON.
 pub fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<Value, Failure> {
     let blobs = workspace.blobs();
     let question = view.question.as_ref().map(|question| blobs.text(question)).transpose()?;
@@ -90,7 +90,7 @@ pub fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<V
     }))
 }
 
-/// The result of a run that has ended, as its journal holds it.
+/// The result of a finished run, as recorded in its journal.
 pub fn recorded_result(workspace: &Workspace, run: RunId, view: &RunView) -> Result<RunResult, Failure> {
     let answer = match view.answer() {
         Some((text, citations, grounding)) => {
@@ -109,18 +109,18 @@ pub struct Row {
     pub question: String,
     pub n_calls: u64,
     pub cost_microusd: u64,
-    /// Nothing where it is not known.
+    /// `None` if it is unknown.
     pub(crate) active_ms: Option<u64>,
 }
 
 impl Row {
-    /// The first word of the state; a journal that cannot be read is damaged.
+    /// The first word of the state; an unreadable journal is `damaged`.
     pub fn word(&self) -> &str {
         let first = self.state.split([':', ' ']).next().unwrap_or_default();
         STATES.into_iter().find(|state| *state == first).unwrap_or("damaged")
     }
 
-    /// The row for programs.
+    /// The row as JSON.
     pub fn json(&self) -> Value {
         json!({
             "run": self.run,
@@ -172,7 +172,7 @@ pub fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
     })
 }
 
-/// What was written down when the run was archived.
+/// The row that was recorded when the run was archived.
 pub fn archived_row(workspace: &Workspace, run: RunId) -> Row {
     let summary: Value = archive_summary(workspace, &run)
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
@@ -200,12 +200,12 @@ pub fn fold(records: Vec<Record>) -> RunView {
     view
 }
 
-/// Whether `spelunk resume` would go on with it.
+/// Whether `spelunk resume` would continue it.
 pub fn can_go_on(view: &RunView) -> bool {
     view.outcome != Some(RunOutcome::Answered) && view.answer().is_none()
 }
 
-/// What is said of files beside a journal that could not be written. The journal is whole, so they can be made again.
+/// The warning about run files that could not be written. The journal is complete, so they can be rebuilt.
 pub fn files_incomplete(run: &RunId, error: &dyn std::error::Error) -> String {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     let again = format!("write them again with `spelunk run export {} --format workspace`", run.short());

@@ -1,5 +1,5 @@
-//! Where the code of models runs: in worker processes of this program, or in the `CPython` of the machine. What else may
-//! not run in this process runs in workers, too.
+//! Where model code runs: in worker processes of this program, or in the machine's `CPython`. Other work that must not
+//! run in this process uses workers too.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,39 +11,39 @@ use crate::config::SandboxChoice;
 use crate::env::{self, Environment};
 use crate::failure::{Failure, Usage};
 
-/// The word that makes this program a worker. It is in no list of commands, because it is none for people.
+/// The argument that makes this program a worker. It is hidden from the list of commands, because it is not for people.
 pub const OWN_WORD: &str = "worker";
 
-/// The word that makes another program a worker: no command of its own is called so.
+/// The argument that makes another program a worker; chosen so as not to clash with a command of that program.
 pub(crate) const HOOK_WORD: &str = "spelunk-worker";
 
-/// What this program does as a worker, beside cells.
+/// The tasks of a worker besides cells.
 pub const TASKS: &[Task] = &[
     Task { name: spelunk_context::EXTRACT_TASK, run: spelunk_context::serve_extract },
     Task { name: spelunk_context::PARSE_TASK, run: spelunk_context::serve_parse },
     Task { name: spelunk_desk::SHELL_TASK, run: spelunk_desk::serve_shell },
 ];
 
-/// Whether this process would become a worker if it were started with that word.
+/// Whether this process would become a worker if it were started with that argument.
 static IS_HOOKED: AtomicBool = AtomicBool::new(false);
 
-/// From here on this program can be started as a worker.
+/// Marks this program as one that can be started as a worker.
 pub(crate) fn hook() {
     IS_HOOKED.store(true, Ordering::Release);
 }
 
-/// Which program is started to run the code of models.
+/// The program that is started as a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkerPlace {
-    /// This one, which is `spelunk`.
+    /// This program, which is `spelunk`.
     Own,
-    /// This one, if it said that it can be; another program has the library in it.
+    /// This program, which embeds the library, if it registered itself as a worker.
     Hooked,
-    /// A `spelunk` that lies there.
+    /// The `spelunk` program at this path.
     Program(PathBuf),
 }
 
-/// A program with the library in it that did not say how workers are started.
+/// A program that embeds the library but did not register itself as a worker.
 #[derive(Debug, thiserror::Error)]
 #[error("this program cannot run the code of models: it has no worker")]
 pub(crate) struct NoWorker;
@@ -79,7 +79,7 @@ impl Workers for WorkerPlace {
     }
 }
 
-/// The sandbox of this choice. Nothing is started before the first cell.
+/// Opens the chosen sandbox. Nothing is started before the first cell.
 pub(crate) fn open(
     choice: SandboxChoice,
     environment: &Environment,

@@ -1,9 +1,10 @@
-//! What belongs to the user and lies outside of every project: which workspaces and job folders this program made for
-//! them, and the secret that signs what a workspace keeps. A workspace may come with a repository, so one without a mark
-//! here is only looked at. Marks are named by the digest of the path; a workspace's mark holds the random id that its own
-//! file [`ID_FILE`] repeats, so that a directory that took the place of another is not taken for it.
+//! Per-user state outside of any project: which workspaces and job folders this program created for the user, and the
+//! secret that signs what a workspace stores. A workspace may come with a repository, so one without a mark here is
+//! opened read-only. A mark is named by the digest of the path; a workspace's mark contains a random id that its own
+//! file [`ID_FILE`] repeats, so that a directory that replaced another is not mistaken for it.
 //!
-//! The marks are outside of the workspace, and not signatures in it, so that several users can each trust a shared one.
+//! The marks are kept outside the workspace, rather than as signatures inside it, so that several users can each trust
+//! a shared one.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -17,13 +18,13 @@ use spelunk_types::{ErrorCode, Explain};
 use crate::env::{self, Environment};
 use crate::failure::Failure;
 
-/// The file of a workspace that holds its id.
+/// The file in a workspace that contains its id.
 const ID_FILE: &str = "workspace.id";
 const SECRET_FILE: &str = "workspace.secret";
 const SECRET_BYTES: usize = 32;
-/// No mark is longer.
+/// The maximum size of a mark.
 const MARK_BYTES_MAX: u64 = 1 << 20;
-/// What keys are for. Another text is another key.
+/// The purpose of a key. A different text gives a different key.
 pub(crate) const CACHE: &str = "spelunk 2026-11 reply cache";
 pub const TICKETS: &str = "spelunk 2026-11 tickets of the server";
 
@@ -65,19 +66,19 @@ impl Explain for Untrusted {
     }
 }
 
-/// How the path of the workspace came about.
+/// How the path of the workspace was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chosen {
-    /// The user named this very directory.
+    /// The user named this directory.
     ByUser,
-    /// It follows from where the command runs.
+    /// It was derived from the current directory.
     ByPlace,
 }
 
-/// The user's own state.
+/// The state of one user.
 #[derive(Debug, Clone)]
 pub struct UserState {
-    /// `None` without a home directory: then nothing is remembered.
+    /// `None` without a home directory: nothing is remembered then.
     dir: Option<PrivateDir>,
 }
 
@@ -90,9 +91,9 @@ impl UserState {
         Self { dir: below.map(|below| PrivateDir::new(below.join("spelunk"))) }
     }
 
-    /// A key for one purpose, derived from a secret that is made when it is first needed. A workspace that the user named is
-    /// theirs, and holds its own: a server may keep nothing else, as in a container. For any other it is the user's. Where
-    /// nothing can be remembered it is another one in each process.
+    /// A key for one purpose, derived from a secret that is created on first use. A workspace that the user named
+    /// stores its own secret, because a server (as in a container) may keep nothing else; any other workspace uses the
+    /// user's secret. If nothing can be stored, every process has a different key.
     pub(crate) fn key(&self, purpose: &str, root: &Path, chosen: Chosen) -> io::Result<[u8; 32]> {
         let own = (chosen == Chosen::ByUser).then(|| PrivateDir::new(resolved(root)));
         let kept = own.as_ref().or(self.dir.as_ref()).and_then(|dir| secret(dir).ok());
@@ -100,19 +101,19 @@ impl UserState {
         Ok(blake3::derive_key(purpose, &secret))
     }
 
-    /// Opens the workspace for writing; makes and marks it if there is none.
+    /// Opens the workspace for writing; creates and marks it if it does not exist.
     pub(crate) fn open(&self, root: &Path, chosen: Chosen) -> Result<Workspace, Failure> {
         let place = resolved(root);
         let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
-        // Held until the end: another process that comes now sees the mark of a workspace and not only the workspace.
+        // Locked until the end, so that another process never sees the workspace without its mark.
         let mut mark = self.mark(&place);
         let dir = PrivateDir::new(&place);
         let is_linked = chosen == Chosen::ByPlace && is_link(root);
         if !is_linked && is_bare(&dir).map_err(unusable)? {
-            // First of all: a crash leaves a directory that is still bare, or one that is marked.
+            // Written first: a crash leaves the directory either bare or marked.
             write_mark(&dir, mark.as_mut()).map_err(unusable)?;
         } else {
-            // What a newer version made is told as such.
+            // A workspace of a newer version is reported as such.
             drop(Workspace::open_read_only(&place)?);
             if let Some(untrusted) = check(root, chosen, mark.as_mut()).map_err(unusable)? {
                 return Err(untrusted.into());
@@ -121,14 +122,14 @@ impl UserState {
         Ok(Workspace::open(&place)?)
     }
 
-    /// Why the workspace, which exists, may not be written to; `None` if it may.
+    /// Why an existing workspace may not be written to; `None` if it may.
     pub(crate) fn distrust(&self, root: &Path, chosen: Chosen) -> Result<Option<Untrusted>, JournalError> {
         let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
         let mut mark = self.mark(&resolved(root));
         check(root, chosen, mark.as_mut()).map_err(unusable)
     }
 
-    /// Marks a workspace as the user's own. Returns false if it was so already.
+    /// Marks a workspace as trusted. Returns false if it already was.
     pub fn trust(&self, root: &Path) -> Result<bool, Failure> {
         let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
         let place = resolved(root);
@@ -142,13 +143,13 @@ impl UserState {
         if let Some(name) = dir.first_special("").map_err(unusable)? {
             return Err(Untrusted { path: root.display().to_string(), why: Distrust::Special(name) }.into());
         }
-        // A workspace of a newer version is no reason to write into it.
+        // Never write into a workspace of a newer version.
         drop(Workspace::open_read_only(&place)?);
         write_mark(&dir, mark.as_mut()).map_err(unusable)?;
         Ok(true)
     }
 
-    /// Remembers what a job folder is about: its own files could be anybody's.
+    /// Records the sources of a job folder: the folder's own files could come from anybody.
     pub fn keep_job(&self, folder: &Path, sources: &[String]) -> io::Result<()> {
         let none = || io::Error::new(io::ErrorKind::NotFound, "neither `HOME` nor `XDG_STATE_HOME` is set");
         let dir = self.dir.as_ref().ok_or_else(none)?;
@@ -156,7 +157,7 @@ impl UserState {
         FileDisk::new(dir.root()).create(&mark_name("jobs", &resolved(folder)), text.as_bytes())
     }
 
-    /// The sources of the job folder; `None` if this user made no such folder here.
+    /// The sources of the job folder; `None` if this user created no such folder here.
     pub fn job(&self, folder: &Path) -> Option<Vec<String>> {
         let name = mark_name("jobs", &resolved(folder));
         let mut text = String::new();
@@ -165,7 +166,7 @@ impl UserState {
         sources.iter().map(|source| source.as_str().map(str::to_owned)).collect()
     }
 
-    /// The mark of a workspace, locked; an empty one if there was none. `None` where nothing can be remembered.
+    /// The mark of a workspace, locked; empty if it is new. `None` if nothing can be stored.
     fn mark(&self, place: &Path) -> Option<File> {
         let mark = self.dir.as_ref()?.open_or_create(&mark_name("workspaces", place)).ok()?;
         mark.lock().ok()?;
@@ -173,7 +174,7 @@ impl UserState {
     }
 }
 
-/// Why a workspace, which exists, may not be written to.
+/// Why an existing workspace may not be written to.
 fn check(root: &Path, chosen: Chosen, mark: Option<&mut File>) -> io::Result<Option<Untrusted>> {
     let untrusted = |why| Ok(Some(Untrusted { path: root.display().to_string(), why }));
     if chosen == Chosen::ByPlace && is_link(root) {
@@ -204,7 +205,7 @@ fn read_mark(mark: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Gives the workspace a new id, and writes it on both sides.
+/// Gives the workspace a new id, in its own file and in the mark.
 fn write_mark(dir: &PrivateDir, mark: Option<&mut File>) -> io::Result<()> {
     let id = blake3::hash(&random()?).to_hex();
     if let Some(mark) = mark {
@@ -216,7 +217,7 @@ fn write_mark(dir: &PrivateDir, mark: Option<&mut File>) -> io::Result<()> {
     FileDisk::new(dir.root()).create(ID_FILE, id.as_bytes())
 }
 
-/// Whether nothing is there yet but what a crash leaves: files that were to become others.
+/// Whether the directory is empty except for temporary files left by a crash.
 fn is_bare(dir: &PrivateDir) -> io::Result<bool> {
     let is_staging = |entry: &Entry| entry.name == "tmp" && entry.kind == EntryKind::Directory;
     Ok(dir.list("")?.iter().all(is_staging) && dir.first_special("tmp")?.is_none())
@@ -229,7 +230,7 @@ fn secret(dir: &PrivateDir) -> io::Result<[u8; SECRET_BYTES]> {
         dir.open(SECRET_FILE)?.read_exact(&mut bytes)?;
         Ok::<_, io::Error>(bytes)
     };
-    // One process makes it.
+    // Only one process creates it.
     let lock = dir.open_or_create("workspace.secret.lock")?;
     lock.lock()?;
     match read() {
@@ -243,7 +244,7 @@ fn secret(dir: &PrivateDir) -> io::Result<[u8; SECRET_BYTES]> {
     read()
 }
 
-/// Bytes that nobody can guess, from the operating system.
+/// Random bytes from the operating system.
 pub fn random() -> io::Result<[u8; SECRET_BYTES]> {
     let mut bytes = [0; SECRET_BYTES];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
@@ -254,7 +255,7 @@ fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.file_type().is_symlink())
 }
 
-/// The path without links and dots, also of a directory that does not exist yet.
+/// The path without links and dots, even if the directory does not exist yet.
 fn resolved(path: &Path) -> PathBuf {
     if let Ok(resolved) = path.canonicalize() {
         return resolved;

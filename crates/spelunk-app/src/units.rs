@@ -1,4 +1,4 @@
-//! Numbers for people: bytes, tokens, dollars, times. And text made safe for a terminal.
+//! Formats numbers for people (bytes, tokens, dollars, times) and makes text safe for a terminal.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ fn scaled(n: u64, units: &[&str], space: &str) -> String {
     }
 }
 
-/// `$0.08`; as many digits as tell something.
+/// `$0.08`; with as many digits as are meaningful.
 pub fn dollars(microusd: u64) -> String {
     let cents_up = microusd.div_ceil(10_000);
     match microusd {
@@ -60,20 +60,20 @@ pub fn listed(counts: &BTreeMap<String, u64>) -> String {
     counts.iter().map(|(what, n)| format!("{n} {what}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Text without control characters other than newline and tab, and with marks in the place of those that turn the
-/// direction of a line: no document may move the cursor, set a title or look like another text.
+/// Text without control characters except newline and tab, and with replacements for bidirectional controls: no
+/// document may move the cursor, set a title or look like another text.
 pub fn safe(text: &str) -> String {
     let kept = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
     text.chars().filter(kept).map(|c| if is_bidi_control(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// Whether a character turns the direction of the text around it, and so can make it look like another text.
+/// Whether a character changes the direction of the text around it, which can make it look like another text.
 pub(crate) fn is_bidi_control(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Text for a terminal, whatever is in it: control characters other than newline and tab, and those that turn the
-/// direction of a line, are written as `\u001b`. In JSON that is the same text. Our own colours pass.
+/// Text for a terminal: control characters except newline and tab, and bidirectional controls, are written as `\u001b`.
+/// In JSON that is the same text. Our own colour sequences are kept.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     let is_bad = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_bidi_control(c);
     if !text.contains(is_bad) {
@@ -94,14 +94,14 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The length of the sequence that sets a colour at the beginning of a text; 0 if there is none.
+/// The length of a colour sequence at the start of a text; 0 if there is none.
 fn color_len(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\u{1b}[") else { return 0 };
     let parameters = rest.bytes().take_while(|b| b.is_ascii_digit() || *b == b';').count();
     if rest.as_bytes().get(parameters) == Some(&b'm') { parameters + 3 } else { 0 }
 }
 
-/// The beginning of a text on one line, at most `chars_max` long.
+/// The beginning of a text on one line, at most `chars_max` characters.
 pub fn head(text: &str, chars_max: usize) -> String {
     let line = safe(text).split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= chars_max {

@@ -1,5 +1,5 @@
-//! What a plan costs: 1 GB in 10,000 files of every type, scanned and planned, with the memory that takes; or the
-//! directories that are named. `cargo bench -p spelunk-context --bench plan --ignore-rust-version [-- PATH …]`.
+//! The cost of a plan: scans and plans 1 GB in 10,000 files of every type, or the named directories, and measures the
+//! memory used. `cargo bench -p spelunk-context --bench plan --ignore-rust-version [-- PATH …]`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -147,7 +147,7 @@ fn prose(n: usize) -> String {
     )
 }
 
-/// Processor time of this process so far, in steps of a hundredth: the machine may be shared.
+/// CPU time of this process so far, in hundredths of a second: the machine may be shared.
 fn cpu_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let behind_name = stat.rsplit(')').next().unwrap_or_default();
@@ -155,7 +155,7 @@ fn cpu_seconds() -> f64 {
     (ticks(11).unwrap_or_default() + ticks(12).unwrap_or_default()) / 100.0
 }
 
-/// The most memory this process ever had, where the system says so.
+/// The peak memory of this process, if the system reports it.
 fn peak_rss_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,7 +1,8 @@
-//! Reading a large file: searching it against `rg`, opening it, and counting its lines. Every measurement is a process
-//! of its own, so start-up counts for both sides and peak memory is that of one operation. Prints one table; exits with
-//! 1 where a promise is broken. `SPELUNK_BENCH_MB` sets the size of the file (default 1000), `SPELUNK_BENCH_ROUNDS` how
-//! often each command runs (default 7); the best round counts. Each waits a while for other programs to be quiet.
+//! Reading a large file: searching it compared with `rg`, opening it, and counting its lines. Every measurement runs in
+//! its own process, so start-up counts for both sides and peak memory is that of one operation. Prints one table; exits
+//! with 1 if a target is missed. `SPELUNK_BENCH_MB` sets the size of the file (default 1000), `SPELUNK_BENCH_ROUNDS`
+//! how often each command runs (default 7); the best round counts. Each waits a while for other programs to become
+//! idle.
 #![expect(clippy::disallowed_methods, reason = "a bench makes its own file and reads its own settings")]
 #![expect(clippy::print_stdout, reason = "a bench prints a table")]
 
@@ -14,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use spelunk_context::{Extent, GrepQuery, Reader};
 
-/// Not slower than this many times `rg`.
+/// At most this many times slower than `rg`.
 const RATIO_MAX: f64 = 1.2;
-/// What the first matches may read.
+/// How much a search for the first matches may read.
 const FIRST_MB_MAX: u64 = 8;
 const GREP_MB_MAX: f64 = 64.0;
 const OPEN_MB_MAX: f64 = 32.0;
@@ -37,7 +38,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What one search is, here and for `rg`.
+/// A search, for this crate and for `rg`.
 struct Search {
     what: &'static str,
     rg: &'static [&'static str],
@@ -54,7 +55,7 @@ const SEARCHES: [Search; 8] = [
     Search { what: "first 20 common literal", rg: &["-n", "-C2", "-m20", COMMON] },
 ];
 
-/// The query behind a name in the table.
+/// The query for a name in the table.
 fn query(what: &str) -> GrepQuery {
     let (pattern, case_sensitive, matches_max, extent) = match what {
         "count literal" => (LITERAL, true, 0, Extent::Whole),
@@ -69,7 +70,7 @@ fn query(what: &str) -> GrepQuery {
     GrepQuery { case_sensitive, matches_max, extent, ..GrepQuery::new(pattern) }
 }
 
-/// One operation in this process; prints what it found and what it cost.
+/// Runs one operation in this process; prints its result and its cost.
 fn one(what: &str, path: &Path) {
     let begun = Instant::now();
     let reader = Reader::open(path).expect("the file was just made");
@@ -94,7 +95,7 @@ fn one(what: &str, path: &Path) {
     println!("{n_found} {bytes_read} {micros} {}", peak_kb());
 }
 
-/// The most memory this process had at any time, its own code included.
+/// The peak memory of this process, including its own code.
 fn peak_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
@@ -124,7 +125,7 @@ fn run_one(what: &str, path: &Path) -> Best {
     Best { process, inside: Duration::from_micros(micros), n_found, bytes_read, peak_mb }
 }
 
-/// How long `rg` takes, and the number it printed where it counts.
+/// The time that `rg` takes, and the number it printed if it counts.
 fn run_rg(arguments: &[&str], path: &Path) -> Option<(Duration, Option<u64>)> {
     wait_for_quiet();
     let begun = Instant::now();
@@ -137,8 +138,8 @@ fn run_rg(arguments: &[&str], path: &Path) -> Option<(Duration, Option<u64>)> {
     Some((elapsed, count.filter(|_| arguments.contains(&"-c"))))
 }
 
-/// Waits until nothing else runs, but not for ever: one of the two sides uses all cores and would be measured against
-/// whatever else does.
+/// Waits, up to a limit, until nothing else runs: one of the two sides uses all cores and would compete with other
+/// programs.
 fn wait_for_quiet() {
     const QUIET: Duration = Duration::from_millis(50);
     const WAIT_MAX: Duration = Duration::from_secs(4);
@@ -238,7 +239,7 @@ fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
-/// Log lines that never repeat, the same in every run. One in about a thousand has the rare words.
+/// Log lines that never repeat, the same in every run. About one in a thousand has the rare words.
 fn generate(path: &Path, bytes_min: u64) -> std::io::Result<()> {
     const VERBS: [&str; 8] = ["GET", "PUT", "POST", "HEAD", "PATCH", "DELETE", "TRACE", "OPTIONS"];
     const NAMES: [&str; 8] = ["ada", "grace", "edsger", "barbara", "donald", "leslie", "tony", "niklaus"];

@@ -1,5 +1,5 @@
-//! What taking text in costs: secrets looked for in source code, and 100,000 small files scanned, with the memory that
-//! takes. `cargo bench -p spelunk-context --bench scan --ignore-rust-version`.
+//! The cost of a scan: looking for secrets in source code, and scanning 100,000 small files, with the memory used.
+//! `cargo bench -p spelunk-context --bench scan --ignore-rust-version`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ const N_FILES: usize = 100_000;
 const TEXT_BYTES: usize = 64 * 1024 * 1024;
 
 fn main() {
-    // Scans first: the most memory a process ever had does not go down again.
+    // Scans run first: the peak memory of a process never decreases.
     let directory = tempfile::tempdir().unwrap();
     for n in 0..N_FILES {
         let path = directory.path().join(format!("d{:03}/e{:02}", n / 1000, n / 100 % 10));
@@ -63,7 +63,7 @@ fn measure_scan(root: &Path, what: &str, options: &ScanOptions) {
     );
 }
 
-/// The source of this crate: what redaction mostly meets.
+/// The source of this crate, as typical input of redaction.
 fn own_source() -> String {
     let mut text = String::new();
     let mut waiting = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
@@ -87,7 +87,7 @@ fn log() -> String {
     (0..TEXT_BYTES / 110).map(line).collect()
 }
 
-/// Processor time of this process so far, in steps of a hundredth: the machine may be shared.
+/// CPU time of this process so far, in hundredths of a second: the machine may be shared.
 fn cpu_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let behind_name = stat.rsplit(')').next().unwrap_or_default();
@@ -95,7 +95,7 @@ fn cpu_seconds() -> f64 {
     (ticks(11).unwrap_or_default() + ticks(12).unwrap_or_default()) / 100.0
 }
 
-/// The most memory this process ever had, where the system says so.
+/// The peak memory of this process, if the system reports it.
 fn peak_rss_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,5 +1,5 @@
-//! How often the rules for secrets raise an alarm over real text, and how fast they are. Run by hand over directories:
-//! `cargo bench -p spelunk-context --bench secrets -- DIR…`. Every find is printed, to be judged by a person.
+//! The false positive rate of the rules for secrets over real text, and their speed. Run by hand over directories:
+//! `cargo bench -p spelunk-context --bench secrets -- DIR…`. Prints every find for manual review.
 #![expect(
     clippy::print_stdout,
     clippy::string_slice,
@@ -15,7 +15,7 @@ use spelunk_context::find_secrets;
 
 /// Larger files are data.
 const FILE_BYTES_MAX: u64 = 2_000_000;
-/// What is shown of a line.
+/// Characters shown of a line.
 const SHOWN_CHARS_MAX: usize = 160;
 
 fn main() {

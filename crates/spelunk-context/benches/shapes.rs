@@ -1,6 +1,6 @@
-//! What long documents of hostile shapes cost in memory: one huge line, empty lines, nothing but headings, a table of a
-//! hundred thousand columns. Each is scanned and planned in a process of its own, and the most memory that process ever had
-//! is held against a ceiling. `cargo bench -p spelunk-context --bench shapes --ignore-rust-version`.
+//! The memory cost of long documents with hostile shapes: one huge line, empty lines, only headings, a table of a
+//! hundred thousand columns. Each is scanned and planned in its own process, whose peak memory is compared with a
+//! ceiling. `cargo bench -p spelunk-context --bench shapes --ignore-rust-version`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -17,8 +17,8 @@ use std::sync::Arc;
 use spelunk_context::{Corpus, Detector, Mode, PlanOptions, ScanOptions, SourceInput, View, plan};
 use spelunk_types::Limits;
 
-/// A name, a line, how many MB of it, and what scanning and planning it may take in MB. Beyond 32 MiB that depends on the
-/// segments and no longer on the size.
+/// A name, a line, how many MB of it, and the memory in MB that scanning and planning it may use. Beyond 32 MiB that
+/// depends on the segments and no longer on the size.
 type Shape = (&'static str, fn() -> String, u64, u64);
 
 const SHAPES: [Shape; 7] = [
@@ -55,7 +55,7 @@ fn main() {
     }
 }
 
-/// Fills a file with a line.
+/// Fills a file with a repeated line.
 fn write(path: &Path, line: &str, bytes: u64) {
     let lines = line.repeat(1_000_000_usize.div_ceil(line.len()));
     let mut file = fs::File::create(path).unwrap();
@@ -64,7 +64,7 @@ fn write(path: &Path, line: &str, bytes: u64) {
     }
 }
 
-/// Scans and plans, and prints the memory that took.
+/// Scans and plans, and prints the memory used.
 fn measure(path: &Path) {
     let source = SourceInput::Path(path.to_owned());
     let corpus = Corpus::scan(&[source], &ScanOptions::default(), &mut |_| {}).unwrap();

@@ -1,5 +1,6 @@
-//! What 10,000 contexts cost: listing, opening, registering, the registry on disk and the store in memory.
-//! `cargo bench -p spelunk-context --bench store --ignore-rust-version`. A figure above its target is marked, not hidden.
+//! The cost of 10,000 contexts: listing, opening, registering, the registry on disk and the store in memory.
+//! `cargo bench -p spelunk-context --bench store --ignore-rust-version`. A figure above its target is marked, not
+//! hidden.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -20,23 +21,23 @@ use spelunk_context::{
 
 const N_CONTEXTS: usize = 10_000;
 
-/// Counts what is allocated, so that memory is measured and not estimated.
+/// Counts allocations, so that memory is measured and not estimated.
 struct Counting;
 
 static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
 #[expect(unsafe_code, reason = "an allocator is unsafe by its trait; this one only counts and passes on")]
-// SAFETY: every call is passed on unchanged to the system's allocator.
+// SAFETY: every call is forwarded unchanged to the system allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller upholds the contract, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller upholds the contract, which is the same.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

@@ -1,8 +1,8 @@
-//! A large text as Python sees it: `re.findall` over it against `rg -o`, its length, and slices at random places, in
-//! ASCII and beyond. Every measurement is a process of its own, so start-up counts for both sides and peak memory is
-//! that of one operation. Prints one table; exits with 1 where a promise is broken. `SPELUNK_BENCH_MB` sets the size of
-//! the file (default 1000), `SPELUNK_BENCH_ROUNDS` how often each command runs (default 5); the best round counts.
-//! Each waits a while for other programs to be quiet.
+//! A large text as Python sees it: `re.findall` over it compared with `rg -o`, its length, and slices at random
+//! offsets, in ASCII and beyond. Every measurement runs in its own process, so start-up counts for both sides and peak
+//! memory is that of one operation. Prints one table; exits with 1 if a target is missed. `SPELUNK_BENCH_MB` sets the
+//! size of the file (default 1000), `SPELUNK_BENCH_ROUNDS` how often each command runs (default 5); the best round
+//! counts. Each waits a while for other programs to become idle.
 #![expect(clippy::disallowed_methods, reason = "a bench makes its own file and reads its own settings")]
 #![expect(clippy::print_stdout, reason = "a bench prints a table")]
 
@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use spelunk_context::{Flags, LazyText, MatchCursor, PyPattern, Reader};
 
-/// Not slower than this many times `rg -o`.
+/// At most this many times slower than `rg -o`.
 const RATIO_MAX: f64 = 1.5;
-/// Besides what was found.
+/// In addition to the results.
 const PEAK_MB_MAX: f64 = 64.0;
 const SLICES: u64 = 1000;
 
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// One operation in this process; prints how much there was, how much memory that takes, and what it cost.
+/// Runs one operation in this process; prints the number of results, their memory and the cost.
 fn one(what: &str, path: &Path) {
     let begun = Instant::now();
     let text = LazyText::over(Reader::open(path).expect("the file was just made"));
@@ -59,7 +59,7 @@ fn one(what: &str, path: &Path) {
     println!("{n_found} {result_bytes} {} {}", begun.elapsed().as_micros(), peak_kb());
 }
 
-/// Slices at places that are the same in every run; the first one builds the index.
+/// Slices at the same offsets in every run; the first one builds the index.
 fn slices(text: &LazyText) -> u64 {
     let n_chars = text.chars().expect("text");
     let (mut state, mut n_bytes) = (0x9E37_79B9_7F4A_7C15_u64, 0);
@@ -73,7 +73,7 @@ fn slices(text: &LazyText) -> u64 {
     n_bytes
 }
 
-/// The most memory this process had at any time, its own code included.
+/// The peak memory of this process, including its own code.
 fn peak_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
@@ -86,7 +86,7 @@ struct Best {
     process: Duration,
     inside: Duration,
     n_found: u64,
-    /// Without what was found.
+    /// Without the results.
     peak_mb: f64,
 }
 
@@ -103,7 +103,7 @@ fn run_one(what: &str, path: &Path) -> Best {
     Best { process, inside: Duration::from_micros(micros), n_found, peak_mb: f64::from(kilobytes) / 1024.0 }
 }
 
-/// How long `rg -o` takes, its output thrown away, and how many lines that was.
+/// The time that `rg -o` takes, with its output discarded.
 fn run_rg(pattern: &str, path: &Path) -> Option<Duration> {
     wait_for_quiet();
     let begun = Instant::now();
@@ -113,8 +113,8 @@ fn run_rg(pattern: &str, path: &Path) -> Option<Duration> {
     Some(begun.elapsed())
 }
 
-/// Waits until nothing else runs, but not for ever: one of the two sides uses all cores and would be measured against
-/// whatever else does.
+/// Waits, up to a limit, until nothing else runs: one of the two sides uses all cores and would compete with other
+/// programs.
 fn wait_for_quiet() {
     const QUIET: Duration = Duration::from_millis(50);
     const WAIT_MAX: Duration = Duration::from_secs(4);
@@ -202,7 +202,7 @@ fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
-/// Log lines that never repeat, the same in every run. One in about a thousand has the rare words.
+/// Log lines that never repeat, the same in every run. About one in a thousand has the rare words.
 fn generate(path: &Path, bytes_min: u64, first_name: &str) -> std::io::Result<()> {
     const VERBS: [&str; 8] = ["GET", "PUT", "POST", "HEAD", "PATCH", "DELETE", "TRACE", "OPTIONS"];
     let names = [first_name, "grace", "edsger", "barbara", "donald", "leslie", "tony", "niklaus"];

@@ -1,6 +1,6 @@
 //! Archives: entries are streamed to scratch files and become documents named `archive.zip/inner/path`. An archive is
-//! hostile: names must stay inside, sizes are limited by what is really unpacked and not by what a header says, links
-//! and devices are left out, and an archive in an archive is not opened. Everything left out is counted.
+//! hostile input: names must stay inside it, limits apply to the bytes actually unpacked and not to header fields,
+//! links and devices are skipped, and a nested archive is not opened. Everything skipped is counted.
 
 mod entry_name;
 mod gzip;
@@ -18,18 +18,18 @@ use crate::scratch::Scratch;
 use crate::source::Filter;
 use crate::{ScanReport, SkipReason, SourceError, name};
 
-/// How an archive is packed.
+/// The format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Zip,
     Tar,
     TarGz,
-    /// One file without a name worth trusting.
+    /// One file, whose stored name is not trusted.
     Gz,
 }
 
 impl Format {
-    /// By the end of the name, in any case.
+    /// The format by the end of the name, in any case.
     pub(crate) fn of(name: &str) -> Option<Self> {
         const ENDS: [(&str, Format); 5] = [
             (".zip", Format::Zip),
@@ -43,7 +43,7 @@ impl Format {
     }
 }
 
-/// How far unpacking one archive goes.
+/// Limits on unpacking one archive.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnpackLimits {
     /// All its entries together.
@@ -71,17 +71,17 @@ impl UnpackLimits {
     }
 }
 
-/// An entry that was unpacked.
+/// An unpacked entry.
 #[derive(Debug)]
 pub(crate) struct Unpacked {
     /// In the scratch directory.
     pub(crate) path: PathBuf,
-    /// Within the archive.
+    /// The path within the archive.
     pub(crate) relative: String,
     pub(crate) bytes: u64,
 }
 
-/// Unpacks the archive at `path`. `Err` only if nothing in it could be made out.
+/// Unpacks the archive at `path`. `Err` only if no entry could be recognised.
 pub(crate) fn unpack(path: &Path, format: Format, unpacking: &mut Unpacking<'_>) -> Result<(), SourceError> {
     let outcome = match format {
         Format::Zip => zip::unpack(path, unpacking),
@@ -105,13 +105,13 @@ pub(crate) fn unpack(path: &Path, format: Format, unpacking: &mut Unpacking<'_>)
     }
 }
 
-/// Why an archive is not read on.
+/// Why unpacking stopped.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// A limit on the archive as a whole.
     TooLarge,
     Damaged(io::Error),
-    /// Our own disk.
+    /// Writing to our own disk failed.
     Scratch(io::Error),
 }
 
@@ -120,7 +120,7 @@ impl Stop {
         if error.kind() == io::ErrorKind::FileTooLarge {
             Self::TooLarge
         } else if error.kind() == io::ErrorKind::Other {
-            // The library quotes the header, which may say anything.
+            // The library quotes the header, which may contain anything.
             Self::Damaged(io::Error::other("a header in it is broken"))
         } else {
             Self::Damaged(error)
@@ -128,29 +128,29 @@ impl Stop {
     }
 }
 
-/// An archive on its way into documents.
+/// An archive being unpacked into documents.
 pub(crate) struct Unpacking<'a> {
     /// Its name in reports.
     pub(crate) archive: &'a str,
     pub(crate) filter: &'a Filter<'a>,
-    /// Whether a glob asked for the archive, and so for all its entries.
+    /// Whether a glob includes the archive, and thus all its entries.
     pub(crate) is_included: bool,
     pub(crate) scratch: &'a Scratch,
     pub(crate) limits: UnpackLimits,
     pub(crate) report: &'a mut ScanReport,
     pub(crate) found: &'a mut dyn FnMut(Unpacked),
-    /// Entries that could be told apart, taken or not.
+    /// Entries recognised so far, whether taken or not.
     pub(crate) n_seen: u64,
     pub(crate) bytes: u64,
 }
 
-/// What became of an entry's bytes.
+/// The result of unpacking an entry.
 enum Kept {
     Whole {
         bytes: u64,
     },
     Skipped(SkipReason),
-    /// The input broke off after this many bytes.
+    /// The input ended after this many bytes.
     Torn {
         bytes: u64,
         error: io::Error,
@@ -158,7 +158,7 @@ enum Kept {
 }
 
 impl Unpacking<'_> {
-    /// Counts an entry and judges its name. `None` means it is left out, and reported.
+    /// Counts an entry and checks its name. `None` means it is skipped and reported.
     fn admit(&mut self, raw_name: &str) -> Result<Option<String>, Stop> {
         self.n_seen += 1;
         if self.n_seen > self.limits.entries_max {
@@ -186,8 +186,8 @@ impl Unpacking<'_> {
         self.report.skip(reason, &format!("{}/{relative}", self.archive));
     }
 
-    /// Streams an entry to a scratch file. `packed` says how many packed bytes it took so far. An entry that is torn
-    /// is treated as `torn` says.
+    /// Streams an entry to a scratch file. `packed` returns how many packed bytes it took so far. `torn` decides what
+    /// happens to an incomplete entry.
     fn keep(
         &mut self,
         relative: String,
@@ -267,21 +267,21 @@ impl Unpacking<'_> {
     }
 }
 
-/// What to do with the beginning of an entry whose end cannot be had.
+/// What to do with an entry whose end is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Torn {
     Keep,
     Drop,
-    /// Nothing after it can be had either.
+    /// Nothing after it is readable either.
     Stop,
 }
 
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// Characters of an entry's name in a report.
+/// Characters of an entry's name shown in a report.
 const NAME_CHARS_SHOWN_MAX: usize = 200;
 
-/// What is not text need not be unpacked at all.
+/// An entry that is not text need not be unpacked at all.
 fn reason_against_head(relative: &str, head: &[u8], filter: &Filter<'_>) -> Option<SkipReason> {
     if head.is_empty() {
         Some(SkipReason::Empty)
@@ -292,7 +292,7 @@ fn reason_against_head(relative: &str, head: &[u8], filter: &Filter<'_>) -> Opti
     }
 }
 
-/// Reads until the buffer is full, the input ends or breaks.
+/// Reads until the buffer is full, the input ends or an error occurs.
 fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
     let mut n_read = 0;
     while n_read < buffer.len() {

@@ -1,19 +1,19 @@
-//! Citations held against their source. A quote matches where the same words stand in the same order; any run of
-//! whitespace equals any other, so a quote may span lines. Letters, case and punctuation must be the same. The source is a
-//! view where code could read all of it, and what was shown where a model saw no more than that.
+//! Checks citations against their source. A quote matches where the same words occur in the same order; any run of
+//! whitespace equals any other, so a quote may span lines. Letters, case and punctuation must be the same. The source
+//! is a view if code could read all of it, or the shown text if that is all a model saw.
 
 use spelunk_types::{Citation, Found};
 
 use crate::{DocEntry, View};
 
-/// The citation with its document's own name and its true line, and how it was found. A document that is not in the
-/// view, or cannot be read any more, makes it `Missing`.
+/// The citation with its document's exact name and the true line, and how it was found. It is `Missing` if the document
+/// is not in the view or is no longer readable.
 pub fn check_citation(view: &View, citation: &Citation) -> (Citation, Found) {
     let checked = check_citations(view, std::slice::from_ref(citation)).pop();
     checked.unwrap_or_else(|| (citation.clone(), Found::Missing))
 }
 
-/// Text that was put before a model: runs of lines, each of one document.
+/// Text that was shown to a model: runs of lines, each from one document.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
     runs: Vec<Run>,
@@ -49,8 +49,8 @@ impl Shown {
         self.runs_of(document).any(|run| (run.line_start..run.line_start + run.n_lines).contains(&line))
     }
 
-    /// The citation with its document's own name and its true line, and how it was found. Text of the document
-    /// that was not shown is `Missing`.
+    /// The citation with its document's exact name and the true line, and how it was found. It is `Missing` if that
+    /// text of the document was not shown.
     pub fn check(&self, citation: &Citation) -> (Citation, Found) {
         let found_in = |run: &Run| {
             let wanted = citation.line.saturating_sub(run.line_start).saturating_add(1);
@@ -73,7 +73,7 @@ impl Shown {
     }
 }
 
-/// The same as `check_citation` for many: each document is read once.
+/// The same as `check_citation` for many citations: each document is read once.
 pub fn check_citations(view: &View, citations: &[Citation]) -> Vec<(Citation, Found)> {
     let mut order: Vec<usize> = (0..citations.len()).collect();
     order.sort_by(|&a, &b| citations[a].document.cmp(&citations[b].document));
@@ -111,8 +111,8 @@ fn plain_name(name: &str) -> &str {
     name
 }
 
-/// The line, from 1, nearest to `wanted` on which the quote begins; the earlier of two that are equally near.
-/// Linear in text and quote (Knuth, Morris, Pratt), because both are hostile.
+/// The line, from 1, closest to `wanted` on which the quote begins; the earlier of two equally close lines. Linear in
+/// text and quote (Knuth-Morris-Pratt), because both are hostile.
 fn nearest_line(text: &str, quote: &str, wanted: u64) -> Option<u64> {
     let words: Vec<&str> = quote.split_whitespace().collect();
     let pattern: Vec<char> = words.join(" ").chars().collect();
@@ -120,7 +120,8 @@ fn nearest_line(text: &str, quote: &str, wanted: u64) -> Option<u64> {
         return None;
     }
     let borders = borders(&pattern);
-    // The line of each of the last `pattern.len()` characters: a match is noticed at its end and named by its start.
+    // The line of each of the last `pattern.len()` characters: a match is detected at its end but reported by its
+    // start.
     let mut lines = vec![0_u64; pattern.len()];
     let mut best: Option<u64> = None;
     let (mut n_matched, mut n_chars, mut line) = (0, 0_usize, 1_u64);
@@ -152,7 +153,7 @@ fn nearest_line(text: &str, quote: &str, wanted: u64) -> Option<u64> {
     best
 }
 
-/// For each prefix of the pattern, the length of its longest proper prefix that is also its end.
+/// For each prefix of the pattern, the length of its longest proper prefix that is also a suffix.
 fn borders(pattern: &[char]) -> Vec<usize> {
     let mut borders = vec![0; pattern.len()];
     let mut n_matched = 0;

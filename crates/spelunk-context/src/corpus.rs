@@ -1,6 +1,6 @@
 //! The corpus: an immutable snapshot of all documents of a run, identified by a digest. It holds names, sizes and
-//! hashes; the text stays where it is and is checked against its hash when it is read. Text that had to be unpacked or
-//! extracted lies in a scratch directory that goes with the corpus.
+//! hashes; the text stays at its source and is checked against its hash when it is read. Unpacked or extracted text is
+//! kept in a scratch directory that is removed with the corpus.
 
 mod order;
 
@@ -20,39 +20,38 @@ use crate::scratch::Scratch;
 use crate::source::{Candidate, Filter, Found, NamedBy, Opened, Room, extract_kind};
 use crate::{Outline, ScanReport, SkipReason, SourceError, name};
 
-/// Where runs live. Never a document: a run must not read its own journal.
+/// The directory that holds runs. It is never scanned: a run must not read its own journal.
 pub(crate) const WORKSPACE_DIRECTORY: &str = ".spelunk";
 
 /// How often a walk reports progress, in files.
 const TICK_FILES: u64 = 256;
 
-/// Where bytes come from, as the caller has it.
+/// A source, as the caller names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceInput {
     /// A file or a directory.
     Path(PathBuf),
-    /// The same with the path that a person typed, relative to where they stand. A file is named by it, if it leads
-    /// nowhere but down.
+    /// A file or a directory, together with the path that the user typed, relative to their working directory. The
+    /// typed path becomes the document's name if it only descends.
     Typed {
-        /// Where it is.
+        /// The resolved path.
         path: PathBuf,
-        /// What they typed.
+        /// The path as typed.
         typed: PathBuf,
     },
-    /// Text that came with the request. Its secrets are taken out before anything is made of it; see
-    /// [`given_text`](crate::given_text).
+    /// Text sent with the request. Its secrets are removed before it is used; see [`given_text`](crate::given_text).
     Text {
         /// The name shown in citations: `stdin`.
         name: String,
         /// The raw bytes; UTF-8 or anything else a file may hold.
         bytes: Vec<u8>,
     },
-    /// The same as a run has kept it. It is taken as it is, so that a later version, which may know more secrets, finds
-    /// the text that the run began with; what is read of it is without secrets all the same.
+    /// Such text as a run saved it. It is used unchanged, so that a later version, which may detect more secrets, gets
+    /// the text that the run began with. Secrets are still redacted when it is read.
     Kept {
         /// The name shown in citations: `stdin`.
         name: String,
-        /// What was kept.
+        /// The saved bytes.
         bytes: Vec<u8>,
     },
 }
@@ -60,33 +59,34 @@ pub enum SourceInput {
 /// One readable item of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocEntry {
-    /// The position in the corpus, which is sorted by name.
+    /// The index in the corpus, which is sorted by name.
     pub idx: u32,
-    /// A relative path with `/` between its parts; unique in the corpus, and safe to print.
+    /// A relative path with `/` as the separator; unique in the corpus and safe to print.
     pub name: String,
-    /// The size on disk when it was scanned; decoded text may be longer or shorter. What is appended to the file later is
-    /// not part of the document.
+    /// The size on disk when it was scanned; the decoded text may be longer or shorter. Bytes appended to the file
+    /// later are not part of the document.
     pub bytes: u64,
-    /// When its file was last written before it was scanned.
+    /// The file's modification time at the scan.
     pub modified: Option<SystemTime>,
-    /// BLAKE3 of the raw bytes at its origin; of a large file, of samples of it (see `sample.rs`). Secrets are hashed as they are, whether or not they are given out.
+    /// BLAKE3 of the raw bytes; of samples for a large file (see `sample.rs`). Secrets are hashed too, whether or not
+    /// they are redacted.
     pub digest: BlobId,
     /// Where the bytes are.
     pub origin: Origin,
-    /// Whether this is text that was extracted from a PDF, a DOCX or an HTML file. Its size and digest are the text's.
+    /// Whether this is text extracted from a PDF, DOCX or HTML file. Its size and digest are those of the text.
     pub extracted: bool,
-    /// Whether secrets in its text are kept back when it is read; see [`crate::redact`].
+    /// Whether secrets are redacted when its text is read; see [`crate::redact`].
     pub redacts: bool,
-    /// Whether the scan found any. It does not look where secrets are allowed.
+    /// Whether the scan found secrets. It does not look for them where secrets are allowed.
     pub has_secrets: bool,
 }
 
-/// Where the bytes of a document are.
+/// The location of a document's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// In this file; the path is canonical.
+    /// In this file, by its canonical path.
     File(PathBuf),
-    /// In memory: they came with the request.
+    /// In memory: sent with the request.
     Text(Arc<[u8]>),
 }
 
@@ -97,7 +97,7 @@ pub struct Corpus {
     reports: Vec<ScanReport>,
     bytes: u64,
     digest: BlobId,
-    /// Removed from disk when the corpus goes.
+    /// Removes the directory when the corpus is dropped.
     _scratch: Scratch,
 }
 
@@ -110,12 +110,12 @@ impl PartialEq for Corpus {
 impl Eq for Corpus {}
 
 impl Corpus {
-    /// What there is, without looking into any text.
+    /// An outline of the documents, without reading any text.
     pub fn outline(&self) -> Outline {
         Outline::of(self.documents().iter())
     }
 
-    /// Reads all sources through once. Fails when a named source cannot be had, or when nothing at all is readable.
+    /// Scans all sources. Fails if a named source cannot be read, or if no document is readable.
     pub fn scan(
         sources: &[SourceInput],
         options: &ScanOptions,
@@ -145,7 +145,7 @@ impl Corpus {
         };
         let mut documents = Vec::new();
         loop {
-            // As many as there is room for; what turns out not to be text makes room for more.
+            // Fill the remaining room; files that turn out not to be text make room for more.
             let batch: Vec<_> = rest.by_ref().take(documents_max - documents.len()).collect();
             if batch.is_empty() {
                 break;
@@ -173,17 +173,17 @@ impl Corpus {
         &self.documents
     }
 
-    /// What each source gave, in the order they were named.
+    /// One report per source, in the order in which the sources were named.
     pub fn reports(&self) -> &[ScanReport] {
         &self.reports
     }
 
-    /// The size of all documents on disk.
+    /// The total size of all documents on disk.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The hash over names and digests: the same text under the same names has the same.
+    /// The hash over names and digests: the same texts under the same names have the same digest.
     pub fn digest(&self) -> &BlobId {
         &self.digest
     }
@@ -200,7 +200,7 @@ impl Corpus {
     }
 }
 
-/// The candidates with those first that are to stay, if not all can.
+/// Sorts the candidates so that those to keep come first when `files_max` does not admit all.
 fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candidate> {
     if options.files_max > 0 && candidates.len() as u64 > options.files_max {
         candidates.sort_by(|a, b| compare_files(options.order, (&a.name, a.bytes), (&b.name, b.bytes)));
@@ -208,7 +208,7 @@ fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candid
     candidates
 }
 
-/// The candidates of all sources, and a report for each that counts what was left out so far.
+/// Lists the candidates of all sources, with a report for each that counts the files left out so far.
 fn list(
     sources: &[SourceInput],
     room: Room<'_>,
@@ -261,7 +261,7 @@ fn list(
     Ok((candidates, reports))
 }
 
-/// A name for each source, with as many parts of its path as it takes to tell them apart.
+/// A name for each source: as many trailing parts of its path as are needed to tell them apart.
 fn source_names(sources: &[Opened]) -> Vec<String> {
     const PARTS_MAX: usize = 6;
     let mut names: Vec<String> = sources.iter().map(Opened::name).collect();
@@ -281,7 +281,7 @@ fn source_names(sources: &[Opened]) -> Vec<String> {
     names
 }
 
-/// A reading becomes a document, a count in the report, or an error when the user named the file.
+/// Turns a scanned file into a document, a count in the report or, if the user named the file, an error.
 fn admit(
     candidate: Candidate,
     reading: Reading,
@@ -328,7 +328,7 @@ fn nothing_readable(reports: &[ScanReport]) -> SourceError {
     SourceError::Empty { sources: reports.iter().map(|report| report.source.clone()).collect(), skipped }
 }
 
-/// Names that print alike (two texts called `stdin`, two names that are not UTF-8) get a number behind them.
+/// Appends a number to names that print alike, such as two texts called `stdin` or two names that are not UTF-8.
 fn make_names_unique(documents: &mut [DocEntry]) {
     let has_twins = documents.windows(2).any(|pair| pair[0].name == pair[1].name);
     if !has_twins {

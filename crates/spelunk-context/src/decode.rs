@@ -1,13 +1,13 @@
-//! From bytes to text. UTF-8 is taken as it is, CRLF included. A byte order mark is dropped, so offsets in text are
-//! offsets after it. UTF-16 is read only behind its mark. Invalid UTF-8 becomes U+FFFD when the file is otherwise text.
-//! Whether it is text is judged by its first 8 KiB: a NUL that comes later is kept.
+//! Decodes bytes to text. UTF-8 is used as it is, CRLF included. A byte order mark is dropped, so offsets in text begin
+//! after it. UTF-16 is only recognised by its mark. Invalid UTF-8 becomes U+FFFD if the file is otherwise text. The
+//! first 8 KiB decide whether it is text: a later NUL is kept.
 
 use crate::NotText;
 
-/// How much of a file is looked at to tell text from binary.
+/// How much of a file is examined to tell text from binary.
 pub(crate) const HEAD_BYTES: usize = 8 * 1024;
 
-/// Text, or why not, judged by the first `HEAD_BYTES` of a file.
+/// Whether a file is text, judged by its first `HEAD_BYTES`.
 pub(crate) fn sniff(head: &[u8]) -> Result<(), NotText> {
     match Encoding::of(head) {
         Encoding::Utf16 { rest, endian } => sniff_utf16(rest, endian),
@@ -15,14 +15,14 @@ pub(crate) fn sniff(head: &[u8]) -> Result<(), NotText> {
     }
 }
 
-/// Whether a file that is this and no more holds no text: nothing, or a byte order mark.
+/// Whether a file with exactly these bytes has no text: nothing, or only a byte order mark.
 pub(crate) fn is_empty(bytes: &[u8]) -> bool {
     match Encoding::of(bytes) {
         Encoding::Utf16 { rest, .. } | Encoding::Utf8 { rest } => rest.is_empty(),
     }
 }
 
-/// The text of a whole file. Total: what `sniff` refuses still decodes to something.
+/// The text of a whole file. Total: even bytes that `sniff` refuses decode to something.
 pub(crate) fn decode(bytes: Vec<u8>) -> String {
     match Encoding::of(&bytes) {
         Encoding::Utf16 { rest, endian } => {
@@ -44,13 +44,13 @@ pub(crate) fn decode(bytes: Vec<u8>) -> String {
     }
 }
 
-/// UTF-16 that comes in pieces, to UTF-8.
+/// Converts UTF-16 to UTF-8 piece by piece.
 #[derive(Debug)]
 pub(crate) struct Utf16Stream {
     endian: Endian,
-    /// Bytes of the mark still to be left out.
+    /// Bytes of the mark still to be skipped.
     mark_bytes: usize,
-    /// An odd byte, or the first half of a pair.
+    /// An odd byte, or the first half of a surrogate pair.
     carried: Vec<u8>,
 }
 
@@ -84,7 +84,7 @@ enum Endian {
     Big,
 }
 
-/// The encoding that the first bytes announce, and what follows the mark.
+/// The encoding that the first bytes announce, and the bytes after the mark.
 enum Encoding<'a> {
     Utf8 { rest: &'a [u8] },
     Utf16 { rest: &'a [u8], endian: Endian },
@@ -93,7 +93,8 @@ enum Encoding<'a> {
 impl<'a> Encoding<'a> {
     fn of(bytes: &'a [u8]) -> Self {
         match bytes {
-            // UTF-32 begins like UTF-16 with a NUL character. Nobody writes either; left as it is, it is binary.
+            // UTF-32 begins like UTF-16 with a NUL character. Neither occurs in practice; unconverted, it counts as
+            // binary.
             [0xFF, 0xFE, 0, 0, ..] => Self::Utf8 { rest: bytes },
             [0xFF, 0xFE, rest @ ..] => Self::Utf16 { rest, endian: Endian::Little },
             [0xFE, 0xFF, rest @ ..] => Self::Utf16 { rest, endian: Endian::Big },
@@ -111,7 +112,7 @@ fn utf16_units(bytes: &[u8], endian: Endian) -> impl Iterator<Item = u16> {
 
 fn sniff_utf16(rest: &[u8], endian: Endian) -> Result<(), NotText> {
     let (mut n_units, mut n_odd) = (0, 0);
-    // A pair cut in two by the end of the sample is one odd unit, which `is_rare` forgives.
+    // A pair split by the end of the sample counts as one odd unit, which `is_rare` tolerates.
     for unit in char::decode_utf16(utf16_units(rest, endian)) {
         n_units += 1;
         n_odd += usize::from(unit.map_or(true, |c| c == '\0' || is_odd_control(c)));
@@ -144,12 +145,12 @@ fn sniff_utf8(rest: &[u8]) -> Result<(), NotText> {
     if n_invalid > 3 && n_invalid * 10 > rest.len() * 3 { Err(NotText::Encoding) } else { Ok(()) }
 }
 
-/// A control character that text has no use for. Backspace, form feed and escape do occur in manuals and logs.
+/// A control character that does not occur in text. Backspace, form feed and escape do occur in manuals and logs.
 fn is_odd_control(c: char) -> bool {
     c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{8}' | '\u{c}' | '\u{1b}')
 }
 
-/// At most one in twenty; two are forgiven in any file.
+/// At most one in twenty; two are tolerated in any file.
 fn is_rare(n_odd: usize, n_all: usize) -> bool {
     n_odd * 20 <= n_all + 40
 }

@@ -1,5 +1,5 @@
-//! What became of the files of a view since they were scanned. A file that grew, such as a log, is read as far as it was
-//! seen at the scan; one that was cut, rewritten or removed cannot be read any more. Whoever answers from them says so.
+//! Detects how the files of a view changed since the scan. A file that grew, such as a log, is read up to its size at
+//! the scan; one that was truncated, rewritten or removed can no longer be read. Answers based on such files report it.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use crate::corpus::Origin;
 use crate::scan_read::{begins_as_scanned, open_regular};
 use crate::{DocEntry, View, error};
 
-/// What became of a file.
+/// How a file changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drift {
-    /// More was appended to it.
+    /// Bytes were appended to it.
     Grew {
         /// How much of it was read.
         bytes: u64,
     },
-    /// It is shorter than it was.
+    /// It is shorter than at the scan.
     Shrank,
-    /// It holds something else.
+    /// Its contents changed.
     Rewritten,
-    /// It is not there any more.
+    /// It no longer exists.
     Gone,
 }
 
@@ -37,7 +37,8 @@ impl fmt::Display for Drift {
 }
 
 impl View {
-    /// The documents whose files are not as they were scanned. Looks at every file, and into those that were written to.
+    /// The documents whose files changed since the scan. Checks every file's metadata, and the contents of those that
+    /// were modified.
     pub fn drifts(&self) -> Vec<(&DocEntry, Drift)> {
         self.documents().filter_map(|document| Some((document, drift(document)?))).collect()
     }
@@ -46,7 +47,7 @@ impl View {
 fn drift(document: &DocEntry) -> Option<Drift> {
     let Origin::File(path) = &document.origin else { return None };
     if document.extracted {
-        // Its text is in a scratch file of ours.
+        // Its text is in our scratch directory.
         return None;
     }
     let metadata = match path.symlink_metadata() {

@@ -1,4 +1,4 @@
-//! What can go wrong between naming a source and reading its text. Each error names the path and one thing to try.
+//! Errors from naming a source to reading its text. Each error names the path and one thing to try.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use spelunk_types::{ErrorCode, Explain};
 
 use crate::{ExtractError, SkipReason};
 
-/// A source or a document that could not be had.
+/// A source or a document that could not be read.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum SourceError {
@@ -52,19 +52,19 @@ pub enum SourceError {
     Changed { name: String },
 }
 
-/// What does exist near a path that does not.
+/// What exists near a path that does not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Nearest {
-    /// Something beside it with a similar name.
+    /// A sibling with a similar name.
     Sibling(PathBuf),
-    /// The lowest directory on the way that exists.
+    /// The deepest ancestor directory that exists.
     Parent(PathBuf),
 }
 
 /// Why bytes are not text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotText {
-    /// NUL bytes, control characters or the first bytes of a binary format.
+    /// NUL bytes, control characters or the magic number of a binary format.
     Binary,
     /// Mostly bytes that are not UTF-8, and no byte order mark.
     Encoding,
@@ -80,7 +80,7 @@ impl fmt::Display for NotText {
 }
 
 impl SourceError {
-    /// Names the path in an I/O failure. A path that does not exist is looked for nearby.
+    /// Adds the path to an I/O error. For a path that does not exist, it looks for a similar one nearby.
     pub(crate) fn from_io(path: &Path, error: io::Error) -> Self {
         if is_absence(&error) {
             Self::NotFound { path: path.to_owned(), nearest: crate::source::nearest(path) }
@@ -90,7 +90,7 @@ impl SourceError {
     }
 }
 
-/// Whether the system says that there is no such file.
+/// Whether the error means that the file does not exist.
 pub(crate) fn is_absence(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -146,7 +146,8 @@ impl Explain for SourceError {
     }
 }
 
-/// Naming a file overrules a walk's habits, but makes no text out of a binary and does not open a secret.
+/// Naming a file overrides the filters of a directory walk, but neither turns a binary into text nor opens a secret
+/// file.
 fn hint_for_empty(skipped: &BTreeMap<String, u64>) -> &'static str {
     use SkipReason::{Excluded, Filtered, Hidden, Ignored, Secret, Symlink};
     let was_skipped = |reason: SkipReason| skipped.contains_key(reason.name());
@@ -161,7 +162,7 @@ fn hint_for_empty(skipped: &BTreeMap<String, u64>) -> &'static str {
     }
 }
 
-/// The sources of an empty corpus: the first three, then how many more.
+/// The sources of an empty corpus: the first three, then the number of the others.
 struct Listed<'a>(&'a [String]);
 
 impl fmt::Display for Listed<'_> {

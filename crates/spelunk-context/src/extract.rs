@@ -1,5 +1,5 @@
-//! Text out of documents that are not text: PDF, DOCX, HTML. Their input is hostile: sizes in and out are limited, and
-//! PDF and DOCX are read in a worker, so that whatever a library does over one costs that document only.
+//! Extracts text from PDF, DOCX and HTML. The input is hostile: input and output sizes are limited, and PDF and DOCX
+//! are read in a worker process, so a library failure costs only that document.
 
 mod apart;
 #[cfg(feature = "extract")]
@@ -18,10 +18,10 @@ use crate::{SkipReason, name};
 /// A longer document is not extracted.
 pub(crate) const INPUT_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Longer text is not taken.
+/// Longer text is refused.
 const OUTPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Characters of what a library says about a document.
+/// Characters kept of a library's message about a document.
 #[cfg(feature = "extract")]
 const WHAT_CHARS_MAX: usize = 200;
 
@@ -37,7 +37,7 @@ pub enum ExtractKind {
 }
 
 impl ExtractKind {
-    /// By the extension of the name. HTML is text already, so it is extracted only on request.
+    /// The kind by the extension of the name. HTML is already text, so it is extracted only on request.
     pub(crate) fn of(path: &str, options: &ScanOptions) -> Option<Self> {
         let (_, extension) = name::file_name(path).rsplit_once('.')?;
         match extension.to_ascii_lowercase().as_str() {
@@ -49,13 +49,13 @@ impl ExtractKind {
     }
 }
 
-/// Why there is no text to be had.
+/// Why no text could be extracted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
-    /// It is not what its name says, or broken.
+    /// It is not what its name says, or it is damaged.
     #[error("it is damaged: {what}")]
     Damaged {
-        /// What the reader stumbled over.
+        /// What the parser reported.
         what: String,
     },
     /// It can only be read with a password.
@@ -64,31 +64,31 @@ pub enum ExtractError {
     /// Pages without text, such as scanned ones.
     #[error("it holds no text")]
     NoText,
-    /// More than the limits allow, in or out.
+    /// The input or output exceeds the limits.
     #[error("it is too large")]
     TooLarge,
-    /// It took longer than the limit.
+    /// It exceeded the time limit.
     #[error("it takes too long")]
     TooSlow,
-    /// It wanted more memory than the limit.
+    /// It exceeded the memory limit.
     #[error("reading it takes more than {} MB of memory", bytes_max >> 20)]
     TooCostly {
         /// The limit.
         bytes_max: u64,
     },
-    /// Its reader did not survive it.
+    /// The worker process crashed on it.
     #[error("its reader crashed: {how}")]
     Crashed {
         /// How it ended, in words.
         how: String,
     },
-    /// This program has no process to read it in.
+    /// This program has no worker process to read it in.
     #[error("this program does not read the format in its own process, and can start no other: {why}")]
     NoWorker {
         /// Why not, and what to do.
         why: String,
     },
-    /// This program was built without the reader.
+    /// This program was built without support for it.
     #[error("this build cannot read the format")]
     NotBuilt,
 }
@@ -122,7 +122,7 @@ impl ExtractError {
     }
 }
 
-/// The text of a document, read in this process: what a worker does. Pure: the same bytes give the same text.
+/// Extracts the text of a document in this process: what a worker does. Pure: the same bytes give the same text.
 pub fn extract(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> {
     if bytes.len() as u64 > INPUT_BYTES_MAX {
         return Err(ExtractError::TooLarge);
@@ -145,7 +145,7 @@ pub fn extract(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> 
     }
 }
 
-/// The libraries quote what they stumble over, which may be anything.
+/// The libraries quote the input in their messages, so it may contain anything.
 #[cfg(feature = "extract")]
 fn damaged(what: &str) -> ExtractError {
     ExtractError::Damaged { what: name::shortened(&name::printable_text(what), WHAT_CHARS_MAX).into_owned() }

@@ -1,6 +1,6 @@
 //! Grep: the lines that match a pattern, in one document or over a view. Text is read in pieces and never held; the
-//! first matches are shown, and all of them are counted unless the caller wants no more than the first. Where a reader
-//! keeps secrets back, they are not there for the search: neither they nor the marks in their place can be found.
+//! first matches are shown, and all are counted unless the caller wants only the first. Where a reader redacts secrets,
+//! the search does not see them: neither a secret nor the mark that replaces it can be found.
 
 mod memory;
 mod merge;
@@ -22,20 +22,20 @@ use self::units::{Sizes, Target};
 pub use self::view::{DocumentMatches, ViewGrepReport, grep_view};
 use crate::{ReadError, Reader};
 
-/// What to look for, and how much of it to show.
+/// What to search for, and how much of it to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrepQuery {
-    /// A regular expression, or plain text where `literal` is set. Matched within one line.
+    /// A regular expression, or plain text if `literal` is set. Matched within one line.
     pub pattern: String,
-    /// Whether `A` and `a` differ.
+    /// Whether case matters.
     pub case_sensitive: bool,
-    /// Whether every character of the pattern stands for itself.
+    /// Whether every character of the pattern is literal.
     pub literal: bool,
-    /// Lines shown before and behind each match.
+    /// Lines shown before and after each match.
     pub context_lines: u64,
     /// Matches shown; 0 only counts.
     pub matches_max: u64,
-    /// The longest pattern.
+    /// The maximum length of the pattern.
     pub pattern_bytes_max: u64,
     /// When to stop.
     pub extent: Extent,
@@ -51,13 +51,13 @@ pub enum Extent {
 }
 
 impl GrepQuery {
-    /// The most lines shown around a match.
+    /// The maximum number of lines shown around a match.
     pub const CONTEXT_LINES_MAX: u64 = 100;
 
-    /// The most matches shown.
+    /// The maximum number of matches shown.
     pub const MATCHES_MAX: u64 = 10_000;
 
-    /// A regular expression without regard to case, two lines of context, all matches counted.
+    /// A case-insensitive regular expression, two lines of context, all matches counted.
     pub fn new(pattern: impl Into<String>) -> Self {
         let limits = Limits::default();
         Self {
@@ -71,8 +71,8 @@ impl GrepQuery {
         }
     }
 
-    /// Refuses what cannot be searched for. Compiling takes as long as searching a hundred kilobytes: it is done once
-    /// where there are many documents.
+    /// Compiles the query, or refuses an invalid one. Compiling takes as long as searching a hundred kilobytes, so it
+    /// is done once for many documents.
     pub fn compile(&self) -> Result<CompiledQuery, ReadError> {
         ReadError::check("lines of context", self.context_lines, 0, Self::CONTEXT_LINES_MAX)?;
         ReadError::check("matches", self.matches_max, 0, Self::MATCHES_MAX)?;
@@ -80,7 +80,7 @@ impl GrepQuery {
     }
 }
 
-/// A query that is ready to search any number of documents.
+/// A query ready to search any number of documents.
 #[derive(Debug, Clone)]
 pub struct CompiledQuery {
     query: GrepQuery,
@@ -88,8 +88,8 @@ pub struct CompiledQuery {
 }
 
 impl CompiledQuery {
-    /// How many lines of a plain text in memory match, with nothing shown and nobody started for it: the way to pass
-    /// over many small texts.
+    /// The number of matching lines in a plain text in memory. Shows nothing and starts no threads: the fast path for
+    /// many small texts.
     pub fn count_in(&self, text: &[u8]) -> u64 {
         let mut n_matches = 0;
         let all = self.pattern.each_line(text, Choice::Matching, |_| {
@@ -101,43 +101,43 @@ impl CompiledQuery {
     }
 }
 
-/// What a search found in one document.
+/// The result of a search in one document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GrepReport {
-    /// The first matches, in the order of the text.
+    /// The first matches, in text order.
     pub matches: Vec<GrepMatch>,
-    /// Lines that match: all of them, or one more than are shown where the search stopped early.
+    /// The number of matching lines: all of them, or one more than are shown if the search stopped early.
     pub n_matches: u64,
     /// Whether more lines match than are shown.
     pub truncated: bool,
-    /// Whether the search ended before the text did, so that `n_matches` is the least there can be.
+    /// Whether the search stopped before the end of the text, so that `n_matches` is a lower bound.
     pub stopped_early: bool,
-    /// How much was read. Threads may have read ahead of where a search stopped.
+    /// How much was read. Threads may have read beyond the point where a search stopped.
     pub bytes_scanned: u64,
 }
 
-/// One line that matches.
+/// One matching line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrepMatch {
-    /// Its number, from 1.
+    /// The line number, from 1.
     pub line: u64,
-    /// Its text with its indentation; `…` where a long line is cut around its first match.
+    /// Its text with its indentation; `…` where a long line is truncated around its first match.
     pub text: String,
-    /// Where the pattern matches in `text`, in bytes.
+    /// Byte ranges in `text` that match the pattern.
     pub ranges: Vec<Range<usize>>,
-    /// The lines before it, cut at their ends.
+    /// The lines before it, truncated at their ends.
     pub before: Vec<String>,
-    /// The lines behind it.
+    /// The lines after it.
     pub after: Vec<String>,
 }
 
 impl Reader {
-    /// Searches the document, on several threads where it is long. Linear in its size whatever the pattern.
+    /// Searches the document, on several threads if it is long. Linear in its size for any pattern.
     pub fn grep(&self, query: &GrepQuery, cancel: &AtomicBool) -> Result<GrepReport, ReadError> {
         self.grep_compiled(&query.compile()?, cancel)
     }
 
-    /// The same for one of many documents.
+    /// The same with a compiled query, for one of many documents.
     pub fn grep_compiled(&self, query: &CompiledQuery, cancel: &AtomicBool) -> Result<GrepReport, ReadError> {
         self.grep_with(query, cancel, Sizes::DEFAULT)
     }

@@ -1,5 +1,5 @@
-//! Content types: what kind of text a document is, told by its name, its extension or its first lines. A content type
-//! is a format; it decides how a document is cut and which analyst reads it. What a context is for is another matter.
+//! Content types: the format of a document, determined by its name, its extension or its first lines. The content type
+//! decides how a document is split and which analyst reads it. The role of a context is unrelated; see `store/kind.rs`.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub use language::Language;
 /// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContentType {
-    /// Programs.
+    /// Source code.
     SourceCode,
     /// Tables: CSV, TSV.
     StructuredData,
@@ -23,9 +23,9 @@ pub enum ContentType {
     Json,
     /// One JSON value per line.
     Jsonl,
-    /// Records with a time.
+    /// Records with a timestamp.
     Log,
-    /// Text for people.
+    /// Natural language.
     Prose,
     /// Text in tags.
     Markup,
@@ -36,7 +36,7 @@ pub enum ContentType {
 }
 
 impl ContentType {
-    /// Every type, in the order of reports.
+    /// Every type, in report order.
     pub const ALL: [Self; 9] = [
         Self::SourceCode,
         Self::StructuredData,
@@ -49,7 +49,7 @@ impl ContentType {
         Self::Unknown,
     ];
 
-    /// The word for it in settings and reports: `source_code`.
+    /// The name in settings and reports: `source_code`.
     pub fn name(self) -> &'static str {
         match self {
             Self::SourceCode => "source_code",
@@ -64,7 +64,7 @@ impl ContentType {
         }
     }
 
-    /// The type of that name.
+    /// The type with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|content_type| content_type.name() == name)
     }
@@ -82,7 +82,7 @@ impl ContentType {
 /// How regular a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Structure {
-    /// Fields all the way.
+    /// Only fields.
     Structured,
     /// Sentences.
     Unstructured,
@@ -91,7 +91,7 @@ pub enum Structure {
 }
 
 impl Structure {
-    /// The word for it in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Structured => "structured",
@@ -101,23 +101,23 @@ impl Structure {
     }
 }
 
-/// What told the type.
+/// How the type was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Via {
-    /// The whole file name: `Makefile`.
+    /// By the whole file name: `Makefile`.
     Name,
-    /// The extension.
+    /// By the extension.
     Extension,
-    /// The first lines.
+    /// By the first lines.
     Sniffed,
-    /// The user, for this file.
+    /// By the user, for this file.
     Override,
-    /// The user, with a type of their own.
+    /// By a custom kind of the user's.
     Custom,
 }
 
 impl Via {
-    /// The word for it in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -132,48 +132,48 @@ impl Via {
 /// What is known about the format of one document.
 #[derive(Debug, Clone)]
 pub struct Detected {
-    /// The format; of a custom kind, the one it is based on.
+    /// The format; for a custom kind, its base type.
     pub content_type: ContentType,
-    /// What told it.
+    /// How it was determined.
     pub via: Via,
-    /// The language of source code, where it is known.
+    /// The language of source code, if known.
     pub language: Option<Language>,
-    /// The user's own kind, where one applies.
+    /// The user's custom kind, if one applies.
     pub custom: Option<Arc<CustomKind>>,
 }
 
 /// A content type that the user defined.
 #[derive(Debug, Clone)]
 pub struct CustomKind {
-    /// The word for it in reports: `protobuf`.
+    /// The name in reports: `protobuf`.
     pub name: String,
     /// In lower case, without the dot.
     pub extensions: Vec<String>,
     /// Whole file names.
     pub names: Vec<String>,
-    /// The type whose rules hold where this kind has none of its own.
+    /// The type whose rules apply where this kind has none of its own.
     pub base: ContentType,
-    /// A line that matches begins something that should stay whole.
+    /// A matching line begins a unit that should stay whole.
     pub boundary: Option<Regex>,
-    /// Lines of a chunk.
+    /// The target size of a chunk in lines.
     pub target_lines: Option<u64>,
-    /// What an analyst is told beyond the ordinary.
+    /// Additional instructions for an analyst.
     pub analyst_prompt: Option<String>,
 }
 
-/// A word of the user's about types that cannot be taken.
+/// An invalid type override.
 #[derive(Debug, thiserror::Error)]
 pub enum BadOverride {
-    /// The pattern for names cannot be read.
+    /// The name pattern is invalid.
     #[error("`{pattern}` is not a pattern for file names")]
     Pattern {
         /// As the user wrote it.
         pattern: String,
-        /// What is wrong with it.
+        /// The error in the pattern.
         #[source]
         source: globset::Error,
     },
-    /// There is no type of that name, neither built in nor the user's own.
+    /// There is no type with this name, neither built in nor custom.
     #[error("there is no content type `{name}`")]
     UnknownType {
         /// As the user wrote it.
@@ -181,14 +181,14 @@ pub enum BadOverride {
     },
 }
 
-/// Tells content types. The user's word goes before every rule, and a custom kind before the built-in ones.
+/// Detects content types. An override takes precedence over every rule, and a custom kind over the built-in ones.
 #[derive(Debug, Clone, Default)]
 pub struct Detector {
     overrides: Vec<(GlobMatcher, Told)>,
     custom: Vec<Arc<CustomKind>>,
 }
 
-/// What the user says that files are.
+/// The type that the user assigned to files.
 #[derive(Debug, Clone)]
 enum Told {
     BuiltIn(ContentType),
@@ -196,11 +196,11 @@ enum Told {
 }
 
 impl Detector {
-    /// Lines of a document that are looked at.
+    /// The number of lines of a document that are examined.
     pub const SNIFF_LINES_MAX: usize = 50;
 
-    /// Documents whose names match are of the type of that name, built in or added before. `*` stays inside a
-    /// directory, `**` does not; a pattern without `/` matches the file name alone. The first pattern that matches wins.
+    /// Assigns the named type, built in or added before, to documents whose names match. `*` stays inside a directory,
+    /// `**` does not; a pattern without `/` matches only the file name. The first matching pattern wins.
     pub fn with_override(mut self, pattern: &str, type_name: &str) -> Result<Self, BadOverride> {
         let own = self.custom.iter().find(|kind| kind.name == type_name);
         let told = own.map(|kind| Told::Own(Arc::clone(kind)));
@@ -213,21 +213,21 @@ impl Detector {
         Ok(self)
     }
 
-    /// The names of all types, the user's own first.
+    /// The names of all types, custom kinds first.
     pub fn type_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.custom.iter().map(|kind| kind.name.as_str()).collect();
         names.extend(ContentType::ALL.map(ContentType::name));
         names
     }
 
-    /// Adds a kind. Of two kinds that claim a name, the first wins.
+    /// Adds a kind. If two kinds claim a name, the first wins.
     #[must_use]
     pub fn with_custom(mut self, kind: CustomKind) -> Self {
         self.custom.push(Arc::new(kind));
         self
     }
 
-    /// What a document is. `text` may be only its beginning: 50 lines are looked at, and no more than 64 KiB.
+    /// Detects the format of a document. `text` may be only its beginning: at most 50 lines and 64 KiB are examined.
     pub fn detect(&self, name: &str, text: &str) -> Detected {
         let head = sniff::Head::of(text);
         let file_name = name.rsplit('/').next().unwrap_or(name);
@@ -270,7 +270,7 @@ impl CustomKind {
     }
 }
 
-/// The extension where it is to be trusted, and else what the first lines say.
+/// The extension if it is trusted, otherwise the first lines decide.
 fn by_extension_or_text(file_name: &str, head: &sniff::Head<'_>) -> (ContentType, Via) {
     let Some(known) = name::extension_of(file_name).and_then(|extension| name::type_of_extension(&extension))
     else {
@@ -278,11 +278,11 @@ fn by_extension_or_text(file_name: &str, head: &sniff::Head<'_>) -> (ContentType
     };
     let sniffed = match known.confidence {
         name::Confidence::High => None,
-        // Comments in settings look like headings and tags like anything; only what parses or repeats is believed.
+        // Comments in settings look like headings, and tags like anything; only text that parses or repeats counts.
         name::Confidence::Medium => head
             .content_type()
             .filter(|found| matches!(found, ContentType::Json | ContentType::Jsonl | ContentType::Log)),
-        // The output of a program may read like sentences and still be a log.
+        // Program output may read like sentences and still be a log.
         name::Confidence::Low => head.content_type().filter(|found| {
             let is_weak = matches!(found, ContentType::Prose | ContentType::SourceCode);
             known.content_type != ContentType::Log || !is_weak

@@ -1,5 +1,5 @@
-//! Huge context as an explorable thing: sources are scanned into a corpus of documents, and a view is the only way to
-//! see them. Synchronous; knows no model and no prompt. Names, sizes and text found here are hostile input.
+//! Makes a huge context explorable: sources are scanned into a corpus of documents, and a view is the only way to see
+//! them. Synchronous; knows no model and no prompt. Treats names, sizes and text as hostile input.
 
 mod archive;
 mod cite;

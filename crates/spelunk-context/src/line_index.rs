@@ -1,18 +1,17 @@
-//! The line index of a document: for each block of bytes, how many lines begin before it. It is as long as the document
-//! has blocks, whatever the length of its lines: 32 kB for a gigabyte. Finding a line reads one block.
+//! The line index of a document: for each block of bytes, the number of lines that begin before it. Its size depends on
+//! the number of blocks, not on the lines: 32 kB for a gigabyte. Finding a line reads one block.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use crate::ReadError;
 
-/// Small enough to read at once for one line, large enough to keep the index short.
+/// Small enough to read for a single line, large enough to keep the index short.
 pub(crate) const BLOCK_BYTES: u64 = 256 * 1024;
 
-/// Reads the bytes of one range, no longer than a block, into the buffer.
+/// Reads the bytes of one range, at most a block, into the buffer.
 pub(crate) type ReadRange<'a> = dyn Fn(Range<u64>, &mut Vec<u8>) -> Result<(), ReadError> + Sync + 'a;
 
-/// Where the lines are.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LineIndex {
     /// Line ends before each block.
@@ -22,7 +21,7 @@ pub(crate) struct LineIndex {
 }
 
 impl LineIndex {
-    /// Counts the lines of a document of that many bytes, on several threads where it is long.
+    /// Counts the lines of a document of `bytes` bytes, on several threads if it is long.
     pub(crate) fn build(bytes: u64, threads: NonZeroUsize, read: &ReadRange<'_>) -> Result<Self, ReadError> {
         let n_blocks = usize::try_from(bytes.div_ceil(BLOCK_BYTES)).unwrap_or(usize::MAX);
         let mut counts = vec![0; n_blocks];
@@ -39,12 +38,12 @@ impl LineIndex {
         Ok(Self { ends_before: counts, bytes, n_lines: n_ends + n_unended })
     }
 
-    /// A final newline ends the last line and begins none.
+    /// The number of lines. A final newline ends the last line and begins none.
     pub(crate) fn n_lines(&self) -> u64 {
         self.n_lines
     }
 
-    /// The offset at which a line, counted from 0, begins; the end of the document for the one behind the last.
+    /// The offset at which a line, counted from 0, begins; the end of the document for the line after the last.
     pub(crate) fn start_of(&self, line_idx: u64, read: &ReadRange<'_>) -> Result<u64, ReadError> {
         if line_idx == 0 {
             return Ok(0);
@@ -52,7 +51,7 @@ impl LineIndex {
         if line_idx >= self.n_lines {
             return Ok(self.bytes);
         }
-        // The line begins behind the `line_idx`-th line end, which is in the last block that has fewer before it.
+        // The line begins after the `line_idx`-th line end, which is in the last block with fewer line ends before it.
         let block_idx = self.ends_before.partition_point(|&ends| ends < line_idx) - 1;
         let from = block_idx as u64 * BLOCK_BYTES;
         let mut block = Vec::new();
@@ -62,7 +61,7 @@ impl LineIndex {
         Ok(end.map_or(self.bytes, |end| from + end as u64 + 1))
     }
 
-    /// The line, counted from 0, that an offset is in. The end of a document behind its last line end is in no line.
+    /// The line, counted from 0, that contains an offset. The end of a document after its last line end is in no line.
     pub(crate) fn line_at(&self, at: u64, read: &ReadRange<'_>) -> Result<u64, ReadError> {
         let at = at.min(self.bytes);
         let Some(block_idx) =
@@ -76,7 +75,7 @@ impl LineIndex {
     }
 }
 
-/// Gives each thread one share of the blocks.
+/// Splits the blocks among the threads.
 fn count_shares(
     share: usize,
     counts: &mut [u64],
@@ -96,8 +95,8 @@ fn count_shares(
     })
 }
 
-/// Fills in the line ends of some blocks, and says how many lines are begun but not ended: 1 where the document's last
-/// byte is among them and is no line end.
+/// Counts the line ends of some blocks, and returns the number of lines begun but not ended: 1 if these blocks contain
+/// the document's last byte and it is not a line end.
 fn count_blocks(
     first_idx: usize,
     counts: &mut [u64],

@@ -1,28 +1,27 @@
-//! Lines as the splitters count them: a line ends behind its newline, and text behind the last newline is a line too.
-//! A carriage return is an ordinary byte at the end of a line.
+//! Lines as the splitters count them: a line includes its newline, and text after the last newline is a line too. A
+//! carriage return is an ordinary byte at the end of a line.
 
 use crate::pack::{Mark, Strength};
 
-/// How many lines a text has.
+/// The number of lines in a text.
 pub(crate) fn count_lines(text: &str) -> u64 {
     let bytes = text.as_bytes();
     let n_newlines = count_newlines(bytes);
     n_newlines + u64::from(bytes.last().is_some_and(|&byte| byte != b'\n'))
 }
 
-/// How many newlines there are.
 pub(crate) fn count_newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// The end of each line, its newline included.
+/// The end offset of each line, including its newline.
 pub(crate) fn line_ends(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
     let rest = bytes.last().is_some_and(|&byte| byte != b'\n').then_some(bytes.len());
     memchr::memchr_iter(b'\n', bytes).map(|at| at + 1).chain(rest)
 }
 
-/// Each line with its offset, its newline included.
+/// Each line with its offset, including its newline.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &[u8])> {
     let mut start = 0;
     line_ends(text).map(move |end| {
@@ -32,8 +31,8 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &[u8])> {
     })
 }
 
-/// A mark before each line but the first, and one at the end. `judge` is shown the text from each line on, the first
-/// line's included, and how long that line is.
+/// A mark before each line except the first, and one at the end. `judge` gets the text from each line to the end, the
+/// first line included, and the length of that line.
 pub(crate) fn line_marks<'t>(
     text: &'t str,
     mut judge: impl FnMut(&'t [u8], usize) -> Strength + 't,
@@ -54,7 +53,7 @@ pub(crate) fn line_marks<'t>(
     }))
 }
 
-/// Whether there is nothing but blanks.
+/// Whether the line contains only whitespace.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
 }

@@ -1,4 +1,4 @@
-//! Document names: a relative path with `/` between its parts, safe to print and to put in a prompt.
+//! Document names: relative paths with `/` as the separator, safe to print and to put in a prompt.
 
 use std::path::{Component, Path};
 
@@ -16,14 +16,14 @@ pub(crate) fn printable(relative: &Path) -> String {
     name
 }
 
-/// The same for a name that is not a path.
+/// The same for text that is not a path.
 pub(crate) fn printable_text(text: &str) -> String {
     let mut name = String::with_capacity(text.len());
     push_printable(text, &mut name);
     name
 }
 
-/// What follows the last `/`.
+/// The part after the last `/`.
 pub(crate) fn file_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
@@ -34,7 +34,7 @@ pub(crate) fn tail(path: &Path, n_parts: usize) -> String {
     printable(&path.components().skip(n_all.saturating_sub(n_parts)).collect::<std::path::PathBuf>())
 }
 
-/// The text, cut to a number of characters with `…` in its place.
+/// The text, truncated to a number of characters and marked with `…`.
 pub(crate) fn shortened(text: &str, chars_max: usize) -> std::borrow::Cow<'_, str> {
     match text.char_indices().nth(chars_max) {
         None => text.into(),
@@ -52,7 +52,7 @@ fn push_printable(text: &str, name: &mut String) {
     }
 }
 
-/// Characters with which a name could pretend to be another line, or print in another order.
+/// Characters that could make a name look like another line or change the display order.
 fn changes_the_line(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}')

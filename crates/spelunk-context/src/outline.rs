@@ -1,5 +1,5 @@
-//! The outline of a view: how much there is and what kinds of files, known without reading any text. It is what a
-//! model and a person are told first, so it stays short whatever the size of the view.
+//! The outline of a view: how much there is and which kinds of files, known without reading any text. It is the first
+//! thing shown to a model or a user, so it stays short for any view.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,25 +7,25 @@ use std::fmt;
 use crate::DocEntry;
 use crate::name::shortened;
 
-/// What a view holds.
+/// What a view contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
-    /// How many documents.
+    /// The number of documents.
     pub documents: u64,
     /// Their size on disk.
     pub bytes: u64,
-    /// Every extension, the one with most bytes first.
+    /// Every extension, largest share of bytes first.
     pub extensions: Vec<ExtensionShare>,
-    /// Name and size of the largest documents, the largest first.
+    /// Name and size of the largest documents, largest first.
     pub largest: Vec<(String, u64)>,
 }
 
 /// The documents that share an extension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtensionShare {
-    /// In lower case without the dot; empty for names that have none.
+    /// In lower case without the dot; empty for names without one.
     pub extension: String,
-    /// How many documents.
+    /// The number of documents.
     pub documents: u64,
     /// Their size on disk.
     pub bytes: u64,
@@ -101,7 +101,7 @@ fn counted(documents: u64) -> String {
     if documents == 1 { "1 document".to_owned() } else { format!("{documents} documents") }
 }
 
-/// The last part of the name behind its last dot, unless the name begins there or it is too long to be one.
+/// The part of the file name after its last dot, unless the name begins with it or it is too long for an extension.
 fn extension_of(name: &str) -> String {
     const EXTENSION_CHARS_MAX: usize = 16;
     let file_name = name.rsplit('/').next().unwrap_or(name);
@@ -113,7 +113,7 @@ fn extension_of(name: &str) -> String {
     }
 }
 
-/// A size for people: three digits at most behind a decimal unit.
+/// A size for display: at most three digits and a decimal unit.
 struct Size(u64);
 
 impl fmt::Display for Size {

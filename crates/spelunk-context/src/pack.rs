@@ -1,6 +1,6 @@
-//! Packing: spans of a bounded size that cover a text exactly, each cut where the format likes to be cut. Every
-//! partition of every content type comes out of `group`, so cover, size, progress and character boundaries are proved
-//! once, here. What a boundary is worth is the splitter's knowledge, not this file's.
+//! Packing: divides a text into spans of bounded size that cover it exactly, each cut at the best boundary of its
+//! format. Every partition of every content type comes from `group`, so coverage, size, progress and character
+//! boundaries are proved once, here. How good a boundary is, the splitter decides.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -9,7 +9,7 @@ use std::ops::Range;
 /// A range of bytes in the text of a document.
 pub type Span = Range<u64>;
 
-/// How well a text can be cut at a place, worst first.
+/// How good a cut is at a boundary, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Strength {
     /// Between two words.
@@ -18,24 +18,24 @@ pub enum Strength {
     Sentence,
     /// Between two paragraphs.
     Paragraph,
-    /// Between two things of one list: rows, elements, records, methods.
+    /// Between two items of one list: rows, elements, records, methods.
     Item,
-    /// Between two parts that stand alone: sections, definitions.
+    /// Between two independent parts: sections, definitions.
     Section,
 }
 
-/// A place where a text can be cut.
+/// A position where a text can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Boundary {
-    /// The offset of the first byte behind the cut.
+    /// The offset of the first byte after the cut.
     pub at: u64,
-    /// How well it can be cut there.
+    /// How good a cut is there.
     pub strength: Strength,
 }
 
 /// Spans of at most `bytes_max` that cover the text exactly, each cut at the strongest boundary available. Boundaries
-/// are ascending; one that is out of order, outside the text or inside a character is ignored. A character that is
-/// longer than `bytes_max` is a span of its own.
+/// must be ascending; those out of order, outside the text or inside a character are ignored. A character longer than
+/// `bytes_max` becomes a span of its own.
 pub fn pack(text: &str, boundaries: &[Boundary], bytes_max: u64) -> Vec<Span> {
     let room = Room {
         unit: Unit::Byte,
@@ -59,40 +59,40 @@ pub fn pack(text: &str, boundaries: &[Boundary], bytes_max: u64) -> Vec<Span> {
     spans
 }
 
-/// What `Mark::units` counts.
+/// The unit of `Mark::units`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
-    /// The offset itself.
+    /// Bytes: units equal the offset.
     Byte,
-    /// Lines, rows, elements: something that is whole between two marks.
+    /// Lines, rows or elements: things that are whole between two marks.
     Whole,
 }
 
-/// A boundary that knows how many units lie before it.
+/// A boundary with the number of units before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) at: usize,
     pub(crate) strength: Strength,
-    /// From the start of the text.
+    /// Counted from the start of the text.
     pub(crate) units: u64,
 }
 
-/// How large a span may and should become.
+/// The minimum, target and maximum size of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Room {
     pub(crate) unit: Unit,
-    /// Below this, a boundary is too near to count as strong.
+    /// Below this, a boundary is too close to be preferred for its strength.
     pub(crate) units_tiny: u64,
     /// From here on, the strongest boundary wins.
     pub(crate) units_min: u64,
-    /// Of two equally strong boundaries, the one nearer to this wins.
+    /// Of two equally strong boundaries, the one closer to this wins.
     pub(crate) units_target: u64,
     pub(crate) units_max: u64,
     pub(crate) bytes_max: usize,
 }
 
 impl Room {
-    /// Exactly so many units in each span but the last.
+    /// Exactly this many units in each span except the last.
     pub(crate) fn exactly(units: u64, bytes_max: usize) -> Self {
         let units = units.max(1);
         Self {
@@ -105,13 +105,13 @@ impl Room {
         }
     }
 
-    /// From half of the target up to it.
+    /// From half the target up to the target.
     pub(crate) fn up_to(units: u64, bytes_max: usize) -> Self {
         let units = units.max(1);
         Self { units_tiny: units / 8, units_min: units.div_ceil(2), ..Self::exactly(units, bytes_max) }
     }
 
-    /// From three quarters of the target to three halves of it: 150 to 300 around 200.
+    /// From 3/4 to 3/2 of the target: 150 to 300 around 200.
     pub(crate) fn around(units: u64, bytes_max: usize) -> Self {
         let units = units.max(1);
         let units_max = units.saturating_add(units / 2);
@@ -124,14 +124,14 @@ impl Room {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) at: usize,
-    /// None where no boundary was in reach, and at the end of the text.
+    /// None if no boundary was in reach, and at the end of the text.
     pub(crate) strength: Option<Strength>,
     /// Units that end in this span.
     pub(crate) units: u64,
 }
 
 /// Cuts a text at some of its marks. The last cut is its end; an empty text has none. Linear in the number of marks:
-/// each one waits in a window of at most one span, and two cuts together use up a window.
+/// each one waits in a window of at most one span, and two cuts together consume a window.
 pub(crate) fn group(text: &str, marks: impl Iterator<Item = Mark>, room: &Room) -> Vec<Cut> {
     let mut grouping = Grouping {
         text,
@@ -154,7 +154,7 @@ struct Grouping<'t> {
     start: usize,
     start_units: u64,
     last: Mark,
-    /// Marks behind `start` that fit into the span that begins there.
+    /// Marks after `start` that fit into the span that begins there.
     waiting: VecDeque<Mark>,
     cuts: Vec<Cut>,
 }
@@ -166,7 +166,7 @@ impl Grouping<'_> {
             return;
         }
         self.last = mark;
-        // Each round cuts, and each cut is behind the one before: this ends.
+        // Each iteration cuts after the previous cut, so this terminates.
         while !self.fits(mark) {
             match self.best() {
                 Some(idx) => self.cut_at(idx),
@@ -193,12 +193,12 @@ impl Grouping<'_> {
 
     fn fits(&self, mark: Mark) -> bool {
         let units = mark.units.saturating_sub(self.start_units);
-        // One unit is never too many, whatever it counts as.
+        // A single unit always fits, whatever its size.
         mark.at - self.start <= self.room.bytes_max
             && (units <= self.room.units_max || self.waiting.is_empty())
     }
 
-    /// The waiting mark to cut at. A strong one is worth a span that is shorter than wanted; a weak one is not.
+    /// The waiting mark to cut at. A strong one justifies a span shorter than the target; a weak one does not.
     fn best(&self) -> Option<usize> {
         let rank = |mark: &Mark| {
             let units = mark.units.saturating_sub(self.start_units);
@@ -220,12 +220,12 @@ impl Grouping<'_> {
         self.start_units = mark.units;
     }
 
-    /// Cuts inside something that is longer than a span.
+    /// Cuts inside a unit that is longer than a span.
     fn cut_before(&mut self, mark: Mark) {
         let at = hard_cut(self.text, self.start..mark.at, self.room.bytes_max);
         let units = match self.room.unit {
             Unit::Byte => (at - self.start) as u64,
-            // One character longer than a span ends at the mark itself.
+            // A single character longer than a span ends at the mark itself.
             Unit::Whole if at == mark.at => mark.units.saturating_sub(self.start_units),
             Unit::Whole => 0,
         };
@@ -235,8 +235,8 @@ impl Grouping<'_> {
     }
 }
 
-/// A place in the range, at most `bytes_max` behind its start: behind a blank in the last half, or else between two
-/// characters. Behind the first character if that alone is too long.
+/// A cut in the range, at most `bytes_max` after its start: after whitespace in the last half, otherwise between two
+/// characters, or after the first character if that alone is too long.
 pub(crate) fn hard_cut(text: &str, range: Range<usize>, bytes_max: usize) -> usize {
     let reach = text.floor_char_boundary(range.start.saturating_add(bytes_max).min(range.end));
     if reach <= range.start {

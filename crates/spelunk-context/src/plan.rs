@@ -1,5 +1,5 @@
-//! The plan: exactly how a view would be cut into analyst tasks, known before anything is spent. A manifest row per
-//! document, a task per chunk and per batch of small documents, and how many analysts of each kind the tasks keep busy.
+//! The plan: exactly how a view would be split into analyst tasks, computed before anything is spent. It has a manifest
+//! row per document, a task per chunk and per batch of small documents, and the number of analysts of each kind.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,10 +23,10 @@ use survey::{Surveyed, survey};
 /// Documents longer than this, in lines or in the unit of their format, are large.
 const LARGE_LINES_MIN: u64 = 5001;
 
-/// Files shorter than this have too few lines to be cut.
+/// Smaller files have too few lines to be split.
 const PARSED_FILE_BYTES_MIN: u64 = 16 * 1024;
 
-/// Tasks from which a person should think again.
+/// From this number of tasks on, the user is warned.
 const TASKS_MANY: u64 = 50;
 
 /// What a plan depends on besides the view.
@@ -34,37 +34,37 @@ const TASKS_MANY: u64 = 50;
 pub struct PlanOptions {
     /// Targets, tiers and the ceiling.
     pub limits: Limits,
-    /// Tells content types.
+    /// Detects content types.
     pub detector: Detector,
-    /// How documents are cut.
+    /// How documents are split.
     pub mode: Mode,
-    /// Documents that a cap kept out of the view; they are warned about.
+    /// Documents that `files_max` kept out of the view; causes a warning.
     pub files_left_out: u64,
 }
 
-/// How a view would be cut.
+/// How a view would be split.
 #[derive(Debug)]
 pub struct Plan {
-    /// Every document that could be read, in the order of the view.
+    /// Every readable document, in view order.
     pub manifest: Vec<ManifestRow>,
-    /// Chunks in the order of their documents, then batches by type.
+    /// Chunks in document order, then batches by type.
     pub tasks: Vec<PlanTask>,
     /// Analysts that have tasks.
     pub analysts: Vec<AnalystShare>,
-    /// How the definitions of code were found.
+    /// How code definitions were found.
     pub code_rule: CodeRule,
-    /// The targets that it was cut by.
+    /// The limits that were used.
     pub limits: Limits,
     /// Documents that could not be read, and why.
     pub unreadable: Vec<(String, SourceError)>,
-    /// What a person should know before starting.
+    /// What the user should know before starting.
     pub warnings: Vec<PlanWarning>,
 }
 
 /// What is known about one document.
 #[derive(Debug, Clone)]
 pub struct ManifestRow {
-    /// Its position in the corpus.
+    /// Its index in the corpus.
     pub document_idx: u32,
     /// Its name.
     pub name: String,
@@ -72,33 +72,33 @@ pub struct ManifestRow {
     pub bytes: u64,
     /// The lines of its text.
     pub lines: u64,
-    /// The same in the unit of its format.
+    /// Its length in the unit of its format.
     pub units: Units,
-    /// What it is, and how we know.
+    /// Its format, and how it was determined.
     pub detected: Detected,
-    /// How long it is.
+    /// Its size class.
     pub tier: Tier,
-    /// Chunks by the formula: units by target; 0 for what is batched.
+    /// The expected number of chunks: units divided by the target; 0 for a batched document.
     pub partitions_expected: u64,
-    /// Chunks it was cut into, blank ones not counted; 0 for what is batched.
+    /// The actual number of chunks, without blank ones; 0 for a batched document.
     pub n_chunks: u64,
-    /// What JSON that was cut looks like as a whole; what is batched is read as a whole.
+    /// The structure of a JSON document that was split; a batched one is read whole.
     pub schema: Option<Arc<SchemaSketch>>,
 }
 
-/// How long a document is, by lines and by the unit of its format.
+/// The size class of a document, by lines and by the unit of its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
     /// Goes into a batch.
     Small,
-    /// Is cut.
+    /// Is split.
     Medium,
-    /// Is cut into many.
+    /// Is split into many chunks.
     Large,
 }
 
 impl Tier {
-    /// The tier of a document. One that is over the token ceiling is never small, however few its lines are.
+    /// The tier of a document. One above the token ceiling is never small, however few lines it has.
     pub fn of(lines: u64, units: u64, tokens: u64, limits: &Limits) -> Self {
         let longest = lines.max(units);
         if longest >= LARGE_LINES_MIN {
@@ -110,7 +110,7 @@ impl Tier {
         }
     }
 
-    /// The word for it in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Small => "small",
@@ -120,42 +120,42 @@ impl Tier {
     }
 }
 
-/// Something for one analyst to read.
+/// A piece of text for one analyst.
 #[derive(Debug, Clone)]
 pub struct PlanTask {
-    /// Who reads it.
+    /// The analyst that reads it.
     pub analyst: Analyst,
-    /// What it is.
+    /// Its format.
     pub detected: Detected,
-    /// A guess at the tokens of its text.
+    /// The estimated number of tokens of its text.
     pub tokens_estimate: u64,
-    /// What the document of a chunk of JSON looks like as a whole.
+    /// The structure of the whole document, for a chunk of JSON.
     pub schema: Option<Arc<SchemaSketch>>,
-    /// The text itself, by reference.
+    /// The text, by reference.
     pub work: Work,
 }
 
-/// What a task is about.
+/// The subject of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Work {
     /// Part of one document.
     Chunk(Box<Chunk>),
-    /// Small documents of one type, whole.
+    /// Whole small documents of one type.
     Batch(Batch),
 }
 
-/// What a person should know before starting.
+/// What the user should know before starting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanWarning {
-    /// A cap kept documents out.
+    /// `files_max` kept documents out.
     FilesLeftOut(u64),
     /// Some documents could not be read.
     Unreadable(u64),
-    /// More text than is wise.
+    /// A very large amount of text.
     ManyTokens(u64),
-    /// More tasks than is wise.
+    /// A very large number of tasks.
     ManyTasks(u64),
-    /// So many bytes of code are more than is parsed.
+    /// There is too much code, in bytes, to parse it.
     CodeNotParsed(u64),
 }
 
@@ -180,13 +180,13 @@ impl fmt::Display for PlanWarning {
 }
 
 impl Plan {
-    /// A guess at the tokens of all tasks together.
+    /// The estimated number of tokens of all tasks.
     pub fn tokens_estimate(&self) -> u64 {
         self.tasks.iter().map(|task| task.tokens_estimate).sum()
     }
 
-    /// How many parts each document is cut into; none of one without text or with nothing but blanks. A small one is a part
-    /// of its own.
+    /// The number of parts of each document; a document without text or with only whitespace has none. A small one is a
+    /// single part.
     pub fn parts(&self) -> BTreeMap<&str, u64> {
         let parts = |row: &ManifestRow| match (row.bytes, row.tier) {
             (0, _) => 0,
@@ -196,14 +196,14 @@ impl Plan {
         self.manifest.iter().map(|row| (row.name.as_str(), parts(row))).collect()
     }
 
-    /// How many batches there are.
+    /// The number of batches.
     pub fn n_batches(&self) -> u64 {
         self.tasks.iter().filter(|task| matches!(task.work, Work::Batch(_))).count() as u64
     }
 }
 
-/// Plans a view. Reads each document once and holds a few of them at a time, and of a long one a segment; the plan itself
-/// holds no text but the preludes of long documents.
+/// Plans a view. Reads each document once and holds only a few at a time, and a segment of a long one; the plan itself
+/// holds no text except the preludes of long documents.
 pub fn plan(view: &View, options: &PlanOptions) -> Plan {
     let mut manifest = Vec::new();
     let mut tasks = Vec::new();
@@ -230,7 +230,8 @@ pub fn plan(view: &View, options: &PlanOptions) -> Plan {
     plan
 }
 
-/// Code that would be parsed. Known from names and sizes alone, so that the same view is always cut alike.
+/// The amount of code that would be parsed. Depends only on names and sizes, so that a view is always split the same
+/// way.
 fn code_bytes(view: &View) -> u64 {
     let parsed = view.documents().filter(|document| {
         let language = language_of(&document.name);

@@ -1,6 +1,7 @@
-//! A reader: random access to the text of one document without holding it. Opening costs the same whatever the size.
-//! Offsets and sizes are bytes of text behind the byte order mark; UTF-16 is decoded into memory once. Lines end with
-//! `\n` or `\r\n`, and a final one begins no further line. What a reader gives out is redacted unless that was waived.
+//! A reader: random access to the text of one document without holding it. Opening costs the same for any size. Offsets
+//! and sizes are bytes of text after the byte order mark; UTF-16 is decoded into memory once. Lines end with `\n` or
+//! `\r\n`, and a final line end begins no further line. Everything a reader returns is redacted unless that was
+//! disabled.
 
 mod derived;
 mod error;
@@ -31,7 +32,7 @@ use crate::{DocEntry, View, name};
 pub struct Reader {
     name: String,
     raw: Raw,
-    /// Bytes of the byte order mark, which are no text.
+    /// The size of the byte order mark, which is not part of the text.
     mark_bytes: u64,
     bytes: u64,
     revision: Revision,
@@ -40,16 +41,16 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The most text that one call gives out.
+    /// The maximum text that one call returns.
     pub const READ_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
     /// The largest UTF-16 file that is read; it is held in memory.
     pub const UTF16_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-    /// Threads that count or search one document. More would only wait for the same memory.
+    /// Threads that count or search one document. More would only compete for memory bandwidth.
     pub(crate) const THREADS_MAX: usize = 4;
 
-    /// Opens a file after a look at its first bytes. An empty file is a text of no lines; a missing one is an error.
+    /// Opens a file and checks its first bytes. An empty file is a text without lines; a missing one is an error.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         Self::over_file(name::printable_text(&path.to_string_lossy()), Raw::open(path)?)
     }
@@ -73,7 +74,7 @@ impl Reader {
         Ok(Self::over(name, raw.decoded(decode::decode(bytes)), revision, 0))
     }
 
-    /// Reads bytes that are in memory. They are taken for text: a caller that does not know sniffs first.
+    /// Reads bytes in memory. They are assumed to be text: a caller that is not sure must sniff first.
     pub fn of_bytes(name: &str, bytes: Arc<[u8]>) -> Self {
         let revision = Revision { bytes: bytes.len() as u64, modified: None };
         if is_utf16(&bytes) {
@@ -84,9 +85,9 @@ impl Reader {
         Self::over(name.to_owned(), Raw::Memory(bytes), revision, mark_bytes)
     }
 
-    /// Reads a document of a view, and keeps back what the view does. A file is read as far as it was scanned, even if it
-    /// is longer by now; a shorter one has changed, and so has a document of another view. The hash of a file that has
-    /// its size is not checked, because that would read it through.
+    /// Reads a document of a view, redacted like the view. A file is read up to its size at the scan, even if it has
+    /// grown; a shorter one counts as changed, and so does a document of another view. The hash of a file with the same
+    /// size is not checked, because that would read all of it.
     pub fn of_document(view: &View, document: &DocEntry) -> Result<Self, ReadError> {
         let changed = || ReadError::Changed { name: document.name.clone() };
         if view.find(&document.name).is_none() {
@@ -103,14 +104,14 @@ impl Reader {
         Ok(Self { redact: document.redacts, ..reader })
     }
 
-    /// Whether secrets are taken out of what is given. On unless a person asked for this document as it is.
+    /// Sets whether secrets are redacted. On unless the user asked for this document unredacted.
     #[must_use]
     pub fn with_redaction(mut self, redact: bool) -> Self {
         self.redact = redact;
         self
     }
 
-    /// Whether secrets are kept back, from what is given and from what a search sees.
+    /// Whether secrets are redacted from results and hidden from searches.
     pub fn redacts(&self) -> bool {
         self.redact
     }
@@ -130,22 +131,22 @@ impl Reader {
         self.raw.held_bytes()
     }
 
-    /// What the file was when it was opened.
+    /// The revision of the file when it was opened.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// Whether the file is another by now, or gone. A stale reader gives nothing but `ReadError::Changed`.
+    /// Whether the file was replaced, modified or removed since. A stale reader only returns `ReadError::Changed`.
     pub fn is_stale(&self) -> bool {
         self.raw.is_stale()
     }
 
-    /// How many lines there are. Reads the document through once; the index is kept.
+    /// The number of lines. The first call reads the whole document; the index is kept.
     pub fn n_lines(&self) -> Result<u64, ReadError> {
         self.index().map(|index| index.n_lines())
     }
 
-    /// Lines counted from 1, each without its end. The range may reach beyond the last line, but must begin before.
+    /// Lines counted from 1, each without its end. The range may extend beyond the last line, but must begin before it.
     pub fn lines(&self, lines: RangeInclusive<u64>) -> Result<Vec<String>, ReadError> {
         let index = self.index()?;
         let (first, n_lines) = (*lines.start(), index.n_lines());
@@ -164,7 +165,7 @@ impl Reader {
         Ok(split_lines(&text).map(str::to_owned).collect())
     }
 
-    /// The text between two offsets, cut inwards to whole characters and to the end of the document.
+    /// The text between two offsets, narrowed to whole characters and to the end of the document.
     pub fn slice(&self, range: Range<u64>) -> Result<String, ReadError> {
         let range = range.start.min(self.bytes)..range.end.min(self.bytes);
         self.require_small(range.end.saturating_sub(range.start), Self::READ_BYTES_MAX)?;
@@ -173,7 +174,7 @@ impl Reader {
         Ok(text)
     }
 
-    /// The whole text, where it is no larger than `bytes_max`.
+    /// The whole text, if it is no larger than `bytes_max`.
     pub fn load(&self, bytes_max: u64) -> Result<String, ReadError> {
         self.require_small(self.bytes, bytes_max)?;
         let text = self.leave(0..self.bytes)?;
@@ -193,12 +194,12 @@ impl Reader {
         Err(ReadError::TooLarge { name: self.name.clone(), bytes, bytes_max })
     }
 
-    /// What was read is given out only if the file is still the one that was opened.
+    /// Fails if the file is no longer the one that was opened. Checked before any text is returned.
     pub(crate) fn require_fresh(&self) -> Result<(), ReadError> {
         if self.is_stale() { Err(ReadError::Changed { name: self.name.clone() }) } else { Ok(()) }
     }
 
-    /// Reads a range of the text whole. A file that ends earlier than it did has changed.
+    /// Reads a whole range of the text. A file that ends earlier than expected has changed.
     pub(crate) fn read(&self, range: Range<u64>, buffer: &mut Vec<u8>) -> Result<(), ReadError> {
         let bytes = range.end.saturating_sub(range.start);
         buffer.resize(usize::try_from(bytes).unwrap_or(usize::MAX), 0);
@@ -213,7 +214,7 @@ impl Reader {
         |range, buffer| self.read(range, buffer)
     }
 
-    /// The line index, built by the first who asks.
+    /// The line index, built on first use.
     fn index(&self) -> Result<Arc<LineIndex>, ReadError> {
         self.require_fresh()?;
         let mut slot = self.index.lock().unwrap_or_else(PoisonError::into_inner);
@@ -226,13 +227,13 @@ impl Reader {
         Ok(index)
     }
 
-    /// The line index, if someone built it already and is not building it now.
+    /// The line index, if it is built and not being built right now.
     fn index_if_built(&self) -> Option<Arc<LineIndex>> {
         self.index.try_lock().ok()?.clone()
     }
 }
 
-/// How many threads are worth starting for that much text.
+/// How many threads are worth starting for this much text.
 pub(crate) fn threads_for(bytes: u64) -> NonZeroUsize {
     let n_cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let n_useful = usize::try_from(bytes / (8 * BLOCK_BYTES)).unwrap_or(usize::MAX);

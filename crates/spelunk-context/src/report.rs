@@ -1,4 +1,4 @@
-//! The scan report: what a source gave and what was left out, by reason. Nothing is dropped without a count.
+//! The scan report: what a source contributed and what was left out, by reason. Nothing is dropped without a count.
 
 use std::collections::BTreeMap;
 
@@ -10,45 +10,45 @@ use crate::{NotText, Redaction};
 pub enum SkipReason {
     /// It is not text.
     Binary,
-    /// The archive or the document is broken; what was readable before the damage is kept.
+    /// The archive or document is damaged; what was readable before the damage is kept.
     Damaged,
-    /// The same file came with an earlier source.
+    /// An earlier source contains the same file.
     Duplicate,
     /// It has no bytes.
     Empty,
     /// It can only be read with a password.
     Encrypted,
-    /// It is text in an encoding we do not read.
+    /// It is text in an unsupported encoding.
     Encoding,
     /// A default exclusion: dependencies, build output, lock files, media.
     Excluded,
-    /// More files than `files_max`.
+    /// There are more files than `files_max`.
     FilesMax,
-    /// The globs of the request, or its wish not to descend, leave it out.
+    /// The request excludes it by its globs or by not descending into directories.
     Filtered,
     /// Its name begins with a dot.
     Hidden,
-    /// A `.gitignore` or `.ignore` file names it.
+    /// A `.gitignore` or `.ignore` file excludes it.
     Ignored,
-    /// An archive in an archive; only the outer one is opened.
+    /// An archive inside an archive; only the outer one is opened.
     NestedArchive,
-    /// A document without any text in it, such as a scanned page.
+    /// A document without text, such as a scanned page.
     NoText,
-    /// A document that only a process of its own may read, and this program has none.
+    /// A document that must be read in a worker process, which this program does not have.
     NoWorker,
-    /// Its name is one that secrets are kept under.
+    /// Its name is typical of files that hold secrets.
     Secret,
     /// It is a pipe, a socket or a device.
     Special,
     /// It is a symbolic link, or a link of any kind in an archive.
     Symlink,
-    /// A document that takes more memory or time to read than one may.
+    /// Reading the document exceeds the memory or time limit.
     TooCostly,
-    /// It is larger, or would become larger, than an archive or a document may be.
+    /// It is larger, or would unpack to more, than an archive or document may be.
     TooLarge,
-    /// The system would not let us read it.
+    /// The system denied access to it.
     Unreadable,
-    /// A name in an archive that points out of it: `..`, an absolute path or a drive.
+    /// A name in an archive that points outside it: `..`, an absolute path or a drive.
     UnsafeName,
 }
 
@@ -90,34 +90,34 @@ impl From<NotText> for SkipReason {
     }
 }
 
-/// What one source gave.
+/// What one source contributed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScanReport {
-    /// The source, as its documents are prefixed.
+    /// The name of the source, which prefixes its documents.
     pub source: String,
-    /// Documents taken.
+    /// The number of documents taken.
     pub documents: u64,
     /// Their size on disk.
     pub bytes: u64,
-    /// What was left out, by the name of the reason. A directory that was not entered counts once.
+    /// The number of files left out, by reason. A directory that was not entered counts once.
     pub skipped: BTreeMap<String, u64>,
     /// The first few names for each reason; directories end in `/`.
     pub skipped_examples: BTreeMap<String, Vec<String>>,
-    /// How many files `files_max` left out. They were not looked at, so some of them may not have been text.
+    /// The number of files beyond `files_max`. They were not opened, so some of them may not be text.
     pub left_out_total: u64,
     /// The first of them, in the order that decided.
     pub left_out: Vec<String>,
-    /// Secrets found in the text of documents and not given out, by the name of the rule.
+    /// Secrets redacted from the text of documents, by rule.
     pub redactions: BTreeMap<String, u64>,
     /// `name:line` of the first few for each rule.
     pub redactions_examples: BTreeMap<String, Vec<String>>,
 }
 
 impl ScanReport {
-    /// Names kept per reason.
+    /// Example names kept per reason.
     pub const EXAMPLES_MAX: usize = 5;
 
-    /// Names kept of what `files_max` left out.
+    /// Names kept of files beyond `files_max`.
     pub const LEFT_OUT_MAX: usize = 1000;
 
     pub(crate) fn skip(&mut self, reason: SkipReason, name: &str) {

@@ -1,6 +1,5 @@
-//! The digest of a large file: its length, the time of its last change, and samples of its text. Reading a gigabyte to
-//! name it would take longer than most questions; a file that is changed without its time changing, outside of every
-//! sample, goes unnoticed.
+//! The digest of a large file: its length, its modification time and samples of its text. Hashing a gigabyte would take
+//! longer than most questions. A change outside the samples that does not update the modification time goes unnoticed.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -8,13 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use spelunk_types::BlobId;
 
-/// Up to this size a file is read whole.
+/// Files up to this size are hashed whole.
 pub(crate) const WHOLE_BYTES_MAX: u64 = 64 << 20;
 
 const SAMPLE_BYTES: u64 = 16 << 10;
 const N_SAMPLES: u64 = 64;
 
-/// The digest of the first `bytes` of an open file that was last written at `modified`.
+/// The digest of the first `bytes` of an open file that was last modified at `modified`.
 pub(crate) fn digest(mut file: &File, bytes: u64, modified: Option<SystemTime>) -> io::Result<BlobId> {
     let changed = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     let mut hasher = blake3::Hasher::new();

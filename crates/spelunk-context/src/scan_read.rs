@@ -1,5 +1,5 @@
-//! Reading candidates through once: text or not, how long, and the BLAKE3 hash of the raw bytes. Files are streamed on
-//! several threads; the outcomes do not depend on how many.
+//! Reads candidates once, to find whether they are text, their length, and the BLAKE3 hash of the raw bytes. Files are
+//! streamed on several threads; the result does not depend on their number.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -22,34 +22,34 @@ use crate::secrets::{SecretTally, SecretWatch};
 use crate::source::Candidate;
 use crate::{DocEntry, ExtractError, NotText, SourceError, error, secrets};
 
-/// Large enough for BLAKE3 to use its widest instructions, small enough for a second-level cache.
+/// Large enough for BLAKE3's widest instructions, small enough for an L2 cache.
 const BUFFER_BYTES: usize = 256 * 1024;
 
 /// How often a long file reports progress.
 const TICK_BYTES: u64 = 8 * 1024 * 1024;
 
-/// How many short files a thread reads, in number and together in bytes, before it hands over what it has: to wake
-/// another thread for each would take as long as to read it.
+/// How many short files, and how many bytes of them, a thread reads before it sends its results: waking another thread
+/// for each file would take as long as reading it.
 const HANDED_FILES: usize = 64;
 const HANDED_BYTES: u64 = 512 * 1024;
 
-/// How far a scan has come. While directories are walked the totals grow and nothing is done yet.
+/// The progress of a scan. While directories are walked, only the totals grow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScanProgress {
-    /// Files read through.
+    /// Files read.
     pub files_done: u64,
     /// Files found.
     pub files_total: u64,
     /// Bytes read.
     pub bytes_done: u64,
-    /// Bytes found, as the file system says.
+    /// Bytes found, according to the file system.
     pub bytes_total: u64,
 }
 
-/// What reading a candidate through said.
+/// The result of reading a candidate.
 #[derive(Debug)]
 pub(crate) enum Reading {
-    /// `moved_to` is where the text is, if it had to be extracted.
+    /// `moved_to` is the location of the text, if it had to be extracted.
     Text {
         bytes: u64,
         digest: BlobId,
@@ -64,14 +64,14 @@ pub(crate) enum Reading {
     Unreadable(io::Error),
 }
 
-/// What a thread has done since it last said so.
+/// The results of a thread since it last sent some.
 #[derive(Default)]
 struct Handful {
     bytes: u64,
     readings: Vec<(usize, Reading)>,
 }
 
-/// One reading per candidate, in their order.
+/// One reading per candidate, in order.
 pub(crate) fn read_through(
     candidates: &[Candidate],
     scratch: &Scratch,
@@ -102,7 +102,7 @@ pub(crate) fn read_through(
     readings.into_iter().map(|reading| reading.expect("every candidate is taken by one thread")).collect()
 }
 
-/// The hash of (name, digest) pairs, which names a corpus or a part of one. Lengths keep the pairs apart.
+/// The hash of (name, digest) pairs, which identifies a corpus or a part of one. Lengths delimit the pairs.
 pub(crate) fn digest_of<'a>(documents: impl Iterator<Item = (&'a str, &'a BlobId)>) -> BlobId {
     let mut hasher = blake3::Hasher::new();
     for (name, digest) in documents {
@@ -113,11 +113,11 @@ pub(crate) fn digest_of<'a>(documents: impl Iterator<Item = (&'a str, &'a BlobId
     BlobId::from_hash(*hasher.finalize().as_bytes())
 }
 
-/// The text of a document as it is given out: decoded, and without its secrets unless they are allowed.
+/// The text of a document as it is returned: decoded, and redacted unless secrets are allowed.
 pub(crate) fn read_text(document: &DocEntry) -> Result<String, SourceError> {
     let raw = read_again(document)?;
-    // The scan looked for secrets in these very bytes: the hash says so. Only where decoding replaces a broken
-    // character could the text hold one that the bytes do not, so the text is looked through again.
+    // The scan already checked these bytes for secrets: the hash matches. But decoding may replace an invalid character
+    // and so create a secret that the bytes do not contain; such text is checked again.
     let is_looked_through = !document.has_secrets && str::from_utf8(&raw).is_ok();
     let text = decode::decode(raw);
     if !document.redacts || is_looked_through {
@@ -130,8 +130,8 @@ pub(crate) fn read_text(document: &DocEntry) -> Result<String, SourceError> {
     })
 }
 
-/// The raw bytes of a document, if they are still those that were scanned. What was appended to its file since then is
-/// not read.
+/// The raw bytes of a document, if they are unchanged since the scan. Bytes appended to its file since then are not
+/// read.
 fn read_again(document: &DocEntry) -> Result<Vec<u8>, SourceError> {
     let path = match &document.origin {
         Origin::Text(bytes) => return Ok(bytes.to_vec()),
@@ -153,7 +153,7 @@ fn read_again(document: &DocEntry) -> Result<Vec<u8>, SourceError> {
     }
 }
 
-/// Whether the bytes of a document are still those that were scanned. Reads them, or samples of them.
+/// Whether the bytes of a document are unchanged since the scan. Reads all of them, or samples.
 pub(crate) fn is_as_scanned(document: &DocEntry) -> Result<bool, SourceError> {
     let Origin::File(path) = &document.origin else { return Ok(true) };
     match open_regular(path).and_then(|file| begins_as_scanned(document, &file)) {
@@ -162,7 +162,7 @@ pub(crate) fn is_as_scanned(document: &DocEntry) -> Result<bool, SourceError> {
     }
 }
 
-/// Whether a file begins with the bytes that were scanned. Reads them, or samples of them where there are many.
+/// Whether a file begins with the scanned bytes. Reads all of them, or samples if there are many.
 pub(crate) fn begins_as_scanned(document: &DocEntry, mut file: &File) -> io::Result<bool> {
     if is_sampled(document) {
         return Ok(sampled_now(document, file)? == document.digest);
@@ -178,7 +178,7 @@ fn is_sampled(document: &DocEntry) -> bool {
     document.bytes > sample::WHOLE_BYTES_MAX
 }
 
-/// The digest of the samples of a document as they are now. Its time counts as long as nothing was appended.
+/// The digest of the current samples of a document. The modification time is included unless the file has grown.
 fn sampled_now(document: &DocEntry, file: &File) -> io::Result<BlobId> {
     let metadata = file.metadata()?;
     let has_grown = metadata.len() > document.bytes;
@@ -192,7 +192,7 @@ fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Opens only what is still a regular file: a pipe that took its place would block for ever.
+/// Opens only a regular file: a pipe that replaced it would block forever.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if path.symlink_metadata()?.is_file() { open_to_read(path) } else { Err(io::ErrorKind::NotFound.into()) }
 }
@@ -205,7 +205,7 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
         let Some(candidate) = candidates.get(idx) else { break };
         let mut tick = |bytes| {
             handful.bytes += bytes;
-            // Of a long file, what is done of it is told before it is done.
+            // A long file reports progress before it is finished.
             if bytes >= TICK_BYTES {
                 drop(sender.send(std::mem::take(&mut handful)));
             }
@@ -220,7 +220,7 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
         let reading = reading.unwrap_or_else(Reading::Unreadable);
         match reading {
             Reading::Text { .. } | Reading::NotExtracted(_) | Reading::NoScratch(_) => {}
-            // Left out, so that the bytes done still add up to the bytes found.
+            // Not a document, but its bytes count as done so that the totals add up.
             Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_) => tick(candidate.bytes),
         }
         handful.readings.push((idx, reading));
@@ -231,7 +231,7 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
     drop(sender.send(handful));
 }
 
-/// The length that is seen here is the document's, whatever is appended to the file later.
+/// The length found here is the document's, whatever is appended to the file later.
 fn read_file(
     file: &File,
     candidate: &Candidate,
@@ -277,7 +277,7 @@ fn read_one(
             tick(bytes - bytes_ticked);
             bytes_ticked = bytes;
         }
-        // A buffer that was not filled was the last: most files are read by one call.
+        // A buffer that was not filled is the last one: most files are read by one call.
         n_read = if n_read < buffer.len() { 0 } else { fill(input, buffer)? };
     }
     tick(bytes - bytes_ticked);
@@ -286,7 +286,7 @@ fn read_one(
     Ok(Reading::Text { bytes, digest, modified: None, moved_to: None, secrets })
 }
 
-/// A file that is too large to be read before anything is asked: its head says whether it is text.
+/// A file too large to read during the scan: its head decides whether it is text.
 fn sample_one(
     mut file: &File,
     bytes: u64,
@@ -303,7 +303,7 @@ fn sample_one(
     Ok(Reading::Text { bytes, digest, modified, moved_to: None, secrets })
 }
 
-/// The document is read as a whole, and its text written to a scratch file.
+/// Reads the whole document and writes its text to a scratch file.
 fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> io::Result<Reading> {
     let bytes = match &candidate.origin {
         Origin::Text(bytes) => bytes.to_vec(),

@@ -1,6 +1,6 @@
-//! What a JSON document looks like: its keys, their types, which are optional and how long arrays are, sketched from a
-//! bounded sample so that whoever reads one chunk knows the whole. A sketch holds no values, and says what it was made
-//! from: a key that the sample does not show is not in it.
+//! The structure of a JSON document: its keys, their types, which are optional and how long arrays are, sketched from a
+//! bounded sample so that a reader of one chunk knows the whole. A sketch contains no values and states how much was
+//! sampled: keys outside the sample are missing from it.
 
 mod class;
 mod recipe;
@@ -20,35 +20,35 @@ use crate::kind::ContentType;
 use crate::pack::Span;
 use crate::split::{Chunk, Cutting, Shell, Units, slice};
 
-/// Chunks of a document that are sampled, evenly spread, the first and the last among them.
+/// Chunks of a document that are sampled, evenly spread, including the first and the last.
 const CHUNKS_SAMPLED_MAX: usize = 16;
-/// What is read of the first chunk, and of each other one.
+/// How much is read of the first chunk, and of each other one.
 const FIRST_BYTES_MAX: usize = 64 * 1024;
 const OTHER_BYTES_MAX: usize = 8 * 1024;
 
 /// A sketch of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SchemaSketch {
-    /// One line: `[{id: integer, tags?: [string; 0..3]}; 2000]`. `?` marks what some objects lack, `; 0..3` is the
-    /// length of an array, `|` stands between types.
+    /// One line: `[{id: integer, tags?: [string; 0..3]}; 2000]`. `?` marks a key that some objects lack, `; 0..3` is
+    /// the length of an array, `|` separates types.
     pub text: String,
-    /// Bytes that were looked at.
+    /// Bytes sampled.
     pub sampled_bytes: u64,
     /// Bytes of the document.
     pub bytes: u64,
-    /// More about JSON lines.
+    /// Details about JSON lines.
     pub records: Option<Records>,
 }
 
 impl SchemaSketch {
-    /// The longest text.
+    /// The maximum length of the text.
     pub const TEXT_BYTES_MAX: usize = 1500;
 
-    /// The sketch of a document that was cut; none for a text that is no JSON.
+    /// The sketch of a document that was split; `None` for a text that is not JSON.
     pub(crate) fn of(content_type: ContentType, text: &str, cutting: &Cutting) -> Option<Self> {
         match (content_type, cutting.units) {
             (ContentType::Json, Units::Elements(n_elements)) => of_value(text, &cutting.chunks, n_elements),
-            // Several values in one file are lines, and what is broken may be right at its beginning.
+            // Several values in one file are treated as lines, and broken JSON may be valid at its beginning.
             (ContentType::Json, Units::Lines(_) | Units::Rows(_)) => {
                 of_lines(text, cutting).or_else(|| of_head(text))
             }
@@ -84,7 +84,7 @@ fn of_value(text: &str, chunks: &[Chunk], n_elements: u64) -> Option<SchemaSketc
     for idx in spread(chunks.len(), CHUNKS_SAMPLED_MAX) {
         let chunk = chunks.get(idx)?;
         let bytes_max = if idx == 0 { FIRST_BYTES_MAX } else { OTHER_BYTES_MAX };
-        // Without its closing brackets: what a chunk lies in has more keys and elements than the chunk shows.
+        // Without its closing brackets: the containers around a chunk have more keys and elements than the chunk shows.
         let (open, body) = match &chunk.shell {
             Some(Shell { open, body, .. }) => (open.as_str(), body),
             None => ("", &chunk.span),
@@ -135,7 +135,7 @@ fn head_of<'t>(text: &'t str, span: &Span, bytes_max: usize) -> &'t str {
     slice(text, start..text.floor_char_boundary(end.min(start.saturating_add(bytes_max))))
 }
 
-/// At most `n_max` of `0..n`, evenly spread, both ends among them.
+/// At most `n_max` of `0..n`, evenly spread, including both ends.
 fn spread(n: usize, n_max: usize) -> impl Iterator<Item = usize> {
     let n_taken = n.min(n_max);
     (0..n_taken).map(move |idx| if n_taken < 2 { 0 } else { idx * (n - 1) / (n_taken - 1) })

@@ -1,5 +1,5 @@
-//! The scratch directory of a corpus: text that had to be unpacked or extracted before it could be read. Only its owner
-//! may enter it, and it is removed with the corpus. Files in it have numbers for names, never the names of entries.
+//! The scratch directory of a corpus, for text that had to be unpacked or extracted. Only its owner can enter it, and
+//! it is removed with the corpus. Its files are named by number, never after archive entries.
 #![expect(
     clippy::disallowed_methods,
     reason = "unpacked text is neither durable nor a source: it lives here"
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::TempDir;
 
-/// Made when the first file is. Threads share it.
+/// Created with its first file. Shared by threads.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     inner: Mutex<Inner>,
@@ -26,10 +26,10 @@ struct Inner {
 }
 
 impl Scratch {
-    /// What all unpacked and extracted text of one scan may take on disk.
+    /// The disk space for all unpacked and extracted text of one scan.
     pub(crate) const BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
-    /// A new file, open for writing, and where it is.
+    /// Creates a file and opens it for writing. Returns it with its path.
     pub(crate) fn create(&self) -> io::Result<(File, PathBuf)> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let directory = match inner.directory.take() {
@@ -44,14 +44,14 @@ impl Scratch {
         Ok((file, path))
     }
 
-    /// Counts bytes that are about to be written; false when there is no room for them.
+    /// Reserves space for bytes about to be written; false if there is not enough.
     pub(crate) fn reserve(&self, bytes: u64) -> bool {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.bytes = inner.bytes.saturating_add(bytes);
         inner.bytes <= Self::BYTES_MAX
     }
 
-    /// Removes a file that came to nothing. One that stays is removed with the directory.
+    /// Removes a file that is not needed. All others are removed with the directory.
     pub(crate) fn discard(path: &Path) {
         drop(std::fs::remove_file(path));
     }

@@ -1,5 +1,5 @@
-//! Secrets: by the names of files, which keep them out, and by their form in text, where only they are replaced. What is
-//! replaced depends on nothing further away than [`REDACT_REACH_BYTES`], so it does not matter how a text is cut.
+//! Secrets: files are excluded by name, and secrets in text are recognised by form and replaced. What is replaced
+//! depends on nothing further away than [`REDACT_REACH_BYTES`], so it does not matter how a text is split.
 
 mod assigned;
 mod find;

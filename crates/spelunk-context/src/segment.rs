@@ -1,18 +1,18 @@
-//! Segments: the parts in which a long document is planned and read, so that what is held does not grow with it. A segment
-//! ends behind the last line end in it, and between two characters where it has none.
+//! Segments: the parts in which a long document is planned and read, so that memory use does not grow with its length.
+//! A segment ends after its last line end or, if it has none, between two characters.
 
 use crate::scan_read::is_as_scanned;
 use crate::{DocEntry, ReadError, Reader, Segment, SourceError, View};
 
-/// Longer documents are not held whole.
+/// Longer documents are not held in memory whole.
 const WHOLE_BYTES_MAX: u64 = 32 << 20;
 
 /// The longest segment. Reading one takes a few times its size, and several documents are read at once.
 pub(crate) const SEGMENT_BYTES_MAX: u64 = 8 << 20;
 
 impl View {
-    /// The text that the spans of a chunk count in: that of its segment, or of the whole document. Its bytes must still be
-    /// those that were scanned.
+    /// The text that the spans of a chunk refer to: its segment or the whole document. The bytes must be unchanged
+    /// since the scan.
     pub fn read_part(&self, document: &DocEntry, segment: Option<&Segment>) -> Result<String, SourceError> {
         let Some(Segment { bytes, prelude }) = segment else { return self.read_owned(document) };
         let reader = open(self, document).map_err(|error| error.of_document(&document.name))?;
@@ -22,8 +22,8 @@ impl View {
     }
 }
 
-/// Opens a document that is read in segments. None where it is read whole: it is short, or it is UTF-16, which has to be
-/// decoded, and longer than a reader takes.
+/// Opens a document that is read in segments. None if it is read whole: it is short, or it is UTF-16, which must be
+/// decoded, and longer than a reader accepts.
 pub(crate) fn open_long(view: &View, document: &DocEntry) -> Result<Option<Reader>, ReadError> {
     if document.bytes <= WHOLE_BYTES_MAX {
         return Ok(None);
@@ -34,7 +34,7 @@ pub(crate) fn open_long(view: &View, document: &DocEntry) -> Result<Option<Reade
     }
 }
 
-/// What is looked at is the file that the reader has open: it gives nothing out once that is written to.
+/// The check applies to the file that the reader has open: the reader returns nothing once the file is modified.
 fn open(view: &View, document: &DocEntry) -> Result<Reader, ReadError> {
     let reader = Reader::of_document(view, document)?;
     if is_as_scanned(document)? {
@@ -44,7 +44,7 @@ fn open(view: &View, document: &DocEntry) -> Result<Reader, ReadError> {
     }
 }
 
-/// Where the segment that begins at `start` ends.
+/// The end of the segment that begins at `start`.
 pub(crate) fn segment_end(reader: &Reader, start: u64, bytes_max: u64) -> Result<u64, ReadError> {
     let reach = start.saturating_add(bytes_max);
     if reach >= reader.bytes() {
@@ -54,6 +54,6 @@ pub(crate) fn segment_end(reader: &Reader, start: u64, bytes_max: u64) -> Result
         return Ok(newline + 1);
     }
     let end = reader.cut_to_chars(start..reach)?.end;
-    // A character that is longer than a segment is cut.
+    // A character longer than a segment is cut.
     Ok(if end > start { end } else { reach })
 }

@@ -1,5 +1,5 @@
-//! Sources: where bytes come from. A source names candidates; whether a candidate becomes a document is decided when
-//! its bytes are read through.
+//! Sources: where bytes come from. A source lists candidates; whether a candidate becomes a document is decided when
+//! its bytes are read.
 
 mod directory;
 mod exclude;
@@ -28,16 +28,16 @@ pub(crate) struct Candidate {
     pub(crate) source_idx: usize,
     pub(crate) origin: Origin,
     pub(crate) name: String,
-    /// As the file system said; what counts is what is read.
+    /// According to the file system; the actual length counts.
     pub(crate) bytes: u64,
     pub(crate) named_by: NamedBy,
-    /// How its text is had, if not by reading it.
+    /// How its text is extracted, if it is not read directly.
     pub(crate) extract: Option<ExtractKind>,
-    /// Whether secrets in its text are kept back.
+    /// Whether secrets in its text are redacted.
     pub(crate) redacts: bool,
 }
 
-/// What a source names.
+/// The candidates of a source.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) origin: Origin,
@@ -47,21 +47,21 @@ pub(crate) struct Found {
     pub(crate) redacts: bool,
 }
 
-/// What to do when a candidate is not text: refuse what the user named, skip what a walk found.
+/// What to do if a candidate is not text: refuse what the user named, skip what a walk found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NamedBy {
     User,
     Walk,
 }
 
-/// What every source of a scan shares.
+/// State shared by all sources of a scan.
 #[derive(Clone, Copy)]
 pub(crate) struct Room<'a> {
     pub(crate) filter: &'a Filter<'a>,
     pub(crate) scratch: &'a Scratch,
 }
 
-/// A source that was found to exist. Paths are canonical, so that one file has one path.
+/// A source that exists. Paths are canonical, so that one file has one path.
 #[derive(Debug)]
 pub(crate) enum Opened {
     Directory { path: PathBuf },
@@ -94,7 +94,7 @@ impl Opened {
         }
     }
 
-    /// The name in reports, and before the documents of a directory when there are several sources.
+    /// The name in reports, and the prefix of a directory's documents if there are several sources.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Directory { path } => match name::tail(path, 1) {
@@ -105,7 +105,7 @@ impl Opened {
         }
     }
 
-    /// Where it is, if it is on disk.
+    /// Its path, if it is on disk.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Directory { path } | Self::File { path, .. } | Self::Archive { path, .. } => Some(path),
@@ -113,7 +113,7 @@ impl Opened {
         }
     }
 
-    /// Names the candidates of this source. `prefix` stands before the names of a directory's documents.
+    /// Lists the candidates of this source. `prefix` is prepended to the names of a directory's documents.
     pub(crate) fn list(
         self,
         prefix: &str,
@@ -169,12 +169,12 @@ impl Found {
     }
 }
 
-/// An archive that is to be unpacked.
+/// An archive to unpack.
 struct Archive<'a> {
     path: &'a Path,
     format: Format,
     name: &'a str,
-    /// Whether a glob asks for it by its name.
+    /// Whether a glob includes it by name.
     is_included: bool,
 }
 
@@ -205,7 +205,7 @@ fn unpack(
     archive::unpack(path, format, &mut unpacking)
 }
 
-/// Of archives that a walk found, one that cannot be opened is counted and not fatal.
+/// An archive that a walk found and that cannot be opened is counted and not fatal.
 fn counted(
     unpacked: Result<(), SourceError>,
     name: &str,
@@ -220,7 +220,7 @@ fn counted(
     }
 }
 
-/// What exists near a path that does not: a sibling with a similar name, or else the lowest parent that is there.
+/// What exists near a path that does not: a sibling with a similar name, otherwise the deepest existing ancestor.
 pub(crate) fn nearest(path: &Path) -> Nearest {
     let parent = path.ancestors().skip(1).find(|parent| parent.as_os_str().is_empty() || parent.is_dir());
     let parent = match parent {

@@ -1,5 +1,5 @@
-//! Splitting: where each format likes to be cut, one file per format, and the chunks that come of it. A splitter only
-//! knows places; how large a chunk becomes is decided by `Partitioner` from the limits, with `pack` doing the cutting.
+//! Splitting: the boundaries of each format, one file per format, and the resulting chunks. A splitter only knows
+//! boundaries; `Partitioner` decides the size of chunks from the limits, and `pack` does the cutting.
 
 use crate::kind::{ContentType, Detected};
 use crate::pack::{Boundary, Mark};
@@ -33,9 +33,9 @@ pub use prose::{Heading, Prose, headings};
 pub use table::Table;
 pub use target::{Width, partitions_expected, target_rows, target_units};
 
-/// Knows one kind of content. Pure, total, sees one document.
+/// Finds the boundaries of one kind of content. Pure, total, sees one document.
 pub trait Splitter: Send + Sync {
-    /// Places to cut at, ascending, none at the ends.
+    /// The boundaries, ascending, none at the ends of the text.
     fn boundaries(&self, text: &str) -> Vec<Boundary>;
 }
 
@@ -56,13 +56,13 @@ pub fn splitter(detected: &Detected) -> Box<dyn Splitter> {
     }
 }
 
-/// Marks as boundaries; the end of the text is none.
+/// Converts marks to boundaries, without the end of the text.
 fn to_boundaries(text: &str, marks: impl Iterator<Item = Mark>) -> Vec<Boundary> {
     let inner = marks.filter(|mark| mark.at > 0 && mark.at < text.len());
     inner.map(|mark| Boundary { at: mark.at as u64, strength: mark.strength }).collect()
 }
 
-/// Part of a text; empty where the range is not one.
+/// Part of a text; empty if the range is invalid.
 pub(crate) fn slice(text: &str, range: std::ops::Range<usize>) -> &str {
     text.get(range).unwrap_or_default()
 }

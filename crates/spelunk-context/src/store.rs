@@ -1,6 +1,6 @@
-//! The context store: a registry of contexts, and the only memory that their texts may take. Looking at a context never
+//! The context store: a registry of contexts, and the only memory that their texts may use. Looking at a context never
 //! copies its text into that memory; loading it does. No lock is held while anything is read, searched, written or
-//! loaded, so that a loader may use the store that calls it.
+//! loaded, so a loader may call the store that called it.
 
 mod access_log;
 mod admission;
@@ -50,28 +50,28 @@ use reading::Shelf;
 use registry::RegistryFile;
 use revision::Stamp;
 
-/// Milliseconds since 1970, from whoever runs the store.
+/// Milliseconds since 1970, supplied by the owner of the store.
 pub type ClockMs = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// A function that gives the text of a context, or says why not. It may use the store.
+/// A function that returns the text of a context, or an error message. It may use the store.
 pub type Loader = Arc<dyn Fn() -> Result<String, String> + Send + Sync>;
 
 /// All contexts of a user, shared by threads.
 pub struct ContextStore {
-    /// `None` for a store that lives in memory only.
+    /// `None` for a store in memory only.
     registry: Option<RegistryFile>,
     clock: ClockMs,
     settings: StoreSettings,
     /// Held by whoever changes the catalogue, while it writes; never by a reader.
     writer: Mutex<Writer>,
-    /// Held for moments only.
+    /// Held only briefly.
     state: Mutex<State>,
 }
 
-/// What the last write or read of the registry left behind.
+/// The state after the last read or write of the registry.
 #[derive(Debug, Default)]
 struct Writer {
-    /// A file that is still like this holds what the catalogue holds.
+    /// The stamp of the registry file that the catalogue corresponds to.
     seen: Option<Stamp>,
 }
 
@@ -83,40 +83,40 @@ struct State {
     shelf: Shelf,
     /// Inline texts of contexts that are not on disk.
     held: HashMap<ContextId, Arc<str>>,
-    /// The sum of their lengths.
+    /// The total length of these texts.
     held_bytes: u64,
 }
 
 /// What a store holds, and how much memory it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreStats {
-    /// Contexts.
+    /// The number of contexts.
     pub n_contexts: u64,
-    /// Contexts by kind, kinds without any included.
+    /// The number of contexts by kind, including kinds without any.
     pub by_kind: BTreeMap<String, u64>,
-    /// Memory.
+    /// Memory use.
     pub memory: MemoryReport,
 }
 
-/// The memory that texts take.
+/// The memory used by texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryReport {
-    /// Texts in the cache, in bytes.
+    /// The size of the cached texts in bytes.
     pub cache_bytes: u64,
-    /// What they may take.
+    /// The budget of the cache in bytes.
     pub cache_bytes_max: u64,
-    /// Contexts whose text is in the cache.
+    /// Contexts whose text is cached.
     pub n_loaded: u64,
-    /// Inline texts that are only in memory, in bytes. They are not in the cache and are not evicted.
+    /// The size in bytes of inline texts that exist only in memory. They are not in the cache and are not evicted.
     pub held_bytes: u64,
-    /// Files that are kept open for the next look.
+    /// Files kept open for the next access.
     pub n_open: u64,
-    /// What their texts take that had to be decoded, extracted or unpacked, in bytes.
+    /// The size in bytes of the texts of open files that had to be decoded, extracted or unpacked.
     pub open_bytes: u64,
 }
 
 impl MemoryReport {
-    /// How full the cache is, from 0 to 1.
+    /// The fill level of the cache, from 0 to 1.
     #[expect(clippy::cast_precision_loss, reason = "a share for people")]
     pub fn utilization(&self) -> f64 {
         if self.cache_bytes_max == 0 { 0.0 } else { self.cache_bytes as f64 / self.cache_bytes_max as f64 }
@@ -124,7 +124,7 @@ impl MemoryReport {
 }
 
 impl ContextStore {
-    /// A store that lives in memory only.
+    /// A store in memory only.
     pub fn in_memory(clock: ClockMs, settings: StoreSettings) -> Self {
         Self::with(None, clock, settings)
     }
@@ -144,22 +144,22 @@ impl ContextStore {
         Self { registry, clock, settings, writer: Mutex::default(), state: Mutex::new(state) }
     }
 
-    /// The limits that it keeps.
+    /// The limits of this store.
     pub fn limits(&self) -> &StoreLimits {
         &self.settings.limits
     }
 
-    /// Where the registry is, if it is on disk.
+    /// The path of the registry, if it is on disk.
     pub fn registry_path(&self) -> Option<PathBuf> {
         self.registry.as_ref().map(RegistryFile::path)
     }
 
-    /// The context of that id, or an error with the ids that are near.
+    /// The context with this id, or an error that lists similar ids.
     pub fn get(&self, id: &str) -> Result<Arc<Context>, StoreError> {
         self.entry(id).map(|entry| entry.context)
     }
 
-    /// All contexts in the order of registration.
+    /// All contexts in registration order.
     pub fn list(&self) -> Vec<Arc<Context>> {
         self.state().catalogue.contexts().cloned().collect()
     }
@@ -170,7 +170,7 @@ impl ContextStore {
         Ok(self.state().catalogue.contexts().filter(|context| context.kind == kind).cloned().collect())
     }
 
-    /// The kind of that name, if it is built in, declared, or in use.
+    /// The kind with this name, if it is built in, declared or in use.
     pub fn kind(&self, name: &str) -> Result<ContextKind, StoreError> {
         let state = self.state();
         ContextKind::from_name(name)
@@ -178,15 +178,15 @@ impl ContextStore {
             .ok_or_else(|| StoreError::UnknownKind { kind: name.to_owned(), known: state.kind_names() })
     }
 
-    /// Makes a kind of the user's known to this process.
+    /// Declares a custom kind for this process.
     pub fn declare_kind(&self, name: &str, policy: LoadPolicy) -> Result<ContextKind, StoreError> {
         let kind = KindName::new(name).ok_or_else(|| StoreError::BadKindName { name: name.to_owned() })?;
         self.state().kinds.insert(kind.clone(), policy);
         Ok(ContextKind::Custom(kind))
     }
 
-    /// Makes a loader known to this process. Contexts that were registered with its name in an earlier one can then be
-    /// read again. What an older loader of that name gave is forgotten.
+    /// Adds a loader to this process. Contexts registered under its name by an earlier process become readable again.
+    /// Text from a previous loader of that name is dropped.
     pub fn add_loader(&self, name: &str, loader: Loader) {
         let mut state = self.state();
         state.loaders.insert(name.to_owned(), loader);
@@ -212,17 +212,17 @@ impl ContextStore {
         StoreStats { n_contexts: state.catalogue.len() as u64, by_kind, memory: state.memory() }
     }
 
-    /// What texts take.
+    /// The memory used by texts.
     pub fn memory(&self) -> MemoryReport {
         self.state().memory()
     }
 
-    /// Evicts least recently used texts until at most so many bytes are left. Returns how many went.
+    /// Evicts least recently used texts until at most `bytes_target` remain. Returns the number of evicted texts.
     pub fn evict_to(&self, bytes_target: u64) -> usize {
         self.state().cache.evict_to(bytes_target)
     }
 
-    /// Forgets the text of a context, so that the next access obtains it anew. Returns the bytes that were freed.
+    /// Drops the cached text of a context, so that the next access obtains it again. Returns the bytes freed.
     pub fn invalidate(&self, id: &str) -> Result<u64, StoreError> {
         self.entry(id)?;
         Ok(self.state().forget(id))
@@ -244,7 +244,7 @@ impl ContextStore {
         (self.clock)()
     }
 
-    /// A thread that panicked here had changed nothing by halves: the parts are changed by single calls.
+    /// A poisoned lock is safe to use: every part changes by a single call, so a panic leaves nothing half changed.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -267,7 +267,7 @@ impl State {
         }
     }
 
-    /// Built-in ones first, then the user's by name.
+    /// Built-in kinds first, then custom kinds by name.
     fn kind_names(&self) -> Vec<String> {
         let mut names: Vec<String> =
             ContextKind::BUILT_IN.iter().map(|kind| kind.name().to_owned()).collect();
@@ -313,7 +313,7 @@ impl State {
         }
     }
 
-    /// Drops what is kept of a context's text. The text itself stays where it is.
+    /// Drops the cached text and open file of a context. The source is untouched.
     fn forget(&mut self, id: &str) -> u64 {
         self.shelf.remove(id);
         self.cache.remove(id)

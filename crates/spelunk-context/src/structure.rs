@@ -1,6 +1,6 @@
-//! The structure of a document: a short list of landmarks with their lines, by which a reader decides where to look.
-//! Headings, definitions, sections, keys, or the first and last line, as the content type has them. Text is read
-//! through once, up to a limit, and never held.
+//! The structure of a document: a short list of landmarks with their lines, for deciding where to look. Depending on
+//! the content type, these are headings, definitions, sections, keys, or the first and last line. Text is read once, up
+//! to a limit, and never held.
 
 mod json;
 
@@ -9,33 +9,33 @@ use std::ops::Range;
 
 use crate::{ContentType, ReadError, Reader};
 
-/// Where to look in a document.
+/// The landmarks of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Landmarks {
-    /// The first ones, in the order of the text.
+    /// The first ones, in text order.
     pub landmarks: Vec<Landmark>,
-    /// How many more were seen.
+    /// How many more were found.
     pub n_left_out: u64,
-    /// Whether the whole document was looked at.
+    /// Whether the whole document was examined.
     pub is_whole: bool,
 }
 
-/// One place.
+/// One landmark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Landmark {
     /// Its line, from 1.
     pub line: u64,
-    /// How deep it is below the others, from 0.
+    /// Its nesting depth, from 0.
     pub depth: u64,
-    /// What stands there, cut to a line's length.
+    /// The text there, truncated to one line.
     pub text: String,
 }
 
 impl Landmarks {
-    /// The most landmarks listed.
+    /// The maximum number of landmarks listed.
     pub const LANDMARKS_MAX: usize = 200;
 
-    /// How much of a document is looked through.
+    /// How much of a document is examined.
     pub const BYTES_MAX: u64 = 64 * 1024 * 1024;
 }
 
@@ -52,13 +52,13 @@ impl fmt::Display for Landmarks {
     }
 }
 
-/// The most of a landmark's text, in bytes.
+/// The maximum length of a landmark's text, in bytes.
 const TEXT_BYTES_MAX: u64 = 120;
 
-/// The most of a line that is looked at.
+/// How much of a line is examined.
 const LINE_BYTES_MAX: usize = 512;
 
-/// Read at a time.
+/// How much is read at a time.
 const BLOCK_BYTES: u64 = 256 * 1024;
 
 /// A landmark before its text is read.
@@ -69,7 +69,7 @@ struct Mark {
 }
 
 impl Reader {
-    /// The landmarks of the document, read as that type.
+    /// The landmarks of the document, according to its content type.
     pub fn structure(&self, content_type: ContentType) -> Result<Landmarks, ReadError> {
         let mut found = Marks::default();
         match content_type {
@@ -103,7 +103,7 @@ impl Reader {
         })
     }
 
-    /// The first and the last line: of a log, when it begins and ends.
+    /// The first and the last line, which show when a log begins and ends.
     fn push_ends(&self, found: &mut Marks) -> Result<(), ReadError> {
         let n_lines = self.n_lines()?;
         found.push_line(self.line_range(0)?, 1);
@@ -119,7 +119,7 @@ impl Reader {
         Ok(start..self.line_end_from(start, TEXT_BYTES_MAX * 2)?.unwrap_or(self.bytes()))
     }
 
-    /// Calls `see` with each block of the text up to the limit, and where it begins.
+    /// Calls `see` with each block of the text up to the limit, and its offset.
     fn each_block(&self, mut see: impl FnMut(u64, &[u8])) -> Result<(), ReadError> {
         let end = self.bytes().min(Landmarks::BYTES_MAX);
         let (mut at, mut block) = (0, Vec::new());
@@ -131,7 +131,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Calls `see` with each line, or its beginning where it is long.
+    /// Calls `see` with each line, or its beginning if it is long.
     fn each_line(&self, mut see: impl FnMut(Place, &[u8])) -> Result<(), ReadError> {
         let (mut line, mut start, mut head) = (1, 0, Vec::new());
         self.each_block(|at, block| {
@@ -155,14 +155,14 @@ impl Reader {
     }
 }
 
-/// Where a line is.
+/// The position of a line.
 #[derive(Clone, Copy)]
 struct Place {
     line: u64,
     start: u64,
 }
 
-/// Landmarks as they are found.
+/// Collects landmarks.
 #[derive(Default)]
 struct Marks {
     marks: Vec<Mark>,
@@ -184,7 +184,7 @@ impl Marks {
         }
     }
 
-    /// Takes a line in at that depth, if it has one.
+    /// Adds a line at that depth, if it has one.
     fn extend(&mut self, place: Place, bytes: &[u8], depth: Option<u64>) {
         if let Some(depth) = depth {
             let end = place.start + bytes.len() as u64;
@@ -193,7 +193,7 @@ impl Marks {
     }
 }
 
-/// The depth of a Markdown heading. What stands between fences is none.
+/// The depth of a Markdown heading. Lines inside code fences have none.
 fn heading(line: &[u8], fence: &mut Option<u8>) -> Option<u64> {
     let text = line.trim_ascii_start();
     if let Some(mark) = [b'`', b'~'].into_iter().find(|&mark| text.starts_with(&[mark; 3])) {
@@ -209,7 +209,7 @@ fn heading(line: &[u8], fence: &mut Option<u8>) -> Option<u64> {
     is_heading.then(|| n_marks as u64 - 1)
 }
 
-/// Words that may stand before the word that begins a definition.
+/// Words that may precede the keyword of a definition.
 const MODIFIERS: [&str; 23] = [
     "pub",
     "async",
@@ -236,7 +236,7 @@ const MODIFIERS: [&str; 23] = [
     "readonly",
 ];
 
-/// Words that begin a definition in one language or another.
+/// Keywords that begin a definition in some language.
 const DEFINERS: [&str; 26] = [
     "fn",
     "struct",
@@ -266,7 +266,7 @@ const DEFINERS: [&str; 26] = [
     "contract",
 ];
 
-/// Whether a line at no indentation begins a definition.
+/// Whether an unindented line begins a definition.
 fn definition(line: &[u8]) -> Option<u64> {
     let line =
         str::from_utf8(line).ok().filter(|line| line.starts_with(|c: char| c.is_ascii_alphabetic()))?;
@@ -277,7 +277,7 @@ fn definition(line: &[u8]) -> Option<u64> {
     (has_name && DEFINERS.contains(&word)).then_some(0)
 }
 
-/// A section of settings: `[name]`, or `name:` at no indentation with its values below.
+/// A section of settings: `[name]`, or an unindented `name:` with its values below.
 fn section(line: &[u8]) -> Option<u64> {
     let is_table = line.starts_with(b"[") && line.ends_with(b"]");
     let is_key = line.first().is_some_and(u8::is_ascii_alphabetic) && line.ends_with(b":");

@@ -1,6 +1,6 @@
-//! A grid: documents as rows with named columns, so that code can answer what is asked about all of them. A table has its
-//! header, JSON lines have their keys, lines of a log are cut into date, time, level, words and `key=value`, and other
-//! lines at the sign that they share. What has no such form is no grid.
+//! A row table: documents as rows with named columns, so that code can answer questions about all of them. A table has
+//! its header, JSON lines have their keys, log lines are split into date, time, level, words and `key=value`, and other
+//! lines at their common delimiter. Documents without such a form give no table.
 
 mod cut;
 
@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::View;
 use cut::Format;
 
-/// Columns kept; what a row has beyond them is left out.
+/// Columns kept; further ones are left out.
 const COLUMNS_MAX: usize = 60;
 const ROWS_MAX: usize = 1_000_000;
 
@@ -18,7 +18,7 @@ const ROWS_MAX: usize = 1_000_000;
 pub struct RowTable {
     columns: Vec<String>,
     by_name: HashMap<String, u16>,
-    /// The texts of all cells, one behind the other.
+    /// The texts of all cells, concatenated.
     text: String,
     cells: Vec<Cell>,
     rows: Vec<Row>,
@@ -37,16 +37,16 @@ struct Cell {
 struct Row {
     document: u32,
     line: u64,
-    /// Where its cells begin; they end where those of the next row begin.
+    /// The index of its first cell; they end where those of the next row begin.
     cells: usize,
 }
 
 impl RowTable {
-    /// The column that names the document, where there are several.
+    /// The column with the document's name, if there are several.
     pub const FILE: &'static str = "file";
 
-    /// The grid of a view: none if it is larger than that, if a document cannot be read or has no rows, or if two are of
-    /// different forms or are tables of different things.
+    /// The table of a view: `None` if it is larger than `bytes_max`, if a document cannot be read or has no rows, or if
+    /// documents differ in format or columns.
     pub fn of(view: &View, bytes_max: u64) -> Option<Self> {
         if view.bytes() > bytes_max || view.documents().len() == 0 {
             return None;
@@ -74,7 +74,7 @@ impl RowTable {
         Some(grid)
     }
 
-    /// Takes a row; false when there is no more room.
+    /// Adds a row; false if there is no more room.
     fn push(&mut self, line: u64, file: Option<&str>, cells: &[(&str, &str)]) -> bool {
         let document = u32::try_from(self.documents.len().saturating_sub(1)).unwrap_or(u32::MAX);
         self.rows.push(Row { document, line, cells: self.cells.len() });
@@ -92,7 +92,7 @@ impl RowTable {
         self.rows.len() <= ROWS_MAX
     }
 
-    /// The column for a cell of the row whose cells begin there. The second of one name has another: `amount 2`.
+    /// The column for a cell of the row whose cells begin at `row_start`. A repeated name gets a number: `amount 2`.
     fn column_for(&mut self, name: &str, row_start: usize) -> Option<u16> {
         let known = self.by_name.get(name).copied();
         if let Some(column) = known {
@@ -116,37 +116,37 @@ impl RowTable {
         Some(column)
     }
 
-    /// The names of the columns, in the order in which they came.
+    /// The names of the columns, in order of first occurrence.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The column of that name.
+    /// The column with this name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).map(|&column| usize::from(column))
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// How many documents there are.
+    /// The number of documents.
     pub fn n_documents(&self) -> usize {
         self.documents.len()
     }
 
-    /// Lines that should be rows and are none: JSON that cannot be read, a row with more cells than names.
+    /// Lines that should be rows but are invalid: JSON that cannot be parsed, a row with more cells than names.
     pub fn n_broken(&self) -> usize {
         self.n_broken
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// What stands in a row under a column; none where the row has nothing there.
+    /// The cell of a row in a column; `None` if the row has none there.
     pub fn cell(&self, row: usize, column: usize) -> Option<&str> {
         let start = self.rows.get(row)?.cells;
         let end = self.rows.get(row + 1).map_or(self.cells.len(), |next| next.cells);
@@ -155,12 +155,12 @@ impl RowTable {
         self.text.get(cell.start as usize..cell.end as usize)
     }
 
-    /// All that stands under a column.
+    /// All values of a column.
     pub fn values(&self, column: usize) -> impl Iterator<Item = &str> {
         (0..self.rows.len()).filter_map(move |row| self.cell(row, column)).filter(|text| !text.is_empty())
     }
 
-    /// The different values of a column, sorted; none if there are more than that.
+    /// The distinct values of a column, sorted; `None` if there are more than `n_max`.
     pub fn few(&self, column: usize, n_max: usize) -> Option<BTreeSet<&str>> {
         let mut few = BTreeSet::new();
         for value in self.values(column) {

@@ -1,4 +1,4 @@
-//! Trees of files for tests, and the shortest way from one to a corpus.
+//! File trees for tests, and shortcuts from one to a corpus.
 #![expect(clippy::disallowed_methods, reason = "tests make the files that sources read")]
 
 use std::fs;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::{Corpus, ScanOptions, SourceError, SourceInput, View};
 
-/// A temporary directory with these files in it.
+/// A temporary directory with these files.
 pub(crate) fn tree(files: &[(&str, &str)]) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -50,7 +50,7 @@ pub(crate) fn scan_on(threads: usize, path: &Path) -> Corpus {
     Corpus::scan_with(threads, &sources, &ScanOptions::default(), &mut |_| {}).unwrap()
 }
 
-/// A view of texts that were never on disk.
+/// A view of texts that are not on disk.
 pub(crate) fn view(texts: &[(&str, &str)]) -> View {
     let source = |&(name, text): &(&str, &str)| SourceInput::Text { name: name.into(), bytes: text.into() };
     let sources: Vec<_> = texts.iter().map(source).collect();

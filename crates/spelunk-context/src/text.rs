@@ -1,6 +1,6 @@
 //! The text of a document as Python sees a `str`, of any size and not held in memory: characters are counted, sliced,
-//! searched and matched where they are. Each secret character is masked, so every operation is that of Python on the
-//! masked text: what is masked can be neither read nor guessed, and offsets are those of the document.
+//! searched and matched in the document. Each secret character is masked, so every operation is Python's operation on
+//! the masked text: secrets can be neither read nor guessed, and offsets are those of the document.
 
 mod error;
 mod find;
@@ -30,9 +30,9 @@ use crate::line_index::LineIndex;
 use crate::secrets::REDACT_REACH_BYTES;
 use crate::{DocEntry, ReadError, Reader, View};
 
-/// The text of one document. Opening it reads its first bytes; everything else is read when it is asked for. Bytes that
-/// are not UTF-8 are read as U+FFFD wherever they are, whatever the size; UTF-16 is decoded into memory once, up to
-/// [`Reader::UTF16_BYTES_MAX`]. A file that changes gives nothing but `ReadError::Changed`. Send and Sync.
+/// The text of one document. Opening it reads its first bytes; everything else is read on demand. Bytes that are not
+/// UTF-8 are read as U+FFFD; UTF-16 is decoded into memory once, up to [`Reader::UTF16_BYTES_MAX`]. Once the file
+/// changes, every call returns `ReadError::Changed`. Send and Sync.
 #[derive(Debug)]
 pub struct LazyText {
     reader: Reader,
@@ -43,22 +43,22 @@ pub struct LazyText {
 }
 
 impl LazyText {
-    /// The largest piece that is given out at once, in bytes of the document.
+    /// The largest slice returned at once, in bytes of the document.
     pub const SLICE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-    /// The text of a document of a view. Masked unless the corpus gives the document out as it is.
+    /// The text of a document of a view. Masked unless the corpus exempts the document from redaction.
     pub fn open(view: &View, document: &DocEntry) -> Result<Self, TextError> {
         Ok(Self::over(Reader::of_document(view, document)?))
     }
 
-    /// Text that is in memory already, masked like any other.
+    /// Text in memory, masked like any other.
     pub fn of_string(name: &str, text: &str) -> Self {
-        // A reader drops a byte order mark, which here is a character like any other.
+        // A reader drops a byte order mark, which here is an ordinary character.
         let mark = if text.starts_with('\u{feff}') { "\u{feff}" } else { "" };
         Self::over(Reader::of_bytes(name, [mark, text].concat().into_bytes().into()))
     }
 
-    /// Over any reader, masked as the reader redacts.
+    /// The text of any reader, masked if the reader redacts.
     pub fn over(reader: Reader) -> Self {
         Self {
             reader,
@@ -69,14 +69,14 @@ impl LazyText {
         }
     }
 
-    /// Stops what is going on, and everything later, with [`ReadError::Cancelled`] once the flag is set.
+    /// Cancels the current and all later operations with [`ReadError::Cancelled`] once the flag is set.
     #[must_use]
     pub fn with_cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
         self.cancel = cancel;
         self
     }
 
-    /// Other sizes of windows: results do not depend on them.
+    /// Other window sizes: results do not depend on them.
     #[cfg(test)]
     #[must_use]
     pub(crate) fn with_sizes(mut self, sizes: Sizes) -> Self {
@@ -89,19 +89,19 @@ impl LazyText {
         self.reader.name()
     }
 
-    /// The size of the document's text in bytes, before anything is masked.
+    /// The size of the document's text in bytes, before masking.
     pub fn bytes(&self) -> u64 {
         self.reader.bytes()
     }
 
-    /// `len(text)`. Reads the document through the first time.
+    /// `len(text)`. The first call reads the whole document.
     pub fn chars(&self) -> Result<u64, TextError> {
         let chars = self.index().chars(&self.reader)?;
         self.require_fresh()?;
         Ok(chars)
     }
 
-    /// `text[start:end]`, with bounds counted from the beginning; what is beyond the end is not there.
+    /// `text[start:end]`, with bounds counted from the beginning and clamped to the end.
     pub fn slice(&self, chars: Range<u64>) -> Result<String, TextError> {
         if chars.start >= chars.end {
             return Ok(String::new());
@@ -114,7 +114,7 @@ impl LazyText {
         Ok(text)
     }
 
-    /// The whole text, where the document has no more than `bytes_max` bytes.
+    /// The whole text, if the document has at most `bytes_max` bytes.
     pub fn to_string_bounded(&self, bytes_max: u64) -> Result<String, TextError> {
         self.require_small(self.bytes(), bytes_max)?;
         let text = self.masked(0..self.bytes())?;
@@ -122,7 +122,7 @@ impl LazyText {
         Ok(text)
     }
 
-    /// The text between two places in the document that are between characters, masked.
+    /// The masked text between two offsets of the document that are character boundaries.
     fn masked(&self, range: Range<u64>) -> Result<String, TextError> {
         let mut piece = self.piece(range.start..range.end, self.margin(), Vec::new())?;
         self.mask(&mut piece);
@@ -134,11 +134,12 @@ impl LazyText {
         Ok(piece.text)
     }
 
-    /// A range with at least so much around it, not masked. It begins between characters; so does what is given.
+    /// A range with at least `margin` bytes around it, not masked. Both the range and the result begin on character
+    /// boundaries.
     fn piece(&self, range: Range<u64>, margin: u64, mut buffer: Vec<u8>) -> Result<Piece, TextError> {
         self.require_going()?;
         let start = self.floor_char(range.start.saturating_sub(margin))?;
-        // With as much behind it as a character may have, the last one of the range is whole.
+        // With the maximum length of a character after it, the last character of the range is whole.
         let end = range.end.saturating_add(margin.max(4)).min(self.bytes());
         self.reader.read(start..end.max(start), &mut buffer)?;
         let piece = Piece::new(buffer, start, end == self.bytes());
@@ -148,7 +149,7 @@ impl LazyText {
         Ok(piece)
     }
 
-    /// The last place between characters that is not behind `at`.
+    /// The last character boundary not after `at`.
     fn floor_char(&self, at: u64) -> Result<u64, TextError> {
         if at == 0 || at >= self.bytes() {
             return Ok(at.min(self.bytes()));
@@ -174,7 +175,7 @@ impl LazyText {
         }
     }
 
-    /// What must be around a piece to know the secrets in it.
+    /// How much text around a piece is needed to recognise the secrets in it.
     fn margin(&self) -> u64 {
         if self.reader.redacts() { REDACT_REACH_BYTES as u64 } else { 0 }
     }

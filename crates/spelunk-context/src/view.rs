@@ -1,5 +1,5 @@
 //! A view: a cheap handle on part of a corpus, and the only way to see its text. Narrowing never copies text and never
-//! widens.
+//! widens the view.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{Corpus, DocEntry, Outline, SourceError};
 #[derive(Debug, Clone)]
 pub struct View {
     corpus: Arc<Corpus>,
-    /// Positions in the corpus, ascending.
+    /// Indexes into the corpus, ascending.
     selection: Arc<[u32]>,
 }
 
@@ -28,25 +28,24 @@ impl View {
         self.selection.iter().map(|&idx| self.at(idx))
     }
 
-    /// The size of its documents on disk.
+    /// The total size of its documents on disk.
     pub fn bytes(&self) -> u64 {
         self.documents().map(|document| document.bytes).sum()
     }
 
-    /// The hash over names and digests; for the whole corpus, the corpus's own.
+    /// The hash over names and digests; equal to the corpus's digest for the whole corpus.
     pub fn digest(&self) -> BlobId {
         digest_of(self.documents().map(|document| (document.name.as_str(), &document.digest)))
     }
 
-    /// The documents of this view that `keep` says yes to.
+    /// The documents of this view for which `keep` returns true.
     #[must_use]
     pub fn narrow(&self, keep: impl Fn(&DocEntry) -> bool) -> Self {
         let selection = self.selection.iter().copied().filter(|&idx| keep(self.at(idx))).collect();
         Self { corpus: Arc::clone(&self.corpus), selection }
     }
 
-    /// The directories that the corpus was made of, where there are several: what the names of their documents begin
-    /// with.
+    /// The directories that the corpus was built from, if there are several: the prefixes of their documents' names.
     pub fn directories(&self) -> Vec<String> {
         let sources = self.corpus.reports().iter().map(|report| report.source.clone());
         let holds = |source: &String| {
@@ -57,7 +56,7 @@ impl View {
         if directories.len() > 1 { directories } else { Vec::new() }
     }
 
-    /// The documents at these positions that are in this view.
+    /// The documents at these indexes that are in this view.
     #[must_use]
     pub fn only(&self, idxs: impl IntoIterator<Item = u32>) -> Self {
         let mut selection: Vec<u32> =
@@ -67,7 +66,7 @@ impl View {
         Self { corpus: Arc::clone(&self.corpus), selection: selection.into() }
     }
 
-    /// The document of that name, if it is in this view.
+    /// The document with this name, if it is in this view.
     pub fn find(&self, name: &str) -> Option<&DocEntry> {
         let documents = self.corpus.documents();
         let idx = documents.binary_search_by(|document| document.name.as_str().cmp(name)).ok()?;
@@ -75,17 +74,17 @@ impl View {
         self.selection.binary_search(&document.idx).is_ok().then_some(document)
     }
 
-    /// The text of a document, if its bytes are still those that were scanned.
+    /// The text of a document, if its bytes are unchanged since the scan.
     pub fn read(&self, document: &DocEntry) -> Result<Arc<str>, SourceError> {
         self.read_owned(document).map(Arc::from)
     }
 
-    /// The same, for a reader that is done with one document before the next: one copy less.
+    /// The same as an owned string, for a caller that finishes one document before the next: saves a copy.
     pub fn read_owned(&self, document: &DocEntry) -> Result<String, SourceError> {
         read_text(document)
     }
 
-    /// What there is, without looking into any text.
+    /// An outline of the documents, without reading any text.
     pub fn outline(&self) -> Outline {
         Outline::of(self.documents())
     }

@@ -1,4 +1,4 @@
-//! Golden plans, snapshots of cut documents, and what the rules for secrets find.
+//! Golden plans, snapshots of split documents, and what the rules for secrets find.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod plan;

@@ -13,7 +13,7 @@ use spelunk_types::BlobId;
 
 use self::body::Body;
 use crate::mounts::Mounted;
-use crate::{DeskError, DeskPath, Mount, ShellLimits, Zone};
+use crate::{DeskError, DeskPath, Entry, Mount, ShellLimits, Zone};
 
 /// How much a desk holds, and how much of it one tool call shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,23 +43,6 @@ impl Default for DeskLimits {
             shell: ShellLimits::default(),
         }
     }
-}
-
-/// What is at a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
-    /// A directory.
-    Directory,
-    /// A file of the desk.
-    File {
-        /// Its size.
-        bytes: u64,
-    },
-    /// A mounted document, which is read-only.
-    Document {
-        /// Its size at its source.
-        bytes: u64,
-    },
 }
 
 /// The files a model works on. Cheap to clone.

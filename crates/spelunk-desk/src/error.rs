@@ -3,14 +3,14 @@
 use spelunk_context::ReadError;
 use spelunk_types::{ErrorCode, Explain};
 
-use crate::DeskPath;
+use crate::{DeskPath, PathError};
 
 /// An operation that a desk refused.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum DeskError {
-    #[error("`{given}` is no path on the desk: {why}")]
-    Path { given: String, why: PathFault },
+    #[error(transparent)]
+    Path(#[from] PathError),
     #[error("there is nothing at `{path}`{}", nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     NotFound { path: DeskPath, nearest: Option<DeskPath> },
     #[error("`{path}` is a directory; name a file in it")]
@@ -45,8 +45,8 @@ pub enum DeskError {
     TooLarge { path: DeskPath, bytes: u64, bytes_max: u64 },
     #[error("`{path}` has no line {line}: it has {n_lines}")]
     LineOutOfRange { path: DeskPath, line: u64, n_lines: u64 },
-    #[error("there is no tool `{name}`; there are {}", crate::tools::names())]
-    UnknownTool { name: String },
+    #[error("there is no tool `{name}`; there are {known}")]
+    UnknownTool { name: String, known: String },
     #[error("the arguments of {tool} are wrong: {why}")]
     Arguments { tool: &'static str, why: String },
     #[error("`{old}` is not in `{path}`{near}")]
@@ -69,26 +69,6 @@ pub enum DeskError {
     Shell { why: String },
 }
 
-/// Why a text is not a valid desk path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
-pub enum PathFault {
-    #[error("it is empty")]
-    Empty,
-    #[error("`..` is not allowed; write the path from the top of the desk")]
-    Parent,
-    #[error("it holds a control character or one that changes the direction of text")]
-    Control,
-    #[error("it holds a backslash; parts are separated by `/`")]
-    Backslash,
-    #[error("a part has {bytes} bytes, and at most {bytes_max} are allowed")]
-    PartTooLong { bytes: usize, bytes_max: usize },
-    #[error("it has {bytes} bytes, and at most {bytes_max} are allowed")]
-    TooLong { bytes: usize, bytes_max: usize },
-    #[error("it is {parts} levels deep, and at most {parts_max} are allowed")]
-    TooDeep { parts: usize, parts_max: usize },
-}
-
 /// The message of a read error with its hint, which the model cannot ask for.
 fn read_message(error: &ReadError) -> String {
     if let ReadError::Pattern(error) = error {
@@ -107,7 +87,7 @@ impl Explain for DeskError {
             Self::NotFound { .. } => ErrorCode::SourceNotFound,
             Self::Read(error) => error.code(),
             Self::NotText { .. } | Self::Damaged { .. } => ErrorCode::SourceUnreadable,
-            Self::Path { .. }
+            Self::Path(_)
             | Self::IsDirectory { .. }
             | Self::NotDirectory { .. }
             | Self::Exists { .. }

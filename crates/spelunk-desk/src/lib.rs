@@ -5,16 +5,20 @@
 mod desk;
 mod error;
 mod mounts;
+mod outcome;
 mod path;
 mod permissions;
 mod shell;
+mod shell_limits;
 mod show;
 mod tools;
 
-pub use desk::{Desk, DeskLimits, Entry};
-pub use error::{DeskError, PathFault};
-pub use mounts::{Mount, MountReport, MountedDocument, MountedLines, MountedMatches, ViewMount};
-pub use path::{DeskPath, sanitised_name};
+pub use desk::{Desk, DeskLimits};
+pub use error::DeskError;
+pub use mounts::{Entry, Mount, MountReport, MountedDocument, MountedLines, MountedMatches, ViewMount};
+pub use outcome::Outcome;
+pub use path::{DeskPath, PathError, PathFault, sanitised_name};
 pub use permissions::{Rights, Zone};
-pub use shell::{SHELL_TASK, ShellLimits, serve_shell};
-pub use tools::{Outcome, TOOLS, Tool, run_tool, tool};
+pub use shell::{SHELL_TASK, serve_shell};
+pub use shell_limits::ShellLimits;
+pub use tools::{TOOLS, Tool, run_tool, tool};

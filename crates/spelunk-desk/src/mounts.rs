@@ -9,6 +9,23 @@ use std::ops::Range;
 
 use spelunk_context::{GrepQuery, ReadError};
 
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    /// A directory.
+    Directory,
+    /// A file of the desk.
+    File {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A mounted document, which is read-only.
+    Document {
+        /// Its size at its source.
+        bytes: u64,
+    },
+}
+
 pub(crate) use self::mounted::Mounted;
 pub use self::view::ViewMount;
 

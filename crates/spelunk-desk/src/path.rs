@@ -9,7 +9,36 @@ use std::sync::Arc;
 
 pub use self::name::sanitised_name;
 pub(crate) use self::name::{Taken, document_path, is_unprintable};
-use crate::{DeskError, PathFault};
+
+/// A text that is not a valid desk path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{given}` is no path on the desk: {why}")]
+pub struct PathError {
+    /// The input, shortened.
+    pub given: String,
+    /// What is wrong with it.
+    pub why: PathFault,
+}
+
+/// Why a text is not a valid desk path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum PathFault {
+    #[error("it is empty")]
+    Empty,
+    #[error("`..` is not allowed; write the path from the top of the desk")]
+    Parent,
+    #[error("it holds a control character or one that changes the direction of text")]
+    Control,
+    #[error("it holds a backslash; parts are separated by `/`")]
+    Backslash,
+    #[error("a part has {bytes} bytes, and at most {bytes_max} are allowed")]
+    PartTooLong { bytes: usize, bytes_max: usize },
+    #[error("it has {bytes} bytes, and at most {bytes_max} are allowed")]
+    TooLong { bytes: usize, bytes_max: usize },
+    #[error("it is {parts} levels deep, and at most {parts_max} are allowed")]
+    TooDeep { parts: usize, parts_max: usize },
+}
 
 /// A path on the desk. The top of the desk is the empty path. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,8 +58,8 @@ impl DeskPath {
     }
 
     /// Parses a path that someone wrote. `/` is the top of the desk, and `/tmp` is `scratch/tmp`.
-    pub fn parse(given: &str) -> Result<Self, DeskError> {
-        normalised(given).map_err(|why| DeskError::Path { given: shown(given), why })
+    pub fn parse(given: &str) -> Result<Self, PathError> {
+        normalised(given).map_err(|why| PathError { given: shown(given), why })
     }
 
     /// A path that we wrote.
@@ -63,7 +92,7 @@ impl DeskPath {
     }
 
     /// A path below this one.
-    pub fn join(&self, below: &str) -> Result<Self, DeskError> {
+    pub fn join(&self, below: &str) -> Result<Self, PathError> {
         if self.is_top() { Self::parse(below) } else { Self::parse(&format!("{self}/{below}")) }
     }
 

@@ -6,7 +6,6 @@
 mod apart;
 mod commands;
 mod files;
-mod limits;
 mod list;
 mod remote;
 mod script;
@@ -17,7 +16,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::apart::SHELL_TASK;
 use self::files::DeskFiles;
-pub use self::limits::ShellLimits;
 pub use self::remote::serve_shell;
 use self::script::Ended;
 use crate::{Desk, DeskError, Outcome, show};

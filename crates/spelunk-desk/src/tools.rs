@@ -16,16 +16,7 @@ mod write;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{Desk, DeskError, DeskPath, shell, show};
-
-/// The result of a tool call.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// The text shown to the model, bounded.
-    pub text: String,
-    /// The files changed, added or removed, ordered by path.
-    pub changed: Vec<DeskPath>,
-}
+use crate::{Desk, DeskError, Outcome, shell, show};
 
 /// A tool: its description for the model, and its function.
 #[derive(Debug, Clone, Copy)]
@@ -127,7 +118,7 @@ pub fn tool(name: &str) -> Option<&'static Tool> {
 pub fn run_tool(desk: &mut Desk, name: &str, arguments: &Value) -> Result<Outcome, DeskError> {
     match tool(name) {
         Some(tool) => tool.run(desk, arguments),
-        None => Err(DeskError::UnknownTool { name: show::on_one_line(name, 60) }),
+        None => Err(DeskError::UnknownTool { name: show::on_one_line(name, 60), known: names() }),
     }
 }
 

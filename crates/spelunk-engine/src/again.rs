@@ -1,6 +1,7 @@
-//! Again: a run that a limit on spending stopped continues under a higher one. The first refusal is no fact any more, and
-//! neither is what followed from it: the strategy runs again from there. Nothing is paid twice: a reply still counts
-//! where the same is asked at the same place, and a whole answer where a frame has the same task.
+//! Resuming with a raised limit: a run that was stopped by a spending limit continues under a higher one. The first
+//! refusal and everything that followed from it are set aside, and the strategy runs again from there. Nothing is
+//! paid twice: a reply counts if the same prompt is sent under the same call id, and a complete answer if a frame has
+//! the same task.
 
 use std::ops::Range;
 
@@ -23,7 +24,7 @@ impl Aside {
         aside
     }
 
-    /// Takes one event in.
+    /// Applies one event.
     pub(crate) fn apply(&mut self, event: &Event) {
         if let EventKind::RunResumed { again_from: Some(from), .. } = event.kind {
             self.0.push(from..event.seq);
@@ -36,7 +37,7 @@ impl Aside {
     }
 }
 
-/// Whether an event that was set aside still counts: it was paid, or says nothing about what came of it.
+/// Whether an event counts although it was set aside: it was paid for, or does not depend on the refusal.
 pub(crate) fn still_counts(kind: &EventKind) -> bool {
     match kind {
         EventKind::CallSettled { outcome, .. } => matches!(outcome, CallOutcome::Replied { .. }),
@@ -66,7 +67,7 @@ pub(crate) fn still_counts(kind: &EventKind) -> bool {
     }
 }
 
-/// Whether a frame ended with all it was asked for.
+/// Whether a frame ended with a complete answer.
 pub(crate) fn is_whole(outcome: &FrameOutcome) -> bool {
     match outcome {
         FrameOutcome::Answered { grounding, .. } => !matches!(grounding, Grounding::Partial { .. }),
@@ -75,20 +76,20 @@ pub(crate) fn is_whole(outcome: &FrameOutcome) -> bool {
 }
 
 impl RunView {
-    /// The event from which on the run is done again under these limits: the first refusal by one that is higher now.
+    /// The event from which the run is repeated under these limits: the first refusal by a limit that is higher now.
     pub(crate) fn again_from(&self, now: &Limits) -> Option<u64> {
         let mut reached = self.limits_reached.iter();
         reached.find(|reached| now.get(&reached.limit) > Some(reached.value)).map(|reached| reached.seq)
     }
 
-    /// Whether the run has all that it was asked for.
+    /// Whether the run has a complete answer.
     pub fn has_whole_answer(&self) -> bool {
         let is_partial = |grounding| matches!(grounding, Grounding::Partial { .. });
         self.outcome == Some(RunOutcome::Answered)
             || self.answer().is_some_and(|(_, _, grounding)| !is_partial(grounding))
     }
 
-    /// Refuses a run that has all that it can come to under these limits, and says what would change that.
+    /// Refuses a run that cannot get further under these limits, and reports what would change that.
     pub fn check_resumable(&self, run: &RunId, now: &Limits) -> Result<(), EngineError> {
         let run = run.clone();
         if self.outcome == Some(RunOutcome::Answered) {
@@ -101,13 +102,13 @@ impl RunView {
         if !is_about_spending(stopped_by) {
             return Err(EngineError::PartForGood { run, stopped_by, limit: self.path_limit(stopped_by) });
         }
-        // Older journals do not say where a limit was reached: there is no place to continue from.
+        // Older journals do not record where a limit was reached, so there is nothing to continue from.
         let Some(reached) = self.limits_reached.last() else { return Err(EngineError::Finished { run }) };
         let now = now.get(&reached.limit).unwrap_or(reached.value);
         Err(EngineError::LimitNotRaised { run, limit: reached.limit.clone(), value: reached.value, now })
     }
 
-    /// The limit that shaped the path of the run and ended it, and its value.
+    /// The limit that shaped the course of the run and ended it, with its value.
     fn path_limit(&self, stopped_by: ErrorCode) -> Option<(&'static str, u64)> {
         let limit = if stopped_by == ErrorCode::CellsExhausted {
             "cells_max"
@@ -120,7 +121,7 @@ impl RunView {
     }
 }
 
-/// Whether a limit on what the whole run may spend was reached.
+/// Whether the code reports a spending limit of the whole run.
 pub(crate) fn is_about_spending(code: ErrorCode) -> bool {
     [
         ErrorCode::CallsExhausted,
@@ -131,7 +132,7 @@ pub(crate) fn is_about_spending(code: ErrorCode) -> bool {
     .contains(&code)
 }
 
-/// How a user raises a limit: twice as high, with the flag that people use.
+/// The flag that doubles a limit, as a user would write it.
 pub fn raising_flag(limit: &str, value: u64) -> String {
     let higher = value.saturating_mul(2).max(1);
     match limit {

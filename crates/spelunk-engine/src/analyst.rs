@@ -1,5 +1,5 @@
-//! Analysts: who reads a part of the text, what it is told, and what it must report. An analyst sees one part and
-//! nothing else: a fresh call each, so that no part colours what is said about another.
+//! Analysts: calls that each read one part of the text and report findings. Each is a fresh call that sees only its
+//! part, so that parts do not influence each other.
 
 mod material;
 mod place;
@@ -31,7 +31,8 @@ const REPAIR: &str = include_str!("prompts/analyst-repair.md");
 const FOCUS: &str = include_str!("prompts/analyst-focus.md");
 pub(crate) const PROMPTS: [&str; 7] = [CODE, DATA, JSON, GENERAL, RULES, REPAIR, FOCUS];
 
-/// Reads one part: ask, read the reply, hold its quotes against what was shown, have it corrected once.
+/// Reads one part: calls the model, parses the reply, checks its quotes against the text, and asks for one
+/// correction.
 pub(crate) async fn solve(
     frame: &Frame,
     task: &Task,
@@ -54,16 +55,16 @@ pub(crate) async fn solve(
     Ok(Answer { text, citations, grounding })
 }
 
-/// Findings of a small model, which else reports the same one until it is cut off, and tokens that these need.
+/// Limits for a small model, which otherwise repeats the same finding until it is truncated.
 const SMALL_FINDINGS_MAX: u64 = 3;
 const SMALL_OUTPUT_TOKENS_MAX: u64 = 600;
 
-/// How many findings the model may report of one part.
+/// The number of findings the model may report per part.
 pub(crate) fn findings_max(limits: &Limits, reader: ModelCapacity) -> u64 {
     if reader.is_small() { limits.findings_max.min(SMALL_FINDINGS_MAX) } else { limits.findings_max }
 }
 
-/// What decides what an analyst says, besides the text and the question: findings under the same hash can be used again.
+/// Everything besides text and question that determines a report: findings with the same hash can be reused.
 pub(crate) fn system_prompt(analysis: &Analysis, evidence_chars_max: u64, findings_max: u64) -> String {
     let (role, extra) = match analysis.analyst {
         Analyst::Code => (CODE, r#", "scope": "…", "severity": "high""#),
@@ -87,7 +88,7 @@ fn focus_text(focus: Focus) -> Option<&'static str> {
     Some(rest.split("\n## ").next().unwrap_or(rest))
 }
 
-/// The types of findings of an analyst.
+/// The finding types of an analyst.
 fn types(analyst: Analyst) -> &'static [&'static str] {
     match analyst {
         Analyst::Code => &[
@@ -118,7 +119,7 @@ fn types(analyst: Analyst) -> &'static [&'static str] {
     }
 }
 
-/// The text of a task, and the prompt that shows it.
+/// Reads the text of a task and renders its prompt.
 async fn read_material(
     frame: &Frame,
     task: &Task,
@@ -132,7 +133,7 @@ async fn read_material(
         let prompt = worded(&material, &analysis, &question, &limits, reader);
         Ok::<_, SourceError>((material, prompt))
     };
-    // One file that cannot be read any more is one failed task, not the end of the run.
+    // A file that can no longer be read fails one task, not the run.
     frame.texts().readers.have(reading).await.map_err(|error| FrameError::Child {
         frame: frame.id().clone(),
         code: error.code(),
@@ -154,7 +155,7 @@ fn worded(
     prompt
 }
 
-/// The instructions of an analyst, and how much it may write.
+/// The instructions of an analyst and its output limit.
 pub(crate) struct Words {
     pub(crate) system: String,
     pub(crate) schema: Arc<serde_json::Value>,
@@ -205,7 +206,7 @@ async fn ask(
     })
 }
 
-/// The model's window is smaller than the part: each half is asked about, once.
+/// For a part that exceeds the model's window: asks about each half, once.
 async fn ask_in_halves(
     frame: &Frame,
     task: &Task,
@@ -243,7 +244,7 @@ fn reported(analysis: &Analysis, label: String, report: &AnalystReport) -> Event
     EventKind::TaskReported { task, of, label, relevant, findings }
 }
 
-/// What of a report was found in the text that was shown.
+/// The findings of a report whose quotes were found in the text.
 fn cited(report: &AnalystReport) -> Vec<Citation> {
     report.findings.iter().filter_map(crate::report::citation).collect()
 }

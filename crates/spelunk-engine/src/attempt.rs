@@ -1,4 +1,4 @@
-//! Attempts: one request at a time, bounded in time, and the one policy for trying again. Adapters never retry.
+//! Attempts: single requests with timeouts, and the only retry policy. Adapters never retry.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,17 +11,17 @@ use spelunk_model::{
 use spelunk_types::{CallId, Limits, RunId};
 use tokio::time::timeout;
 
-/// A wait that a provider asks for is lengthened by up to a fifth: calls that were refused together do not come back
+/// A wait requested by a provider is extended by up to a fifth, so that calls refused together do not return
 /// together.
 const SPREAD_SHARE: u64 = 5;
 
-/// How much of a reply has come, reasoning and calls of tools included: all of that is paid for, whether or not the rest
-/// comes.
+/// How much of a reply has arrived, including reasoning and tool calls: all of it is charged, whether or not the rest
+/// arrives.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen(Arc<AtomicU64>);
 
 impl Seen {
-    /// Tokens, estimated.
+    /// Estimated tokens.
     pub(crate) fn tokens(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -36,17 +36,17 @@ impl Seen {
     }
 }
 
-/// How long to wait before another attempt.
+/// How long to wait before the next attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wait {
-    /// Until then nobody asks the model.
+    /// No call is sent to the model during this time.
     pub(crate) pause_ms: u64,
-    /// Until then this call does not: a little longer, by chance.
+    /// This call waits a little longer, with jitter.
     pub(crate) wait_ms: u64,
 }
 
-/// Sends one request and reads its whole reply, or gives up at `call_ms_max` or `call_idle_ms_max`. A model inside this
-/// process is only held to the second, and gives signs of life: how long it takes depends on the machine.
+/// Sends one request and reads the whole reply; times out after `call_ms_max` or `call_idle_ms_max`. A model in this
+/// process has only the idle timeout, because its speed depends on the machine.
 pub(crate) async fn attempt(
     model: &dyn Model,
     prompt: &Prompt,
@@ -66,12 +66,12 @@ pub(crate) async fn attempt(
     }
 }
 
-/// Whether the provider says that it cannot hold this model to a schema.
+/// Whether the provider reports that it does not support schemas for this model.
 pub(crate) fn refuses_schema(error: &ModelError) -> bool {
     matches!(error, ModelError::FeatureRefused { feature: Feature::Schema, .. })
 }
 
-/// Whether the provider may want to be paid for a request that brought no reply: it had begun to answer.
+/// Whether a request without a reply may be charged: the provider had begun to answer.
 pub(crate) fn may_cost(error: &ModelError, seen: &Seen) -> bool {
     let has_answered = matches!(
         error,
@@ -83,7 +83,7 @@ pub(crate) fn may_cost(error: &ModelError, seen: &Seen) -> bool {
     has_answered || seen.tokens() > 0
 }
 
-/// How long to wait before another attempt; `None` if there is to be none. `n_failed` counts from 1.
+/// How long to wait before the next attempt; `None` to give up. `n_failed` counts from 1.
 pub(crate) fn wait(
     error: &ModelError,
     (run, call): (&RunId, &CallId),
@@ -94,7 +94,7 @@ pub(crate) fn wait(
         return None;
     }
     let (from_ms, to_ms) = match asked_ms(error) {
-        // Longer than we ever wait: what is left to choose is who comes back first.
+        // Longer than we ever wait: only the jitter remains.
         Some(asked_ms) if asked_ms >= limits.retry_wait_ms_max => {
             let ms_max = limits.retry_wait_ms_max;
             (ms_max - ms_max / SPREAD_SHARE, ms_max)
@@ -109,7 +109,7 @@ pub(crate) fn wait(
     Some(Wait { pause_ms: from_ms, wait_ms: between(from_ms, to_ms, &format!("{run} {call} {n_failed}")) })
 }
 
-/// How long nobody should ask a model that is overloaded.
+/// How long to send nothing to an overloaded model.
 pub(crate) fn pause_ms(error: &ModelError, limits: &Limits) -> u64 {
     asked_ms(error).unwrap_or(limits.retry_wait_ms_min).min(limits.retry_wait_ms_max)
 }
@@ -118,8 +118,8 @@ fn asked_ms(error: &ModelError) -> Option<u64> {
     error.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// A time between the two, spread by name so that parallel calls and other runs do not return together, and the same for
-/// the same name, so that tests need no dice.
+/// A time between the two, derived from the name: parallel calls and other runs are spread out, while tests stay
+/// deterministic.
 fn between(from_ms: u64, to_ms: u64, name: &str) -> u64 {
     let hash = blake3::hash(name.as_bytes());
     let [high, low, ..] = *hash.as_bytes();

@@ -1,6 +1,6 @@
-//! The purse: what a run may still spend, one for the whole tree. Spending is reserved before a request is sent, which
-//! stops fifty parallel calls from overspending together; a reservation that is dropped is returned. Every request that
-//! is sent counts as a call, answered or not, and what one without a reply cost is paid for itself.
+//! The budget: what a run may still spend, one for the whole tree. Spending is reserved before a request is sent, so
+//! that fifty parallel calls cannot overspend together; a dropped reservation is returned. Every request counts as a
+//! call, answered or not. Failed attempts are charged at once and never refunded.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,7 @@ impl Explain for BudgetExceeded {
     }
 }
 
-/// What a run that has reached a limit on spending says.
+/// The error code for a spending limit.
 pub(crate) fn code_of(limit: &str) -> ErrorCode {
     match limit {
         "calls_max" => ErrorCode::CallsExhausted,
@@ -50,27 +50,27 @@ pub struct Budget {
     held: Mutex<Held>,
 }
 
-/// What sub-calls leave untouched, so that a frame above them can still say what it has found.
+/// Budget that sub-calls must leave, so that a frame above them can still report what it has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Kept {
-    /// That many calls.
+    /// Number of calls.
     pub(crate) calls: u64,
-    /// Costing so much together.
+    /// Their total usage.
     pub(crate) usage: Usage,
 }
 
 #[derive(Debug, Default)]
 struct Held {
-    /// Settled and reserved together.
+    /// Settled and reserved calls.
     calls: u64,
     tokens: u64,
     cost_microusd: u64,
-    /// The first refusal. From then on everything is refused, so that nothing recorded later depends on luck.
+    /// The first refusal. Everything after it is refused, so that nothing recorded later depends on timing.
     refused: Option<BudgetExceeded>,
 }
 
 impl Budget {
-    /// A purse from which `n_calls` calls with this usage have been paid already.
+    /// A budget from which `n_calls` calls with this usage are already paid.
     pub fn new(limits: &Limits, n_calls: u64, spent: Usage) -> Arc<Self> {
         let held = Held {
             calls: n_calls,
@@ -86,13 +86,13 @@ impl Budget {
         })
     }
 
-    /// Sets the estimate of one call aside, or refuses the call.
+    /// Reserves the estimate of one call, or refuses the call.
     pub fn reserve(self: &Arc<Self>, estimate: Usage) -> Result<Reservation, BudgetExceeded> {
         self.set_aside(estimate, None)
     }
 
-    /// Sets the estimate of one sub-call aside if that leaves `kept` for the frames above to conclude with. A refusal is
-    /// for this call only: a smaller one may still fit.
+    /// Reserves the estimate of one sub-call if `kept` remains for the frames above to conclude. A refusal applies
+    /// only to this call: a smaller one may still fit.
     pub(crate) fn reserve_leaving(
         self: &Arc<Self>,
         estimate: Usage,
@@ -124,7 +124,7 @@ impl Budget {
         Ok(Reservation { purse, estimate, kept, is_sent, is_settled: false })
     }
 
-    /// The first limit that so many calls, tokens and micro-dollars would break, with what is kept on top.
+    /// The first limit that these calls, tokens and micro-dollars plus `kept` would exceed.
     fn exceeded(
         &self,
         (calls, tokens, cost_microusd): (u64, u64, u64),
@@ -144,7 +144,7 @@ impl Budget {
         Some(BudgetExceeded { limit, value })
     }
 
-    /// Calls, tokens and micro-dollars that are left.
+    /// Calls, tokens and micro-dollars left.
     pub(crate) fn left(&self) -> (u64, u64, u64) {
         let (calls, tokens, cost) = self.held();
         (
@@ -154,7 +154,7 @@ impl Budget {
         )
     }
 
-    /// Calls, tokens and micro-dollars spent or reserved now.
+    /// Calls, tokens and micro-dollars spent or reserved.
     pub fn held(&self) -> (u64, u64, u64) {
         let held = self.lock();
         (held.calls, held.tokens, held.cost_microusd)
@@ -172,12 +172,12 @@ impl Budget {
     }
 }
 
-/// Money set aside for the next request of one call.
+/// Budget reserved for the next request of one call.
 #[derive(Debug)]
 pub struct Reservation {
     purse: Arc<Budget>,
     estimate: Usage,
-    /// What it has to leave untouched.
+    /// What it must leave for others.
     kept: Option<Kept>,
     /// Whether a request was sent.
     is_sent: AtomicBool,
@@ -185,30 +185,30 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Pays what the call really used, which may be more than was set aside.
+    /// Charges the actual usage, which may exceed the reservation.
     pub fn settle(mut self, actual: Usage) {
         self.is_settled = true;
         self.purse.exchange(self.estimate, actual);
     }
 
-    /// What is set aside.
+    /// The reserved amount.
     pub(crate) fn estimate(&self) -> Usage {
         self.estimate
     }
 
-    /// Notes that a request is sent; true for the first one.
+    /// Marks a request as sent; true for the first one.
     pub(crate) fn send(&self) -> bool {
         !self.is_sent.swap(true, Ordering::Relaxed)
     }
 
-    /// Pays for a request that brought no reply. What is set aside stays so, for the next one.
+    /// Charges a request that got no reply. The reservation stays, for the next attempt.
     pub(crate) fn spend(&self, wasted: Usage) {
         let mut held = self.purse.lock();
         held.tokens = held.tokens.saturating_add(wasted.tokens());
         held.cost_microusd = held.cost_microusd.saturating_add(wasted.cost_microusd);
     }
 
-    /// Takes another call for the next request, after one that brought no reply, or refuses it.
+    /// Takes another call for a retry, or refuses it.
     pub(crate) fn again(&self) -> Result<(), BudgetExceeded> {
         let mut held = self.purse.lock();
         let wanted = (held.calls.saturating_add(1), held.tokens, held.cost_microusd);

@@ -1,4 +1,4 @@
-//! Cancellation: a value to check and to wait for. It is safe at every await, because the truth is in the journal.
+//! Cancellation: a flag to check and to wait for. It is safe at every await, because the journal holds the state.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ impl Cancel {
         Self { requested: Arc::new(watch::Sender::new(false)) }
     }
 
-    /// Asks the run to stop. It records that it was cancelled and can be resumed.
+    /// Asks the run to stop. The cancellation is recorded, and the run can be resumed.
     pub fn cancel(&self) {
         self.requested.send_replace(true);
     }

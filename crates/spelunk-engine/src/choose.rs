@@ -1,30 +1,30 @@
-//! Choosing a strategy: by the size of the text, what it is, and what kind of question is asked. Plain rules over words,
-//! the same every time, decided before anything is spent.
+//! Chooses a strategy from the size and type of the text and the kind of question. The rules are plain word matching:
+//! deterministic, and applied before anything is spent.
 
 use spelunk_context::{Outline, estimate_tokens};
 use spelunk_types::{Limits, Strategy};
 
 use crate::ModelCapacity;
 
-/// What a question is after.
+/// What a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionKind {
-    /// One fact that stands somewhere.
+    /// One fact somewhere in the text.
     Needle,
     /// A number or a list over everything.
     Aggregation,
-    /// Two things held against each other.
+    /// A comparison of two things.
     Comparison,
-    /// What it is all about.
+    /// A summary of the whole.
     Summary,
     /// A judgement: a review, an audit.
     Analysis,
-    /// None of these is plain.
+    /// None of these clearly.
     Open,
 }
 
 impl QuestionKind {
-    /// The kind of a question, by its words.
+    /// Classifies a question by its words.
     pub fn of(question: &str) -> Self {
         let text = question.to_lowercase();
         let words: Vec<&str> =
@@ -46,7 +46,7 @@ impl QuestionKind {
         }
     }
 
-    /// The word for it, with its article.
+    /// Its name, with an article.
     pub fn name(self) -> &'static str {
         match self {
             Self::Needle => "a question for one fact",
@@ -74,7 +74,7 @@ const AGGREGATION: &[&str] = &[
     "how often",
     "how much",
     "count",
-    // With its article: the "phone number of" somebody is one fact.
+    // With the article: the "phone number of" somebody is one fact.
     "the number of",
     "total number of",
     "total",
@@ -169,23 +169,23 @@ const NEEDLE: &[&str] = &[
     "does it mention",
 ];
 
-/// An index of more than this takes longer to make than a model takes to look for itself.
+/// Above this size, building an index takes longer than letting a model look for itself.
 const SEARCHED_BYTES_MAX: u64 = 50_000_000;
 
-/// Formats in which code counts better than anybody.
+/// Formats in which code counts better than a model.
 const COUNTABLE: &[&str] =
     &["csv", "tsv", "json", "jsonl", "ndjson", "log", "xml", "parquet", "sql", "yaml", "yml"];
 
-/// A strategy, and why.
+/// A strategy and the reason for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// How to answer.
+    /// The strategy.
     pub strategy: Strategy,
-    /// In a few words, for people.
+    /// The reason, in a few words for people.
     pub why: String,
 }
 
-/// The strategy that fits. `is_typed`: the answer must fit a schema.
+/// The strategy that fits. `is_typed`: the answer must match a schema.
 pub fn choose(
     question: &str,
     outline: &Outline,
@@ -226,7 +226,7 @@ pub fn choose(
     }
 }
 
-/// Whether the first, last, largest or smallest of something is asked for.
+/// Whether the question asks for the first, last, largest or smallest of something.
 fn asks_for_extreme(question: &str) -> bool {
     let text = question.to_lowercase();
     text.split(|c: char| !c.is_alphanumeric()).any(|word| EXTREMES.contains(&word))
@@ -237,7 +237,7 @@ const EXTREMES: &[&str] = &[
     "latest", "first", "last",
 ];
 
-/// Whether most of the text is in such formats.
+/// Whether most of the text is in countable formats.
 fn is_countable(outline: &Outline) -> bool {
     let countable = outline.extensions.iter().filter(|share| COUNTABLE.contains(&share.extension.as_str()));
     countable.map(|share| share.bytes).sum::<u64>() * 2 >= outline.bytes

@@ -1,6 +1,6 @@
-//! The clock: where events get their time. Strategies have none, which is what makes them replayable.
+//! The clock: where events get their time. Strategies have no clock, which makes them replayable.
 
-/// Tells the time.
+/// A source of the current time.
 pub trait Clock: Send + Sync {
     /// Milliseconds since 1970.
     fn now_ms(&self) -> u64;

@@ -1,6 +1,6 @@
-//! The gate: how many calls are in flight. It opens to a limit, halves when the provider asks for less, waits as long as
-//! the provider says, and widens again by one after each full round of successes. A tree has one that stays as wide as
-//! `calls_parallel_max`; each model has one that follows its provider (`pace.rs`).
+//! The concurrency limit: how many calls may be in flight. It halves when the provider asks for less, pauses as long
+//! as the provider says, and grows by one after each full round of successes. Each tree has one fixed at
+//! `calls_parallel_max`; each model has one that adapts to its provider (`rate_limit.rs`).
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until};
 
-/// Lets calls through.
+/// Limits the number of calls in flight.
 #[derive(Debug)]
 pub(crate) struct ConcurrencyLimit {
     permits: Semaphore,
@@ -20,15 +20,15 @@ struct State {
     /// How many may be in flight now.
     width: usize,
     width_max: usize,
-    /// Passes to be withdrawn when they come back.
+    /// Permits to be withdrawn when they are returned.
     owed: usize,
     /// Successes since the width last changed.
     n_successes: usize,
-    /// Nobody goes through before this.
+    /// No call may start before this.
     closed_until: Option<Instant>,
 }
 
-/// The right to have one call in flight.
+/// The permit to have one call in flight.
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
     gate: &'a ConcurrencyLimit,
@@ -42,7 +42,7 @@ impl ConcurrencyLimit {
         Self { permits: Semaphore::new(width_max), state: Mutex::new(state) }
     }
 
-    /// Waits for a place, and for the end of a pause the provider asked for.
+    /// Waits for a free permit and for the end of any pause.
     pub(crate) async fn enter(&self) -> Pass<'_> {
         let permit = self.permits.acquire().await.expect("the semaphore is never closed");
         let pass = Pass { gate: self, permit: Some(permit) };
@@ -55,13 +55,14 @@ impl ConcurrencyLimit {
         }
     }
 
-    /// The provider asked for fewer requests: half as many from now on, none before `wait` is over. Refusals that arrive
-    /// during the pause belong to the same wave and narrow it no further.
+    /// The provider asked for fewer requests: halves the width and pauses for `wait`. Refusals during the pause
+    /// belong to the same wave and do not narrow it further.
     pub(crate) fn narrow(&self, wait: Duration) {
         self.narrow_above(wait, 1);
     }
 
-    /// The same, but never below `floor`. Half is half of what was in flight: a gate may stand wider than anyone needs.
+    /// Like [`Self::narrow`], but never below `floor`. Halves what was in flight, because the limit may be wider than
+    /// needed.
     pub(crate) fn narrow_above(&self, wait: Duration, floor: usize) {
         let mut state = self.lock();
         let now = Instant::now();
@@ -84,7 +85,7 @@ impl ConcurrencyLimit {
         (state.width, state.n_successes) = (width, 0);
     }
 
-    /// A call succeeded.
+    /// Records a successful call.
     pub(crate) fn widen(&self) {
         let mut state = self.lock();
         state.n_successes += 1;

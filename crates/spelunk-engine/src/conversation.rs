@@ -1,14 +1,14 @@
-//! Conversations: a list of messages instead of a question. What was said becomes the question in words; the messages
-//! themselves and what was attached to them are documents of the run, so that they can be cited and found again.
+//! Conversations: a list of messages instead of a question. The rendered text becomes the question; the messages and
+//! their attachments become documents of the run, so that they can be searched and cited.
 
 use serde_json::{Map, Value, json};
 
-/// The name of the document that holds the messages.
+/// The document that holds the messages.
 pub(crate) const MESSAGES: &str = "messages.json";
-/// What the names of attachments begin with.
+/// The name prefix of attachments.
 pub(crate) const ATTACHMENTS: &str = "attachments/";
 
-/// More than this is refused.
+/// Longer conversations are refused.
 const MESSAGES_MAX: usize = 10_000;
 const ROLE_CHARS_MAX: usize = 40;
 
@@ -19,7 +19,7 @@ pub struct Conversation {
     messages: Vec<(String, Value)>,
 }
 
-/// Why a text is no conversation.
+/// Why a text is not a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ConversationError {
@@ -36,10 +36,10 @@ pub enum ConversationError {
 }
 
 impl Conversation {
-    /// The name of the document that holds the messages.
+    /// The document that holds the messages.
     pub const DOCUMENT: &str = MESSAGES;
 
-    /// Reads `[{role, content}, …]` or `{system, messages: […]}`. Content is text or a list of blocks.
+    /// Parses `[{role, content}, …]` or `{system, messages: […]}`. Content is text or a list of blocks.
     pub fn read(text: &str) -> Result<Self, ConversationError> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| ConversationError::NotJson { why: error.to_string() })?;
@@ -68,7 +68,8 @@ impl Conversation {
         Ok(Self { system, messages })
     }
 
-    /// What was said, with a heading for each speaker. Images and other blocks stand as `[image]`, `[type]`.
+    /// The conversation as text, with a heading for each speaker. Images and other blocks appear as `[image]`,
+    /// `[type]`.
     pub fn rendered(&self) -> String {
         let system = self.system.iter().map(|text| format!("## system\n{}\n", text.trim()));
         let messages =
@@ -76,14 +77,15 @@ impl Conversation {
         system.chain(messages).collect::<Vec<_>>().join("\n")
     }
 
-    /// The messages in one form, for the document that keeps them.
+    /// The messages in normalised form, for the document that holds them.
     pub fn json(&self) -> String {
         let message = |(role, content): &(String, Value)| json!({ "role": role, "content": content });
         let messages: Vec<Value> = self.messages.iter().map(message).collect();
         format!("{:#}\n", json!({ "system": self.system, "messages": messages }))
     }
 
-    /// The name of the document of an attachment, by the name of its file: whatever that is, it stays in its folder.
+    /// The document name of an attachment, from its file name: whatever that is, it stays inside the attachments
+    /// folder.
     pub fn attachment(given: &str, taken: &std::collections::BTreeSet<String>) -> (String, String) {
         let name = spelunk_desk::sanitised_name(given, taken);
         (format!("{ATTACHMENTS}{name}"), name)
@@ -99,7 +101,7 @@ fn said(message: Value) -> Option<(String, Value)> {
     (is_content && !role.trim().is_empty()).then(|| (role.trim().to_owned(), content))
 }
 
-/// Content in words.
+/// Content as text.
 fn words(content: &Value) -> String {
     let block = |block: &Value| match block {
         Value::String(text) => text.clone(),

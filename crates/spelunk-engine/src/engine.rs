@@ -1,4 +1,4 @@
-//! The engine: the façade that every face uses. Plain data in, events out.
+//! The engine: the façade that every front end uses. Plain data in, events out.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -35,23 +35,24 @@ use crate::{
 pub struct Engine {
     workspace: Workspace,
     clock: Arc<dyn Clock>,
-    /// How the sources of new runs are read; a resumed run is read as it was started.
+    /// How the sources of new runs are read; a resumed run uses the options it was started with.
     scan: ScanOptions,
     /// Where cells run.
     sandbox: Sandbox,
-    /// Models that code may name.
+    /// Models that code may call by name.
     roster: NamedModels,
-    /// How fast models may be asked.
+    /// Rate limits per model.
     paces: RateLimits,
-    /// What turns texts into vectors, for the index.
+    /// Opens the embedding model of the index.
     embedder: OpenEmbedder,
-    /// Tells the types of documents.
+    /// Detects the types of documents.
     detector: Detector,
-    /// What tells settings of the detector apart.
+    /// Identifies the detector's settings in the index.
     detector_key: String,
-    /// Held from the first text that is kept until the run that names it has begun.
+    /// Held from the first stored text until the run that refers to it has started, so that it is not
+    /// garbage-collected.
     texts_held: Mutex<Option<WorkspaceHold>>,
-    /// Runs of this process that have not ended, for watchers that only know an id.
+    /// Unfinished runs of this process, for watchers that only know an id.
     live: Arc<Mutex<HashMap<RunId, Live>>>,
 }
 
@@ -61,68 +62,68 @@ struct Live {
     cancel: Cancel,
 }
 
-/// What is asked. The corpus was opened with [`Engine::open_corpus`] from the same sources.
+/// A new run. The corpus was opened with [`Engine::open_corpus`] from the same sources.
 pub struct RunRequest {
-    /// In words.
+    /// The question, in plain text.
     pub question: String,
-    /// What to answer from.
+    /// The text to answer from.
     pub corpus: Corpus,
-    /// Where that came from, for a later resume.
+    /// Where the corpus came from, for a later resume.
     pub sources: Vec<SourceSpec>,
-    /// How to go about it.
+    /// How to answer the question.
     pub strategy: Strategy,
-    /// Whom to ask.
+    /// The model of the root frame.
     pub model: Arc<dyn Model>,
-    /// Whom sub-calls ask, if not the same.
+    /// The model for sub-calls, if different.
     pub sub_model: Option<Arc<dyn Model>>,
-    /// Who puts findings together, if not the root's.
+    /// The model that merges findings, if not the root's.
     pub synthesis_model: Option<Arc<dyn Model>>,
     /// The JSON Schema of the answer, as text.
     pub schema: Option<String>,
     /// What an analysis looks for first.
     pub focus: Focus,
-    /// How far it may go.
+    /// The limits and cache settings of the run.
     pub settings: RunSettings,
-    /// With [`Strategy::Program`]: what drives the root frame.
+    /// With [`Strategy::Program`]: the program that drives the root frame.
     pub program: Option<Program>,
 }
 
-/// What a run goes on with.
+/// What a run is resumed with.
 pub struct ResumeRequest {
-    /// The same model it was started with.
+    /// The model it was started with.
     pub model: Arc<dyn Model>,
-    /// The same sub-model it was started with, if it had one.
+    /// The sub-model it was started with, if any.
     pub sub_model: Option<Arc<dyn Model>>,
-    /// The same model for putting findings together, if it had one.
+    /// The synthesis model it was started with, if any.
     pub synthesis_model: Option<Arc<dyn Model>>,
-    /// Limits on spending may differ from before; the others are taken from the journal.
+    /// Spending limits may differ from before; the others come from the journal.
     pub settings: RunSettings,
     /// With [`Strategy::Program`]: the program it was started with.
     pub program: Option<Program>,
 }
 
 impl ResumeRequest {
-    /// Refuses what a resume would refuse for want of a price.
+    /// Returns the error that a resume would return for a missing price.
     pub fn check_prices(&self) -> Result<(), EngineError> {
         let others = self.sub_model.iter().chain(&self.synthesis_model);
         self.settings.check_prices(others.chain([&self.model]))
     }
 }
 
-/// A run on its way.
+/// A run in progress.
 pub struct RunHandle {
-    /// Its name.
+    /// The id of the run.
     pub run: RunId,
-    /// Everything that happens in it, from its first event on.
+    /// Every event of the run, from the first.
     pub events: EventStream,
-    /// Stops it.
+    /// Cancels the run.
     pub cancel: Cancel,
     cut_off: CutOff,
     driver: JoinSet<RunResult>,
     written: oneshot::Receiver<()>,
 }
 
-/// Dropped before the run has ended, it says that the run is cut off: from then on nothing is recorded any more.
+/// Marks the run as cut off when dropped before its end: nothing is recorded from then on.
 struct CutOff(Arc<AtomicBool>);
 
 impl Drop for CutOff {
@@ -132,11 +133,11 @@ impl Drop for CutOff {
 }
 
 impl RunHandle {
-    /// Waits for the end. Dropping the handle instead stops the run where it is, as a crash would.
+    /// Waits for the end of the run. Dropping the handle instead stops the run immediately, as a crash would.
     pub async fn join(mut self) -> RunResult {
         drop(self.events);
         let ended = self.driver.join_next().await.expect("the set holds the run's task");
-        // The journal is complete and its lock free once the scribe has gone.
+        // The journal is complete and unlocked once the writer thread has finished.
         drop(self.written.await);
         ended.unwrap_or_else(|error| {
             let stop = Stop::Bug { frame: FrameId::root(), message: error.to_string() };
@@ -148,8 +149,8 @@ impl RunHandle {
 }
 
 impl RunHandle {
-    /// Stops the run where it is, as a crash would: nothing more is recorded, and calls in flight are lost. Returns once
-    /// another handle may resume it.
+    /// Stops the run immediately, as a crash would: nothing more is recorded, and calls in flight are lost. Returns
+    /// once another handle can resume it.
     pub async fn abandon(self) {
         let Self { cut_off, mut driver, written, .. } = self;
         drop(cut_off);
@@ -159,7 +160,7 @@ impl RunHandle {
 }
 
 impl Engine {
-    /// An engine on this workspace.
+    /// Creates an engine for this workspace.
     pub fn new(workspace: Workspace, clock: Arc<dyn Clock>, scan: ScanOptions) -> Self {
         Self {
             workspace,
@@ -176,25 +177,25 @@ impl Engine {
         }
     }
 
-    /// The same engine, with cells run elsewhere than in this process.
+    /// Runs cells in this sandbox instead of in this process.
     #[must_use]
     pub fn with_sandbox(self, sandbox: Sandbox) -> Self {
         Self { sandbox, ..self }
     }
 
-    /// The same engine, with models that code may ask by name.
+    /// Adds models that code may call by name.
     #[must_use]
     pub fn with_named_models(self, roster: NamedModels) -> Self {
         Self { roster, ..self }
     }
 
-    /// The same engine, keeping pace with others that ask the same models.
+    /// Shares rate limits with other engines that call the same models.
     #[must_use]
     pub fn with_rate_limits(self, paces: RateLimits) -> Self {
         Self { paces, ..self }
     }
 
-    /// The same engine, with another model for the index; it is opened when something is first searched for.
+    /// Uses another embedding model for the index; it is opened at the first search.
     #[must_use]
     pub fn with_embedder(
         self,
@@ -203,19 +204,19 @@ impl Engine {
         Self { embedder: Arc::new(open), ..self }
     }
 
-    /// The same engine, with content types of the user's own. `key` is another one where the types are.
+    /// Adds content types defined by the user. `key` must change whenever the types do.
     #[must_use]
     pub fn with_detector(self, detector: Detector, key: impl Into<String>) -> Self {
         Self { detector, detector_key: key.into(), ..self }
     }
 
-    /// The workspace.
+    /// The workspace of this engine.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// Keeps text that arrived with a request, without its secrets, so that a resumed run finds it again. No garbage is
-    /// collected from here until a run of this engine has begun, or the engine is gone.
+    /// Stores text that arrived with a request, with its secrets removed, so that a resumed run finds it again.
+    /// Garbage collection is held off until a run of this engine has started or the engine is dropped.
     pub fn keep_text(&self, name: &str, bytes: &[u8]) -> Result<SourceSpec, JournalError> {
         let bytes = &*given_text(name, bytes, &self.scan);
         let hold = self.workspace.hold()?;
@@ -228,7 +229,7 @@ impl Engine {
         Ok(SourceSpec::Text { name: name.to_owned(), content })
     }
 
-    /// Reads the sources through. Blocking; `progress` is told how far it is.
+    /// Scans the sources. Blocking; reports to `progress`.
     pub fn open_corpus(
         &self,
         sources: &[SourceSpec],
@@ -249,7 +250,7 @@ impl Engine {
         Ok(Corpus::scan(&inputs, scan, progress)?)
     }
 
-    /// A name that no run has, for one that is to be started later.
+    /// A fresh run id, for a run to be started later.
     pub fn new_id(&self) -> RunId {
         let now_ms = self.clock.now_ms();
         RunId::new(now_ms, tail(now_ms))
@@ -260,7 +261,7 @@ impl Engine {
         self.start_as(self.new_id(), request)
     }
 
-    /// Starts a run under a name that was given out before with [`Engine::new_id`].
+    /// Starts a run under an id from [`Engine::new_id`].
     pub fn start_as(&self, run: RunId, mut request: RunRequest) -> Result<RunHandle, EngineError> {
         let question = Words::of(&request.question, &self.scan);
         request.question = question.text;
@@ -297,7 +298,7 @@ impl Engine {
         Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
     }
 
-    /// Goes on with a run where its journal ends. Blocks while the sources are read again.
+    /// Resumes a run where its journal ends. Blocks while the sources are scanned again.
     pub fn resume(
         &self,
         run: &RunId,
@@ -307,8 +308,8 @@ impl Engine {
         self.go_on(run, request, None, progress)
     }
 
-    /// Asks a run of an agent something more: it goes on with its files, its variables and its conversation. What it did
-    /// before is replayed from the journal, and nothing of it is asked or paid again.
+    /// Asks an agent's finished run a further question: the agent keeps its files, variables and conversation.
+    /// Earlier work is replayed from the journal, without new calls or costs.
     pub fn ask_more(
         &self,
         run: &RunId,
@@ -375,7 +376,7 @@ impl Engine {
         Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
     }
 
-    /// Follows a run from after `after_seq`, whichever process drives it.
+    /// Follows a run's events after `after_seq`, whichever process drives the run.
     pub fn watch(&self, run: &RunId, after_seq: u64) -> Result<EventStream, EngineError> {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned();
         let subscription = live.map(|live| live.scribe.subscribe());
@@ -383,13 +384,13 @@ impl Engine {
             .map_err(|source| EngineError::Journal { run: run.clone(), source })
     }
 
-    /// Stops a run of this process; false if there is none of that name.
+    /// Cancels a run of this process; false if this process has no such run.
     pub fn cancel(&self, run: &RunId) -> bool {
         let live = self.live.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned();
         live.inspect(|live| live.cancel.cancel()).is_some()
     }
 
-    /// Whom a run asks: the root's model where no other was named. Where the cost is bounded, all have a price.
+    /// The models of a run, defaulting to the root's. If the cost is bounded, every model must have a price.
     fn models(
         &self,
         root: Arc<dyn Model>,
@@ -405,7 +406,7 @@ impl Engine {
         Ok(Models { root, sub, synthesis, roster })
     }
 
-    /// The finder of a corpus.
+    /// The retrieval of a corpus.
     fn finder(&self, whole: &View) -> Retrieval {
         Retrieval {
             directory: self.workspace.dir().map(|dir| (dir.clone(), index_folder(whole))),
@@ -464,12 +465,12 @@ impl Engine {
     }
 }
 
-/// Where start and resume meet: a run with all its parts in hand.
+/// Everything a run needs, whether started or resumed.
 struct Launch {
     run: RunId,
     desk: Desk,
     events: Vec<Event>,
-    /// Those events, folded.
+    /// The state after `events`.
     view: RunView,
     task: Task,
     models: Models,
@@ -477,7 +478,7 @@ struct Launch {
     program: Option<Program>,
 }
 
-/// Takes a run off the list of live ones when its task ends, however it ends.
+/// Removes a run from the live list when its task ends, however it ends.
 struct Leaving {
     live: Arc<Mutex<HashMap<RunId, Live>>>,
     run: RunId,
@@ -489,7 +490,7 @@ impl Drop for Leaving {
     }
 }
 
-/// Only an agent that has its answer has something to go on with.
+/// Only an agent that has answered can be asked more.
 fn check_may_be_asked(
     run: &RunId,
     view: &RunView,
@@ -504,8 +505,8 @@ fn check_may_be_asked(
     }
 }
 
-/// Requests that were in flight when the previous process died. Their outcome is unknown, so each is charged at its
-/// reservation, once, and the user is warned.
+/// Requests that were in flight when the previous process died. Their outcome is unknown, so each is charged once, at
+/// its reservation, and the user is warned.
 fn charged(view: &RunView) -> Vec<(FrameId, EventKind)> {
     let mut sum = Usage::default();
     let mut facts = Vec::new();
@@ -557,8 +558,8 @@ fn scanned(corpus: &Corpus) -> Vec<EventKind> {
     corpus.reports().iter().map(of_report).collect()
 }
 
-/// Tells runs of the same second apart, and sorts them by the millisecond. The hasher's keys are the standard library's
-/// own randomness.
+/// Distinguishes runs of the same second and sorts them by millisecond. Randomness comes from the standard library's
+/// hasher keys.
 fn tail(now_ms: u64) -> u32 {
     let random = RandomState::new().build_hasher().finish();
     let tail = (now_ms % 1000) << 22 | random & 0x003f_ffff;

@@ -1,6 +1,6 @@
-//! The environment: what the code of a frame can see and touch. It gives the host calls that look at text their
-//! meaning; those that ask models are the strategy's. Everything here is a pure function of the task, so a replayed
-//! cell sees the same.
+//! The environment: what the code of a frame can see and touch. It serves the host calls that look at text; those
+//! that call models belong to the strategy. Everything here is a pure function of the task, so a replayed cell sees
+//! the same.
 
 pub(crate) mod arguments;
 mod describe;
@@ -21,10 +21,10 @@ use self::objects::Objects;
 use crate::Task;
 use crate::retrieval::FrameRetrieval;
 
-/// Python that stands before the first cell.
+/// Python that runs before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
 
-/// The prelude of a session that is given these names too; it knows which names are nobody's variables.
+/// The prelude of a session with these additional names, so that it can tell them from the user's variables.
 fn prelude<'a>(given: impl Iterator<Item = &'a str>) -> String {
     let mut prelude = format!("{PRELUDE}_given = [");
     for name in given.chain(bound_in_prelude()) {
@@ -33,7 +33,7 @@ fn prelude<'a>(given: impl Iterator<Item = &'a str>) -> String {
     prelude + "]\n"
 }
 
-/// What the prelude binds at the top.
+/// Names that the prelude binds at top level.
 fn bound_in_prelude<'a>() -> impl Iterator<Item = &'a str> {
     PRELUDE.lines().filter_map(|line| match line.strip_prefix("def ") {
         Some(function) => function.split('(').next(),
@@ -41,10 +41,10 @@ fn bound_in_prelude<'a>() -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// Exceptions that host calls raise beside Python's own.
+/// Exceptions that host calls raise besides Python's own.
 const EXCEPTIONS: [&str; 3] = ["ModelError", "BudgetError", "NotFound"];
 
-/// Host calls that one cell may make: looking is cheap, and asking models has its own limit.
+/// Host calls allowed per cell: looking is cheap, and model calls have their own limit.
 const HOST_CALLS_MAX: u64 = 200_000;
 
 /// What the code of a frame can see and touch. Cheap to clone.
@@ -55,18 +55,18 @@ pub(crate) struct Environment {
     shape: Shape,
     limits: Limits,
     objects: Arc<Objects>,
-    /// Finds by meaning, where somebody gave it.
+    /// Semantic search, if configured.
     finder: Option<FrameRetrieval>,
 }
 
-/// What `context` is.
+/// The form of `context`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// The text a parent wrote.
+    /// Text written by the parent.
     Note,
     /// One document, as text.
     Text,
-    /// One JSON document, as the value it holds.
+    /// One JSON document, parsed.
     Json,
     /// One JSON Lines document, as a list of records.
     Records,
@@ -74,16 +74,16 @@ pub(crate) enum Shape {
     Documents,
 }
 
-/// An environment and what its session begins with.
+/// An environment and the initial variables of its session.
 pub(crate) struct Opened {
     pub(crate) environment: Environment,
     pub(crate) variables: Vec<(String, Value)>,
-    /// What the model is told about `context`.
+    /// The description of `context` for the model.
     pub(crate) description: String,
 }
 
 impl Environment {
-    /// Reads what the session begins with. Blocking.
+    /// Reads what the session starts with. Blocking.
     pub(crate) fn open(
         task: &Task,
         limits: &Limits,
@@ -103,7 +103,7 @@ impl Environment {
         Ok(Opened { environment, variables, description })
     }
 
-    /// What the user should know about searches by now.
+    /// Takes the pending notices about searches for the user.
     pub(crate) fn take_untold(&self) -> Vec<Notice> {
         self.finder.as_ref().map(FrameRetrieval::take_untold).unwrap_or_default()
     }
@@ -133,7 +133,7 @@ impl Environment {
         Ok((shape, variables))
     }
 
-    /// Nothing is read: the objects read what code touches.
+    /// Binds host objects: nothing is read until code touches it.
     fn bind_large(&self) -> (Shape, Vec<(String, Value)>) {
         let mut documents = self.view.documents();
         let (Some(only), None) = (documents.next(), documents.next()) else {
@@ -176,13 +176,13 @@ impl Environment {
         }
     }
 
-    /// Whether a host call looks at text: then [`Self::serve`] answers it.
+    /// Whether a host call looks at text and [`Self::serve`] answers it.
     pub(crate) fn serves(call: &HostCall) -> bool {
         call.receiver.is_some() || text_functions::FUNCTIONS.iter().any(|(name, _)| *name == call.name)
     }
 
-    /// Whether a host call searches through the index. What that finds depends on more than the text: on how far the
-    /// index is, and on the model that embeds the query.
+    /// Whether a host call searches the index. Its result depends on more than the text: on the progress of the index
+    /// and on the embedding model.
     pub(crate) fn asks_index(&self, call: &HostCall) -> bool {
         self.finder.is_some() && call.receiver.is_none() && text_functions::asks_index(call)
     }
@@ -195,7 +195,7 @@ impl Environment {
         text_functions::serve(self, &mut call)
     }
 
-    /// The part of the view that a child is given: a document, or several by name. Text is a note.
+    /// The part of the view that a child is given: one document, or several by name. Text becomes a note.
     pub(crate) fn part(&self, context: Option<Value>) -> Result<(View, Option<Arc<str>>), Refusal> {
         let narrowed = |names: &[String]| self.view.narrow(|document| names.contains(&document.name));
         match context {
@@ -234,7 +234,7 @@ impl Environment {
         }
     }
 
-    /// The text of a host object, if it is one and not too long for any prompt.
+    /// The text of a host object, if it has one that is not too long for a prompt.
     pub(crate) fn text_of(&self, handle: &spelunk_sandbox::Handle) -> Option<String> {
         self.objects.read(handle, self.limits.query_chars_max.saturating_mul(4))
     }

@@ -1,4 +1,4 @@
-//! What stops a strategy, a frame or a run. A failed sub-call is an `Err`, never text in an answer.
+//! Errors that stop a strategy, a frame or a run. A failed sub-call is an `Err`, never text in an answer.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::again::raising_flag;
 use crate::budget::{BudgetExceeded, code_of};
 use crate::schema::SchemaError;
 
-/// Why a frame got no answer from outside. A strategy may go on after `Call`, `Child` and `Refused`; the others end the run.
+/// Why a frame got no result from outside. A strategy may continue after `Call`, `Child` and `Refused`; the others
+/// end the run.
 #[derive(Debug, Clone, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum FrameError {
@@ -25,7 +26,7 @@ pub enum FrameError {
     Stopped(#[from] Stop),
 }
 
-/// What a frame may not do.
+/// What the frame was not allowed to do.
 fn refused(code: ErrorCode) -> &'static str {
     if code == ErrorCode::DepthExceeded {
         "may not go deeper"
@@ -36,7 +37,7 @@ fn refused(code: ErrorCode) -> &'static str {
     }
 }
 
-/// What ends a run. A strategy passes it on; whatever it asks after it is refused too.
+/// What ends a run. A strategy passes it on; every later request is refused, too.
 #[derive(Debug, Clone, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Stop {
@@ -173,7 +174,7 @@ pub enum EngineError {
     PartForGood {
         run: RunId,
         stopped_by: ErrorCode,
-        /// The limit that is part of the run, and its value.
+        /// The limit that is part of the run, with its value.
         limit: Option<(&'static str, u64)>,
     },
     #[error("run `{}` cannot be asked more: its strategy `{strategy}` keeps nothing to go on with", run.short())]

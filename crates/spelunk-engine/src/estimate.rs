@@ -1,27 +1,28 @@
-//! What calls cost: at most, before they are made; as told, afterwards; and as far as can be guessed where a provider does
-//! not say. What a transcript may hold is not decided here (`prompt_tokens`): that shapes the path of a run.
+//! The cost of calls: an upper bound beforehand, the reported usage afterwards, and an estimate if the provider
+//! reports none. The size of a transcript is not decided here but by `prompt_tokens`, since it affects the course of
+//! a run.
 
 use spelunk_model::{Message, Model, Part, Prompt, Reply, estimate_tokens, estimate_tokens_high};
 use spelunk_types::Usage;
 
-/// How the tokens of a text are estimated.
+/// A token estimator.
 type Estimate = fn(&str) -> u64;
 
-/// What a call may cost at most.
+/// The maximum cost of a call.
 pub(crate) fn at_most(model: &dyn Model, prompt: &Prompt) -> Usage {
     dearest(model, input_tokens(prompt, estimate_tokens_high), prompt.output_tokens_max)
 }
 
-/// What that many tokens may cost at most.
+/// The maximum cost of this many tokens.
 pub(crate) fn dearest(model: &dyn Model, input_tokens: u64, output_tokens: u64) -> Usage {
     let usage = Usage { input_tokens, output_tokens, ..Usage::default() };
-    // Writing to a provider's cache costs more than reading; whether it does is the provider's choice.
+    // Writing to a provider's cache costs more than plain input; the provider decides whether to do so.
     let written = Usage { cache_written_tokens: input_tokens, ..usage };
     let cost = |usage: &Usage| model.price().map_or(0, |price| price.cost_microusd(usage));
     Usage { cost_microusd: cost(&usage).max(cost(&written)), ..usage }
 }
 
-/// What a call of this model cost. Where the provider does not say how many tokens, they are estimated.
+/// The cost of a call. If the provider reports no token counts, they are estimated.
 pub(crate) fn usage_of(model: &dyn Model, prompt: &Prompt, reply: &Reply) -> Usage {
     let usage = reply.usage.unwrap_or_else(|| {
         let of_calls = reply.tool_calls.iter().map(|call| [call.name.as_str(), &call.arguments]);
@@ -35,7 +36,7 @@ pub(crate) fn usage_of(model: &dyn Model, prompt: &Prompt, reply: &Reply) -> Usa
     priced(model, usage)
 }
 
-/// What tokens that a provider told cost. Without a price of ours, a provider that says what it charged knows best.
+/// The cost of the tokens a provider reported. Without a price of our own, the provider's reported charge counts.
 pub(crate) fn priced(model: &dyn Model, usage: Usage) -> Usage {
     if model.price().is_none() && usage.cost_microusd > 0 {
         return usage;
@@ -44,12 +45,12 @@ pub(crate) fn priced(model: &dyn Model, usage: Usage) -> Usage {
     Usage { cost_microusd, ..usage }
 }
 
-/// What a request without a reply is counted as: all of its words, and those that came back.
+/// The charge for a request without a reply: its whole prompt, and the output that arrived.
 pub(crate) fn wasted(model: &dyn Model, prompt: &Prompt, seen_tokens: u64) -> Usage {
     dearest(model, input_tokens(prompt, estimate_tokens), seen_tokens)
 }
 
-/// The tokens of everything that a request says.
+/// The tokens of everything in a request.
 fn input_tokens(prompt: &Prompt, estimate: Estimate) -> u64 {
     let of_tools = prompt.tools.iter().map(|tool| {
         let said = estimate(&tool.name).saturating_add(estimate(&tool.description));

@@ -1,22 +1,22 @@
-//! Evidence: what a reply claims to have found where, held against what it could know. A model that was shown passages can
-//! cite these and nothing else; where code of the run read the sources, all of them count. A claim that is not there is
-//! dropped and counted; an answer never carries a citation that was not found.
+//! Evidence: checks the citations of a reply against what the model could know. A model that was shown passages can
+//! cite only these; if code of the run read the sources, all of them count. Citations that are not found are dropped
+//! and counted, so an answer never carries one.
 
 use spelunk_context::{Shown, View, check_citations};
 use spelunk_types::{Citation, EventKind, Found, Grounding};
 
 use crate::{Answer, Frame, FrameError};
 
-/// Claims looked at in one reply.
+/// Citations checked per reply.
 const CLAIMS_MAX: usize = 50;
 const QUOTE_BYTES_MAX: usize = 2000;
 
-/// Splits the reply of a model that worked with code into answer and evidence and checks the evidence.
+/// Splits the reply of a model that worked with code into answer and evidence, and checks the evidence.
 pub(crate) async fn check(frame: &Frame, view: &View, reply: &str) -> Result<Answer, FrameError> {
     check_claims(frame, view, reply, Vec::new()).await
 }
 
-/// The same with claims that were made beside the text.
+/// Like [`check`], with citations made outside the text.
 pub(crate) async fn check_claims(
     frame: &Frame,
     view: &View,
@@ -25,13 +25,13 @@ pub(crate) async fn check_claims(
 ) -> Result<Answer, FrameError> {
     let (text, claims) = claims(reply, beside);
     let view = view.clone();
-    // Looking quotes up reads documents.
+    // Looking up quotes reads documents.
     let looking = tokio::task::spawn_blocking(move || check_citations(&view, &claims));
     let checked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
     settle(frame, text, checked, "what the answer quotes is not in the sources").await
 }
 
-/// The same for a model that was shown this and nothing else.
+/// Like [`check`], for a model that saw only `shown`.
 pub(crate) async fn check_shown(
     frame: &Frame,
     shown: &Shown,
@@ -75,7 +75,7 @@ async fn settle(
     Ok(Answer { text, citations, grounding })
 }
 
-/// The answer without its evidence block, and the claims of that block.
+/// The answer without its evidence block, and the citations of that block.
 fn split(reply: &str) -> (String, Vec<Citation>) {
     let Some((before, block)) = reply.rsplit_once("```evidence") else {
         return (reply.trim().to_owned(), Vec::new());
@@ -85,7 +85,7 @@ fn split(reply: &str) -> (String, Vec<Citation>) {
     (format!("{}\n{}", before.trim_end(), after.trim()).trim().to_owned(), claims)
 }
 
-/// `path:12: words`, perhaps as a list item, perhaps quoted. The path may hold colons.
+/// Parses `path:12: words`, optionally as a list item or quoted. The path may contain colons.
 pub(crate) fn claim(line: &str) -> Option<Citation> {
     let line = line.trim().trim_start_matches(['-', '*']).trim_start();
     let mut from = 0;
@@ -93,7 +93,7 @@ pub(crate) fn claim(line: &str) -> Option<Citation> {
         let (document, rest) = (line.get(..from + colon)?, line.get(from + colon + 1..)?);
         let n_digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let (number, rest) = rest.split_at_checked(n_digits)?;
-        // A range such as 12-14 begins on its first line.
+        // A range such as 12-14 counts as its first line.
         let rest = rest.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit());
         if let (Ok(line), Some(quote)) = (number.parse(), rest.strip_prefix(':')) {
             let quote = unquoted(quote.trim());
@@ -106,7 +106,7 @@ pub(crate) fn claim(line: &str) -> Option<Citation> {
     None
 }
 
-/// Without one pair of quotation marks or backticks around it.
+/// Removes one pair of quotation marks or backticks.
 fn unquoted(quote: &str) -> &str {
     for (open, close) in [('"', '"'), ('`', '`'), ('“', '”')] {
         if let Some(inner) = quote.strip_prefix(open).and_then(|rest| rest.strip_suffix(close)) {

@@ -1,5 +1,5 @@
-//! The report of a run: everything that a reader wants to know of it, folded from its journal and the blobs it names.
-//! It works for runs of every strategy and in every state: what has not happened yet is empty.
+//! The report of a run: folded from its journal and the blobs it refers to. It works for every strategy and state:
+//! what has not happened yet is empty.
 
 use std::collections::BTreeMap;
 
@@ -12,47 +12,47 @@ use spelunk_types::{
 use crate::report::gather;
 use crate::{Answer, FrameState, RunView, wire};
 
-/// What is known of a run.
+/// The report of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunReport {
-    /// Which run.
+    /// The id of the run.
     pub run: RunId,
-    /// The engine that started it.
+    /// The engine version that started it.
     pub engine: String,
-    /// What was asked.
+    /// The question.
     pub question: String,
     /// What an analysis looked for first.
     pub focus: Focus,
     /// How the sources were read.
     pub scan: ScanOptions,
-    /// The corpus it was asked about.
+    /// The corpus the question is about.
     pub corpus_digest: Option<BlobId>,
     /// Calls, costs, times, frames.
     pub view: RunView,
-    /// The answer, where there is one.
+    /// The answer, if there is one.
     pub answer: Option<Answer>,
-    /// What analysts said, recalled ones first, then by task.
+    /// Reports of analysts: recalled ones first, then by task.
     pub reports: Vec<AnalystReport>,
-    /// What they found, the gravest first, each once.
+    /// Their findings, deduplicated, most severe first.
     pub findings: Vec<MergedFinding>,
-    /// Values that were counted over all parts of a document.
+    /// Values counted over all parts of a document.
     pub distributions: Vec<CountedValues>,
-    /// The sum of the counts of all parts, where any part has one.
+    /// The sum of the counts of all parts, if any part has one.
     pub count: Option<u64>,
     /// What was read, and what was not.
     pub coverage: ReportCoverage,
-    /// What went wrong, in the order in which it did.
+    /// Errors in order of occurrence.
     pub errors: Vec<ReportError>,
 }
 
-/// A finding, and everywhere it was seen.
+/// A finding with every location.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergedFinding {
-    /// The one that stands for all.
+    /// The representative finding.
     pub finding: Finding,
-    /// Everywhere; never empty.
+    /// All locations; never empty.
     pub places: Vec<Location>,
-    /// What was read: `source_code`, `log`.
+    /// The content type: `source_code`, `log`.
     pub content_type: String,
 }
 
@@ -65,7 +65,7 @@ pub struct CountedValues {
     pub name: String,
     /// How often each value occurs.
     pub values: BTreeMap<String, u64>,
-    /// Of how many.
+    /// The total they are counted from.
     pub total: Option<u64>,
 }
 
@@ -74,43 +74,43 @@ pub struct CountedValues {
 pub struct ReportCoverage {
     /// Documents of the corpus.
     pub documents: u64,
-    /// Those that were read and answered; by analysts, those that were read whole.
+    /// Documents that were read and answered; for analysts, those read completely.
     pub documents_read: u64,
-    /// Bytes that were put before a model and answered by it.
+    /// Bytes that were shown to a model that answered.
     pub bytes_read: u64,
     /// Tasks of analysts.
     pub tasks: u64,
     /// Those with a report.
     pub tasks_done: u64,
-    /// Those without one: what they were about, and why.
+    /// Those without one: a label and the error.
     pub failed: Vec<(String, ErrorCode)>,
-    /// Parts whose findings were at hand from earlier runs.
+    /// Parts whose findings were recalled from earlier runs.
     pub units_recalled: u64,
     /// Findings that could not be used.
     pub rejected: u64,
-    /// Findings whose quote is not in the text that their analyst was shown.
+    /// Findings whose quote is not in the text that the analyst was shown.
     pub unverified: u64,
 }
 
-/// Something that went wrong.
+/// An error in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportError {
-    /// The event that says so.
+    /// The event that recorded it.
     pub seq: u64,
-    /// When.
+    /// Unix time in milliseconds.
     pub at_ms: u64,
-    /// In which frame.
+    /// The frame.
     pub frame: FrameId,
-    /// In which call, if it was one.
+    /// The call, if it was one.
     pub call: Option<CallId>,
-    /// What kind.
+    /// The error code.
     pub code: ErrorCode,
-    /// In words.
+    /// The message.
     pub message: String,
 }
 
 impl RunReport {
-    /// The report of a run as its journal is now. Events of a newer engine are passed over.
+    /// Reads the report from the current journal. Events of a newer engine are skipped.
     pub fn read(workspace: &Workspace, run: &RunId) -> Result<Self, JournalError> {
         let blobs = workspace.blobs();
         let mut fold = Fold::default();
@@ -122,13 +122,13 @@ impl RunReport {
         fold.finish(run, &blobs)
     }
 
-    /// Where the documents came from.
+    /// The sources of the documents.
     pub fn sources(&self) -> &[SourceSpec] {
         &self.view.sources
     }
 }
 
-/// What of an event is an error, if it is one.
+/// The error in an event, if it is one.
 pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
     let (call, code, message) = match &event.kind {
         EventKind::CallSettled { call, outcome: CallOutcome::Failed { code, message }, .. } => {
@@ -169,7 +169,7 @@ pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
     Some(ReportError { seq: event.seq, at_ms: event.at_ms, frame: event.frame.clone(), call, code, message })
 }
 
-/// What a task is about, by its note: the documents it lists, or else its first line.
+/// The label of a task, from its note: the documents it lists, or its first line.
 pub(crate) fn label_of(note: &str) -> String {
     let name = |line: &str| {
         let (_, rest) = line.strip_prefix("--- FILE ")?.strip_suffix(" ---")?.split_once(": ")?;
@@ -184,7 +184,7 @@ pub(crate) fn label_of(note: &str) -> String {
     }
 }
 
-/// What has been seen of a journal.
+/// What has been read of a journal.
 #[derive(Default)]
 struct Fold {
     view: RunView,
@@ -193,7 +193,7 @@ struct Fold {
     scan: ScanOptions,
     corpus_digest: Option<BlobId>,
     recalled: Vec<AnalystReport>,
-    /// By task: frames are numbered in the order in which tasks were given out.
+    /// By task: frames are numbered in task order.
     reported: BTreeMap<FrameId, AnalystReport>,
     notes: BTreeMap<FrameId, Text>,
     failed: BTreeMap<FrameId, ErrorCode>,
@@ -248,7 +248,7 @@ impl Fold {
             None => None,
         };
         let mut failed = Vec::new();
-        // A task that was given out again may have a report now.
+        // A task that was assigned again may have a report now.
         let is_failed = |frame: &FrameId| {
             let state = view.frames.get(frame).map(|frame| &frame.state);
             matches!(state, Some(FrameState::Failed { .. }))

@@ -1,8 +1,8 @@
-//! The frame: the only door a strategy has to the outside. On replay the recorded outcome comes back and no request is
-//! sent; otherwise the outcome is on disk before the strategy sees it.
+//! The frame: a strategy's only access to the outside. On replay it returns the recorded outcome and sends no
+//! request; otherwise the outcome is on disk before the strategy sees it.
 //!
-//! A failure becomes a fact when the strategy moves past it: with its next call, its next child or its answer. A
-//! failure that ends the run is not recorded, so a resumed run asks again.
+//! A failure is recorded when the strategy moves past it: with its next call, its next child or its answer. A failure
+//! that ends the run is not recorded, so a resumed run tries again.
 
 mod budget;
 mod call;
@@ -36,7 +36,7 @@ use crate::retrieval::Retrieval;
 use crate::run::{Role, Run};
 use crate::{Answer, FrameError, ModelCapacity, NamedModels, Program, Stop, Task, strategy};
 
-/// One recursive invocation inside a run. Cloning gives another handle on the same frame.
+/// One recursive invocation inside a run. Clones are handles to the same frame.
 #[derive(Clone)]
 pub struct Frame {
     shared: Arc<Shared>,
@@ -45,7 +45,7 @@ pub struct Frame {
 struct Shared {
     run: Arc<Run>,
     id: FrameId,
-    /// Whom this frame asks, where its parent named somebody.
+    /// The model of this frame, if its parent named one.
     model: Option<Arc<dyn Model>>,
     n_calls: AtomicU32,
     n_children: AtomicU32,
@@ -53,20 +53,20 @@ struct Shared {
     n_cells: AtomicU32,
     n_tools: AtomicU32,
     n_observed: AtomicU32,
-    /// Failures the strategy has seen and not yet moved past.
+    /// Failures that the strategy has seen but not yet moved past.
     unsettled: Mutex<Vec<Failure>>,
 }
 
-/// Through which a child is opened.
+/// Whether opening a child counts against the depth and child limits.
 #[derive(Debug, Clone, Copy)]
 enum Door {
-    /// Depth, number and time are limited: code may ask for anything.
+    /// Depth, number and time are limited, because code may ask for anything.
     Counted,
-    /// The plan says how many there are.
+    /// The plan determines the number of children.
     Planned,
 }
 
-/// A failure that is not a fact yet.
+/// A failure that is not yet recorded.
 #[derive(Debug)]
 enum Failure {
     Call { call: CallId, code: ErrorCode, message: String },
@@ -78,7 +78,7 @@ impl Frame {
         Self::asking(run, id, None)
     }
 
-    /// A frame that asks this model.
+    /// Creates a frame that calls this model.
     fn asking(run: Arc<Run>, id: FrameId, model: Option<Arc<dyn Model>>) -> Self {
         let shared = Shared {
             run,
@@ -95,7 +95,7 @@ impl Frame {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Where this frame stands in the tree.
+    /// The position of this frame in the tree.
     pub fn id(&self) -> &FrameId {
         &self.shared.id
     }
@@ -105,12 +105,12 @@ impl Frame {
         &self.run().settings.limits
     }
 
-    /// The limits that the run was started with. A text that is shown to a model or kept may only name these.
+    /// The limits the run was started with. Text that is shown to a model or stored may mention only these.
     pub(crate) fn limits_at_start(&self) -> &Limits {
         &self.run().limits_at_start
     }
 
-    /// How much the model of this frame takes in at once.
+    /// The capacity of this frame's model.
     pub(crate) fn reader(&self) -> ModelCapacity {
         ModelCapacity::of(self.model().reference(), self.limits())
     }
@@ -124,22 +124,22 @@ impl Frame {
         &self.shared.run
     }
 
-    /// The sandbox that cells of this run go to.
+    /// The sandbox for the cells of this run.
     pub(crate) fn sandbox(&self) -> &Sandbox {
         &self.run().sandbox
     }
 
-    /// Finds passages of the run's text.
+    /// The retrieval over the run's text.
     pub(crate) fn finder(&self) -> &Arc<Retrieval> {
         &self.run().finder
     }
 
-    /// Tells watchers something that is not kept.
+    /// Sends watchers an event that is not recorded.
     pub(crate) fn show(&self, kind: EventKind) {
         self.run().scribe.show(self.id(), kind);
     }
 
-    /// Shows how far an index is, a thousand times at most: it is told of every few passages.
+    /// Reports indexing progress at most a thousand times; the index itself reports every few passages.
     pub(crate) fn show_indexing(&self) -> impl FnMut(IndexProgress) {
         let mut shown = None;
         move |so_far| {
@@ -158,70 +158,70 @@ impl Frame {
         }
     }
 
-    /// Tells the types of documents.
+    /// Detects the types of documents.
     pub(crate) fn detector(&self) -> &Detector {
         &self.run().detector
     }
 
-    /// Texts that frames of this run have in use.
+    /// Texts in use by the frames of this run.
     pub(crate) fn texts(&self) -> &Arc<Texts> {
         &self.run().texts
     }
 
-    /// Who answers sub-calls.
+    /// The sub-model with its URL.
     pub(crate) fn sub_model_name(&self) -> String {
         let reference = self.run().model(Role::Sub).reference();
         format!("{reference} {}", reference.base_url)
     }
 
-    /// Who answers sub-calls, in short.
+    /// The short name of the sub-model.
     pub(crate) fn sub_model_reference(&self) -> String {
         self.run().model(Role::Sub).reference().to_string()
     }
 
-    /// Whom this frame asks, in short.
+    /// The short name of this frame's model.
     pub(crate) fn model_reference(&self) -> String {
         self.model().reference().to_string()
     }
 
-    /// The name that the next call of this frame takes.
+    /// The id of this frame's next call.
     pub(crate) fn next_call(&self) -> CallId {
         CallId { frame: self.id().clone(), ordinal: self.shared.n_calls.load(Ordering::Relaxed) }
     }
 
-    /// Unix time at which the run began: the same for every process that works on it.
+    /// Unix time of the run's start: the same for every process that works on it.
     pub(crate) fn started_at_ms(&self) -> u64 {
         self.run().started_at_ms
     }
 
-    /// Whom this frame asks.
+    /// The model this frame calls.
     fn model(&self) -> &Arc<dyn Model> {
         let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
         self.shared.model.as_ref().unwrap_or_else(|| self.run().model(role))
     }
 
-    /// Tokens of text that fit into one prompt of this frame, beside a reply; as good as endless where the model's window is
-    /// not known. Estimates err, so that a quarter is left free.
+    /// Tokens of text that fit into one prompt of this frame besides a reply; unlimited if the model's window is
+    /// unknown. A quarter is left free, because token counts are estimates.
     pub(crate) fn room_tokens(&self) -> u64 {
         let Some(window) = self.model().window_tokens() else { return u64::MAX };
         let n_reply = self.limits().root_output_tokens_max.min(window / 4);
         (window - n_reply) / 4 * 3
     }
 
-    /// The models that code may name.
+    /// Models that code may call by name.
     pub(crate) fn roster(&self) -> &NamedModels {
         &self.run().models.roster
     }
 
-    /// Asks the model of this frame. The call's place in the tree is taken now, before anything is awaited: identity
-    /// follows program order.
+    /// Calls this frame's model. The call's id is assigned now, before anything is awaited: identity follows program
+    /// order.
     pub fn ask(&self, prompt: Prompt) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
         let (prompt, model) = (Arc::new(prompt), Arc::clone(self.model()));
         self.ask_in(Ask { prompt, model, purpose: Purpose::Turn })
     }
 
-    /// Asks a sub-model a smaller question. It leaves the frames above it enough to conclude with: out of that, the
-    /// call is refused and the run goes on.
+    /// Calls the sub-model with a smaller question. Leaves the frames above enough budget to conclude; if too little
+    /// remains, the call is refused and the run continues.
     pub(crate) fn ask_sub(
         &self,
         prompt: impl Into<Arc<Prompt>>,
@@ -229,7 +229,7 @@ impl Frame {
         self.ask_sub_of(prompt, None)
     }
 
-    /// The same of a model that was named.
+    /// Like [`Self::ask_sub`], with a named model.
     pub(crate) fn ask_sub_of(
         &self,
         prompt: impl Into<Arc<Prompt>>,
@@ -238,7 +238,7 @@ impl Frame {
         self.ask_sub_at(self.take_call(), prompt, named)
     }
 
-    /// The same in a place that was taken before.
+    /// Like [`Self::ask_sub_of`], under a call id that was taken before.
     pub(crate) fn ask_sub_at(
         &self,
         call: CallId,
@@ -249,8 +249,8 @@ impl Frame {
         self.ask_at(call, Ask { prompt: prompt.into(), model, purpose: Purpose::Part })
     }
 
-    /// Asks the model that puts findings together, from a frame below the root. Out of budget, the call is
-    /// refused and the run goes on.
+    /// Calls the synthesis model from a frame below the root. If the budget is exhausted, the call is refused and the
+    /// run continues.
     pub(crate) fn ask_synthesis(
         &self,
         prompt: Prompt,
@@ -263,14 +263,14 @@ impl Frame {
         self.ask_at(self.take_call(), ask)
     }
 
-    /// Takes the next place among the calls of this frame.
+    /// Takes the next call id of this frame.
     fn take_call(&self) -> CallId {
         let ordinal = self.shared.n_calls.fetch_add(1, Ordering::Relaxed);
         CallId { frame: self.id().clone(), ordinal }
     }
 
-    /// The place of a call that may follow: taken along with the call that it depends on, so that the order of replies
-    /// does not decide which place it is. Older journals have none.
+    /// The id of a possible follow-up call, taken together with the call it depends on, so that the order of replies
+    /// does not affect it. Older journals have none.
     pub(crate) fn take_correction(&self) -> Option<CallId> {
         self.run().replay.reserves_corrections().then(|| self.take_call())
     }
@@ -288,7 +288,7 @@ impl Frame {
         }
     }
 
-    /// Asks many at once; replies come back in the order of the prompts.
+    /// Sends many prompts at once; replies are in the order of the prompts.
     pub fn ask_all(
         &self,
         prompts: Vec<Prompt>,
@@ -301,7 +301,7 @@ impl Frame {
         self.open_child(task, Door::Counted)
     }
 
-    /// Hands planned work to a frame of its own: as many as the plan has, at any depth, for as long as their calls take.
+    /// Runs planned work in a child frame, exempt from the limits on depth, number of children and time.
     pub(crate) fn delegate(&self, task: Task) -> BoxFuture<'static, Result<Answer, FrameError>> {
         self.open_child(task, Door::Planned)
     }
@@ -326,7 +326,7 @@ impl Frame {
         })
     }
 
-    /// A child that takes longer than `frame_ms_max` has failed; its parent may live with that.
+    /// A child that takes longer than `frame_ms_max` fails; its parent may continue.
     async fn bound_child(
         &self,
         child: &FrameId,
@@ -342,8 +342,8 @@ impl Frame {
         }
     }
 
-    /// Opens this frame, runs its strategy and closes it with the answer. A frame that is closed on record returns what
-    /// it returned then.
+    /// Opens this frame, runs its strategy and closes it with the answer. If the journal has it closed, returns the
+    /// recorded outcome.
     pub(crate) async fn solve(self, task: Task) -> Result<Answer, FrameError> {
         let replay = &self.run().replay;
         let was_opened = replay.was_opened(self.id(), &task);
@@ -374,7 +374,7 @@ impl Frame {
         Ok(answer)
     }
 
-    /// A child may be opened above the depth limit, and only so many of them.
+    /// Checks the depth limit and the limit on children.
     fn check_may_open(&self, idx: u32) -> Result<(), FrameError> {
         let (depth, limits) = (self.id().depth(), self.limits());
         let children_max = match depth {
@@ -386,7 +386,7 @@ impl Frame {
         let (code, message) = if u64::from(depth) >= limits.depth_max {
             (ErrorCode::DepthExceeded, format!("`limits.depth_max` is {}", limits.depth_max))
         } else if u64::from(idx) >= children_max {
-            // Below the depths that have a limit of their own, a frame has one child.
+            // Below the depths with their own limit, a frame may have one child.
             let limit = if depth > 2 {
                 "the limit".to_owned()
             } else {
@@ -399,8 +399,8 @@ impl Frame {
         Err(FrameError::Refused { frame: self.id().clone(), code, message })
     }
 
-    /// What stops the run stays what it is, and a failure on record keeps the words it was recorded in; any other error
-    /// of a child becomes the child's failure.
+    /// Passes through errors that stop the run and failures that are already recorded; any other error of a child
+    /// becomes the child's failure.
     fn remember_child(&self, frame: FrameId, error: FrameError) -> FrameError {
         let is_on_record = matches!(self.run().replay.closed(&frame), Some(FrameOutcome::Failed { .. }));
         if matches!(error, FrameError::Stopped(_)) || is_on_record {
@@ -408,7 +408,7 @@ impl Frame {
         }
         let code = error.code();
         let message = match &error {
-            // Out of time: that is about the child already.
+            // Timed out: the message is already about the child.
             FrameError::Child { frame: of, message, .. } if *of == frame => message.clone(),
             FrameError::Call { .. }
             | FrameError::Child { .. }
@@ -423,8 +423,8 @@ impl Frame {
         self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
     }
 
-    /// Makes facts of the failures that the strategy has seen: they stand in the journal's queue before anything the
-    /// strategy does next, even if it never awaits that.
+    /// Queues the failures that the strategy has seen for the journal, ahead of anything the strategy does next, even
+    /// if it never awaits that.
     fn move_past_failures(&self) -> Vec<Receipt> {
         let seen = std::mem::take(&mut *self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner));
         let post = |failure| {
@@ -470,7 +470,7 @@ async fn durable(receipts: Vec<Receipt>) -> Result<(), Arc<JournalError>> {
     Ok(())
 }
 
-/// The tokens of a prompt, estimated.
+/// Estimates the tokens of a prompt.
 pub(crate) fn prompt_tokens(prompt: &Prompt) -> u64 {
     let of_messages: u64 = prompt.messages.iter().map(message_tokens).sum();
     let of_tools =
@@ -478,10 +478,10 @@ pub(crate) fn prompt_tokens(prompt: &Prompt) -> u64 {
     estimate_tokens(&prompt.system).saturating_add(of_messages).saturating_add(of_tools)
 }
 
-/// The schema of a tool, roughly: it is the same few fields each time.
+/// Rough size of a tool's schema: the same few fields each time.
 const TOOL_TOKENS: u64 = 100;
 
-/// The tokens of a message with what it says of tools, estimated.
+/// Estimates the tokens of a message, including its tool calls and results.
 pub(crate) fn message_tokens(message: &Message) -> u64 {
     let of_part = |part: &Part| match part {
         Part::ToolCall(call) => estimate_tokens(&call.name) + estimate_tokens(&call.arguments),

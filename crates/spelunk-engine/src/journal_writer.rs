@@ -1,5 +1,6 @@
-//! The scribe: the one thread that writes a run's journal. Facts reach it through a queue; all that are waiting are
-//! written in one piece and made durable by one sync, so a thousand parallel calls do not wait for a thousand syncs.
+//! The journal writer: the one thread that writes a run's journal. Events reach it through a queue; all waiting
+//! events are written together and made durable by one sync, so a thousand parallel calls do not wait for a thousand
+//! syncs.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,12 +13,12 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use crate::Clock;
 
 const BATCH_ENTRIES_MAX: usize = 512;
-/// ReplyCache whose places are remembered.
+/// Replies whose positions are remembered.
 const REPLIES_MAX: usize = 4096;
-/// Watchers that fall further behind catch up from the journal.
+/// Watchers that lag further behind catch up from the journal.
 const WATCHER_EVENTS_MAX: usize = 8192;
 
-/// Makes an event once its long texts are kept; runs on the scribe's thread.
+/// Builds an event after storing its long texts; runs on the writer's thread.
 pub(crate) type Draft = Box<dyn FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send>;
 type Chore = Box<dyn FnOnce(&ReplyCache) + Send>;
 type Broken = Arc<OnceLock<Arc<JournalError>>>;
@@ -28,19 +29,19 @@ enum Entry {
     Chore(Chore),
 }
 
-/// The strategy's side of the queue.
+/// The sending side of the queue.
 #[derive(Clone)]
 pub(crate) struct JournalWriter {
-    /// Not bounded by itself: every call waits for its own facts, so the calls in flight bound it.
+    /// Unbounded in itself: every call waits for its own events, so the calls in flight bound it.
     queue: mpsc::UnboundedSender<Entry>,
     events: broadcast::Sender<Event>,
     seq_last: Arc<AtomicU64>,
-    /// Facts posted so far that somebody must know durable, and how many of them are.
+    /// Events posted so far that must become durable, and how many of them are.
     n_posted: Arc<AtomicU64>,
     n_durable: watch::Receiver<u64>,
-    /// The places of the last replies, oldest first.
+    /// The positions of the last replies, oldest first.
     replies: Arc<Mutex<VecDeque<Mark>>>,
-    /// The first fact that could not be written.
+    /// The first write error.
     broken: Broken,
     clock: Arc<dyn Clock>,
 }
@@ -51,12 +52,12 @@ pub(crate) struct Desk {
     pub(crate) blobs: Blobs,
     pub(crate) replies: ReplyCache,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Held until the last fact is written.
+    /// Held until the last event is written.
     pub(crate) lock: Option<RunLock>,
 }
 
 impl JournalWriter {
-    /// Starts the thread. The receiver resolves when the last fact is written and the lock is free.
+    /// Starts the thread. The receiver resolves when the last event is written and the lock is released.
     pub(crate) fn start(desk: Desk) -> (Self, oneshot::Receiver<()>) {
         let (queue, entries) = mpsc::unbounded_channel();
         let events = broadcast::Sender::new(WATCHER_EVENTS_MAX);
@@ -77,7 +78,7 @@ impl JournalWriter {
         let thread = std::thread::Builder::new().name("spelunk-scribe".into());
         let started = thread.spawn(move || {
             write_all(desk, entries, &events, &Told { seq_last, n_durable: tell_durable, broken });
-            // Nobody may be waiting any more, which is fine.
+            // The receiver may be gone, which is fine.
             let _unheard = done.send(());
         });
         started.expect("the operating system grants one thread per run");
@@ -89,13 +90,13 @@ impl JournalWriter {
         self.events.subscribe()
     }
 
-    /// Records a fact. A synced one is on disk when this returns; a buffered one is on its way.
+    /// Records an event. A synced one is on disk when this returns; a buffered one is only queued.
     pub(crate) async fn record(&self, frame: &FrameId, kind: EventKind) -> Result<(), Arc<JournalError>> {
         let durability = kind.durability();
         self.record_draft(frame, durability, Box::new(move |_| Ok(kind))).await
     }
 
-    /// Records a fact that names long texts.
+    /// Records an event that refers to long texts.
     pub(crate) async fn record_draft(
         &self,
         frame: &FrameId,
@@ -110,7 +111,7 @@ impl JournalWriter {
         }
     }
 
-    /// Puts a fact in its place in the order of truth now; whoever needs it durable waits for the receipt.
+    /// Fixes an event's position in the journal now; await the receipt for durability.
     pub(crate) fn post(&self, frame: &FrameId, draft: Draft) -> Receipt {
         let (ack, written) = oneshot::channel();
         self.n_posted.fetch_add(1, Ordering::SeqCst);
@@ -118,7 +119,7 @@ impl JournalWriter {
         Receipt { sent, written }
     }
 
-    /// The same for a reply, which nobody waits for here: what follows from it waits.
+    /// Posts a reply without a receipt: whatever depends on it waits instead.
     pub(crate) fn post_reply(&self, frame: &FrameId, draft: Draft) {
         drop(self.post(frame, draft));
         let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +129,7 @@ impl JournalWriter {
         replies.push_back(self.mark());
     }
 
-    /// All replies posted so far but the last few.
+    /// A mark before the last `n_last` replies.
     pub(crate) fn replies_before_last(&self, n_last: u64) -> Mark {
         let replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
         let n_last = usize::try_from(n_last).unwrap_or(usize::MAX).min(REPLIES_MAX - 1);
@@ -136,15 +137,15 @@ impl JournalWriter {
         idx.and_then(|idx| replies.get(idx)).copied().unwrap_or(Mark(0))
     }
 
-    /// The facts posted so far. What is put into words now may follow from any of them, and from none after them.
+    /// A mark after the events posted so far. A prompt built now can depend only on events up to this mark.
     pub(crate) fn mark(&self) -> Mark {
         Mark(self.n_posted.load(Ordering::SeqCst))
     }
 
-    /// Waits until every fact before the mark is on disk. Whatever leaves the run waits here for what it follows from.
+    /// Waits until every event before the mark is on disk. Whatever leaves the run waits here for what it depends on.
     pub(crate) async fn written_before(&self, Mark(n_posted): Mark) -> Result<(), Arc<JournalError>> {
         let mut n_durable = self.n_durable.clone();
-        // Facts are written in the order in which they came, so that a number is enough.
+        // Events are written in order, so a count is enough.
         if n_durable.wait_for(|n_durable| *n_durable >= n_posted).await.is_err() {
             self.check()?;
             return Err(gone());
@@ -152,20 +153,20 @@ impl JournalWriter {
         self.check()
     }
 
-    /// Tells watchers something that is not kept.
+    /// Sends watchers an event that is not recorded.
     pub(crate) fn show(&self, frame: &FrameId, kind: EventKind) {
         debug_assert_eq!(kind.durability(), Durability::Ephemeral);
         let seq = self.seq_last.load(Ordering::Relaxed);
-        // Without a watcher there is nobody to tell.
+        // Fails only without watchers.
         drop(self.events.send(Event { seq, at_ms: self.clock.now_ms(), frame: frame.clone(), kind }));
     }
 
-    /// Work on the reply cache, done when it is its turn.
+    /// Queues work on the reply cache.
     pub(crate) fn chore(&self, chore: Chore) -> Result<(), Arc<JournalError>> {
         self.send(Entry::Chore(chore))
     }
 
-    /// Refuses to go on once a fact could not be written: nothing may be paid for that cannot be recorded.
+    /// Returns the first write error: nothing may be paid for that cannot be recorded.
     pub(crate) fn check(&self) -> Result<(), Arc<JournalError>> {
         self.broken.get().map_or(Ok(()), |error| Err(Arc::clone(error)))
     }
@@ -176,18 +177,18 @@ impl JournalWriter {
     }
 }
 
-/// A place in the order of truth.
+/// A position in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Mark(u64);
 
-/// A fact that is on its way to the disk.
+/// An event that is being written.
 pub(crate) struct Receipt {
     sent: Result<(), Arc<JournalError>>,
     written: oneshot::Receiver<Result<(), Arc<JournalError>>>,
 }
 
 impl Receipt {
-    /// Waits until the fact is on disk; one that is only buffered, until it is written.
+    /// Waits until the event is on disk, or written if it is only buffered.
     pub(crate) async fn written(self) -> Result<(), Arc<JournalError>> {
         self.sent?;
         self.written.await.unwrap_or_else(|_| Err(gone()))
@@ -199,7 +200,7 @@ fn gone() -> Arc<JournalError> {
     Arc::new(JournalError::Write { name: "journal.jsonl".into(), source })
 }
 
-/// What the thread tells the strategy's side.
+/// What the thread reports to the sending side.
 struct Told {
     seq_last: Arc<AtomicU64>,
     n_durable: watch::Sender<u64>,
@@ -228,15 +229,15 @@ fn write_all(
         let outcome = written.map(|facts| {
             seq_last.store(desk.journal.seq_last(), Ordering::Relaxed);
             for event in facts {
-                // Without a watcher there is nobody to tell.
+                // Fails only without watchers.
                 drop(events.send(event));
             }
         });
         if let Err(error) = &outcome {
-            // Before anyone is told, so that whoever hears of it finds every door closed.
+            // Set before the acknowledgements, so that whoever receives one also finds the error.
             broken.get_or_init(|| Arc::clone(error));
         }
-        // Where a fact could not be written nobody waits any longer: they find the error.
+        // After a write error the count advances, too: waiting callers wake up and find the error.
         n_durable.send_modify(|n_durable| *n_durable += acks.len() as u64);
         for ack in acks {
             drop(ack.send(outcome.clone()));

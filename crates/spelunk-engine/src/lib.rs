@@ -1,8 +1,9 @@
-//! Deciding and doing: runs, frames, replay, the purse, strategies. Every face of Spelunk builds a [`RunRequest`] and
-//! renders a [`RunView`]; nothing here knows the terminal, an HTTP server, the environment or the home directory.
+//! The engine: runs, frames, replay, the budget and the strategies. Every front end of Spelunk builds a
+//! [`RunRequest`] and renders a [`RunView`]; nothing here knows about the terminal, an HTTP server, environment
+//! variables or the home directory.
 //!
 //! A run is a deterministic program plus a journal of its effects. Start reading at `strategy/direct.rs`, then
-//! `frame.rs`, the only door a strategy has to the outside.
+//! `frame.rs`, a strategy's only access to the outside.
 
 mod again;
 mod analyst;

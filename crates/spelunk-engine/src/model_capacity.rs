@@ -1,30 +1,30 @@
-//! The reader: how much text a model takes in at once without overlooking things. A large model reads what its window
-//! holds. A small one overlooks a line among ten thousand tokens that it finds among five hundred, so it is given less
-//! at a time, and other words.
+//! Model capacity: how much text a model can read at once without overlooking things. A large model can use its whole
+//! window. A small one misses a line in ten thousand tokens that it finds in five hundred, so it gets less text at a
+//! time, and different prompts.
 
 use spelunk_types::{Limits, ModelRef};
 
-/// Models of so many parameters and fewer are small, in millions.
+/// Models with at most this many million parameters are small.
 const SMALL_MILLIONS_MAX: f64 = 4_000.0;
-/// Less than this is not the size of a model: `1m` is often that of a window.
+/// Smaller numbers are not a model size: `1m` often names a window.
 const NAMED_MILLIONS_MIN: f64 = 20.0;
 /// What a small model reads at once.
 const SMALL_SPAN_TOKENS: u64 = 2_000;
-/// A span from which a model is read to as to a large one.
+/// A model with at least this span is treated as a large one.
 const LARGE_SPAN_TOKENS_MIN: u64 = 6_000;
 
-/// How much a model takes in at once.
+/// How much text a model can read at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ModelCapacity {
-    /// Tokens; none where only the window bounds them.
+    /// In tokens; `None` if only the window limits it.
     span_tokens: Option<u64>,
 }
 
 impl ModelCapacity {
-    /// A model that reads whatever its window holds.
+    /// A model that can use its whole window.
     pub const LARGE: Self = Self { span_tokens: None };
 
-    /// What is known of a model: by the settings, and else by the size that its name tells, or its file if it is one.
+    /// The capacity of a model: from the settings, otherwise from the size in its name or of its file.
     pub fn of(model: &ModelRef, limits: &Limits) -> Self {
         let by_file = || model.provider == "local" && is_small(&model.base_url);
         let by_name = || (is_small(&model.name) || by_file()).then_some(SMALL_SPAN_TOKENS);
@@ -38,14 +38,14 @@ impl ModelCapacity {
         self.span_tokens.is_some_and(|tokens| tokens < LARGE_SPAN_TOKENS_MIN)
     }
 
-    /// How much of so much it takes in.
+    /// How many of `tokens_max` tokens it reads at once.
     pub fn span(self, tokens_max: u64) -> u64 {
         self.span_tokens.map_or(tokens_max, |tokens| tokens.min(tokens_max))
     }
 }
 
-/// Whether a name tells of a small model: `qwen2.5-coder-1.5b`, `llama3.2:3b`, `smollm2-135m`. A name with several
-/// sizes is of its largest: `qwen3-30b-a3b`. Some servers give the path of the file: `/models/half-0.5b.gguf`.
+/// Whether a name suggests a small model: `qwen2.5-coder-1.5b`, `llama3.2:3b`, `smollm2-135m`. If a name has several
+/// sizes, the largest counts: `qwen3-30b-a3b`. Some servers report the path of the file: `/models/half-0.5b.gguf`.
 fn is_small(name: &str) -> bool {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let name = name.strip_suffix(".gguf").unwrap_or(name);
@@ -54,7 +54,7 @@ fn is_small(name: &str) -> bool {
     sizes.reduce(f64::max).is_some_and(|largest| largest <= SMALL_MILLIONS_MAX)
 }
 
-/// `1.5b`, `135M`, `a3b`, `8x7b`: parameters in millions.
+/// Parses `1.5b`, `135M`, `a3b`, `8x7b` as millions of parameters.
 fn millions(word: &str) -> Option<f64> {
     let word = word.to_ascii_lowercase();
     let (number, unit) = match (word.strip_suffix('b'), word.strip_suffix('m')) {

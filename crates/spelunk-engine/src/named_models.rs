@@ -1,5 +1,5 @@
-//! The roster: models that code of a session may ask by name, as in `llm_query(prompt, model="fast")`. A model is opened
-//! when it is first named, so that a run which never does needs neither its key nor its address.
+//! Named models: models that code of a session may call by name, as in `llm_query(prompt, model="fast")`. A model is
+//! opened on first use, so a run that never uses it needs neither its key nor its URL.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::run::unpriced;
 type Opened = Result<Arc<dyn Model>, String>;
 type Open = dyn Fn(&str) -> Opened + Send + Sync;
 
-/// Models by name. Cloning gives another handle on the same models.
+/// Models by name. Clones are handles to the same models.
 #[derive(Clone)]
 pub struct NamedModels {
     names: Arc<[String]>,
@@ -23,7 +23,7 @@ pub struct NamedModels {
 }
 
 impl NamedModels {
-    /// Models of these names, each opened by `open` when it is first asked; its error says in words why it cannot be.
+    /// Models with these names, each opened by `open` on first use; its error explains why it cannot be opened.
     pub fn new(
         names: Vec<String>,
         open: impl Fn(&str) -> Result<Arc<dyn Model>, String> + Send + Sync + 'static,
@@ -31,7 +31,7 @@ impl NamedModels {
         Self { names: names.into(), open: Arc::new(open), opened: Arc::default() }
     }
 
-    /// Models that are open already.
+    /// Models that are already open.
     pub fn of(models: BTreeMap<String, Arc<dyn Model>>) -> Self {
         let names = models.keys().cloned().collect();
         Self::new(names, move |name| {
@@ -39,7 +39,7 @@ impl NamedModels {
         })
     }
 
-    /// The same models; one without a known price cannot be asked.
+    /// The same models, refusing those without a known price.
     #[must_use]
     pub(crate) fn with_prices(self) -> Self {
         let open = Arc::clone(&self.open);
@@ -56,12 +56,12 @@ impl NamedModels {
         Self { open: Arc::new(priced), opened: Arc::default(), ..self }
     }
 
-    /// The names, in their order.
+    /// The names, in order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The model of a name; the error says which names there are, or why this one cannot be asked.
+    /// Looks up a model; the error lists the known names, or explains why this one is unavailable.
     pub(crate) fn model(&self, name: &str) -> Result<Arc<dyn Model>, Unlisted> {
         if !self.names.iter().any(|known| known == name) {
             return Err(Unlisted::Unknown { known: self.names.join(", ") });
@@ -84,17 +84,17 @@ impl fmt::Debug for NamedModels {
     }
 }
 
-/// Why a name leads to no model.
+/// Why a lookup failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Unlisted {
-    /// No model has it.
+    /// No model has this name.
     Unknown {
-        /// The names there are, with commas; empty if there are none.
+        /// The known names, comma-separated; empty if there are none.
         known: String,
     },
-    /// The model cannot be asked.
+    /// The model cannot be opened.
     Closed {
-        /// In words.
+        /// The reason.
         why: String,
     },
 }

@@ -1,9 +1,9 @@
-//! Plain answers: whether a text is an answer at all. Every strategy asks this of what it is about to return. An empty
-//! text, a block of code and a call of a tool are steps that a model wanted to take, and never an answer.
+//! Plain answers: whether a text is an answer at all. Every strategy checks this before it returns. An empty text, a
+//! block of code and a tool call are steps that a model wanted to take, never an answer.
 //!
-//! Code alone is an answer in one case: the question asks for code, and the text is given as the answer, which means a
-//! reply of a strategy that runs no code (`direct`, `search`), the value of `FINAL`, or what an agent wrote to its answer
-//! file. In the concluding turn of a session or an agent it never is: there the model may only be continuing its work.
+//! Code alone is an answer in one case: the question asks for code, and the text is given as the answer, which means
+//! a reply of a strategy that runs no code (`direct`, `search`), the value of `FINAL`, or an agent's answer file. In
+//! the concluding turn of a session or an agent it never is, because the model may just be continuing its work.
 
 use std::future::Future;
 
@@ -16,19 +16,19 @@ use crate::strategy::sentences;
 use crate::transcript::worded;
 use crate::{Frame, FrameError};
 
-/// What is shown to a model of a reply that was no answer.
+/// How much of a rejected reply is shown to the model.
 const REPLY_CHARS_MAX: usize = 2_000;
 
-/// Whether code without a word of explanation may be the answer.
+/// Whether code without any explanation may be the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CodeAlone {
-    /// The question asks for it.
+    /// The question asks for code.
     IsAnswer,
-    /// It is a step on the way.
+    /// Code is an intermediate step.
     IsNone,
 }
 
-/// Words with which somebody asks for something to be written, and what is written then.
+/// Verbs that ask for something to be written, and nouns for code.
 const MAKING: &str = "write show give generate implement create print fix rewrite refactor convert translate complete provide \
     quote produce";
 const CODE: &str = "code command commands script program function snippet query sql regex regexp expression oneliner \
@@ -37,7 +37,7 @@ const HOW: &[&str] =
     &["how do i ", "how to ", "how can i ", "which command ", "what command ", "what is the command "];
 
 impl CodeAlone {
-    /// By the words of a question.
+    /// Decides by the words of a question.
     pub(crate) fn for_question(question: &str) -> Self {
         let lower = question.to_lowercase().replace("one-liner", "oneliner");
         let words: Vec<&str> =
@@ -49,24 +49,24 @@ impl CodeAlone {
     }
 }
 
-/// Whether a list of words has this one.
+/// Whether a list of words contains this one.
 fn is_among(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
-/// Why a text is no answer.
+/// Why a text is not an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
-    /// It says nothing.
+    /// It is empty.
     Empty,
     /// It is code.
     Code,
-    /// It calls a tool.
+    /// It is a tool call.
     Call,
 }
 
 impl NoAnswer {
-    /// What it is, after "the reply is" or "the answer is".
+    /// A description that follows "the reply is" or "the answer is".
     pub(crate) fn what(self) -> &'static str {
         match self {
             Self::Empty => "empty",
@@ -75,13 +75,13 @@ impl NoAnswer {
         }
     }
 
-    /// What the model is asked for next.
+    /// The follow-up request to the model.
     pub(crate) fn nudge(self) -> String {
         let nothing_runs = if self == Self::Empty { "" } else { ", and nothing runs it" };
         format!("Your reply is {}{nothing_runs}. Write the answer itself, in words.", self.what())
     }
 
-    /// The end of a frame whose model gave no answer.
+    /// The error of a frame whose model gave no answer.
     pub(crate) fn error(self, frame: &Frame) -> FrameError {
         let code = match self {
             Self::Empty => ErrorCode::ModelReplyEmpty,
@@ -92,7 +92,7 @@ impl NoAnswer {
     }
 }
 
-/// Asks for an answer in words. A reply that is none is shown to the model with the reason, once.
+/// Asks for an answer in words. A reply that is not one is sent back with the reason, once.
 pub(crate) async fn ask<F>(
     frame: &Frame,
     prompt: Prompt,
@@ -106,8 +106,8 @@ where
     ask_again(frame, prompt, reply, code, send).await
 }
 
-/// The same where the first reply is there already. ReplyCache of several prompts are taken one by one in the order of the
-/// prompts: the places of these calls follow the program, not the network.
+/// Like [`ask`], with the first reply given. Replies to several prompts are handled one by one in prompt order, so
+/// that call ids follow the program, not the network.
 pub(crate) async fn ask_again<F>(
     frame: &Frame,
     mut prompt: Prompt,
@@ -128,13 +128,13 @@ where
     }
 }
 
-/// Why a reply is no answer; nothing where it is one.
+/// Why a reply is not an answer; `None` if it is one.
 pub(crate) fn fault_of(reply: &Reply, code: CodeAlone) -> Option<NoAnswer> {
     let fault = fault(&reply.text, code)?;
     Some(if reply.tool_calls.is_empty() { fault } else { NoAnswer::Call })
 }
 
-/// Why a text is no answer; nothing where it is one.
+/// Why a text is not an answer; `None` if it is one.
 pub(crate) fn fault(text: &str, code: CodeAlone) -> Option<NoAnswer> {
     let visible: String = text.chars().filter(|c| !is_invisible(*c)).collect();
     let parts = Parts::of(&visible);
@@ -151,14 +151,14 @@ pub(crate) fn fault(text: &str, code: CodeAlone) -> Option<NoAnswer> {
     }
 }
 
-/// Characters that take no room: without others they say nothing.
+/// Zero-width characters: a text of nothing else is empty.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
         || (c.is_control() && !c.is_whitespace())
 }
 
-/// What only code of a session calls.
+/// Names that only code of a session uses.
 const SESSION: [&str; 8] =
     ["```repl", "<repl>", "<tool_call>", "FINAL(", "FINAL_VAR(", "llm_query", "rlm_query", "SHOW_VARS("];
 
@@ -166,7 +166,7 @@ fn is_for_session(text: &str) -> bool {
     SESSION.iter().any(|word| text.contains(word)) || text.trim_start().starts_with('{')
 }
 
-/// Labels of fences with code in other languages than Python, and with calls.
+/// Fence labels of calls and of code in languages other than Python.
 const CODE_LABELS: &str = "bash sh shell zsh fish console powershell ps1 cmd bat js javascript jsx ts typescript tsx rust rs go java \
     kotlin scala c cpp c++ cs csharp ruby rb perl php lua r julia swift sql awk sed haskell ipython jupyter \
     code";
@@ -185,25 +185,25 @@ const CALL_TAGS: &[&str] = &[
     "[TOOL_CALLS]",
     "[TOOL_REQUEST]",
 ];
-/// How sentences begin that only lead to the code or the call after them.
+/// Openings of sentences that merely introduce the code or call after them.
 const LEADING: &str = "let me|let's|let us|i will|i'll|i need|i should|i am going|i'm going|i want|i can|i have to|i'd|we need|\
     we can|we will|we'll|we should|first, i|first i|first, let|first, we|now i|now, i|now let|now, let|next i|\
     next, i|then i|to answer|to find|to determine|to check|to get|to see|to look|to do|here is|here's|here are|\
     the following|this code|this script|this block|this will|below is|run this|run the following|okay|ok|sure|\
     certainly|of course|alright";
-/// A lead of a few words before a colon, such as `Searching:`.
+/// An introduction of a few words before a colon, such as `Searching:`.
 const LEAD_WORDS_MAX: usize = 3;
 
-/// What a text consists of.
+/// The parts of a text.
 #[derive(Debug, Default)]
 struct Parts {
-    /// What is neither code nor a call, nor evidence for either.
+    /// Everything that is neither code, a call nor evidence.
     words: String,
     has_code: bool,
     has_call: bool,
-    /// Whether nothing but the call is said last: the model waits for its result.
+    /// Whether the text ends with the call: the model is waiting for its result.
     ends_with_call: bool,
-    /// Tags that are not closed after the place that is read: nobody looks for their ends again.
+    /// Tags without a closing tag in the rest of the text, so that it is not searched again.
     unclosed: Vec<&'static str>,
 }
 
@@ -229,7 +229,7 @@ impl Parts {
         }
     }
 
-    /// Takes what begins with this line, and says how long it is.
+    /// Takes the part that begins with this line and returns its length.
     fn take(&mut self, line: &str, rest: &str) -> usize {
         let text = line.trim();
         if text.starts_with("```") || text.starts_with("~~~") {
@@ -285,12 +285,12 @@ impl Parts {
         n_read
     }
 
-    /// A call between tags that begins on this line: the words before it, and how much of the text it ends.
+    /// A tagged call that begins on this line: the words before it, and where it ends.
     fn tag_in<'a>(&mut self, line: &'a str, rest: &str) -> Option<(&'a str, usize)> {
         let tags = CALL_TAGS.iter().filter_map(|tag| Some((line.find(tag)?, *tag)));
         let (at, tag) = tags.min_by_key(|(at, _)| *at)?;
         let before = line.get(..at)?;
-        // A tag that is only named is quoted.
+        // A tag in quotes is only mentioned.
         if before.ends_with(['`', '"', '\'']) {
             return None;
         }
@@ -318,7 +318,7 @@ impl Parts {
         self.words.push('\n');
     }
 
-    /// Whether there are words that are more than a lead to code or a call.
+    /// Whether there are words besides an introduction to code or a call.
     fn says_something(&self) -> bool {
         let is_bare = !self.has_code && !self.has_call;
         let mut said = self.words.lines().flat_map(sentences).filter(|sentence| has_sign(sentence));
@@ -326,7 +326,7 @@ impl Parts {
     }
 }
 
-/// Whether there is anything to read: letters, digits, or signs such as ✓.
+/// Whether there is anything visible: letters, digits, or symbols such as ✓.
 fn has_sign(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace() && !"`~*_#>|-=.:<>/".contains(c))
 }
@@ -340,14 +340,14 @@ fn is_lead(sentence: &str) -> bool {
         || (lower.ends_with(':') && n_words <= LEAD_WORDS_MAX)
 }
 
-/// Whether the whole text is code of a session without a fence.
+/// Whether the whole text is unfenced session code.
 fn is_bare_program(text: &str) -> bool {
     (is_for_session(text) || text.contains("print("))
         && !text.contains("```")
         && !find_cells(&format!("```\n{}\n```", text.trim())).cells.is_empty()
 }
 
-/// The length of a call of a tool that is written as JSON at the beginning of a text, with the rest of its line.
+/// The length of a JSON tool call at the beginning of a text, including the rest of its line.
 fn call_at(text: &str) -> Option<usize> {
     let mut values = Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;

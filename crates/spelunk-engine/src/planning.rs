@@ -1,5 +1,5 @@
-//! The plan of an analysis: which tasks the text is cut into. `map` reads by it, and whoever wants to know before a run is
-//! shown the same; what it may cost is in `forecast.rs`.
+//! The plan of an analysis: the tasks that the text is split into. `map` follows it, and previews before a run show
+//! the same plan; `forecast.rs` estimates its cost.
 
 mod forecast;
 
@@ -12,12 +12,12 @@ pub use self::forecast::{Forecast, Range, forecast};
 use crate::analyst::Analysis;
 use crate::{ModelCapacity, QuestionKind};
 
-/// Cuts a view into tasks for a question and for the model that begins the run.
+/// Splits a view into tasks for a question and the root model.
 pub fn plan_analysis(view: &View, question: &str, reader: ModelCapacity, mut options: PlanOptions) -> Plan {
     let limits = &mut options.limits;
     limits.chunk_tokens_max = reader.span(limits.chunk_tokens_max);
     if is_counting(question) {
-        // A line that two parts show is counted by both, and nobody can tell afterwards.
+        // A line shown in two parts would be counted twice, and nobody could tell afterwards.
         (limits.overlap_log_lines, limits.overlap_prose_lines, limits.overlap_other_lines) = (0, 0, 0);
     }
     make_plan(view, &options)
@@ -36,7 +36,7 @@ pub(crate) fn analyses(plan: &Plan, view: &View, focus: Focus) -> Vec<Analysis> 
     analyses
 }
 
-/// Those that are parts of long documents.
+/// Tasks that are parts of long documents.
 pub(crate) fn chunks(plan: &Plan, view: &View, focus: Focus) -> Vec<Analysis> {
     let chunk = |planned: &PlanTask| match &planned.work {
         Work::Chunk(chunk) => Some(Analysis::of_chunk(planned, chunk, view, focus)),
@@ -45,7 +45,7 @@ pub(crate) fn chunks(plan: &Plan, view: &View, focus: Focus) -> Vec<Analysis> {
     plan.tasks.iter().filter_map(chunk).collect()
 }
 
-/// Those that are small documents together.
+/// Tasks that are batches of small documents.
 pub(crate) fn batches(small: &[ManifestRow], limits: &Limits, view: &View, focus: Focus) -> Vec<Analysis> {
     let join = |batch: spelunk_context::Batch| {
         let mut items = batch.items.iter().map(|item| Analysis::of_small(&small[item.row_idx], view, focus));

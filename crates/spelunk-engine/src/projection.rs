@@ -1,5 +1,5 @@
-//! The projection: a run as a folder of plain files that people and other tools can read, made from its journal. It is
-//! never read back: it can be deleted at any time, and the same journal always gives the same bytes.
+//! The projection: a run as a folder of plain files for people and other tools, derived from its journal. It is never
+//! read back and can be deleted at any time; the same journal always yields the same bytes.
 
 mod desk;
 mod files;
@@ -21,7 +21,7 @@ use crate::{RunView, wire};
 const EVIDENCE: &str = "state/evidence.jsonl";
 const ERRORS: &str = "state/errors.jsonl";
 
-/// A run on its way to files.
+/// The state from which the files of a run are written.
 pub struct Projection {
     workspace: Workspace,
     run: RunId,
@@ -36,15 +36,15 @@ pub struct Projection {
     tokens: BTreeMap<FrameId, u64>,
     /// How many workers each frame opened.
     nested: BTreeMap<FrameId, u64>,
-    /// For each worker with a confidence: that, and the tokens it took.
+    /// For each worker that reports a confidence: that, and the tokens it used.
     confidences: Vec<(f64, u64)>,
-    /// Lines that wait to be appended, by file.
+    /// Lines to be appended, by file.
     lines: BTreeMap<&'static str, String>,
-    /// Files to which something was appended already.
+    /// Files that have been appended to.
     appended: BTreeSet<&'static str>,
-    /// What whole files were last written with.
+    /// Hashes of the files as last written.
     written: BTreeMap<&'static str, BlobId>,
-    /// Whether the run has a desk: then some files are the agent's own.
+    /// Whether the run has a desk: then some files belong to the agent.
     has_desk: bool,
 }
 
@@ -64,9 +64,9 @@ struct Start {
     limits: Limits,
 }
 
-/// A frame that works for another.
+/// A child frame.
 struct Worker {
-    /// From 1, in the order in which they began.
+    /// Starts at 1, in order of opening.
     number: usize,
     strategy: Strategy,
     question: Text,
@@ -79,9 +79,9 @@ struct Worker {
 /// What one task reads, by reference.
 struct ChunkRow {
     worker: Option<usize>,
-    /// What it is about, in words.
+    /// A label for people.
     label: String,
-    /// Known once its report is there.
+    /// Known once its report exists.
     units: Vec<Unit>,
     content_type: Option<String>,
     state: &'static str,
@@ -95,7 +95,7 @@ enum Ending {
 }
 
 impl Projection {
-    /// Nothing is written yet.
+    /// Creates an empty projection; nothing is written yet.
     pub fn new(workspace: &Workspace, run: &RunId, files: DerivedFiles) -> Self {
         Self {
             workspace: workspace.clone(),
@@ -117,8 +117,9 @@ impl Projection {
         }
     }
 
-    /// Writes all files of a run as its journal is now.
+    /// Writes all files of a run from its current journal.
     pub fn rebuild(workspace: &Workspace, run: &RunId, files: DerivedFiles) -> Result<(), JournalError> {
+        files.remove_leftovers();
         let mut projection = Self::new(workspace, run, files);
         for record in workspace.read_journal(run)? {
             projection.apply(&record)?;
@@ -126,7 +127,7 @@ impl Projection {
         projection.flush()
     }
 
-    /// Takes one event in. The files of single tasks are written at once, the others by `flush`.
+    /// Applies one event. Files of single tasks are written at once, the others by `flush`.
     pub fn apply(&mut self, record: &Record) -> Result<(), JournalError> {
         let Record::Known(event) = record else { return Ok(()) };
         self.take_in(event)?;
@@ -174,7 +175,7 @@ impl Projection {
         Ok(())
     }
 
-    /// Begins anew with what still counts once a limit was raised. What was paid stays counted.
+    /// Starts over with the events that still count after a limit was raised. Costs stay counted.
     fn set_aside(&mut self, resumed: &Event) -> Result<(), JournalError> {
         let records = self.workspace.read_journal(&self.run)?;
         let events = records.iter().filter_map(|record| match record {
@@ -198,7 +199,7 @@ impl Projection {
         Ok(())
     }
 
-    /// Brings the files that tell about the run as a whole up to date. The answer comes last: where it is, all is.
+    /// Updates the files about the whole run. The answer is written last: if it exists, the others are complete.
     pub fn flush(&mut self) -> Result<(), JournalError> {
         for (name, lines) in std::mem::take(&mut self.lines) {
             if self.appended.insert(name) {

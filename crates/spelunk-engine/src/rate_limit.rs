@@ -1,7 +1,7 @@
-//! RateLimit: how fast one model may be asked, shared by all runs of an engine. It keeps to the requests and tokens per minute
-//! that the user states, and finds out by itself how many calls at once the provider likes: fewer after a refusal or when
-//! first words come much later than they did, one more after each full round of successes. A model that was out rests for
-//! a while: where another can stand in for it, that one is asked first.
+//! Rate limits: how fast one model may be called, shared by all runs of an engine. Enforces the configured requests
+//! and tokens per minute, and adapts the number of parallel calls to the provider: fewer after a refusal or when the
+//! time to the first token rises sharply, one more after each full round of successes. A model that was unavailable
+//! rests for a while, and its fallbacks are called first.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,43 +14,42 @@ use tokio::time::{Instant, sleep};
 
 use crate::concurrency::{ConcurrencyLimit, Pass};
 
-/// More calls of one model at once than any provider takes from one machine.
+/// More parallel calls of one model than any provider accepts from one machine.
 const WIDTH_MAX: u64 = 4096;
-/// Models that are remembered; a process that asks more of them than this begins to forget.
+/// Models remembered; beyond this, unused ones are forgotten.
 const PACES_MAX: usize = 1000;
-/// First words that come this many times later than the quickest so far mean that the provider is crowded.
+/// A time to first token this many times the fastest so far means that the provider is congested.
 const CROWDED_FACTOR: u32 = 4;
-/// Below this, a wait says nothing about the provider.
+/// Shorter waits say nothing about the provider.
 const CROWDED_MIN: Duration = Duration::from_secs(2);
-/// A crowd alone never takes it below this: a model that thinks before its first word looks like one.
+/// Congestion alone never reduces the width below this: a model that reasons before its first token looks the same.
 const CROWDED_WIDTH_MIN: usize = 8;
-/// Waits that the average looks back on.
+/// Window of the moving average.
 const WAITS_AVERAGED: u32 = 16;
 
-/// Outages in a row after which a model rests. One alone may be an accident.
+/// Consecutive outages after which a model rests. A single one may be an accident.
 const OUTAGES_MAX: u32 = 3;
-/// How long it rests. Each call that still asked it would wait as long as the first did.
+/// How long it rests. Each call sent meanwhile would wait as long as the first did.
 const REST: Duration = Duration::from_secs(30);
 
-/// Refused schemas that are remembered for a model; one more costs a request each time.
+/// Refused schemas remembered per model; any further one costs an extra request each time.
 const SCHEMAS_MAX: usize = 1000;
 
-/// How fast one model may be asked.
+/// The rate limit of one model.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     gate: ConcurrencyLimit,
     bucket: Option<Mutex<RateBucket>>,
-    /// Where calls wait for the bucket, in the order in which they came: a large one is not overtaken for ever by small
-    /// ones.
+    /// Calls queue here for the bucket in order of arrival: small ones cannot overtake a large one forever.
     line: tokio::sync::Mutex<()>,
     waits: Mutex<Waits>,
     outages: Mutex<Outages>,
-    /// Schemas that the provider has said it does not take for this model.
+    /// Schemas that the provider has refused for this model.
     refused_schemas: Mutex<HashSet<BlobId>>,
     began: Instant,
 }
 
-/// How long first words take.
+/// Times to first token.
 #[derive(Debug, Default)]
 struct Waits {
     quickest: Option<Duration>,
@@ -58,16 +57,16 @@ struct Waits {
     n_since_change: u32,
 }
 
-/// How often a model was out.
+/// Outages of a model.
 #[derive(Debug, Default)]
 struct Outages {
     n_in_a_row: u32,
     rests_until: Option<Instant>,
-    /// The wait that the provider asked for; a reply to an earlier request does not shorten it.
+    /// The end of the pause the provider requested; a reply to an earlier request does not shorten it.
     pauses_until: Option<Instant>,
 }
 
-/// The right to have one call in flight with this model.
+/// The permit to have one call in flight with this model.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     pace: &'a RateLimit,
@@ -90,7 +89,7 @@ impl RateLimit {
         }
     }
 
-    /// Waits until a call that may use so many tokens can be sent.
+    /// Waits until a call that may use this many tokens can be sent.
     pub(crate) async fn enter(&self, tokens: u64) -> Turn<'_> {
         let pass = self.gate.enter().await;
         let mut taken_at_ms = 0;
@@ -113,7 +112,7 @@ impl RateLimit {
         self.gate.narrow(wait);
     }
 
-    /// It is out. One that keeps silent costs whoever waits the most, and rests at once.
+    /// The model is unavailable. A silent one costs its callers the most time, so it rests at once.
     pub(crate) fn failed(&self, error: &ModelError) {
         let is_silent = matches!(error, ModelError::TimedOut { .. });
         let mut outages = lock(&self.outages);
@@ -123,13 +122,13 @@ impl RateLimit {
         }
     }
 
-    /// Nobody who can ask another should ask it for a while.
+    /// Callers with a fallback should not call this model for a while.
     pub(crate) fn rest(&self) {
         lock(&self.outages).rests_until = Some(Instant::now() + REST);
     }
 
-    /// The provider has no capacity: half as many from now on, none before `pause` is over, and whoever can ask another
-    /// does not stand at its door.
+    /// The provider has no capacity: halves the width, pauses, and lets callers with a fallback use it instead of
+    /// waiting.
     pub(crate) fn overloaded(&self, pause: Duration) {
         self.gate.narrow(pause);
         let until = Instant::now() + pause;
@@ -142,7 +141,7 @@ impl RateLimit {
         rests_until.max(pauses_until).is_some_and(|until| until > Instant::now())
     }
 
-    /// A call succeeded; its first word came after this long.
+    /// A call succeeded; its first token took this long.
     pub(crate) fn succeeded(&self, first_word: Duration) {
         {
             let mut outages = lock(&self.outages);
@@ -155,13 +154,13 @@ impl RateLimit {
         }
     }
 
-    /// Whether this schema is worth sending.
+    /// Whether to send this schema.
     pub(crate) fn takes_schema(&self, schema: &Value) -> bool {
         let refused = lock(&self.refused_schemas);
         refused.is_empty() || !refused.contains(&schema_key(schema))
     }
 
-    /// The provider does not take this schema for this model. One schema that it cannot read says nothing about others.
+    /// The provider refuses this schema for this model. That says nothing about other schemas.
     pub(crate) fn refuse_schema(&self, schema: &Value) {
         let mut refused = lock(&self.refused_schemas);
         if refused.len() < SCHEMAS_MAX {
@@ -169,8 +168,8 @@ impl RateLimit {
         }
     }
 
-    /// Whether first words come much later than they can. Said at most once for each round of calls, so that what a
-    /// change does can be seen before the next.
+    /// Whether first tokens take much longer than they could. True at most once per round of calls, so that a change
+    /// can take effect before the next.
     fn is_crowded(&self, first_word: Duration) -> bool {
         let mut waits = lock(&self.waits);
         let quickest = waits.quickest.map_or(first_word, |quickest| quickest.min(first_word));
@@ -187,7 +186,7 @@ impl RateLimit {
             && waits.average >= quickest.saturating_mul(CROWDED_FACTOR);
         if is_crowded {
             waits.n_since_change = 0;
-            // What was quick once may never be again: the comparison moves up slowly.
+            // The fastest time may never be reached again, so the reference rises slowly.
             waits.quickest = Some(quickest * 2);
         }
         is_crowded
@@ -199,7 +198,7 @@ impl RateLimit {
 }
 
 impl Turn<'_> {
-    /// Corrects what was taken from the minute by what was used.
+    /// Corrects the tokens taken from the bucket by those actually used.
     pub(crate) fn settle(&self, tokens_used: u64) {
         if let Some(bucket) = &self.pace.bucket {
             lock(bucket).settle((self.tokens_taken, self.taken_at_ms), tokens_used);
@@ -207,15 +206,14 @@ impl Turn<'_> {
     }
 }
 
-/// How fast each model may be asked. Engines that share one keep to it together. Cloning gives another handle on the
-/// same paces.
+/// The rate limits of all models. Engines that share one are limited together. Clones are handles to the same limits.
 #[derive(Debug, Clone, Default)]
 pub struct RateLimits {
     paces: Arc<Mutex<HashMap<String, Arc<RateLimit>>>>,
 }
 
 impl RateLimits {
-    /// The pace of a model: the same for all runs.
+    /// The rate limit of a model, shared by all runs.
     pub(crate) fn of(&self, model: &dyn Model) -> Arc<RateLimit> {
         let reference = model.reference();
         let rate = model.rate();

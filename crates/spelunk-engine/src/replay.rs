@@ -1,6 +1,6 @@
-//! Replay: the recorded outcomes of a run, by call and by frame. A resumed strategy runs from its first line again; what
-//! it asked before is answered from here, and no request is sent. Of what a raised limit set aside, only what was paid is
-//! here, for whoever asks the same at the same place (`again.rs`).
+//! Replay: the recorded outcomes of a run, by call and by frame. A resumed strategy runs again from the start; its
+//! earlier calls are answered from here without a request. Of the events set aside by a raised limit, only those that
+//! were paid for are kept, for calls that repeat the same prompt under the same id (`again.rs`).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,33 +13,33 @@ use crate::Task;
 use crate::again::{Aside, still_counts};
 use crate::budget::code_of;
 
-/// What the journal already knows.
+/// The recorded outcomes.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
-    /// The format of the journal, or 0 for a run that begins now.
+    /// The format of the journal; 0 for a new run.
     format: u32,
     prompts: HashMap<CallId, BlobId>,
     settled: HashMap<CallId, CallOutcome>,
     opened: HashMap<FrameId, OpenedFrame>,
     closed: HashMap<FrameId, FrameOutcome>,
-    /// Facts without an outcome that a strategy records on its way, such as checked citations: how many each frame has.
+    /// Per frame, the number of recorded facts without an outcome, such as checked citations.
     noted: HashMap<FrameId, usize>,
     cells: HashMap<FrameId, Vec<RanCell>>,
     observed: HashMap<FrameId, BTreeMap<u32, Observed>>,
-    /// The digest of the desk that a frame began with.
+    /// The digest of each frame's initial desk.
     laid: HashMap<FrameId, BlobId>,
     tools: HashMap<FrameId, Vec<RanTool>>,
-    /// What was asked after the first answer.
+    /// Questions asked after the first answer.
     added: Vec<Text>,
     recalled: HashMap<FrameId, Text>,
-    /// Why a frame was told to conclude, last.
+    /// The last reason for which a frame was told to conclude.
     limited: HashMap<FrameId, ErrorCode>,
-    /// Calls and frames that were set aside: they count for those who ask the same, and bind nobody.
+    /// Calls and frames that were set aside: reused for identical requests, but not binding.
     calls_aside: HashSet<CallId>,
     frames_aside: HashSet<FrameId>,
 }
 
-/// A cell, as recorded.
+/// A recorded cell.
 #[derive(Debug)]
 pub(crate) struct RanCell {
     pub(crate) code: Text,
@@ -51,15 +51,15 @@ pub(crate) struct RanCell {
     pub(crate) took_ms: u64,
 }
 
-/// A value that was received from outside, as recorded.
+/// A recorded value from outside.
 #[derive(Debug)]
 pub(crate) struct Observed {
-    /// What was asked for.
+    /// What was requested.
     pub(crate) what: String,
     pub(crate) value: Text,
 }
 
-/// A call of a tool, as recorded.
+/// A recorded tool call.
 #[derive(Debug)]
 pub(crate) struct RanTool {
     pub(crate) name: String,
@@ -69,7 +69,7 @@ pub(crate) struct RanTool {
     pub(crate) desk: BlobId,
 }
 
-/// The task of a frame, as recorded.
+/// The recorded task of a frame.
 #[derive(Debug)]
 struct OpenedFrame {
     strategy: Strategy,
@@ -79,7 +79,7 @@ struct OpenedFrame {
 }
 
 impl OpenedFrame {
-    /// Whether this is the task that the frame is given now.
+    /// Whether the frame's current task is the same.
     fn is(&self, task: &Task) -> bool {
         let is_note = match (&self.note, &task.note) {
             (Some(recorded), Some(now)) => is_text(recorded, now),
@@ -101,7 +101,7 @@ fn mark<T: Clone + Eq + std::hash::Hash>(marked: &mut HashSet<T>, item: &T, is_m
     }
 }
 
-/// Whether this is the text that was recorded.
+/// Whether the text is the recorded one.
 pub(crate) fn is_text(recorded: &Text, now: &str) -> bool {
     match recorded {
         Text::Inline { text } => text == now,
@@ -120,7 +120,7 @@ impl Replay {
             let Event { frame, kind, .. } = event;
             match kind {
                 EventKind::CallStarted { call, prompt, .. } => {
-                    // In the place of one that was set aside, it has no outcome yet.
+                    // If it replaces one that was set aside, it has no outcome yet.
                     replay.settled.remove(call);
                     replay.prompts.insert(call.clone(), prompt.clone());
                     mark(&mut replay.calls_aside, call, is_aside);
@@ -153,7 +153,7 @@ impl Replay {
                 }
                 EventKind::QuestionAdded { question } => {
                     replay.added.push(question.clone());
-                    // Its answer was the answer to what was asked before.
+                    // Its answer belonged to the previous question.
                     replay.closed.remove(frame);
                 }
                 EventKind::FindingsRecalled { reports, .. } => {
@@ -182,7 +182,7 @@ impl Replay {
         replay
     }
 
-    /// A frame began; in the place of one that was set aside, it has not ended.
+    /// Applies the opening of a frame; if it replaces one that was set aside, it has not ended.
     fn open(&mut self, event: &Event, is_aside: bool) {
         let EventKind::FrameOpened { strategy, question, view, note } = &event.kind else { return };
         let (strategy, question, view) = (*strategy, question.clone(), view.clone());
@@ -192,28 +192,28 @@ impl Replay {
         mark(&mut self.frames_aside, &event.frame, is_aside);
     }
 
-    /// Whether a call is on record with this prompt; nothing where it is not on record.
+    /// Whether a recorded call has this prompt; `None` if the call is not recorded.
     pub(crate) fn was_asked(&self, call: &CallId, prompt: &BlobId) -> Option<bool> {
         let is_same = self.prompts.get(call)? == prompt;
         (is_same || !self.calls_aside.contains(call)).then_some(is_same)
     }
 
-    /// How a call ended.
+    /// The outcome of a call.
     pub(crate) fn settled(&self, call: &CallId) -> Option<&CallOutcome> {
         self.settled.get(call)
     }
 
-    /// Whether a call is on record, whatever it asked.
+    /// Whether a call is recorded, with any prompt.
     pub(crate) fn has_call(&self, call: &CallId) -> bool {
         self.prompts.contains_key(call) && !self.calls_aside.contains(call)
     }
 
-    /// Whether a frame is on record, whatever its task.
+    /// Whether a frame is recorded, with any task.
     pub(crate) fn has_frame(&self, frame: &FrameId) -> bool {
         self.opened.contains_key(frame) && !self.frames_aside.contains(frame)
     }
 
-    /// Whether a frame is on record with this task; nothing where it is not on record.
+    /// Whether a recorded frame has this task; `None` if the frame is not recorded.
     pub(crate) fn was_opened(&self, frame: &FrameId, task: &Task) -> Option<bool> {
         let is_same = self.opened.get(frame)?.is(task);
         (is_same || !self.frames_aside.contains(frame)).then_some(is_same)
@@ -224,7 +224,7 @@ impl Replay {
         self.limited.get(frame).copied()
     }
 
-    /// How a frame ended.
+    /// The outcome of a frame.
     pub(crate) fn closed(&self, frame: &FrameId) -> Option<&FrameOutcome> {
         self.closed.get(frame)
     }
@@ -234,38 +234,38 @@ impl Replay {
         self.cells.get(frame)?.get(idx as usize)
     }
 
-    /// The n-th value a frame received from outside.
+    /// The n-th value that a frame received from outside.
     pub(crate) fn observed(&self, frame: &FrameId, ordinal: u32) -> Option<&Observed> {
         self.observed.get(frame)?.get(&ordinal)
     }
 
-    /// Whether a typed sub-call takes the place of its correction along with its own. In format 1 it took it when the
-    /// correction was needed, so that the order of replies decided which place that was.
+    /// Whether a typed sub-call takes the id of its correction together with its own. In format 1 the id was taken
+    /// when the correction was needed, so it depended on the order of replies.
     pub(crate) fn reserves_corrections(&self) -> bool {
         self.format != 1
     }
 
-    /// The digest of the desk that a frame began with.
+    /// The digest of a frame's initial desk.
     pub(crate) fn laid(&self, frame: &FrameId) -> Option<&BlobId> {
         self.laid.get(frame)
     }
 
-    /// The n-th tool of a frame.
+    /// The n-th tool call of a frame.
     pub(crate) fn tool(&self, frame: &FrameId, idx: u32) -> Option<&RanTool> {
         self.tools.get(frame)?.get(idx as usize)
     }
 
-    /// What was asked after the first answer, in order.
+    /// Questions asked after the first answer, in order.
     pub(crate) fn added(&self) -> &[Text] {
         &self.added
     }
 
-    /// The findings of earlier runs that a frame took.
+    /// The findings of earlier runs that a frame reused.
     pub(crate) fn recalled(&self, frame: &FrameId) -> Option<&Text> {
         self.recalled.get(frame)
     }
 
-    /// How many notes a frame has on record.
+    /// How many notes of a frame are recorded.
     pub(crate) fn n_noted(&self, frame: &FrameId) -> usize {
         self.noted.get(frame).copied().unwrap_or(0)
     }

@@ -1,5 +1,5 @@
-//! The report: what many analysts found, put together by code. Duplicates are merged, counts are added up, the gravest
-//! comes first; nothing here is left to a model, so nothing is lost or invented.
+//! Merges the reports of analysts in code: deduplicates findings, adds up counts, sorts by severity. No model is
+//! involved, so nothing is lost or invented.
 
 mod coverage;
 mod directories;
@@ -15,7 +15,7 @@ pub(crate) use self::directories::directory_lines;
 pub(crate) use self::markdown::{findings_section, in_order, one_line, shown};
 pub(crate) use self::names::expand_names;
 
-/// A finding, and everywhere it was seen.
+/// A finding with every location.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Item {
     pub(crate) finding: Finding,
@@ -33,20 +33,20 @@ pub(crate) struct Distribution {
     pub(crate) total: Option<u64>,
 }
 
-/// What the reports of one content type, or of all, come to.
+/// The merged reports of one content type, or of all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Gathered {
-    /// The gravest and most frequent first.
+    /// The most severe and most frequent first.
     pub(crate) items: Vec<Item>,
     pub(crate) distributions: Vec<Distribution>,
-    /// What analysts said about parts that have to do with the question: where, and what.
+    /// What analysts said about relevant parts: location and text.
     pub(crate) remarks: Vec<(String, String)>,
-    /// The sum of the counts of all parts, where any part has one.
+    /// The sum of the counts of all parts, if any part has one.
     pub(crate) count: Option<u64>,
     pub(crate) rejected: u64,
 }
 
-/// Puts reports together. They are given in the order of their tasks, and the outcome depends on nothing else.
+/// Merges reports. The result depends only on them and their order, which is that of their tasks.
 pub(crate) fn gather(reports: &[AnalystReport]) -> Gathered {
     let mut gathered = Gathered::default();
     let mut by_key: HashMap<(String, String, String), usize> = HashMap::new();
@@ -68,7 +68,7 @@ pub(crate) fn gather(reports: &[AnalystReport]) -> Gathered {
             let key = (report.content_type.clone(), finding.kind.clone(), same_words(&finding.summary));
             let idx = *by_key.entry(key).or_insert(gathered.items.len());
             let location = &finding.location;
-            // Parts overlap: what two of them see at one place is one.
+            // Parts overlap: the same finding at the same place counts once.
             if !seen_at.insert((idx, location.file.clone(), location.line_start)) {
                 continue;
             }
@@ -93,7 +93,7 @@ impl Item {
         self.finding.severity = self.finding.severity.max(other.severity);
         if self.finding.quote != Some(Found::Exact) && other.quote == Some(Found::Exact) {
             let severity = self.finding.severity;
-            // One that can be shown stands for all.
+            // Prefer the finding whose quote was found.
             self.finding = Finding { severity, ..other.clone() };
         }
     }
@@ -108,13 +108,13 @@ impl Item {
         )
     }
 
-    /// How many documents it was seen in.
+    /// The number of documents it occurs in.
     pub(crate) fn n_files(&self) -> usize {
         self.places.iter().map(|place| place.file.as_str()).collect::<BTreeSet<_>>().len()
     }
 }
 
-/// A finding as a citation, where its quote was found.
+/// A finding as a citation, if its quote was found.
 pub(crate) fn citation(finding: &Finding) -> Option<Citation> {
     match finding.quote {
         Some(Found::Exact | Found::Moved) => Some(Citation {
@@ -126,7 +126,7 @@ pub(crate) fn citation(finding: &Finding) -> Option<Citation> {
     }
 }
 
-/// Distributions are added up by document and column: what one part counted, no other part counted.
+/// Adds up distributions by document and column: no two parts count the same rows.
 fn add_counts(sums: &mut BTreeMap<(String, String), Distribution>, finding: &Finding) {
     let location = &finding.location;
     let Some(name) = location.column.as_ref().or(location.json_path.as_ref()) else { return };
@@ -150,7 +150,7 @@ fn add_counts(sums: &mut BTreeMap<(String, String), Distribution>, finding: &Fin
     };
 }
 
-/// Summaries that differ in case, punctuation or blanks are the same.
+/// Normalises a summary: case, punctuation and whitespace do not matter.
 fn same_words(summary: &str) -> String {
     let words = summary.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")

@@ -1,5 +1,5 @@
-//! The finder: passages of a run's text by words and by meaning, through an index that is kept beside the runs. It is
-//! made when the first search asks for it. Where there is no place for one, the text is read each time instead.
+//! Retrieval: finds passages of a run's text by words and by meaning, using an index stored next to the runs. The
+//! index is built at the first search. If there is no place for one, the text is read at each search instead.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -15,20 +15,20 @@ use spelunk_index::{
 
 use crate::Frame;
 
-/// Names that tell one corpus from another.
+/// Names used to identify a corpus.
 const NAMES_MAX: usize = 1000;
 
-/// Passages that are looked at where there is no index, in bytes of text.
+/// Passages considered without an index, in bytes of text.
 const RANKED_BYTES_MAX: u64 = 1_000_000;
 
-/// The folder of the index of a view: the same documents, in whatever version, have one.
+/// The index folder of a view: all versions of the same documents share one.
 pub fn index_folder(whole: &View) -> String {
     let names: Vec<&str> = whole.documents().map(|document| document.name.as_str()).take(NAMES_MAX).collect();
     let key = spelunk_journal::digest(names.join("\n").as_bytes());
     format!("index-v1/{}", key.as_str().get(..16).unwrap_or_default())
 }
 
-/// Opens what turns texts into vectors.
+/// Opens the embedding model.
 pub(crate) type OpenEmbedder = Arc<dyn Fn() -> Result<Arc<dyn Embedder>, EmbedError> + Send + Sync>;
 
 /// A passage that was found.
@@ -39,11 +39,11 @@ pub(crate) struct FoundPassage {
     pub(crate) line_start: u64,
     pub(crate) text: String,
     pub(crate) score: f32,
-    /// How near it is in meaning, from -1 to 1.
+    /// Semantic similarity, from -1 to 1.
     pub(crate) similarity: Option<f32>,
 }
 
-/// Passages, the best first, and what the user should know about how they were found.
+/// Passages, best first, and notices about how they were found.
 #[derive(Debug, Default)]
 pub(crate) struct FoundPassages {
     pub(crate) passages: Vec<FoundPassage>,
@@ -52,34 +52,34 @@ pub(crate) struct FoundPassages {
 
 /// Finds passages of one corpus.
 pub(crate) struct Retrieval {
-    /// Where its index is kept, if there is a place for it.
+    /// Where its index is stored, if there is a place for it.
     pub(crate) directory: Option<(PrivateDir, String)>,
-    /// What turns texts into vectors, opened when it is needed.
+    /// Opens the embedding model on demand.
     pub(crate) embedder: OpenEmbedder,
     pub(crate) detector: Detector,
-    /// What tells settings of the detector apart.
+    /// Identifies the detector's settings.
     pub(crate) detector_key: String,
-    /// The whole corpus: an index holds all of it, and a search looks at part of it.
+    /// The whole corpus: the index covers all of it, while a search may look at part of it.
     pub(crate) whole: View,
     pub(crate) index: Mutex<Opened>,
 }
 
-/// What became of the index of a run.
+/// The state of a run's index.
 #[derive(Default)]
 pub(crate) enum Opened {
     /// Nobody has searched yet.
     #[default]
     NotYet,
     Ready(Box<Index>),
-    /// There is none, because the model that makes its vectors cannot be had. A run does not ask twice, so that all of
-    /// its searches go the same way.
+    /// There is none, because the embedding model is unavailable. A run does not retry, so that all of its searches
+    /// work the same way.
     Without(Notice),
 }
 
 impl Retrieval {
-    /// The best passages of a view. Brings the index level first; `progress` is told how far that is. Where meaning
-    /// cannot be asked for and need not be, words are looked for, and a notice says so. `texts` are what searches of the
-    /// same view have read before.
+    /// The best passages of a view. Updates the index first and reports to `progress`. If semantic search is
+    /// unavailable and not required, searches by words and adds a notice. `texts` caches what earlier searches of the
+    /// same view have read.
     pub(crate) fn find(
         &self,
         view: &View,
@@ -135,8 +135,7 @@ impl From<Hit> for FoundPassage {
     }
 }
 
-/// A finder for the code of a frame, which looks without waiting: what the user should know is kept until somebody can
-/// say it.
+/// Retrieval for the code of a frame, which cannot await: notices are kept until they can be reported.
 #[derive(Clone)]
 pub(crate) struct FrameRetrieval {
     frame: Frame,
@@ -163,7 +162,7 @@ impl FrameRetrieval {
         Ok(passages)
     }
 
-    /// What the user should know by now, each thing once.
+    /// Takes the pending notices, each reported once.
     pub(crate) fn take_untold(&self) -> Vec<Notice> {
         let mut notices = std::mem::take(&mut *self.untold.lock().unwrap_or_else(PoisonError::into_inner));
         notices.dedup();
@@ -171,13 +170,13 @@ impl FrameRetrieval {
     }
 }
 
-/// How often, and how long, the work of another run is waited for.
+/// Poll interval and maximum number of polls while another run updates the index.
 const POLL: Duration = Duration::from_millis(50);
 const POLLS_MAX: u32 = 1200;
 
 impl Retrieval {
-    /// The index of the corpus, brought level. Another run over the same documents may be at that: what it does need not
-    /// be done again, so it is waited for. Nothing if that takes too long.
+    /// Opens the index and brings it up to date. If another run over the same documents is updating it, waits for
+    /// that instead of repeating the work. `None` if that takes too long.
     fn open_level(
         &self,
         (dir, folder): &(PrivateDir, String),
@@ -224,7 +223,7 @@ pub(crate) fn by_reading(view: &View, text: &str, hits_max: usize) -> FoundPassa
     FoundPassages { passages, notices }
 }
 
-/// The best passages of the documents that can be read, and the names of those that cannot be read any more.
+/// The best passages of the readable documents, and notices for those that can no longer be read.
 pub(crate) fn rank_readable(view: &View, text: &str, options: &RankOptions) -> (Vec<Passage>, Vec<Notice>) {
     let (mut view, mut lost) = (view.clone(), BTreeSet::new());
     loop {

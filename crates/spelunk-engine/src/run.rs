@@ -1,4 +1,5 @@
-//! A run: one question against one corpus, from its first event to its last. What all frames of a run share is here.
+//! A run: one question against one corpus, from its first event to its last. Holds the state that all frames of a run
+//! share.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::AtomicBool;
@@ -28,20 +29,20 @@ use crate::{
     Stop, Task, estimate, wire,
 };
 
-/// What a run is held to.
+/// Limits and cache settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSettings {
-    /// Every bound.
+    /// All limits.
     pub limits: Limits,
-    /// Whether replies are looked up in the cache and kept there.
+    /// Whether replies are read from and written to the cache.
     pub cache_replies: bool,
-    /// Whether somebody asked for `limits.cost_microusd_max`, which is then held or the run is refused. Otherwise it is a
-    /// default, and a model without a known price is only warned of.
+    /// Whether the user set `limits.cost_microusd_max`; then it is enforced, or the run is refused. Otherwise it is a
+    /// default, and a model without a known price only causes a warning.
     pub cost_is_bounded: bool,
 }
 
 impl RunSettings {
-    /// Refuses a model without a known price where the cost is bounded: the limit would have no effect.
+    /// Refuses a model without a known price if the cost is bounded: the limit would have no effect.
     pub fn check_prices<'a>(
         &self,
         models: impl IntoIterator<Item = &'a Arc<dyn Model>>,
@@ -53,39 +54,39 @@ impl RunSettings {
     }
 }
 
-/// The first model of a chain whose price is not known.
+/// The first model of a chain without a known price.
 pub(crate) fn unpriced(model: &Arc<dyn Model>) -> Option<&ModelRef> {
     let links = if model.links().is_empty() { std::slice::from_ref(model) } else { model.links() };
     links.iter().find(|link| link.price().is_none()).map(|link| link.reference())
 }
 
-/// How a run ended, and with what.
+/// The result of a run.
 #[derive(Debug)]
 pub struct RunResult {
-    /// Which run.
+    /// The id of the run.
     pub run: RunId,
-    /// What was recorded.
+    /// The recorded outcome.
     pub outcome: RunOutcome,
-    /// The answer, where there is one.
+    /// The answer, if there is one.
     pub answer: Option<Answer>,
-    /// Why there is none, or why there is no more.
+    /// Why there is no answer, or only a partial one.
     pub error: Option<FrameError>,
 }
 
-/// Whom a run asks.
+/// The models of a run.
 #[derive(Clone)]
 pub(crate) struct Models {
     pub(crate) root: Arc<dyn Model>,
-    /// The same as the root's, unless another was named.
+    /// The root's model, unless another was configured.
     pub(crate) sub: Arc<dyn Model>,
-    /// The same as the root's, unless another was named.
+    /// The root's model, unless another was configured.
     pub(crate) synthesis: Arc<dyn Model>,
-    /// Those that code may name.
+    /// Models that code may call by name.
     pub(crate) roster: NamedModels,
 }
 
 impl Models {
-    /// What the user should know about them: the default limit on cost does not hold for a model without a price.
+    /// Warnings about the models: the default cost limit has no effect on a model without a price.
     pub(crate) fn warnings(&self) -> impl Iterator<Item = EventKind> {
         let unpriced = [&self.root, &self.sub, &self.synthesis].into_iter().filter_map(unpriced);
         let unpriced: BTreeSet<String> = unpriced.map(ToString::to_string).collect();
@@ -96,21 +97,21 @@ impl Models {
     }
 }
 
-/// On whose behalf a model is asked.
+/// What a model is called for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// The root frame's own turns.
+    /// Turns of the root frame.
     Root,
-    /// Everything below it.
+    /// All calls below the root.
     Sub,
-    /// Putting findings together.
+    /// Merging findings.
     Synthesis,
 }
 
-/// Calls that sub-calls leave for the frames above them.
+/// Calls that sub-calls must leave for the frames above them.
 const CALLS_KEPT: u64 = 2;
 
-/// What all frames of a run share.
+/// The state shared by all frames of a run.
 pub(crate) struct Run {
     pub(crate) id: RunId,
     pub(crate) started_at_ms: u64,
@@ -119,10 +120,10 @@ pub(crate) struct Run {
     pub(crate) detector: Detector,
     pub(crate) texts: Arc<Texts>,
     pub(crate) finder: Arc<Retrieval>,
-    /// When the run is out of time.
+    /// When the run times out.
     pub(crate) ends_at: Instant,
     pub(crate) settings: RunSettings,
-    /// What it was held to when it was started: the same for every process that works on it.
+    /// The limits at the start of the run: the same for every process that works on it.
     pub(crate) limits_at_start: Limits,
     pub(crate) purse: Arc<Budget>,
     pub(crate) replay: Replay,
@@ -130,11 +131,11 @@ pub(crate) struct Run {
     pub(crate) gate: ConcurrencyLimit,
     pub(crate) paces: RateLimits,
     pub(crate) flights: InFlight,
-    /// Limits that were said to be reached.
+    /// Limits already reported as reached.
     pub(crate) limits_told: Mutex<HashSet<&'static str>>,
-    /// What was said about models that stand in for others.
+    /// Fallback models already reported.
     pub(crate) stand_ins_told: Mutex<HashSet<String>>,
-    /// Whether the run was left as a crash would leave it.
+    /// Whether the run was abandoned, as by a crash.
     pub(crate) is_cut_off: Arc<AtomicBool>,
     pub(crate) blobs: Blobs,
     pub(crate) replies: ReplyCache,
@@ -142,7 +143,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The model of a role.
+    /// The model for this role.
     pub(crate) fn model(&self, role: Role) -> &Arc<dyn Model> {
         match role {
             Role::Root => &self.models.root,
@@ -151,8 +152,8 @@ impl Run {
         }
     }
 
-    /// What sub-calls leave untouched: enough to read a transcript and write an answer, and no more than a tenth of
-    /// what there is.
+    /// The budget that sub-calls must leave: enough to read a transcript and write an answer, but at most a tenth of
+    /// each limit.
     pub(crate) fn kept_for_conclusions(&self) -> Kept {
         let limits = &self.settings.limits;
         let (n_read, n_written) = (limits.transcript_tokens_max, limits.root_output_tokens_max);
@@ -167,7 +168,7 @@ impl Run {
         Kept { calls: CALLS_KEPT.min(limits.calls_max / 4), usage }
     }
 
-    /// A reply that was paid for before, if the cache may be used.
+    /// A cached reply, if the cache may be used.
     pub(crate) async fn cached(&self, key: &BlobId) -> Option<Reply> {
         if !self.settings.cache_replies {
             return None;
@@ -177,9 +178,9 @@ impl Run {
         wire::read_reply(&record).filter(is_kept)
     }
 
-    /// Keeps a reply for later runs. A cache that cannot be written costs money later, not correctness now.
+    /// Caches a reply for later runs. A cache that cannot be written costs money later, not correctness now.
     pub(crate) fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
-        // What another model of a chain said is not what this one would say, and a call of a tool is not an answer.
+        // A reply of a fallback model is not this model's reply, and a tool call is not an answer.
         let is_plain = reply.answered_by.is_none() && reply.tool_calls.is_empty();
         if !self.settings.cache_replies || !is_plain || !is_kept(reply) {
             return Ok(());
@@ -189,12 +190,12 @@ impl Run {
     }
 }
 
-/// Whether a reply may be given again: one that is empty, was filtered or broke off says nothing about the next.
+/// Whether a reply may be reused. An empty, filtered or truncated reply says nothing about the next one.
 pub(crate) fn is_kept(reply: &Reply) -> bool {
     matches!(reply.stop, StopReason::Finished | StopReason::Length) && !reply.text.trim().is_empty()
 }
 
-/// Drives a run to its end and records how it ended.
+/// Drives a run to its end and records the outcome.
 pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: Duration) -> RunResult {
     let ended = solve_within(&run, task, &cancel, time_left).await;
     let (answer, error) = match ended {
@@ -203,7 +204,7 @@ pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: 
     };
     let outcome = outcome_of(answer.as_ref(), error.as_ref());
     trim_cache(&run);
-    // A journal that cannot be written says so with the end of the run.
+    // If the journal cannot be written, recording the end reports it.
     drop(warn_of_drift(&run).await);
     let recorded = record_end(&run, error.as_ref(), outcome.clone()).await;
     let (outcome, error) = match recorded {
@@ -216,8 +217,8 @@ pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: 
     RunResult { run: run.id.clone(), outcome, answer, error }
 }
 
-/// Runs the root frame until it answers, is cancelled or is out of time. What is left of it is dropped here, requests in
-/// flight included, before the end is recorded.
+/// Runs the root frame until it answers, is cancelled or times out. Remaining work, including requests in flight, is
+/// dropped here, before the end is recorded.
 async fn solve_within(
     run: &Arc<Run>,
     task: Task,
@@ -227,7 +228,7 @@ async fn solve_within(
     let root = Frame::new(Arc::clone(run), FrameId::root());
     let solving = std::pin::pin!(root.solve(task));
     let cancelled = std::pin::pin!(cancel.requested());
-    // The answer is looked at first: one that is there counts even if the user gave up just now.
+    // The answer is polled first: it counts even if the user cancelled just now.
     match timeout(time_left, select(solving, cancelled)).await {
         Ok(Either::Left((answer, _))) => answer,
         Ok(Either::Right(((), _))) => Err(Stop::Cancelled.into()),
@@ -238,10 +239,10 @@ async fn solve_within(
     }
 }
 
-/// Files that are told one by one.
+/// Changed files that are reported individually.
 const DRIFTS_TOLD_MAX: usize = 20;
 
-/// Names the files that were written to since they were scanned, whatever came of the run.
+/// Warns of files that changed since the scan, whatever the outcome of the run.
 async fn warn_of_drift(run: &Run) -> Result<(), Arc<JournalError>> {
     let view = run.finder.whole.clone();
     let looking = tokio::task::spawn_blocking(move || {
@@ -273,13 +274,13 @@ fn outcome_of(answer: Option<&Answer>, error: Option<&FrameError>) -> RunOutcome
     }
 }
 
-/// Makes room in the reply cache, on the scribe's thread. A cache that cannot be trimmed is large, not wrong.
+/// Trims the reply cache on the journal writer's thread. A cache that cannot be trimmed is large, not wrong.
 fn trim_cache(run: &Run) {
     let bytes_max = run.settings.limits.cache_bytes_max;
     drop(run.scribe.chore(Box::new(move |replies| drop(replies.trim(bytes_max)))));
 }
 
-/// A journal that cannot be written cannot record that either; the error is on its way to the user.
+/// A journal that cannot be written cannot record that either; the error goes to the user.
 async fn record_end(
     run: &Run,
     error: Option<&FrameError>,
@@ -298,7 +299,7 @@ async fn record_end(
 }
 
 impl RunResult {
-    /// What stopped the run, if anything did.
+    /// What stopped the run, if anything.
     pub fn stopped_by(&self) -> Option<ErrorCode> {
         match &self.outcome {
             RunOutcome::Answered => None,

@@ -1,10 +1,10 @@
-//! JSON Schema: what a typed answer must look like. The part of draft 2020-12 that people use for answers, and nothing is
-//! passed over: a keyword that cannot be honoured is refused by its name when the schema is read.
+//! JSON Schema for typed answers: the part of draft 2020-12 that people use for answers. Nothing is ignored: an
+//! unsupported keyword is refused by name when the schema is parsed.
 //!
-//! Written by hand. The crate `jsonschema` (0.60, without its default features) brings 23 crates more, passes over words
-//! it does not know, and its sentences are not made for a model to act on; what is needed here is a tenth of it.
+//! Written by hand. The crate `jsonschema` (0.60, without default features) brings in 23 more crates, ignores unknown
+//! keywords, and its messages are not written for a model to act on; a tenth of it is needed here.
 //!
-//! Schemas come from users and from the code of models, values from models. Work and depth are bounded.
+//! Schemas come from users and from model-written code, values from models. Work and depth are bounded.
 
 mod check;
 mod compile;
@@ -24,14 +24,14 @@ use serde_json::{Number, Value};
 /// The longest schema, in bytes.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
 
-/// A schema, read and understood.
+/// A parsed schema.
 #[derive(Debug)]
 pub struct Schema {
     text: String,
     nodes: Vec<Node>,
 }
 
-/// Why a text is no schema that an answer can be held to. `at` is a JSON pointer into the schema.
+/// Why a text is not a usable schema. `at` is a JSON pointer into the schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum SchemaError {
@@ -53,10 +53,10 @@ pub enum SchemaError {
     Loop { target: String },
 }
 
-/// One way in which a value does not fit.
+/// One way in which a value violates the schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Violation {
-    /// A JSON pointer into the value; empty for all of it.
+    /// A JSON pointer into the value; empty for the whole.
     pub(crate) path: String,
     /// What is wrong there.
     pub(crate) message: String,
@@ -72,7 +72,7 @@ impl fmt::Display for Violation {
 }
 
 impl Schema {
-    /// Reads a schema.
+    /// Parses a schema.
     pub fn parse(text: &str) -> Result<Self, SchemaError> {
         if text.len() > TEXT_BYTES_MAX {
             return Err(SchemaError::TooLong { bytes: text.len() as u64, bytes_max: TEXT_BYTES_MAX as u64 });
@@ -87,32 +87,32 @@ impl Schema {
         &self.text
     }
 
-    /// The schema as a provider is given it.
+    /// The schema as sent to a provider.
     pub(crate) fn json(&self) -> Option<Arc<Value>> {
         serde_json::from_str(&self.text).ok().map(Arc::new)
     }
 
-    /// Checks a value and says in what it does not fit.
+    /// Validates a value and returns its violations.
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
         check::check(&self.nodes, value)
     }
 }
 
-/// A place in [`Schema::nodes`]. The first node is the root.
+/// An index into [`Schema::nodes`]. The first node is the root.
 type NodeIdx = usize;
 
-/// A schema or a part of one.
+/// A schema or subschema.
 #[derive(Debug)]
 enum Node {
     /// `true`.
     Anything,
     /// `false`.
     Nothing,
-    /// All of these.
+    /// All of these must hold.
     Rules(Box<Rules>),
 }
 
-/// What an object of keywords asks. Each field is a keyword, or a few.
+/// An object of keywords. Each field is one keyword, or a few.
 #[derive(Debug, Default)]
 struct Rules {
     types: Option<Vec<Type>>,
@@ -135,23 +135,23 @@ struct Rules {
     not: Option<NodeIdx>,
 }
 
-/// A value that is allowed.
+/// An allowed value.
 #[derive(Debug)]
 struct Choice {
     /// The same for equal values.
     canonical: String,
-    /// As the schema writes it, cut.
+    /// As the schema writes it, truncated.
     shown: String,
 }
 
-/// How many there may be.
+/// A range of lengths or counts.
 #[derive(Debug, Default, Clone, Copy)]
 struct Range {
     min: Option<u64>,
     max: Option<u64>,
 }
 
-/// A bound of a number.
+/// A bound on a number.
 #[derive(Debug)]
 struct Bound {
     kind: BoundKind,
@@ -166,7 +166,7 @@ enum BoundKind {
     LessThan,
 }
 
-/// A type of JSON, integers apart.
+/// A JSON type, with integers separate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Type {
     Null,

@@ -1,4 +1,5 @@
-//! The start of a run as its first event holds it: written by `start`, held against today's request by `resume`.
+//! The start of a run, as recorded in its first event: written by `start`, and compared with the current request by
+//! `resume`.
 
 use spelunk_context::{DocEntry, View};
 use spelunk_journal::{Blobs, JournalError};
@@ -9,7 +10,7 @@ use spelunk_types::{
 
 use crate::{EngineError, ResumeRequest, RunRequest, strategy};
 
-/// The largest corpus that is copied into the record of its run.
+/// The largest corpus that is copied into the journal of its run.
 const CONTEXT_BYTES_MAX: u64 = 1_000_000;
 const CONTEXT_DOCUMENTS_MAX: usize = 200;
 
@@ -22,7 +23,7 @@ pub(crate) struct Start {
     pub(crate) model: ModelRef,
     pub(crate) sub_model: Option<ModelRef>,
     pub(crate) synthesis_model: Option<ModelRef>,
-    /// The names under which code could ask other models.
+    /// The names of models that code could call.
     pub(crate) model_names: Vec<String>,
     pub(crate) schema: Option<Text>,
     pub(crate) focus: Focus,
@@ -67,7 +68,7 @@ impl Start {
         })
     }
 
-    /// The start on record. A journal whose only line was torn has none.
+    /// The recorded start. A journal whose only line was torn has none.
     pub(crate) fn of(run: &RunId, events: &[Event]) -> Result<Self, JournalError> {
         match events.first().map(|event| event.kind.clone()) {
             Some(EventKind::RunStarted {
@@ -112,8 +113,8 @@ impl Start {
         }
     }
 
-    /// With what the corpus holds. The text itself only where it is small, and nothing of it where a document has
-    /// changed since it was scanned.
+    /// Adds a description of the corpus. Its text is included only if it is small and no document has changed since
+    /// the scan.
     pub(crate) fn with_corpus(self, view: &View, blobs: &Blobs) -> Result<Self, JournalError> {
         let is_small = view.bytes() <= CONTEXT_BYTES_MAX && view.documents().len() <= CONTEXT_DOCUMENTS_MAX;
         let text = if is_small { copied(view) } else { None };
@@ -143,7 +144,7 @@ impl Start {
         }
     }
 
-    /// Refuses to go on as something else than was started; gives the limits to go on with.
+    /// Refuses to resume with different settings; returns the limits to continue with.
     pub(crate) fn check(
         &self,
         run: &RunId,
@@ -189,7 +190,7 @@ impl Start {
         Ok(limits)
     }
 
-    /// The recorded limits, with today's bounds on spending.
+    /// The recorded limits, with the current spending limits.
     fn resumed_limits(&self, now: &Limits) -> Limits {
         let mut limits = self.limits.clone();
         for limit in Limits::ALL.iter().filter(|limit| limit.may_change_on_resume) {
@@ -200,7 +201,7 @@ impl Start {
     }
 }
 
-/// One document as it is; several with a line before each that names it.
+/// A single document as it is; several, each after a line with its name.
 fn copied(view: &View) -> Option<String> {
     let mut text = String::new();
     let is_one = view.documents().len() == 1;
@@ -217,13 +218,13 @@ fn copied(view: &View) -> Option<String> {
     Some(text)
 }
 
-/// The documents, a line each: digest, bytes, name. Names hold no line ends.
+/// The documents, one per line: digest, bytes, name. Names contain no line breaks.
 fn listed(view: &View) -> String {
     let line = |document: &DocEntry| format!("{} {} {}\n", document.digest, document.bytes, document.name);
     view.documents().map(line).collect()
 }
 
-/// Whom a run asks, by name.
+/// The models of a run, by name.
 struct Named<'a> {
     root: &'a ModelRef,
     sub: Option<&'a ModelRef>,
@@ -231,7 +232,7 @@ struct Named<'a> {
     names: &'a [String],
 }
 
-/// Everything besides the corpus and the question that shapes the path of a run: the model, the strategy, its prompts,
+/// Everything besides corpus and question that affects the course of a run: the models, the strategy, its prompts,
 /// and the limits that are not about spending.
 fn settings_digest(models: &Named<'_>, strategy: Strategy, limits: &Limits) -> BlobId {
     let mut text = format!("settings-v1\n{}\n{strategy}\n{}\n", models.root, strategy::prompts_digest());

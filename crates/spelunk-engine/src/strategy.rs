@@ -1,4 +1,4 @@
-//! Strategies: how a frame answers. A closed set and one function each; this is the whole dispatch.
+//! Strategies: how a frame answers. A closed set with one function each; this file is the whole dispatch.
 
 mod agent;
 mod direct;
@@ -25,8 +25,8 @@ use crate::plain_answer::{self, CodeAlone};
 use crate::task::Assigned;
 use crate::{Answer, Frame, FrameError, Task, analyst, synthesis};
 
-/// Runs the task's strategy in this frame. What is no answer to any question is none of a strategy's, either; a typed one
-/// is held to its schema, an analyst's to its form, and a program of the caller's answers for itself.
+/// Runs the task's strategy in this frame. The result must be a plain answer, except that a typed one is validated
+/// against its schema and an analyst's against its form, and a caller's program is trusted.
 pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError> {
     let is_plain = task.schema.is_none() && !matches!(task.strategy, Strategy::Analyst | Strategy::Program);
     let answer = solve_as(frame.clone(), task).await?;
@@ -42,7 +42,7 @@ async fn solve_as(frame: Frame, task: Task) -> Result<Answer, FrameError> {
         Strategy::Repl => repl::solve(&frame, &task).await,
         Strategy::Search => search::solve(&frame, &task).await,
         Strategy::Map => map::solve(&frame, &task, map::Reach::All).await,
-        // Its state is large, and few frames have it.
+        // Boxed because its state is large and few frames need it.
         Strategy::Agent => Box::pin(agent::solve(&frame, &task)).await,
         Strategy::Hybrid => map::solve(&frame, &task, map::Reach::Prefilter).await,
         Strategy::Analyst | Strategy::Synthesis => {
@@ -65,7 +65,7 @@ async fn solve_as(frame: Frame, task: Task) -> Result<Answer, FrameError> {
     }
 }
 
-/// The digest of all prompts: a run cannot go on under prompts it was not started with.
+/// The digest of all prompts: a run cannot be resumed with prompts it was not started with.
 pub(crate) fn prompts_digest() -> BlobId {
     let prompts = [
         &direct::PROMPTS[..],

@@ -1,6 +1,6 @@
-//! Synthesis: from findings to a text. One frame for each content type, then one across them; where findings are more
-//! than a model is given at once, groups of them are summed up first and the summaries put together. Sums and places
-//! are given to the model as they are; it names findings and never counts.
+//! Synthesis: turns findings into text. One frame per content type, then one across them. If the findings exceed one
+//! prompt, groups of them are summarised first and the summaries merged. Sums and locations are given to the model;
+//! it refers to findings and never counts.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ const MERGE: &str = include_str!("prompts/synthesis-merge.md");
 const CROSS: &str = include_str!("prompts/synthesis-cross.md");
 pub(crate) const PROMPTS: [&str; 3] = [TYPE, MERGE, CROSS];
 
-/// Places of a finding that are listed.
+/// Locations listed per finding.
 const PLACES_MAX: usize = 5;
-/// Rounds of putting summaries together; each makes them several times fewer.
+/// Rounds of merging summaries; each reduces them several times.
 pub(crate) const ROUNDS_MAX: usize = 8;
-/// The longest instruction, with the name of a type in it.
+/// The longest system prompt, including the name of a type.
 pub(crate) const SYSTEM_BYTES_MAX: u64 = 4_000;
 
-/// What is put together, line by line.
+/// What is merged, line by line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Synthesis {
     kind: Kind,
@@ -40,7 +40,7 @@ enum Kind {
 }
 
 impl Synthesis {
-    /// Of the findings of one content type. `numbers` are the names of the items, from 1.
+    /// For the findings of one content type. `numbers` are the numbers of the items, from 1.
     pub(crate) fn of_type(content_type: &str, gathered: &Gathered, numbers: &[usize]) -> Self {
         let items = gathered.items.iter().zip(numbers);
         let mut lines: Vec<String> = items.map(|(item, number)| item_line(item, *number)).collect();
@@ -50,7 +50,7 @@ impl Synthesis {
         Self { kind: Kind::Type(content_type.to_owned()), lines }
     }
 
-    /// Across types and directories: their summaries, the gravest findings, and what code counted.
+    /// Across types and directories: their summaries, the most severe findings, and the counts.
     pub(crate) fn across(summaries: &[(String, String)], gathered: &Gathered, counted: Vec<String>) -> Self {
         let mut lines: Vec<String> = summaries
             .iter()
@@ -63,7 +63,7 @@ impl Synthesis {
         Self { kind: Kind::Cross, lines }
     }
 
-    /// What tells one from another, for the record.
+    /// Identifies a synthesis in the journal.
     pub(crate) fn note(&self) -> String {
         let digest = spelunk_journal::digest(self.lines.join("\n").as_bytes());
         let what = match &self.kind {
@@ -102,7 +102,7 @@ pub(crate) async fn solve(
             let reply = plain_answer::ask_again(frame, prompt, reply?, CodeAlone::IsNone, send).await?;
             summaries.push(format!("<summary>\n{}\n</summary>", reply.text.trim()));
         }
-        // The last word is said as the first would have been, except that it rests on summaries.
+        // The last call uses the prompt of a single one, except that it works on summaries.
         system = if synthesis.kind == Kind::Cross { CROSS.to_owned() } else { MERGE.to_owned() };
         groups = grouped(&summaries, tokens_max);
     }
@@ -120,7 +120,7 @@ fn prompt(frame: &Frame, system: &str, lines: &[String], question: &str) -> Prom
     Prompt::single(system, user, frame.limits().root_output_tokens_max)
 }
 
-/// Lines in groups of at most so many tokens; a line that is longer alone is a group.
+/// Groups lines into at most `tokens_max` tokens; a longer line is a group of its own.
 fn grouped(lines: &[String], tokens_max: u64) -> Vec<Vec<String>> {
     let (mut groups, mut tokens) = (vec![Vec::new()], 0);
     for line in lines {

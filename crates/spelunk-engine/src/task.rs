@@ -1,4 +1,4 @@
-//! What a frame must do, and what it returns.
+//! The task of a frame, and its answer.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use crate::analyst::Analysis;
 use crate::synthesis::Synthesis;
 use crate::{Frame, FrameError, Schema};
 
-/// What a frame must do.
+/// The task of a frame.
 #[derive(Clone)]
 pub struct Task {
     /// What is asked.
     pub question: String,
     /// The part of the corpus it may look at.
     pub view: View,
-    /// Text that a parent frame wrote for it: it can be read, and never cited.
+    /// Text that a parent frame wrote for it: readable, but never cited.
     pub note: Option<Arc<str>>,
-    /// What the answer must look like.
+    /// The schema of the answer.
     pub schema: Option<Arc<Schema>>,
-    /// How to go about it.
+    /// How to answer the question.
     pub strategy: Strategy,
     /// What an analysis looks for first.
     pub focus: Focus,
-    /// Whom it asks, where its parent named somebody.
+    /// The model of the frame, if its parent named one.
     pub model: Option<Arc<dyn Model>>,
-    /// What an analyst or a synthesis is given, within `map`.
+    /// The work of an analyst or a synthesis, within `map`.
     pub assignment: Option<Assignment>,
 }
 
-/// Work that a strategy hands to a frame of its own making; nobody else can make one.
+/// Work that a strategy assigns to a child frame; only the engine can create one.
 #[derive(Debug, Clone)]
 pub struct Assignment(pub(crate) Assigned);
 
@@ -55,23 +55,23 @@ impl Task {
 const QUESTION_BYTES_MAX: usize = 32_000;
 
 impl Task {
-    /// The question as a model is shown it: its beginning, if it is very long.
+    /// The question as shown to a model: truncated if it is very long.
     pub(crate) fn question_shown(&self) -> &str {
         let end = self.question.floor_char_boundary(QUESTION_BYTES_MAX);
         self.question.get(..end).unwrap_or_default()
     }
 }
 
-/// What a frame found.
+/// The answer of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// In words.
+    /// The text of the answer.
     pub text: String,
-    /// With evidence that was found in the sources.
+    /// Evidence that was found in the sources.
     pub citations: Vec<Citation>,
-    /// How far it rests on them.
+    /// How well it is supported by them.
     pub grounding: Grounding,
 }
 
-/// A strategy of the caller's own. It must be deterministic: everything it learns comes from its frame.
+/// A caller's own strategy. It must be deterministic: everything it learns comes from its frame.
 pub type Program = Arc<dyn Fn(Frame, Task) -> BoxFuture<'static, Result<Answer, FrameError>> + Send + Sync>;

@@ -1,4 +1,4 @@
-//! What unit tests share: a model that has a name and a rate, and is never asked; and a chunk of a long document.
+//! Shared by unit tests: a model with a name and a rate that is never called, and a chunk of a long document.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use spelunk_context::{Chunk, Segment, Units};
 use spelunk_model::{Model, ModelStream, Price, Prompt, Rate};
 use spelunk_types::{CallId, ModelRef};
 
-/// A model by name and rate alone.
+/// A model that has only a name and a rate.
 pub(crate) struct Named(pub(crate) ModelRef, pub(crate) Rate);
 
 impl Model for Named {
@@ -27,7 +27,7 @@ impl Model for Named {
     }
 }
 
-/// One line of `a.log`, which is a segment by itself.
+/// One line of `a.log`, in a segment of its own.
 pub(crate) fn chunk_of(segment: Range<u64>, line: u64) -> Chunk {
     Chunk {
         document_idx: 0,

@@ -1,6 +1,6 @@
-//! The conversation of a frame that takes turns. It only grows at its end, because providers keep the beginning of a prompt they have
-//! seen before; the exception is a compaction (or a halving), which leaves the standing instruction and the first message as they
-//! were. A turn is a reply and what was said to it. Speakers alternate, and no message is unbounded.
+//! The conversation of a frame that takes turns. It is append-only, because providers cache the beginning of a
+//! prompt; the exception is a compaction or halving, which keeps the system prompt and the first message. A turn is a
+//! reply and the message after it. Speakers alternate, and every message is bounded.
 
 mod halve;
 
@@ -11,9 +11,9 @@ use crate::frame::message_tokens;
 
 /// How many of the last turns a compaction keeps, if they fit.
 const KEPT_TURNS_MAX: usize = 3;
-/// Outputs of cells that one message to the model may hold.
+/// Cell outputs that one message to the model may contain.
 const OUTPUTS_MAX: u64 = 8;
-/// Messages are never cut shorter than this.
+/// Messages are never truncated below this.
 const MESSAGE_CHARS_MIN: u64 = 2_000;
 
 const SUMMARY_HEAD: &str = "Summary of my earlier turns:\n";
@@ -22,24 +22,24 @@ const SUMMARY_REPLY: &str =
 /// Providers refuse a message without text.
 const NOTHING: &str = "(nothing)";
 
-/// How large a transcript may get.
+/// The maximum size of a transcript.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TranscriptLimits {
-    /// Estimated tokens of the whole prompt, above which it is compacted.
+    /// Estimated tokens of the whole prompt above which it is compacted.
     pub(crate) prompt_tokens_max: u64,
-    /// Characters that are shown of the output of one cell.
+    /// Characters shown of one cell's output.
     pub(crate) output_chars_max: u64,
 }
 
 impl TranscriptLimits {
-    /// What the limits of a run say, and no more than fits beside everything else of a prompt.
+    /// The limits of the run, reduced to what fits next to the rest of a prompt.
     pub(crate) fn within(limits: &Limits, room_tokens: u64) -> Self {
         let prompt_tokens_max = limits.transcript_tokens_max.min(room_tokens);
         let bounds = Self { prompt_tokens_max, output_chars_max: limits.stdout_chars_max };
         if room_tokens < limits.transcript_tokens_max { bounds.narrowed() } else { bounds }
     }
 
-    /// Everything that is said at once takes at most half of the prompt; a token is about four characters.
+    /// One message may take at most half of the prompt; a token is about four characters.
     fn narrowed(self) -> Self {
         let share =
             (self.prompt_tokens_max.saturating_mul(2) / OUTPUTS_MAX).max(MESSAGE_CHARS_MIN / OUTPUTS_MAX);
@@ -52,7 +52,7 @@ impl TranscriptLimits {
 pub(crate) struct Transcript {
     system: String,
     first_user: Message,
-    /// ReplyCache and what was said to them, in turn.
+    /// Replies and the messages after them, alternating.
     turns: Vec<Message>,
     /// Whether the first turn is a summary.
     is_compacted: bool,
@@ -65,19 +65,19 @@ impl Transcript {
         Self { system, first_user, turns: Vec::new(), is_compacted: false, limits }
     }
 
-    /// Gives another standing instruction, before the first turn.
+    /// Replaces the system prompt, before the first turn.
     pub(crate) fn set_system(&mut self, system: String) {
         debug_assert!(self.turns.is_empty(), "a conversation has begun");
         self.system = system;
     }
 
-    /// Adds what the model said.
+    /// Appends a reply.
     pub(crate) fn push_reply(&mut self, text: &str) {
         let text = cut(text, self.reply_chars_max());
         self.push(Speaker::Assistant, text);
     }
 
-    /// Adds what the model said, with the tools it called.
+    /// Appends a reply with its tool calls.
     pub(crate) fn push_calls(&mut self, text: &str, calls: Vec<Part>) {
         let text = cut(text, self.reply_chars_max());
         let chars_max = self.reply_chars_max();
@@ -88,12 +88,12 @@ impl Transcript {
         self.turns.push(Message::assistant(text).with_parts(calls.into_iter().map(bounded)));
     }
 
-    /// Adds what came of the tools, and what else is said. Their texts are bounded by whoever ran them.
+    /// Appends tool results and a message. The caller bounds the length of the results.
     pub(crate) fn push_results(&mut self, results: Vec<Part>, text: String) {
         self.turns.push(Message::user(text).with_parts(results));
     }
 
-    /// Adds what is said to the model.
+    /// Appends a message to the model.
     pub(crate) fn push_user(&mut self, text: String) {
         let chars_max = self.limits.output_chars_max.saturating_mul(OUTPUTS_MAX).max(MESSAGE_CHARS_MIN);
         let text = if text.len() as u64 > chars_max { cut(&text, chars_max) } else { text };
@@ -105,7 +105,7 @@ impl Transcript {
         std::iter::once(&self.first_user).chain(&self.turns).cloned().collect()
     }
 
-    /// Everything the next request says.
+    /// The next request.
     pub(crate) fn prompt(&self, output_tokens_max: u64) -> Prompt {
         Prompt {
             system: self.system.clone(),
@@ -115,7 +115,7 @@ impl Transcript {
         }
     }
 
-    /// The tokens of the next prompt, estimated.
+    /// Estimates the tokens of the next prompt.
     pub(crate) fn tokens(&self) -> u64 {
         let fixed = estimate_tokens(&self.system).saturating_add(estimate_tokens(&self.first_user.text));
         fixed.saturating_add(tokens_of(&self.turns))
@@ -127,8 +127,8 @@ impl Transcript {
         self.tokens() > self.limits.prompt_tokens_max && n_new > 0
     }
 
-    /// Puts a summary in the place of all turns but the last ones. The instruction and the first message stay, so the
-    /// provider's cache still knows the beginning.
+    /// Replaces all turns but the last ones by a summary. The system prompt and the first message stay, so the
+    /// provider's cache still matches the beginning.
     pub(crate) fn compact(&mut self, summary: &str) {
         let kept = self.turns.split_off(self.kept_from());
         let summary = format!("{SUMMARY_HEAD}{}", cut(summary.trim(), self.reply_chars_max()));
@@ -139,7 +139,7 @@ impl Transcript {
         self.is_compacted = true;
     }
 
-    /// Where the turns begin that a compaction keeps: the last one, and those before it while half of the room is left.
+    /// The first turn that a compaction keeps: the last turn, and those before it while half of the room is left.
     fn kept_from(&self) -> usize {
         let room = self.limits.prompt_tokens_max / 2;
         let mut from = self.turns.len();
@@ -170,18 +170,18 @@ impl Transcript {
     }
 }
 
-/// The text, or a word for none.
+/// The text, or a placeholder if it is empty.
 pub(crate) fn worded(text: String) -> String {
     if text.trim().is_empty() { NOTHING.to_owned() } else { text }
 }
 
-/// Where the turn begins that ends at `end`.
+/// The start of the turn that ends at `end`.
 fn previous_turn(turns: &[Message], end: usize) -> usize {
     let before = turns.get(..end).unwrap_or_default();
     before.iter().rposition(|message| message.speaker == Speaker::Assistant).unwrap_or(0)
 }
 
-/// A call whose arguments are not too long. What it wrote is in its file: the conversation need not hold all of it.
+/// Truncates the arguments of a call. What it wrote is in its file, so the conversation need not contain all of it.
 fn bounded_call(mut call: ToolCall, chars_max: u64) -> ToolCall {
     if call.arguments.len() as u64 > chars_max {
         call.arguments = serde_json::json!({ "cut": cut(&call.arguments, chars_max.min(500)) }).to_string();
@@ -193,7 +193,7 @@ fn tokens_of(messages: &[Message]) -> u64 {
     messages.iter().map(message_tokens).sum()
 }
 
-/// The beginning and the end of a text that is too long, two thirds and one third of what may be shown.
+/// Truncates the middle of a text: keeps two thirds of the limit from the beginning and one third from the end.
 fn cut(text: &str, chars_max: u64) -> String {
     let n_chars = text.chars().count();
     let n_shown = usize::try_from(chars_max).unwrap_or(usize::MAX);

@@ -1,5 +1,5 @@
-//! `RunView`: the state of a run, folded from its events. The only reducer; every face renders it. Pure and total: any
-//! prefix of a journal gives a view.
+//! `RunView`: the state of a run, folded from its events. This is the only reducer; every front end renders it. Pure
+//! and total: any prefix of a journal yields a view.
 
 mod aside;
 mod reading;
@@ -16,76 +16,76 @@ use self::reading::Reading;
 use crate::again::Aside;
 use crate::findings::{ReportError, error_of};
 
-/// The log of evidence on a desk.
+/// The evidence log on a desk.
 const EVIDENCE: &str = "state/evidence.jsonl";
 
 /// The state of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunView {
-    /// The last event folded in.
+    /// The last event applied.
     pub seq_last: u64,
-    /// What was asked.
+    /// The question.
     pub question: Option<Text>,
-    /// How.
+    /// The strategy of the root frame.
     pub strategy: Option<Strategy>,
-    /// Whom.
+    /// The model of the root frame.
     pub model: Option<ModelRef>,
-    /// Whom sub-calls ask, if not the same.
+    /// The model for sub-calls, if different.
     pub sub_model: Option<ModelRef>,
-    /// Who puts findings together, if not the root's.
+    /// The model that merges findings, if not the root's.
     pub synthesis_model: Option<ModelRef>,
-    /// Over what.
+    /// The sources of the corpus.
     pub sources: Vec<SourceSpec>,
-    /// Under which limits.
+    /// The limits of the run.
     pub limits: Option<Limits>,
     /// Documents of the corpus.
     pub n_documents: u64,
     /// Their bytes.
     pub corpus_bytes: u64,
-    /// What was left out, by reason.
+    /// Skipped files, by reason.
     pub skipped: BTreeMap<String, u64>,
-    /// Secrets that were blacked out, by rule.
+    /// Masked secrets, by rule.
     pub redacted: BTreeMap<String, u64>,
-    /// Bytes of documents that were put before a model, and answered by it.
+    /// Bytes of documents that were shown to a model that answered.
     pub bytes_read: u64,
-    /// Documents that were read so; by analysts, those that were read whole.
+    /// Documents read this way; for analysts, those read completely.
     pub documents_read: u64,
     reading: Reading,
-    /// The tree.
+    /// The tree of frames.
     pub frames: BTreeMap<FrameId, FrameView>,
     /// The calls.
     pub calls: BTreeMap<CallId, CallView>,
-    /// The blocks of code that ran, by frame.
+    /// The code cells that ran, by frame.
     pub cells: BTreeMap<FrameId, Vec<CellView>>,
-    /// The tools that agents called, by name: how often, and how often in vain.
+    /// Tools that agents called, by name: calls and failures.
     pub tools: BTreeMap<String, (u64, u64)>,
-    /// The tasks of analysts, where there are some.
+    /// The tasks of analysts, if there are any.
     pub tasks: Option<TasksView>,
-    /// Long work that is under way and is not on record; until the next event that is.
+    /// Progress of long work that is not recorded; cleared by the next recorded event.
     pub ticked: Option<Ticked>,
     /// What was paid.
     pub spent: Usage,
-    /// What people should know.
+    /// Warnings for the user, with hints.
     pub warnings: Vec<(String, String)>,
-    /// Citations that were looked up, and what the look said.
+    /// Checked citations and the results.
     pub citations: Vec<(Citation, Found)>,
-    /// What the agent of the root frame kept as evidence: lines of JSON, in pieces as they were added.
+    /// The evidence saved by the root agent: JSON lines, in pieces as they were appended.
     pub facts: Vec<Text>,
-    /// What went wrong, in calls, in frames and with the run.
+    /// Errors of calls, frames and the run.
     pub errors: Vec<ReportError>,
-    /// Limits that were reached, and not raised since.
+    /// Limits that were reached and not raised since.
     pub limits_reached: Vec<ReachedLimit>,
-    /// How it ended; none while it runs or after a crash.
+    /// How it ended; `None` while it runs or after a crash.
     pub outcome: Option<RunOutcome>,
-    /// When it began.
+    /// When it started.
     pub started_at_ms: u64,
     /// When the last event happened.
     pub updated_at_ms: u64,
     /// How often it was resumed.
     pub n_resumed: u64,
-    /// What raised limits set aside.
+    /// Events set aside by raised limits.
     aside: Aside,
-    /// Paid calls in whose places others were made.
+    /// Paid calls that were replaced by others.
     n_requests_aside: u64,
     /// The event and the frame of each citation.
     citation_places: Vec<(u64, FrameId)>,
@@ -93,9 +93,9 @@ pub struct RunView {
     fact_seqs: Vec<u64>,
     /// Time spent in earlier processes.
     earlier_ms: u64,
-    /// When the current process began.
+    /// When the current process started.
     segment_at_ms: u64,
-    /// When the long work that is under way was first heard of.
+    /// When the current long work was first reported.
     ticked_since_ms: u64,
 }
 
@@ -106,88 +106,88 @@ pub struct ReachedLimit {
     pub limit: String,
     /// Its value then.
     pub value: u64,
-    /// The event that says so: nothing before it follows from it.
+    /// The event that recorded it: nothing before it depends on it.
     pub seq: u64,
 }
 
-/// How far long work is.
+/// Progress of long work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ticked {
     /// What is being done.
     pub what: String,
-    /// Documents that are done, and all of them.
+    /// Documents done, and their total.
     pub documents: Option<(u64, u64)>,
-    /// Bytes that are done.
+    /// Bytes done.
     pub done: u64,
-    /// All of them.
+    /// Total bytes.
     pub total: u64,
-    /// Time since the first that was heard of it.
+    /// Time since the first report.
     pub took_ms: u64,
 }
 
-/// How far analysts have come.
+/// Progress of analysts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TasksView {
     /// Tasks of the plan.
     pub planned: u64,
     /// Documents of the plan.
     pub documents: u64,
-    /// Parts whose findings were at hand from earlier runs.
+    /// Parts whose findings were recalled from earlier runs.
     pub recalled: u64,
     /// Tasks with a report.
     pub done: u64,
     /// Tasks without one.
     pub failed: u64,
-    /// Findings so far, by severity; `unrated` where there is none.
+    /// Findings so far, by severity; `unrated` if it has none.
     pub findings: BTreeMap<String, u64>,
 }
 
 /// The state of a frame.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrameView {
-    /// How it answers.
+    /// Its strategy.
     pub strategy: Strategy,
-    /// What it was asked.
+    /// Its question.
     pub question: Text,
-    /// Where it stands.
+    /// Its state.
     pub state: FrameState,
-    /// The event with which it began.
+    /// The event that opened it.
     pub seq: u64,
-    /// When it began.
+    /// When it was opened.
     pub opened_at_ms: u64,
-    /// When it ended.
+    /// When it was closed.
     pub closed_at_ms: Option<u64>,
-    /// The event with which it ended.
+    /// The event that closed it.
     pub closed_seq: Option<u64>,
 }
 
-/// Where a frame stands.
+/// The state of a frame.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FrameState {
-    /// Still at work.
+    /// In progress.
     Open,
-    /// With an answer.
+    /// Closed with an answer.
     Answered {
         /// The answer.
         answer: Text,
         /// Its evidence.
         citations: Vec<Citation>,
-        /// How far it rests on the sources.
+        /// How well it is supported by the sources.
         grounding: Grounding,
     },
-    /// Without one.
+    /// Closed without an answer.
     Failed {
-        /// Why.
+        /// The error code.
         code: ErrorCode,
-        /// In words.
+        /// The message.
         message: String,
     },
 }
 
-/// A block of code that ran.
+/// A code cell that ran.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellView {
-    /// Which one of its frame, from 0.
+    /// Its index in the frame, from 0.
     pub cell: u32,
     /// The code.
     pub code: Text,
@@ -195,7 +195,7 @@ pub struct CellView {
     pub outcome: CellOutcome,
     /// What it printed.
     pub output: Text,
-    /// How long it took, waiting for models included.
+    /// How long it took, including waits for models.
     pub took_ms: u64,
     /// Its event.
     pub seq: u64,
@@ -204,47 +204,47 @@ pub struct CellView {
 /// The state of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallView {
-    /// Whom it asks.
+    /// The model it calls.
     pub model: String,
-    /// What it says; a record of the prompt.
+    /// The recorded prompt.
     pub prompt: Text,
-    /// Where it stands.
+    /// Its state.
     pub state: CallState,
-    /// Requests that failed and were followed by another, with the reason.
+    /// Failed requests that were retried, with the reason.
     pub retries: Vec<ErrorCode>,
     /// Requests that were sent.
     pub n_requests: u64,
-    /// What was set aside for each; older engines did not say.
+    /// What was reserved for each; older engines did not record it.
     reserved: Option<Usage>,
-    /// Whether a request is on its way, as far as the journal knows.
+    /// Whether a request is in flight, as far as the journal knows.
     is_awaited: bool,
-    /// The event with which it began.
+    /// The event that started it.
     pub seq: u64,
-    /// When it began.
+    /// When it started.
     pub started_at_ms: u64,
-    /// When it ended.
+    /// When it was settled.
     pub settled_at_ms: Option<u64>,
-    /// The event with which it ended.
+    /// The event that settled it.
     pub settled_seq: Option<u64>,
 }
 
-/// Where a call stands.
+/// The state of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CallState {
-    /// On its way, or cut off by a crash.
+    /// In flight, or cut off by a crash.
     Open,
     /// Answered.
     Replied {
-        /// With what.
+        /// The reply.
         reply: Text,
-        /// At what cost.
+        /// Its cost.
         usage: Usage,
-        /// From where.
+        /// Where it came from.
         served: Served,
     },
-    /// Given up.
+    /// Failed.
     Failed {
-        /// Why.
+        /// The error code.
         code: ErrorCode,
     },
 }
@@ -259,10 +259,10 @@ impl RunView {
         view
     }
 
-    /// Folds one event in.
+    /// Applies one event.
     pub fn apply(&mut self, event: &Event) {
         if matches!(event.kind, EventKind::RunResumed { .. }) {
-            // The pause between two processes is not time spent.
+            // The pause between two processes does not count.
             self.earlier_ms = self.active_ms();
         }
         let at_ms = event.at_ms;
@@ -276,7 +276,7 @@ impl RunView {
             EventKind::RunResumed { again_from, .. } => self.resume(event, *again_from),
             EventKind::RunFinished { outcome } => {
                 self.outcome = Some(outcome.clone());
-                // Requests that were on their way were given up and counted before.
+                // Requests in flight were abandoned and counted before.
                 self.calls.values_mut().for_each(|call| call.is_awaited = false);
             }
             EventKind::SourceScanned { .. } => self.scan(&event.kind),
@@ -334,7 +334,7 @@ impl RunView {
         }
     }
 
-    /// Another process goes on, from the first refusal on where a limit was raised.
+    /// Another process continues the run; if a limit was raised, from the first refusal.
     fn resume(&mut self, event: &Event, again_from: Option<u64>) {
         if let Some(from) = again_from {
             self.aside.apply(event);
@@ -353,7 +353,7 @@ impl RunView {
         add(&mut self.redacted, redacted);
     }
 
-    /// A frame begins, unless one that still counts has its place.
+    /// Opens a frame, unless one that still counts has its id.
     fn open_frame(&mut self, event: &Event, strategy: Strategy, question: &Text) {
         let is_taken = self.frames.get(&event.frame).is_some_and(|frame| !self.aside.holds(frame.seq));
         if !is_taken {
@@ -362,14 +362,14 @@ impl RunView {
         }
     }
 
-    /// A call begins, in its place or in that of one that was set aside.
+    /// Starts a call, possibly replacing one that was set aside.
     fn start_call(&mut self, event: &Event) {
         let EventKind::CallStarted { call, model, text, reserved, .. } = &event.kind else { return };
         let is_taken = self.calls.get(call).is_some_and(|call| !self.aside.holds(call.seq));
         if !is_taken {
             let started = CallView::started(model.clone(), text.clone(), event);
             let before = self.calls.insert(call.clone(), started);
-            // Another question in its place does not take back what was paid.
+            // A replacement does not undo what was paid.
             self.n_requests_aside += before.map_or(0, |before| before.n_requests);
         }
         if let Some(call) = self.calls.get_mut(call) {
@@ -412,10 +412,10 @@ impl RunView {
         (self.started_at_ms, self.segment_at_ms) = (at_ms, at_ms);
     }
 
-    /// The frame is at work again, on another question.
+    /// The frame is open again, with another question.
     fn ask_more(&mut self, event: &Event, question: &Text) {
         self.outcome = None;
-        // The answer that a limit cut short is part of the conversation from now on.
+        // The answer that a limit cut short is now part of the conversation.
         self.limits_reached.clear();
         self.question = Some(question.clone());
         if let Some(frame) = self.frames.get_mut(&event.frame) {
@@ -424,7 +424,7 @@ impl RunView {
         }
     }
 
-    /// The log of evidence only grows; a sub-agent's own is not the run's.
+    /// The evidence log is append-only; that of a sub-agent is not the run's.
     fn add_facts(&mut self, event: &Event, files: &[FileChange]) {
         if event.frame != FrameId::root() {
             return;
@@ -467,29 +467,29 @@ impl RunView {
                 seq: event.seq,
             };
             let cells = self.cells.entry(event.frame.clone()).or_default();
-            // What ran in its place was set aside, with all that came after.
+            // A cell with the same index was set aside, with all that came after it.
             cells.retain(|before| before.cell < cell.cell);
             cells.push(cell);
         }
     }
 
-    /// Time in which a process was at work on the run.
+    /// Time in which a process worked on the run.
     pub fn active_ms(&self) -> u64 {
         self.earlier_ms.saturating_add(self.updated_at_ms.saturating_sub(self.segment_at_ms))
     }
 
-    /// Requests that were sent: answered, failed and tried again, or given up. What the cache answered is not among them.
+    /// Requests that were sent: answered, failed and retried, or abandoned. Calls answered from the cache do not
+    /// count.
     pub fn n_paid_calls(&self) -> u64 {
         self.n_requests_aside + self.calls.values().map(|call| call.n_requests).sum::<u64>()
     }
 
-    /// Calls that have ended, cached ones among them.
+    /// Calls that have ended, including cached ones.
     pub fn n_settled_calls(&self) -> u64 {
         self.calls.values().filter(|call| call.state != CallState::Open).count() as u64
     }
 
-    /// Requests whose end is not on record, and what was set aside for each: the process died while they were on their
-    /// way.
+    /// Requests without a recorded end, with what was reserved for each: they were in flight when the process died.
     pub(crate) fn unanswered(&self) -> impl Iterator<Item = (&CallId, Usage)> {
         let awaited = self.calls.iter().filter(|(_, call)| call.is_awaited);
         awaited.filter_map(|(id, call)| Some((id, call.reserved?)))
@@ -502,7 +502,7 @@ impl RunView {
         self.calls.values().filter(is_cached).count() as u64
     }
 
-    /// The answer of the root frame, its evidence, and how far it rests on the sources.
+    /// The answer of the root frame, its evidence, and how well the sources support it.
     pub fn answer(&self) -> Option<(&Text, &[Citation], Grounding)> {
         match &self.frames.get(&FrameId::root())?.state {
             FrameState::Answered { answer, citations, grounding } => Some((answer, citations, *grounding)),
@@ -510,7 +510,7 @@ impl RunView {
         }
     }
 
-    /// A resumed run says its warnings again; once is enough for a reader.
+    /// A resumed run repeats its warnings; each is listed once.
     fn warn(&mut self, message: &str, hint: &str) {
         let warning = (message.to_owned(), hint.to_owned());
         if !self.warnings.contains(&warning) {
@@ -546,7 +546,7 @@ impl FrameView {
         Self { strategy, question, state, seq, opened_at_ms, closed_at_ms: None, closed_seq: None }
     }
 
-    /// Whether it ended with all it was asked for.
+    /// Whether it ended with a complete answer.
     fn is_whole(&self) -> bool {
         match self.state {
             FrameState::Answered { grounding, .. } => !matches!(grounding, Grounding::Partial { .. }),
@@ -582,7 +582,7 @@ impl CallView {
         }
     }
 
-    /// A request is sent, unless nothing was set aside for one.
+    /// Counts a request, unless nothing was reserved for one.
     fn send(&mut self, reserved: Option<Usage>) {
         if reserved.is_some() {
             self.n_requests += 1;
@@ -592,12 +592,12 @@ impl CallView {
 
     fn retry(&mut self, code: ErrorCode) {
         self.retries.push(code);
-        // A journal of an older engine means what it meant: there, a call was one however often it was tried.
+        // Journals of older engines keep their meaning: there, a call counted once, however often it was tried.
         self.n_requests += u64::from(self.reserved.is_some());
         self.is_awaited = true;
     }
 
-    /// Ends the call and says what it cost. One that has ended keeps its first end.
+    /// Settles the call and returns its cost. A settled call keeps its first outcome.
     fn settle(&mut self, outcome: CallOutcome, served: Served, event: &Event) -> Usage {
         if self.state != CallState::Open {
             return Usage::default();
@@ -608,12 +608,12 @@ impl CallView {
             CallOutcome::Replied { reply, usage, .. } => {
                 (CallState::Replied { reply, usage, served }, usage, served == Served::Live)
             }
-            // What the purse refused was never sent.
+            // A call refused by the budget was never sent.
             CallOutcome::Failed { code, .. } => {
                 (CallState::Failed { code }, Usage::default(), code.blame() != Blame::Limit)
             }
         };
-        // Older engines did not say when a request was sent, only that it had an end.
+        // Older engines recorded only the end of a request, not when it was sent.
         self.n_requests += u64::from(is_sent && self.reserved.is_none());
         self.state = state;
         usage

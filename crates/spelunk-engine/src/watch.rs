@@ -1,5 +1,5 @@
-//! Watching a run: its events in order, without gaps, whichever process writes them. A watcher in the same process is
-//! told at once and catches up from the journal when it falls behind; one in another process follows the file.
+//! Watching a run: its events in order, without gaps, whichever process writes them. A watcher in the same process
+//! receives them directly and catches up from the journal when it lags; one in another process follows the file.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use tokio::sync::broadcast::{self, error::RecvError};
 
 const POLL: Duration = Duration::from_millis(100);
 
-/// The events of a run, as they come.
+/// The events of a run, as they occur.
 pub struct EventStream {
     backlog: VecDeque<Record>,
     seq_last: u64,
-    /// Set once the run ended and its process let go of it.
+    /// Set once the run has ended and its process has released it.
     ended: bool,
     from: From,
 }
@@ -52,7 +52,7 @@ impl EventStream {
         Ok(Self { backlog, seq_last: after_seq, ended: false, from })
     }
 
-    /// The next event, ephemeral ones included. `None` once the run has ended.
+    /// The next event, including ephemeral ones. `None` once the run has ended.
     pub async fn next(&mut self) -> Option<Result<Record, JournalError>> {
         loop {
             if let Some(record) = self.take_backlog() {
@@ -94,8 +94,8 @@ impl EventStream {
             },
             From::File(tail) => {
                 let new = tail.read_new()?;
-                // An earlier end is followed by a resumption. A run that is resumed after this look is watched again by
-                // whoever wants that.
+                // An earlier end is followed by a resumption. If a run is resumed after this check, it must be
+                // watched again.
                 self.ended = new.last().is_some_and(is_end);
                 if new.is_empty() {
                     tokio::time::sleep(POLL).await;

@@ -1,4 +1,4 @@
-//! The records that the engine itself writes: what a prompt said, what a cached reply was, and what was found in a part.
+//! The records that the engine itself writes: prompts, cached replies, and findings of parts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use spelunk_model::{Part, Prompt, Reply, Speaker, ToolCall};
 use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
 
-/// Room for the names of fields.
+/// Room for field names.
 const HEAD_BYTES: usize = 512;
 
-/// A prompt with its texts in place; its JSON is what the digest is taken of.
+/// A prompt with its texts inline; the digest is computed from its JSON.
 #[derive(Serialize)]
 struct PromptWire<'a, T> {
     provider: &'a str,
@@ -18,7 +18,7 @@ struct PromptWire<'a, T> {
     output_tokens_max: u64,
     system: T,
     messages: Vec<MessageWire<T>>,
-    /// The form the reply must have, and what the model may call; as text, because both come from outside.
+    /// The schema of the reply, and the tools; as text, because both come from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     schema: Option<T>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -36,7 +36,7 @@ struct ToolWire<'a, T> {
 struct MessageWire<T> {
     speaker: &'static str,
     text: T,
-    /// Calls of tools and what came of them.
+    /// Tool calls and their results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parts: Vec<T>,
 }
@@ -72,7 +72,7 @@ fn prompt_wire<'p, T, E>(
     })
 }
 
-/// A call of a tool, or what came of one.
+/// A tool call or its result.
 fn part_json(part: &Part) -> String {
     match part {
         Part::ToolCall(call) => serde_json::json!({
@@ -90,7 +90,7 @@ fn part_json(part: &Part) -> String {
     .to_string()
 }
 
-/// The digest of everything that is asked of a model, wherever it runs.
+/// The digest of everything sent to a model, independent of where it runs.
 pub(crate) fn prompt_digest(model: &ModelRef, prompt: &Prompt) -> BlobId {
     let mut bytes = 0;
     let wire = prompt_wire(model, prompt, |text| {
@@ -98,13 +98,13 @@ pub(crate) fn prompt_digest(model: &ModelRef, prompt: &Prompt) -> BlobId {
         Ok::<_, std::convert::Infallible>(text)
     });
     let Ok(wire) = wire;
-    // Line ends and quotes take two bytes each.
+    // Line breaks and quotes take two bytes each.
     let mut json = Vec::with_capacity(bytes + bytes / 8 + HEAD_BYTES);
     serde_json::to_writer(&mut json, &wire).expect("texts and numbers always serialise");
     spelunk_journal::digest(&json)
 }
 
-/// What the journal keeps of a prompt: long texts by reference, so that a growing transcript is stored once.
+/// A prompt for the journal: long texts by reference, so that a growing transcript is stored once.
 pub(crate) fn prompt_record<E>(
     model: &ModelRef,
     prompt: &Prompt,
@@ -114,7 +114,7 @@ pub(crate) fn prompt_record<E>(
     Ok(serde_json::to_string(&wire).expect("texts and numbers always serialise"))
 }
 
-/// The cache key of a prompt: the same words at another address are another question.
+/// The cache key of a prompt: the same prompt at another URL has another key.
 pub(crate) fn cache_key(prompt: &BlobId, model: &ModelRef) -> BlobId {
     spelunk_journal::digest(format!("reply-v1\n{prompt}\n{}", model.base_url).as_bytes())
 }
@@ -154,7 +154,7 @@ struct ToolCallWire {
     signature: Option<String>,
 }
 
-/// The tools a reply called, for the journal; nothing where it called none.
+/// The tool calls of a reply, for the journal; `None` if there are none.
 pub(crate) fn write_tool_calls(calls: &[ToolCall]) -> Option<String> {
     let wire = |call: &ToolCall| {
         let ToolCall { id, name, arguments, signature } = call.clone();
@@ -164,7 +164,7 @@ pub(crate) fn write_tool_calls(calls: &[ToolCall]) -> Option<String> {
     (!calls.is_empty()).then(|| serde_json::to_string(&calls).expect("texts always serialise"))
 }
 
-/// The same, read. It was written by this engine; what cannot be read called nothing.
+/// Reads the tool calls back. This engine wrote them; what cannot be parsed counts as none.
 pub(crate) fn read_tool_calls(text: Option<&str>) -> Vec<ToolCall> {
     let calls: Vec<ToolCallWire> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let called = |wire: ToolCallWire| {
@@ -184,12 +184,12 @@ pub(crate) fn read_report(record: &[u8]) -> Option<AnalystReport> {
     serde_json::from_slice(record).ok()
 }
 
-/// Reports by the position of their part, for the journal.
+/// Reports by the index of their part, for the journal.
 pub(crate) fn write_reports(reports: &BTreeMap<u64, AnalystReport>) -> String {
     serde_json::to_string(reports).expect("texts and numbers always serialise")
 }
 
-/// The same, read. It was written by this engine; one that cannot be read is none.
+/// Reads the reports back. This engine wrote them; those that cannot be parsed are skipped.
 pub(crate) fn read_reports(text: &str) -> BTreeMap<u64, AnalystReport> {
     serde_json::from_str(text).unwrap_or_default()
 }

@@ -1,10 +1,10 @@
-//! The words of a question as they are asked: without secrets, unless these are allowed. A question is repeated in the
-//! journal, in every report and export and in the files beside them, so what must not be there must not be in it.
+//! The question with secrets masked, unless they are allowed. A question is repeated in the journal, in every report
+//! and export and in the files next to them, so it must not contain secrets.
 
 use spelunk_context::{ScanOptions, redact};
 use spelunk_types::{EventKind, FrameId};
 
-/// What is asked, and what is said about it.
+/// The masked question, and a warning if anything was masked.
 pub(crate) struct Words {
     pub(crate) text: String,
     pub(crate) warning: Option<(FrameId, EventKind)>,

@@ -1,4 +1,4 @@
-//! Runs through real HTTP against the scripted model server, on disks that fail.
+//! Runs over real HTTP against the scripted model server, on disks that fail.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,

@@ -1,6 +1,7 @@
 //! Evaluation: tasks with known answers, scores, a simulated reader, statistics and reports. What runs, and on which
 //! engine, is not decided here; nothing here touches a disk, a clock or a network.
 
+mod classify;
 mod compare;
 mod failure;
 mod generate;
@@ -15,8 +16,9 @@ mod task;
 mod wire;
 mod words;
 
+pub use classify::Evidence;
 pub use compare::{Difference, Pairing, compare};
-pub use failure::{Evidence, Failure};
+pub use failure::Failure;
 pub use generate::{BYTES_PER_TOKEN, GenerateError, Order, TOKENS_MAX, TOKENS_MIN, Tree, generate};
 pub use report::{Report, differences_markdown};
 pub use score::{Form, Scored, score};

@@ -6,9 +6,26 @@ use std::ops::Range;
 use spelunk_context::{DocEntry, SourceError, View};
 
 use crate::question::Question;
-use crate::rank::RankOptions;
 use crate::score::Scorer;
 use crate::tally::{Match, Tally};
+
+/// How much to return.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankOptions {
+    /// The maximum number of passages.
+    pub passages_max: u64,
+    /// The approximate number of lines per passage.
+    pub passage_lines: u64,
+    /// The maximum size of all passages together.
+    pub bytes_max: u64,
+}
+
+impl RankOptions {
+    /// Passages of the default length.
+    pub fn new(passages_max: u64, bytes_max: u64) -> Self {
+        Self { passages_max, passage_lines: 12, bytes_max }
+    }
+}
 
 /// A few lines of a document that are relevant to a question.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,6 +2,12 @@
 //! any time, damage is detected when it is opened, and an update brings it in sync with a view. It contains no text
 //! that a view would withhold. One process updates it at a time; any number can search the last commit.
 
+pub(crate) mod notice;
+mod prepare;
+mod results;
+pub(crate) mod search;
+pub(crate) mod update;
+
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::ops::ControlFlow;
@@ -14,10 +20,10 @@ use spelunk_fs::PrivateDir;
 
 use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
 use crate::files;
+use crate::index::search::{Found, search};
+use crate::index::update::{Update, version_of, would_rebuild};
 use crate::query::Query;
-use crate::search::{Found, search};
 use crate::texts::Texts;
-use crate::update::{Update, version_of, would_rebuild};
 use crate::vector_store::Rows;
 use crate::words_index::{RowPlace, WORDS_DIRECTORY, WordsIndex, row_places};
 use crate::{EmbedError, Embedder, IndexError};

@@ -7,27 +7,9 @@ use std::sync::mpsc::{self, Sender};
 
 use spelunk_context::{DocEntry, SourceError, View};
 
-use crate::choose::{Passage, choose};
+use crate::choose::{Passage, RankOptions, choose};
 use crate::question::Question;
 use crate::tally::Tally;
-
-/// How much to return.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RankOptions {
-    /// The maximum number of passages.
-    pub passages_max: u64,
-    /// The approximate number of lines per passage.
-    pub passage_lines: u64,
-    /// The maximum size of all passages together.
-    pub bytes_max: u64,
-}
-
-impl RankOptions {
-    /// Passages of the default length.
-    pub fn new(passages_max: u64, bytes_max: u64) -> Self {
-        Self { passages_max, passage_lines: 12, bytes_max }
-    }
-}
 
 /// The progress of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

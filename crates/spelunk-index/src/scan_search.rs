@@ -7,13 +7,14 @@ use spelunk_context::{Detector, DocEntry, SourceError, View};
 
 use crate::catalogue::DocumentRecord;
 use crate::choose::Passage;
+use crate::choose::RankOptions;
 use crate::highlight::mark;
-use crate::notice::Notice;
+use crate::index::notice::Notice;
+use crate::index::search::{Found, Hit};
+use crate::index::update::record_of;
 use crate::query::{Mode, Parsed, Phrase, Query};
-use crate::rank::{RankOptions, rank};
-use crate::search::{Found, Hit};
+use crate::rank::rank;
 use crate::terms::terms;
-use crate::update::record_of;
 use crate::words::Form;
 
 /// The maximum size of all passages together.

@@ -15,7 +15,8 @@ use tar::{Archive, Builder, EntryType, Header};
 
 use crate::disk::STAGING;
 use crate::gc::blobs_of;
-use crate::removal::{archive_bytes, folder, remove_folder};
+use crate::layout::{archive_name, folder};
+use crate::removal::{archive_bytes, remove_folder};
 use crate::{JournalError, Record, Workspace, blobs};
 
 /// The size limit of an archive. A run that could not be unpacked is not packed.
@@ -57,10 +58,6 @@ impl Bounds {
         }
         (bytes > bytes_max).then(|| format!("more than {bytes_max} bytes"))
     }
-}
-
-pub(crate) fn archive_name(run: &RunId) -> String {
-    format!("archive/{run}.tar.gz")
 }
 
 /// Packs a run, verifies the archive, and removes the run's folder. Refused while a process is working on the run.

@@ -8,7 +8,7 @@ use spelunk_fs::{Durability, EntryKind, PrivateDir};
 use spelunk_types::RunId;
 
 use crate::disk::replace;
-use crate::removal::folder;
+use crate::layout::folder;
 use crate::{JournalError, Workspace};
 
 /// The name prefix of a file that has not been renamed into place yet.

@@ -7,33 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use spelunk_types::{Durability, Event, EventKind, FrameId, JOURNAL_FORMAT, RunId};
 
-use crate::{Disk, JournalError, line};
-
-/// What a reader finds in one line.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Record {
-    /// An event that this engine knows.
-    Known(Box<Event>),
-    /// An event from a newer engine, kept unchanged for display; a run that contains one cannot be resumed here.
-    Unknown {
-        /// Its sequence number.
-        seq: u64,
-        /// Its name.
-        name: String,
-        /// The whole event.
-        raw: Value,
-    },
-}
-
-impl Record {
-    /// The sequence number.
-    pub fn seq(&self) -> u64 {
-        match self {
-            Self::Known(event) => event.seq,
-            Self::Unknown { seq, .. } => *seq,
-        }
-    }
-}
+use crate::{Disk, JournalError, Record, line};
 
 /// The writer of one run's journal.
 pub struct Journal {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 use spelunk_types::{Event, EventKind};
 
-use crate::journal::Record;
+use crate::Record;
 
 const SUM_FIELD: &[u8] = b",\"sum\":\"";
 const SUM_DIGITS: usize = 8;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use spelunk_fs::{Durability, PrivateDir};
 use spelunk_types::RunId;
 
-use crate::removal::folder;
-use crate::{JournalError, Workspace};
+use crate::JournalError;
+use crate::layout::folder;
 
 /// Held by every writing process, shared or exclusive.
 const WORKSPACE_LOCK: &str = "workspace.lock";
@@ -99,8 +99,7 @@ fn unusable(dir: &PrivateDir, source: io::Error) -> JournalError {
 }
 
 /// Whether a process is working on the run right now. Has no side effects.
-pub fn is_locked(workspace: &Workspace, run: &RunId) -> bool {
-    let Some(dir) = workspace.dir() else { return false };
+pub(crate) fn is_locked(dir: &PrivateDir, run: &RunId) -> bool {
     let Ok(file) = dir.open(&lock_name(run)) else { return false };
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }

@@ -4,7 +4,7 @@
 use spelunk_fs::{Durability, PrivateDir};
 use spelunk_types::RunId;
 
-use crate::archive::archive_name;
+use crate::layout::{archive_name, folder};
 use crate::{JournalError, Workspace};
 
 /// The size of a run's folder, without its blobs.
@@ -43,9 +43,4 @@ pub(crate) fn remove_folder(dir: &PrivateDir, run: &RunId) -> std::io::Result<()
     let aside = format!("tmp/removed-{}-{run}", std::process::id());
     dir.rename(&folder(run), &aside, Durability::Unsynced)?;
     dir.remove_all(&aside)
-}
-
-/// The folder of a run.
-pub(crate) fn folder(run: &RunId) -> String {
-    format!("runs/{run}")
 }

@@ -120,6 +120,11 @@ impl Workspace {
         self.dir.as_ref().map(WorkspaceHold::take).transpose()
     }
 
+    /// Whether a process is working on the run right now. Has no side effects.
+    pub fn is_locked(&self, run: &RunId) -> bool {
+        self.dir().is_some_and(|dir| crate::lock::is_locked(dir, run))
+    }
+
     /// Locks the run for writing; `None` if there are no locks.
     pub fn lock(&self, run: &RunId) -> Result<Option<RunLock>, JournalError> {
         self.dir.as_ref().map(|dir| RunLock::take(dir, run)).transpose()

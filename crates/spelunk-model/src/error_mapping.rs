@@ -5,14 +5,11 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
-use crate::wire::error::ProviderError;
+use crate::wire::error::{ProviderError, RETRY_AFTER_MAX};
 use crate::{Feature, ModelError, Prompt, Secret, time};
 
 /// The longest quote of a provider's message.
 const DETAIL_CHARS_MAX: usize = 300;
-
-/// A longer wait than this is treated as a refusal; the engine has its own, lower bound.
-pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
 
 /// How providers report that a prompt is too long. They have little in common: nearly all mention the length, the size,
 /// the limit or the window of a context.

@@ -41,6 +41,7 @@ mod sse;
 mod time;
 mod tokens;
 mod tool;
+mod tool_drafts;
 mod wire;
 
 pub use anthropic::AnthropicModel;

@@ -1,11 +1,14 @@
 //! Idle workers. Starting a process takes milliseconds, so one is started ahead as soon as the first is used, and a
 //! worker whose session ended cleanly is reused if no state can leak between sessions.
 
+mod host;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use self::host::{Worker, WorkerInterpreter};
 use crate::cpython::{self, Python};
-use crate::worker::{Process, Worker, WorkerCommand, WorkerInterpreter, spawn_later};
+use crate::worker::{Process, WorkerCommand, spawn_later};
 use crate::{Interpreter, InterpreterError, Setup};
 
 /// The maximum number of idle workers. Sessions run in parallel only if a tree of frames does.

@@ -1,9 +1,8 @@
 //! Interpreters in their own process: a cell that crashes, hangs or exhausts memory takes down that process and not us.
-//! `host.rs` is our side, `serve.rs` the worker's; they exchange the frames of `wire.rs` over the worker's standard
-//! input and output. `work.rs` has both sides of other tasks that run this way.
+//! `pool/host.rs` is our side, `serve.rs` the worker's; they exchange the frames of `wire.rs` over the worker's
+//! standard input and output. `work.rs` has both sides of other tasks that run this way.
 
 mod cpu_limit;
-mod host;
 mod lockdown;
 mod process;
 mod serve;
@@ -15,7 +14,6 @@ mod work;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-pub(crate) use host::{Worker, WorkerInterpreter};
 pub(crate) use process::{Deadline, Process};
 pub use serve::{serve, serve_stdio};
 pub(crate) use spawner::later as spawn_later;
@@ -23,7 +21,7 @@ pub use work::{Task, start_work};
 
 /// How many times its CPU limit a cell may take in wall-clock time before it counts as stuck: other programs use the
 /// machine, too.
-const CLOCK_FACTOR: u64 = 20;
+pub(crate) const CLOCK_FACTOR: u64 = 20;
 
 /// How to start a worker: a program that calls [`serve_stdio`] when given these arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]

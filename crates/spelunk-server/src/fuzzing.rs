@@ -1,4 +1,4 @@
-//! Private readers of what strangers send, for the fuzz targets alone: nothing here is promised to anybody.
+//! Private parsers of untrusted input, exposed for the fuzz targets only; not part of the API.
 
 use std::convert::Infallible;
 
@@ -17,7 +17,7 @@ use tokio::io::BufReader;
 use crate::http::{Params, Problem, name_of, receive_form};
 use crate::mcp::{Line, Material, fault, next_line};
 
-/// What a settings file says, written as another one; or why it is refused.
+/// Parses a settings file and writes it back, or returns why it is rejected.
 pub fn settings(text: &str, is_project: bool) -> Result<String, String> {
     rewrite(text, is_project)
         .map_err(|error| error_json(&error)["message"].as_str().unwrap_or_default().to_owned())
@@ -28,7 +28,7 @@ pub fn host_name(host: &str) -> Option<&str> {
     name_of(host)
 }
 
-/// Whether the parameters of an address can be read and `name` is a text among them, or why not.
+/// The parameter `name` of a URL, or why the query cannot be parsed.
 pub fn parameter(address: &str, name: &'static str) -> Result<Option<String>, String> {
     let uri: Uri = address.parse().map_err(|_| "it is no address".to_owned())?;
     let mut params = Params::of(&uri).map_err(|problem| detail(&problem))?;
@@ -37,10 +37,10 @@ pub fn parameter(address: &str, name: &'static str) -> Result<Option<String>, St
     Ok(text)
 }
 
-/// What was sent as `request`, and the names and bytes of files.
+/// The `request` field, and the names and contents of the files.
 pub type Form = (Value, Vec<(String, Vec<u8>)>);
 
-/// The members and the files of a form that arrives in these pieces.
+/// Parses a form that arrives in these pieces.
 pub fn form(boundary: &str, pieces: &[&[u8]]) -> Result<Form, String> {
     let settings = load_without_files(&Environment::default(), &[]).map_err(|error| error.to_string())?;
     let pieces: Vec<Result<Vec<u8>, Infallible>> = pieces.iter().map(|piece| Ok(piece.to_vec())).collect();
@@ -52,7 +52,7 @@ pub fn form(boundary: &str, pieces: &[&[u8]]) -> Result<Form, String> {
     Ok((sent.request, sent.files.into_iter().map(|file| (file.name, file.bytes)).collect()))
 }
 
-/// The lines of the protocol, read so many bytes at a time; nothing for one that is too long.
+/// The protocol lines, read in pieces of this size; `None` for a line that is too long.
 pub fn mcp_lines(bytes: &[u8], piece_bytes: usize, line_bytes_max: usize) -> Vec<Option<Vec<u8>>> {
     let mut input = BufReader::with_capacity(piece_bytes, bytes);
     block_on(async {
@@ -67,12 +67,12 @@ pub fn mcp_lines(bytes: &[u8], piece_bytes: usize, line_bytes_max: usize) -> Vec
     })
 }
 
-/// What is wrong with a message: whom to answer, the code, and words.
+/// What is wrong with a message: the id to respond to, the code and the message.
 pub fn mcp_fault(line: &[u8]) -> Option<(Value, i32, String)> {
     fault(line)
 }
 
-/// The question in the arguments of a tool, or why they are refused.
+/// The question in the arguments of a tool, or why they are rejected.
 pub fn asked(arguments: &Value) -> Result<String, String> {
     let mut arguments = Arguments::new(arguments.as_object().cloned());
     let asked = QuestionInput::read(&mut arguments, Vec::new()).map_err(|usage| usage.message)?;
@@ -81,7 +81,7 @@ pub fn asked(arguments: &Value) -> Result<String, String> {
     Ok(asked.question)
 }
 
-/// What a client is told.
+/// The message a client receives.
 fn detail(problem: &Problem) -> String {
     problem.json()["detail"].as_str().unwrap_or_default().to_owned()
 }

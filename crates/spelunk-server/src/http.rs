@@ -1,5 +1,5 @@
-//! The server: runs, contexts and models over HTTP. Handlers convert, call what the command line calls, and convert back;
-//! no decision about a run is made here. `app` is the router, apart from any socket.
+//! The HTTP server: runs, contexts and models. Handlers convert, call the same functions as the command line, and
+//! convert back; no decision about a run is made here. `app` builds the router, independent of any socket.
 
 mod about;
 mod auth;
@@ -45,10 +45,10 @@ use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
 use spelunk_app::failure::Failure;
 use spelunk_app::trust;
 
-/// Everything that requests share.
+/// State shared by all requests.
 pub struct Server {
     pub(crate) app: Arc<App>,
-    /// Contexts, roots and sandbox, shared with agents that call `/mcp`.
+    /// Contexts, roots and sandbox, shared with agents that use `/mcp`.
     pub(crate) mcp: Arc<mcp::State>,
     pub(crate) tokens: Tokens,
     /// The runs of this server.
@@ -59,24 +59,24 @@ pub struct Server {
     pub(crate) metrics: Metrics,
     agents: McpEndpoint,
     log: Log,
-    /// Set when the server stops: streams end, and nothing new begins.
+    /// Set when the server stops: streams end and nothing new starts.
     closed: watch::Sender<bool>,
 }
 
-/// Whether requests are told to the person at the terminal.
+/// Whether requests are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Log {
-    /// Every request is a line.
+    /// One line per request.
     Requests,
-    /// None is.
+    /// No logging.
     Nothing,
 }
 
-/// The server, as handlers hold it.
+/// The server as handlers hold it.
 pub(crate) type Shared = Arc<Server>;
 
 impl Server {
-    /// A server on the workspace of the app.
+    /// A server on the app's workspace.
     pub fn new(app: Arc<App>, mcp: Arc<mcp::State>, tokens: Tokens, log: Log) -> Result<Shared, Failure> {
         let settings = &app.settings.server;
         let agents = McpEndpoint::new(&mcp, settings);
@@ -98,7 +98,7 @@ impl Server {
         }))
     }
 
-    /// Nothing new begins, and streams end.
+    /// Stops new work and ends all streams.
     pub(crate) fn close(&self) {
         self.closed.send_replace(true);
         self.agents.close();
@@ -110,12 +110,12 @@ impl Server {
 
     /// Resolves when the server stops.
     pub(crate) async fn closing(&self) {
-        // The sender lives as long as the server does.
+        // The sender lives as long as the server.
         drop(self.closed.subscribe().wait_for(|closed| *closed).await);
     }
 }
 
-/// Every route, in the order of the document. Static ones need no place before others: the router prefers them.
+/// Every route, in the order of the API document. Static routes need not come first: the router prefers them.
 fn routes() -> Vec<Route> {
     let mut routes = health::routes();
     routes.extend(page::routes());
@@ -137,7 +137,7 @@ pub fn app(server: &Shared) -> Router {
         router = router.route(route.path, compat::shaped(route.path, guarded));
     }
     router
-        // Bodies are bounded by whoever reads them, each kind by its own limit.
+        // Each reader limits its body; the limit depends on the kind of body.
         .layer(DefaultBodyLimit::disable())
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)

@@ -1,4 +1,4 @@
-//! Spelunk as a service: the HTTP server with its pages, and the server of the Model Context Protocol.
+//! Spelunk as a service: the HTTP server with its web pages, and the Model Context Protocol server.
 
 #[doc(hidden)]
 pub mod fuzzing;

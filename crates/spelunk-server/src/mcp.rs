@@ -1,6 +1,6 @@
-//! The server for agents: contexts and runs as tools, resources and prompts of the Model Context Protocol. One handler
-//! for every transport and for both eras of the protocol: 2025-11-25 and earlier, and 2026-07-28, which has neither a
-//! handshake nor requests of the server's own. Nothing here decides about a run; it converts and calls.
+//! The MCP server: contexts and runs as tools, resources and prompts of the Model Context Protocol. One handler serves
+//! every transport and both eras of the protocol: 2025-11-25 and earlier, and 2026-07-28, which has neither a handshake
+//! nor server-initiated requests. It makes no decisions about a run; it converts and calls.
 
 mod agent_tasks;
 mod answer;
@@ -43,20 +43,20 @@ pub(crate) fn handler(state: Arc<State>) -> impl ServerHandler {
     service::Service::new(state)
 }
 
-/// Serves one client until it closes standard input. Runs that are under way then stop where they are; their journals
-/// hold what they had, so that they can be resumed.
+/// Serves one client until it closes standard input. Runs in progress then stop where they are; their journals keep
+/// what they had, so that they can be resumed.
 pub async fn serve_stdio(state: Arc<State>) -> Result<(), Failure> {
     let (input, output) = rmcp::transport::io::stdio_pipes();
     let (transport, reading, writing) = lines::checked(input, output);
     let serving = async {
         match handler(Arc::clone(&state)).serve(transport).await {
             Ok(service) => service.waiting().await.map(drop).map_err(|error| error.to_string()),
-            // A client that leaves before it said anything is no error.
+            // A client that disconnects before it said anything is not an error.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(error.to_string()),
         }
     };
-    // The end of the input ends the service, and then the last answers are written.
+    // The end of the input ends the service; then the last responses are written.
     let served = async {
         tokio::select! {
             ended = serving => ended,

@@ -183,7 +183,8 @@ limits! {
     path cell_memory_bytes_max = 512_000_000;
     /// Calls of functions within functions, in a cell.
     path cell_recursion_max = 500;
-    /// A context up to this size is a real string in the sandbox; a larger one stays outside and is read where it is touched.
+    /// A context up to this size is a real string in the sandbox; a larger one stays outside and is read where it is
+    /// touched.
     path cell_context_bytes_max = 8_000_000;
     /// Matches that one search over a context gives back.
     path cell_matches_max = 2_000_000;

@@ -1,5 +1,5 @@
-//! What a fan-out over a whole directory costs, each figure beside the limit it cannot beat:
-//! `cargo bench -p spelunk --bench analysts --ignore-rust-version`. A figure above its target is marked, not hidden.
+//! The cost of a fan-out over a whole directory, each figure next to its lower bound: `cargo bench -p spelunk --bench
+//! analysts --ignore-rust-version`. A figure that misses its target is marked, not hidden.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ const FINDING: &str = r#"[{"type": "pattern", "summary": "A function", "line": 1
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     head();
-    // Removed together at the end: a file system that has just removed thousands of files is slow to make new ones.
+    // Removed together at the end: a file system that has just removed thousands of files is slow to create new ones.
     let _stages = runtime.block_on(async { (slow_model().await, zero_latency().await, unchanged().await) });
 }
 
@@ -38,7 +38,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// So many files of so many lines of code.
+    /// `n_files` files with `n_lines` lines of code each.
     fn new(n_files: usize, n_lines: usize) -> Self {
         let directory = tempfile::tempdir_in(".").unwrap();
         let sources = directory.path().join("src");
@@ -63,7 +63,7 @@ impl Stage {
         self.directory.path().join("src").join(file_name(idx))
     }
 
-    /// A whole run, from the scan on: how long it took, and its state.
+    /// A whole run, starting with the scan: its duration and its state.
     async fn run(&self, server: &ModelServer) -> (Duration, RunView) {
         let began = Instant::now();
         let path = self.directory.path().join("src").to_str().unwrap().to_owned();
@@ -138,7 +138,7 @@ async fn slow_model() -> Stage {
     assert_eq!(view.tasks.unwrap().done, TASKS as u64);
     let what = format!("2,000 tasks, 100 in flight, a 50 ms model ({ratio:.2}x)");
     row(&what, &ms(took), &ms(limit), "under 1.2x", ratio < 1.2);
-    // The same requests with nothing around them: client and server share the cores of this machine.
+    // The bare requests for comparison: client and server share the cores of this machine.
     let texts: Vec<String> =
         (0..TASKS).map(|idx| std::fs::read_to_string(stage.file(idx)).unwrap()).collect();
     let bare = bare_batch(&server, texts).await;

@@ -1,5 +1,5 @@
-//! What the core costs, each figure beside the physical limit or floor measured in the same run:
-//! `cargo bench -p spelunk --ignore-rust-version`. Prints a table; a figure above its target is marked, not hidden.
+//! The cost of the core, each figure next to its physical limit or a floor measured in the same run: `cargo bench -p
+//! spelunk --ignore-rust-version`. Prints a table; a figure that misses its target is marked, not hidden.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -36,7 +36,7 @@ fn main() {
     journal_append();
     runtime.block_on(one_turn());
     process_start();
-    // Before the replay, which needs more memory: the peak is one of the whole process.
+    // Runs before the replay, which needs more memory: the peak is that of the whole process.
     runtime.block_on(many_calls());
     runtime.block_on(replay());
 }
@@ -47,7 +47,7 @@ fn timed(work: impl FnOnce()) -> Duration {
     began.elapsed()
 }
 
-/// A settled call, appended and synced, beside a bare write and sync of the same bytes.
+/// Appending and syncing a completed call, compared with a bare write and sync of the same bytes.
 fn journal_append() {
     let directory = tempfile::tempdir_in(".").unwrap();
     let workspace = Workspace::open(directory.path()).unwrap();
@@ -119,7 +119,7 @@ impl Stage {
     }
 }
 
-/// A whole run of one call, beside the same request sent with nothing around it.
+/// A whole run of one call, compared with the bare request.
 async fn one_turn() {
     let server = ModelServer::start([when(|_| true).reply("It is 42.")]).await;
     let stage = Stage::new();
@@ -147,7 +147,7 @@ async fn one_turn() {
     );
 }
 
-/// From starting the program to its request reaching the server, beside starting a program that does nothing.
+/// From process start to the first request at the server, compared with starting a program that does nothing.
 fn process_start() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("a.md"), "The magic number is 42.\n").unwrap();
@@ -181,7 +181,7 @@ fn process_start() {
     );
 }
 
-/// Answers at once, without a network.
+/// A model that answers at once, without a network.
 struct Instantly(ModelRef);
 
 impl Instantly {
@@ -207,7 +207,7 @@ impl Model for Instantly {
     }
 }
 
-/// Asks `n` calls at once, then one more that refuses to be settled until resumed.
+/// Makes `n` calls in parallel, then one more that fails until the run is resumed.
 fn fan_out(n: usize, last_fails: bool) -> Program {
     Arc::new(move |frame, _| {
         Box::pin(async move {
@@ -221,7 +221,7 @@ fn fan_out(n: usize, last_fails: bool) -> Program {
     })
 }
 
-/// Resuming a run of 100,000 events: read, check, fold, and run the strategy again to its end.
+/// Resuming a run of 100,000 events: read, verify, fold, and run the strategy again to its end.
 async fn replay() {
     const CALLS: usize = 50_000;
     let mut stage = Stage::new();
@@ -252,7 +252,7 @@ async fn replay() {
     row(&what, &ms(took), &format!("fold {}", ms(folded)), "under 1 s", took < Duration::from_secs(1));
 }
 
-/// A thousand calls in flight at once; the scripted server's memory is counted too, since it lives in this process.
+/// A thousand calls in flight; includes the scripted server's memory, because it lives in this process.
 async fn many_calls() {
     const CALLS: usize = 1000;
     let gate = Gate::new();

@@ -1,5 +1,6 @@
-//! What the recursive loop costs, with cells in real worker processes, each figure beside the floor measured in the same
-//! run: `cargo bench -p spelunk --bench recursion --ignore-rust-version`. A figure above its target is marked, not hidden.
+//! The cost of the recursive loop, with cells in real worker processes, each figure next to a floor measured in the
+//! same run: `cargo bench -p spelunk --bench recursion --ignore-rust-version`. A figure that misses its target is
+//! marked, not hidden.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -106,12 +107,12 @@ impl Stage {
         self.engine.start(request).unwrap()
     }
 
-    /// A whole run, and how long it took.
+    /// A whole run, and its duration.
     async fn run(&self, server: &ModelServer) -> Duration {
         self.run_asking(http_model(server)).await
     }
 
-    /// The same with a model whose connections are open.
+    /// The same with a model whose connections are already open.
     async fn run_asking(&self, model: Arc<dyn Model>) -> Duration {
         let began = Instant::now();
         let result = self.start_asking(model, Strategy::Repl).join().await;
@@ -121,7 +122,7 @@ impl Stage {
     }
 }
 
-/// One request over a kept connection, with nothing around it.
+/// One bare request over a kept-alive connection.
 async fn http_floor() -> Duration {
     let server = ModelServer::start([when(|_| true).reply("yes").at_once()]).await;
     let model = http_model(&server);
@@ -206,7 +207,7 @@ async fn batched() {
     let ratio = took.as_secs_f64() / limit.as_secs_f64();
     let what = format!("200 batched, 100 in flight, a 20 ms model ({ratio:.2}x)");
     row(&what, &ms(took), &ms(limit), "under 1.3x", ratio < 1.3);
-    // The same requests with nothing around them: client and server share the cores of this machine.
+    // The bare requests for comparison: client and server share the cores of this machine.
     let bare = bare_batch(&server, (0..CALLS).map(|n| format!("question {n}")).collect()).await;
     let ratio = took.as_secs_f64() / bare.as_secs_f64();
     row(&format!("the same beside the bare client ({ratio:.2}x)"), &ms(took), &ms(bare), "", true);
@@ -275,7 +276,7 @@ async fn replay() {
     );
 }
 
-/// An agent is asked more: all its tool calls are made again on its desk before the new question is sent.
+/// A follow-up question to an agent: all its tool calls are replayed on its desk before the new question is sent.
 async fn agent_replay() {
     const TURNS: u32 = 125;
     let read = r#"{"path": "input/contexts/a.md", "offset": 3, "limit": 4}"#;
@@ -313,7 +314,7 @@ async fn agent_replay() {
     row("replay of an agent's 500 tool calls, to its next answer", &ms(took), "-", "under 2 s", is_met);
 }
 
-/// A gigabyte through the program itself: start to first request, `re.findall` beside `rg -o`, memory.
+/// A gigabyte through the program itself: start to first request, `re.findall` compared with `rg -o`, memory.
 fn gigabyte() {
     let directory = tempfile::tempdir_in(".").unwrap();
     let path = directory.path().join("big.log");
@@ -396,7 +397,7 @@ fn ask(directory: &Path, server: &ModelServer) -> std::process::Child {
         .unwrap()
 }
 
-/// The most anonymous memory of a process and its children, looked at every few milliseconds.
+/// The peak anonymous memory of a process and its children, sampled every few milliseconds.
 fn wait_with_peak(mut child: std::process::Child) -> (bool, u64) {
     let mut peak_kb = 0;
     loop {

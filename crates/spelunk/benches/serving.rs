@@ -1,5 +1,6 @@
-//! What the server bears: fifty runs at once, two hundred watchers of their events, and people who look at contexts
-//! meanwhile: `cargo bench -p spelunk --bench serving --ignore-rust-version`. Every watcher must see every event once.
+//! The server under load: fifty parallel runs, two hundred watchers of their events, and clients reading contexts at
+//! the same time: `cargo bench -p spelunk --bench serving --ignore-rust-version`. Every watcher must see every event
+//! once.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -42,7 +43,7 @@ fn main() {
     row("the server's peak memory", &format!("{} MB", server.peak_mb()), "-", "", true);
 }
 
-/// Fifty runs, each watched by four, while one client looks at a context as fast as it can.
+/// Fifty runs, each with four watchers, while one client reads a context as fast as it can.
 fn all_at_once(server: &Server) {
     let is_over = AtomicBool::new(false);
     let began = Instant::now();
@@ -92,7 +93,7 @@ fn peeks(server: &Server, is_over: &AtomicBool, n_max: usize) -> Vec<Duration> {
     times
 }
 
-/// `spelunk serve`, in a process of its own. Dropping it ends it.
+/// `spelunk serve` as a child process. Dropping it ends it.
 struct Server {
     child: Child,
     address: SocketAddr,
@@ -119,12 +120,12 @@ impl Server {
                 break address.parse().unwrap();
             }
         };
-        // What it says from now on is read, so that it never waits for us.
+        // Its output is drained from now on, so that it never blocks.
         std::thread::spawn(move || drop(std::io::copy(&mut said, &mut std::io::sink())));
         Self { child, address }
     }
 
-    /// A request on a connection of its own, and the whole answer.
+    /// A request on its own connection, and the complete response.
     fn send(&self, what: &str, body: &str) -> String {
         let mut stream = TcpStream::connect(self.address).unwrap();
         let request = format!(
@@ -148,7 +149,7 @@ impl Server {
         id.unwrap_or_else(|| panic!("{answer}")).0.to_owned()
     }
 
-    /// The numbers of the events of a run, from the first to the last.
+    /// The sequence numbers of a run's events, from first to last.
     fn watch(&self, run: &str) -> Vec<u64> {
         let stream = self.send(&format!("GET /v1/runs/{run}/events"), "");
         stream.lines().filter_map(|line| line.trim().strip_prefix("id:")?.trim().parse().ok()).collect()

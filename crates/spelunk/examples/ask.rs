@@ -1,17 +1,17 @@
-//! A program that asks: `cargo run --example ask -- "QUESTION" PATH...`. It is its own worker, watches the run while it
-//! goes on, and prints the answer with its evidence and its cost.
+//! A program that asks a question: `cargo run --example ask -- "QUESTION" PATH...`. It serves as its own worker,
+//! follows the run, and prints the answer with its evidence and cost.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program talks to a person")]
 
 use std::process::ExitCode;
 
 use spelunk::{Answer, Budget, Error, EventKind, Question, Spelunk};
 
-// As a worker it counts what a cell allocates.
+// In a worker this counts the allocations of a cell.
 #[global_allocator]
 static ALLOCATOR: spelunk::LimitedAllocator = spelunk::LimitedAllocator;
 
 fn main() -> ExitCode {
-    // First of all: the strategies `repl` and `agent` run code in another process of this program.
+    // Must come first: the strategies `repl` and `agent` run code in another process of this program.
     if let Some(code) = spelunk::serve_worker() {
         return code;
     }

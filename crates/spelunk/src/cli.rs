@@ -1,4 +1,5 @@
-//! The command line: what may be typed, and which file answers it. `ask` is the default: `spelunk "question" PATH`.
+//! The command line: its syntax, and the dispatch to one file per command. `ask` is the default: `spelunk "question"
+//! PATH`.
 
 mod app;
 mod ask;
@@ -39,7 +40,7 @@ use spelunk_app::app::App;
 use spelunk_app::failure::Failure;
 use spelunk_app::provider;
 
-/// What the help ends with.
+/// The end of the help text.
 const EXAMPLES: &str = "\
 Examples:
   spelunk ask \"which services still call the v1 billing API?\" ./monorepo
@@ -90,7 +91,7 @@ pub(crate) struct ModelFlags {
 }
 
 impl ModelFlags {
-    /// Refuses a model that was named and cannot be asked. Commands that only ask it later, or not at all, do so first.
+    /// Rejects a named model that is not usable. Commands that call it later, or not at all, check this first.
     pub(crate) async fn check(&self, app: &App) -> Result<(), Failure> {
         if self.model.is_some() || self.sub_model.is_some() {
             provider::choose(&app.settings, &app.environment).await?;
@@ -173,7 +174,7 @@ const COMMANDS: [&str; 23] = [
     "help",
 ];
 
-/// Parses, runs, and turns what happened into an exit code.
+/// Parses the arguments, runs the command, and returns the exit code.
 pub(crate) fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if worker::is_meant(&arguments) {
@@ -184,7 +185,7 @@ pub(crate) fn main() -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Clap knows which of help and error goes where; a closed pipe is nobody's error.
+            // Clap knows which stream help and errors go to; a closed pipe is not an error.
             drop(error.print());
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }

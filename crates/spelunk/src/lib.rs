@@ -1,6 +1,6 @@
-//! Spelunk answers questions of text that is too large for any model. This is the program's own library: what a Rust
-//! program needs to ask, to ask more, to resume and to watch, with the settings, the models and the workspace that the
-//! command line uses.
+//! Spelunk answers questions about text that is too large for any model. This is the library of the `spelunk` program:
+//! it lets a Rust program ask questions, ask follow-ups, resume runs and watch them, with the same settings, models and
+//! workspace as the command line.
 //!
 //! ```
 //! # use spelunk_testkit::{ModelServer, when};
@@ -30,16 +30,16 @@
 //! # }).unwrap();
 //! ```
 //!
-//! # Where the code of models runs
+//! # Where model code runs
 //!
-//! The strategies `repl` and `agent` run code that a model wrote, always in a process of its own. The program `spelunk`
-//! starts itself for that. Another program says how, in one of two ways:
+//! The strategies `repl` and `agent` run code that a model wrote, always in a separate worker process. The `spelunk`
+//! program starts itself for that. Another program has two options:
 //!
-//! - it calls [`serve_worker`] first thing in `main`, and is then started again as a worker;
-//! - or it names a `spelunk` program of the same version with [`Builder::worker`].
+//! - call [`serve_worker`] at the start of `main`, so that it can be started again as a worker;
+//! - or name a `spelunk` program of the same version with [`Builder::worker`].
 //!
-//! Without either, such a run is refused before anything is sent or recorded, and the other strategies work. PDF and DOCX
-//! are read in such processes as well, so without either they are left out, as `no-worker` in the report of the scan.
+//! Without either, such a run is rejected before anything is sent or recorded, while the other strategies work. PDF and
+//! DOCX files are read in worker processes too; without workers they are skipped and reported as `no-worker` by the scan.
 
 #[cfg(feature = "cli")]
 mod cli;
@@ -50,7 +50,7 @@ pub use spelunk_app::{
     Usage, serve_worker,
 };
 
-/// The command line, with the arguments, the environment and the streams of this process.
+/// Runs the command line with the arguments, environment and streams of this process.
 #[cfg(feature = "cli")]
 pub fn main() -> std::process::ExitCode {
     cli::main()

@@ -1,8 +1,8 @@
-//! The `spelunk` program: everything it does is in the library beside it.
+//! The `spelunk` binary: a thin wrapper around the library.
 
 use std::process::ExitCode;
 
-// As a worker this program counts what a cell allocates. As everything else it pays two additions per allocation.
+// In a worker this counts the allocations of a cell. Otherwise it costs two additions per allocation.
 #[global_allocator]
 static ALLOCATOR: spelunk::LimitedAllocator = spelunk::LimitedAllocator;
 

@@ -1,4 +1,4 @@
-//! The binary as its users meet it: what it prints, what it leaves behind, and what survives when it is killed.
+//! The binary as its users see it: what it prints, what it leaves behind, and what survives when it is killed.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,

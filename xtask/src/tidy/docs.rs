@@ -30,6 +30,33 @@ pub(crate) fn check_errors(files: &[RepoFile], codes: &[&str]) -> Vec<Complaint>
         .collect()
 }
 
+/// Pages about the code name only existing files: words in backticks that begin with a folder of the repository.
+pub(crate) fn check_named_files(files: &[RepoFile]) -> Vec<Complaint> {
+    let is_page = |file: &&RepoFile| file.path.ends_with(".md") && file.path != "CHANGELOG.md";
+    let mut complaints = Vec::new();
+    for page in files.iter().filter(is_page) {
+        for (idx, line) in page.text.lines().enumerate() {
+            let named = line.split('`').skip(1).step_by(2).filter(|word| is_path(word));
+            for path in named.filter(|path| !exists(files, path)) {
+                complaints.push(Complaint::at(&page.path, idx + 1, format!("names no file: `{path}`")));
+            }
+        }
+    }
+    complaints
+}
+
+/// Not a pattern, a placeholder or a command.
+fn is_path(word: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    let starts = ["crates/", "docs/", "fuzz/src/", "xtask/", "eval/"];
+    starts.iter().any(|start| word.starts_with(start)) && word.chars().all(is_plain)
+}
+
+fn exists(files: &[RepoFile], path: &str) -> bool {
+    let folder = format!("{}/", path.trim_end_matches('/'));
+    files.iter().any(|file| file.path == path || file.path.starts_with(&folder))
+}
+
 /// Every promise in `docs/promises.md` names existing tests: `crate::modules::function`, in backticks.
 pub(crate) fn check_promises(files: &[RepoFile]) -> Vec<Complaint> {
     [PROMISES_PAGE, SECURITY_PAGE].iter().flat_map(|page| check_page_of_promises(files, page)).collect()
@@ -104,6 +131,13 @@ mod tests {
         let page = [file("docs/errors.md", "| `bug` | ours |\n")];
         assert_eq!(told(&check_errors(&page, &["bug", "cancelled"])), ["0: does not explain `cancelled`"]);
         assert_eq!(told(&check_errors(&[], &["bug"])), ["0: is missing: it explains every error code"]);
+    }
+
+    #[test]
+    fn a_page_that_names_a_file_that_is_gone_is_found() {
+        let page = "See `crates/a/src/b.rs`, `crates/a`, `crates/*/src` and `cargo test`.\nAnd `crates/a/src/c.rs`.\n";
+        let files = [file("docs/a.md", page), file("crates/a/src/b.rs", "")];
+        assert_eq!(told(&check_named_files(&files)), ["2: names no file: `crates/a/src/c.rs`"]);
     }
 
     #[test]

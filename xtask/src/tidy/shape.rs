@@ -7,6 +7,9 @@ const LINES_WARN: usize = 500;
 /// Longer files fail.
 const LINES_MAX: usize = 800;
 
+/// All source together, tests not counted. Only ever lowered: what is added makes room for itself.
+const ALL_LINES_MAX: usize = 118_000;
+
 /// Source files start with a `//!` header. Tests are described by what they test.
 pub(crate) fn check_header(file: &RepoFile) -> Option<Complaint> {
     if !is_source(file) || is_test(&file.path) || file.text.starts_with("//!") {
@@ -30,6 +33,20 @@ pub(crate) fn check_length(file: &RepoFile) -> Option<Complaint> {
     Some(Complaint { weight, ..Complaint::at(&file.path, 0, message) })
 }
 
+/// The source as a whole has not grown.
+pub(crate) fn check_total(files: &[RepoFile]) -> Option<Complaint> {
+    let n_lines: usize = files.iter().map(source_lines).sum();
+    let message =
+        format!("the source has {n_lines} lines without tests, more than {ALL_LINES_MAX}: remove some");
+    (n_lines > ALL_LINES_MAX).then(|| Complaint::at("Cargo.toml", 0, message))
+}
+
+/// The lines of a source file without its tests; 0 for other files.
+pub(crate) fn source_lines(file: &RepoFile) -> usize {
+    let is_counted = file.path.contains("/src/") && file.is_rust() && !is_test(&file.path);
+    if is_counted { lines_without_tests(&file.text) } else { 0 }
+}
+
 /// Tests are at the end of a file, so counting stops where they begin.
 fn lines_without_tests(text: &str) -> usize {
     text.lines().take_while(|line| line.trim() != "#[cfg(test)]").count()
@@ -48,6 +65,15 @@ fn is_test(path: &str) -> bool {
 mod tests {
     use super::*;
     use crate::tidy::tests::file;
+
+    #[test]
+    fn source_that_has_grown_is_found() {
+        let small = file("crates/a/src/b.rs", "fn f() {}\n");
+        let grown = file("crates/a/src/c.rs", &"\n".repeat(ALL_LINES_MAX));
+        assert_eq!(check_total(std::slice::from_ref(&small)), None);
+        let message = "the source has 118001 lines without tests, more than 118000: remove some";
+        assert_eq!(check_total(&[small, grown]), Some(Complaint::at("Cargo.toml", 0, message)));
+    }
 
     #[test]
     fn a_source_file_without_a_header_is_found() {

@@ -1,38 +1,38 @@
-//! What comes along with a question: a conversation in its place, and files that are attached to it. Both become texts of
-//! the run, so that a resumed run finds them again and answers can cite them. Names are chosen by whoever attaches, so
-//! none is trusted: each is made harmless, and stays in its folder.
+//! Attachments: the conversation that replaces a question, and the files attached to it. Both become documents of the
+//! run, so that a resumed run finds them again and answers can cite them. Clients choose the names, so names are not
+//! trusted: each is sanitized and stays in the attachments folder.
 
 use std::collections::BTreeSet;
 
 use spelunk_context::SourceInput;
 use spelunk_engine::Conversation;
 
-/// The largest file that is attached; larger ones are named as paths, and stay where they are.
+/// The largest attachment, in bytes; larger files have to be named as paths and are read in place.
 pub const ATTACHED_BYTES_MAX: u64 = 16_000_000;
-/// Files that are attached at once.
+/// The maximum number of attachments.
 pub const ATTACHED_MAX: usize = 200;
-/// All of them together.
+/// The maximum size of all attachments together.
 const TOTAL_BYTES_MAX: u64 = 200_000_000;
-/// Where attachments lie among the documents of a run.
+/// The folder of attachments among the documents of a run.
 const FOLDER: &str = "attachments/";
 
-/// The longest conversation that is asked as it is, where the strategy shows a model the beginning of a question only.
+/// The longest conversation that is asked in full, for strategies that show a model only the beginning of a question.
 const CONVERSATION_BYTES_MAX: usize = 30_000;
 const EARLIER: &str = "[earlier messages are in `messages.json`]\n\n";
 
-/// The end of a conversation in words: what is to be answered stands there. All of it is a document of the run.
+/// The end of a conversation, which contains the message to answer. The whole conversation is a document of the run.
 pub fn last_messages(conversation: String) -> String {
     if conversation.len() <= CONVERSATION_BYTES_MAX {
         return conversation;
     }
     let from = conversation.ceil_char_boundary(conversation.len() - (CONVERSATION_BYTES_MAX - EARLIER.len()));
     let tail = conversation.get(from..).unwrap_or_default();
-    // From the first message that is whole; one that is longer than all this is cut.
+    // Start at the first complete message; a single message longer than the limit is truncated.
     let whole = tail.find("\n## ").and_then(|at| tail.get(at + 1..)).unwrap_or(tail);
     format!("{EARLIER}{whole}")
 }
 
-/// What came along so far.
+/// The attachments collected so far.
 #[derive(Debug, Default)]
 pub struct Attachments {
     taken: BTreeSet<String>,
@@ -41,7 +41,7 @@ pub struct Attachments {
     bytes: u64,
 }
 
-/// Why something cannot come along.
+/// Why something cannot be attached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AttachmentError {
     #[error("at most {ATTACHED_MAX} files can be attached")]
@@ -53,7 +53,7 @@ pub enum AttachmentError {
 }
 
 impl Attachments {
-    /// Begins with texts that have their names already, attachments among them.
+    /// Starts from sources that already have names, which may include attachments.
     pub(crate) fn beside(inputs: Vec<SourceInput>) -> Self {
         let mut along = Self::default();
         for input in &inputs {
@@ -68,7 +68,7 @@ impl Attachments {
         along
     }
 
-    /// Attaches a file under a name like the one that was given.
+    /// Attaches a file under a sanitized form of the given name.
     pub fn attach(&mut self, given: &str, bytes: Vec<u8>) -> Result<(), AttachmentError> {
         let n_bytes = bytes.len() as u64;
         if n_bytes > ATTACHED_BYTES_MAX {
@@ -88,14 +88,14 @@ impl Attachments {
         Ok(())
     }
 
-    /// Takes a conversation along, and gives it in words: that is the question.
+    /// Attaches a conversation and returns its text, which becomes the question.
     pub fn converse(&mut self, conversation: &Conversation) -> String {
         let bytes = conversation.json().into_bytes();
         self.inputs.push(SourceInput::Text { name: Conversation::DOCUMENT.to_owned(), bytes });
         conversation.rendered()
     }
 
-    /// All of it, as sources of a run.
+    /// All attachments, as sources of a run.
     pub fn into_inputs(self) -> Vec<SourceInput> {
         self.inputs
     }

@@ -1,5 +1,5 @@
-//! What is asked, as clients send it: `question`, or `messages` in its place, and `attachments` beside either. The same
-//! members mean the same over HTTP and by MCP, and are refused for the same reasons as on the command line.
+//! The question as clients send it: `question`, or `messages` in its place, plus `attachments`. These fields mean the
+//! same over HTTP and MCP, and are rejected for the same reasons as on the command line.
 
 use std::borrow::Cow;
 
@@ -17,10 +17,10 @@ use crate::failure::Usage;
 pub const QUESTION_CHARS_MAX: usize = 100_000;
 pub const SYSTEM_CHARS_MAX: usize = 100_000;
 const MESSAGES_MAX: usize = 10_000;
-/// Names are cut to far less, but not before they have been made harmless.
+/// Names are truncated to far less than this, but only after they have been sanitized.
 const NAME_CHARS_MAX: usize = 4096;
 
-/// As clients write it: with padding or without, whatever the last bits are.
+/// Lenient: padding is optional, and trailing bits are ignored.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -28,7 +28,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// A question, and what came along with it.
+/// A question and its attachments.
 #[derive(Debug)]
 pub struct QuestionInput {
     pub question: String,
@@ -36,7 +36,7 @@ pub struct QuestionInput {
 }
 
 impl QuestionInput {
-    /// Takes the members out of what was sent; `uploads` came beside them.
+    /// Takes the fields out of the arguments; `uploads` were sent separately.
     pub fn read(arguments: &mut Arguments, uploads: Vec<SourceInput>) -> Result<Self, Usage> {
         let mut along = Attachments::beside(uploads);
         let question = arguments.text("question", QUESTION_CHARS_MAX)?;
@@ -98,8 +98,8 @@ fn attach(along: &mut Attachments, attachment: Value) -> Result<(), String> {
     along.attach(&name, bytes).map_err(|error| error.to_string())
 }
 
-/// Takes secrets out of an attachment that is not text yet; what is text is seen for what it is. One that cannot be read is
-/// refused elsewhere.
+/// Redacts secrets in a base64 attachment; text attachments are covered elsewhere. An attachment that cannot be decoded
+/// is rejected elsewhere.
 pub fn redact_attachment(attachment: &mut Value) {
     let Some(members) = attachment.as_object_mut() else { return };
     let name = members.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -114,7 +114,7 @@ pub fn redact_attachment(attachment: &mut Value) {
     }
 }
 
-/// `messages`, described.
+/// The JSON Schema of `messages`.
 pub fn messages_schema() -> Value {
     json!({
         "type": "array",
@@ -132,7 +132,7 @@ pub fn messages_schema() -> Value {
     })
 }
 
-/// `attachments`, described.
+/// The JSON Schema of `attachments`.
 pub fn attachments_schema() -> Value {
     json!({
         "type": "array",

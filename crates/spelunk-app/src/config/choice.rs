@@ -13,7 +13,7 @@ macro_rules! choice {
             /// The words, in the order of the reference; the first is the default.
             pub const WORDS: &[&str] = &[$($word,)+];
 
-            /// The variant that is written so.
+            /// The variant with this name.
             pub fn of(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some(Self::$variant),)+
@@ -25,27 +25,27 @@ macro_rules! choice {
 }
 
 choice! {
-    /// Who answers calls.
+    /// The provider that answers calls.
     pub ProviderChoice {
-        /// Whoever there is a key for, or a local server.
+        /// The first provider with a key, or a local server.
         Auto = "auto",
-        /// A server that speaks OpenAI's chat completions.
+        /// A server with OpenAI's Chat Completions API.
         OpenAi = "openai",
-        /// A server that speaks Anthropic's messages.
+        /// A server with Anthropic's Messages API.
         Anthropic = "anthropic",
-        /// A server that speaks OpenAI's responses.
+        /// A server with OpenAI's Responses API.
         Responses = "openai-responses",
         /// Google Gemini.
         Gemini = "gemini",
-        /// AWS Bedrock, by the usual AWS credentials.
+        /// AWS Bedrock, with the default AWS credentials.
         Bedrock = "bedrock",
-        /// Azure `OpenAI`: the model's name is that of the deployment.
+        /// Azure `OpenAI`: the model name is the name of the deployment.
         Azure = "azure",
         /// A program that reads the prompt and writes the reply.
         Command = "command",
-        /// A model inside this program, from the folder of local models.
+        /// A model that runs inside this program, from the folder of local models.
         Local = "local",
-        /// Nobody: passages are shown instead of an answer.
+        /// No model: passages are shown instead of an answer.
         None = "none",
     }
 }
@@ -53,29 +53,29 @@ choice! {
 choice! {
     /// How a question is answered.
     pub StrategyChoice {
-        /// What suits the question and the text.
+        /// Chosen to suit the question and the text.
         Auto = "auto",
         /// One call with everything that fits.
         Direct = "direct",
-        /// The recursive loop: code explores the text and asks sub-models.
+        /// The recursive loop: code explores the text and calls sub-models.
         Repl = "repl",
         /// An index finds passages, and one call answers from them.
         Search = "search",
-        /// Analysts read every part, and what they find is put together.
+        /// Analysts read every part, and a synthesis combines their findings.
         Map = "map",
-        /// The same over the parts that share words with the question.
+        /// Like `map`, but only over the parts that share words with the question.
         Hybrid = "hybrid",
-        /// A model works with tools on files of its own, and writes its answer into one.
+        /// A model works with tools on its own files, and writes its answer to one of them.
         Agent = "agent",
     }
 }
 
 choice! {
-    /// What runs the code that models write.
+    /// The sandbox for model code.
     pub SandboxChoice {
-        /// The interpreter of the program itself, in a process of its own.
+        /// The built-in interpreter, in a worker process.
         Monty = "monty",
-        /// The `CPython` of the machine, confined by the operating system.
+        /// The machine's `CPython`, confined by the operating system.
         CPython = "cpython",
     }
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with settings. Every message names the place; a value that may be a key is never repeated.
+//! Errors in settings. Every message names the location; a value that may be a key is never repeated.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use super::layer::Origin;
 use super::table::{MODELS, TYPES};
 use super::{models, types};
 
-/// Settings that cannot be used.
+/// Invalid settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// No such setting.
@@ -22,7 +22,7 @@ pub enum ConfigError {
         /// Where.
         origin: Origin,
     },
-    /// A variable with our prefix that sets nothing.
+    /// A variable with our prefix that names no setting.
     #[error("the environment variable `{variable}` sets nothing")]
     UnknownVariable {
         /// Its name.
@@ -37,9 +37,9 @@ pub enum ConfigError {
         key: String,
         /// What it must be.
         must: String,
-        /// What was written, in backticks, or words in its place.
+        /// What was written, in backticks, or a description of it.
         found: String,
-        /// The word that was probably meant.
+        /// The choice that was probably meant.
         meant: Option<&'static str>,
         /// Where.
         origin: Origin,
@@ -52,7 +52,7 @@ pub enum ConfigError {
         /// Where.
         origin: Origin,
     },
-    /// A content type with a name that it cannot have.
+    /// An invalid name for a content type.
     #[error("`{name}` cannot be the name of a content type ({origin})")]
     TypeName {
         /// What was written.
@@ -70,7 +70,7 @@ pub enum ConfigError {
         /// Where.
         origin: Origin,
     },
-    /// A content type that no file can have.
+    /// A content type that no file can match.
     #[error("the content type `{name}` names no files ({origin})")]
     TypeWithoutFiles {
         /// Its name.
@@ -78,7 +78,7 @@ pub enum ConfigError {
         /// Where.
         origin: Origin,
     },
-    /// A model with a name that it cannot have.
+    /// An invalid name for a model.
     #[error("`{name}` cannot be the name of a model ({origin})")]
     ModelName {
         /// What was written.
@@ -103,7 +103,7 @@ pub enum ConfigError {
         key: String,
         /// The name.
         name: String,
-        /// Which names there are.
+        /// The names that exist.
         advice: Box<str>,
         /// Where.
         origin: Origin,
@@ -129,14 +129,14 @@ pub enum ConfigError {
     NotLower {
         /// The setting.
         key: String,
-        /// What the project says.
+        /// The value in the project file.
         value: u64,
-        /// What the user allows.
+        /// The user's value.
         allowed: u64,
         /// Where.
         origin: Origin,
     },
-    /// A path by which a project file would lead outside.
+    /// A path in a project file that leads outside the project.
     #[error("`{key}` in a project file must be a path inside of the project ({origin})")]
     OutsideProject {
         /// The setting.
@@ -144,13 +144,13 @@ pub enum ConfigError {
         /// Where.
         origin: Origin,
     },
-    /// A project file that somebody else put there.
+    /// A project file owned by another user.
     #[error("the settings file `{}` belongs to another user", path.display())]
     OtherOwner {
         /// The file.
         path: PathBuf,
     },
-    /// Half of a price.
+    /// A price for only one of input and output.
     #[error("`{key}` has no value, but the other price has one ({origin})")]
     HalfPrice {
         /// The price that is missing.
@@ -167,7 +167,7 @@ pub enum ConfigError {
         line: usize,
         /// In characters, from 1.
         column: usize,
-        /// The parser's words.
+        /// The parser's message.
         detail: String,
     },
     /// A file that cannot be read.
@@ -184,7 +184,7 @@ pub enum ConfigError {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// What is accepted.
+        /// The limit.
         bytes_max: u64,
     },
     /// `--set` without `=`.

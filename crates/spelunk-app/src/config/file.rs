@@ -1,5 +1,5 @@
-//! Settings files: where they are, and how TOML becomes a layer that remembers lines. Both files have the same form; a
-//! project file, which may come with a stranger's repository, may set less.
+//! Settings files: where they are, and how TOML becomes a layer that records line numbers. Both files have the same
+//! format, but a project file may set less, because it may come with a stranger's repository.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -19,7 +19,7 @@ use crate::env::{Environment, HOME, XDG_CONFIG_HOME};
 
 /// The name of a project's settings file.
 pub(crate) const PROJECT_FILE: &str = "spelunk.toml";
-/// Larger files are not settings.
+/// Larger files are rejected.
 const FILE_BYTES_MAX: u64 = 1_000_000;
 
 /// Whose file it is.
@@ -31,7 +31,7 @@ pub(crate) enum Owner {
     Project,
 }
 
-/// Where the user's settings are, whether or not the file exists.
+/// The path of the user's settings file, whether or not it exists.
 pub fn user_path(environment: &Environment) -> Option<PathBuf> {
     let below = environment
         .path(XDG_CONFIG_HOME.name)
@@ -45,7 +45,7 @@ pub fn project_path(current_dir: &Path) -> Option<PathBuf> {
     current_dir.ancestors().map(|dir| dir.join(PROJECT_FILE)).find(|path| path.is_file())
 }
 
-/// Reads a file. One that does not exist says nothing.
+/// Reads a file. A missing file is an empty layer.
 pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer, ConfigError> {
     if owner == Owner::Project && spelunk_fs::is_own_or_roots(path).is_ok_and(|is_own| !is_own) {
         return Err(ConfigError::OtherOwner { path: shown.to_owned() });
@@ -58,7 +58,7 @@ pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer, Con
     }
 }
 
-/// Turns the text of a file into a layer.
+/// Parses the text of a file into a layer.
 pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| not_toml(text, path, &error))?;
     let mut layer = Layer::default();
@@ -87,7 +87,7 @@ pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, Conf
     Ok(layer)
 }
 
-/// A file: what errors are about and origins name.
+/// A file, for errors and origins.
 struct Place<'a> {
     text: &'a str,
     path: &'a Path,
@@ -98,21 +98,21 @@ impl<'a> Place<'a> {
         Origin::File { path: self.path.to_owned(), line: position(self.text, at.start).0 }
     }
 
-    /// A value as it is written.
+    /// A value as written in the file.
     fn shown(&self, value: &Spanned<DeValue<'_>>) -> &'a str {
         self.text.get(value.span()).unwrap_or_default()
     }
 }
 
-/// One `key = value` of a file. A known section that is no table has no value to read.
+/// One `key = value` of a file. A known section that is not a table has no value.
 struct Line<'a> {
     key: String,
     at: Range<usize>,
     value: Option<&'a Spanned<DeValue<'a>>>,
 }
 
-/// Sections hold settings and nothing nests deeper, so two levels are all there is to walk. The parser sorts by name; an
-/// error should be about the first line that is wrong.
+/// Sections contain settings and nothing nests deeper, so there are only two levels. The parser sorts by name, but an
+/// error should report the first wrong line.
 fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for (section, content) in document {
@@ -136,7 +136,7 @@ fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
     lines
 }
 
-/// The content type that a table defines.
+/// The content type defined by a table.
 fn read_type(
     name: &str,
     value: &Spanned<DeValue<'_>>,
@@ -156,7 +156,7 @@ fn read_type(
     custom.checked()
 }
 
-/// The model that a table names.
+/// The model defined by a table.
 fn read_model(
     name: &str,
     value: &Spanned<DeValue<'_>>,
@@ -182,7 +182,7 @@ fn read_model(
     Ok(model)
 }
 
-/// Hands on a value in the form that settings are read from.
+/// Passes a value on in the form that settings are parsed from.
 fn with_written<T>(value: &Spanned<DeValue<'_>>, read: impl FnOnce(Written<'_>) -> T) -> T {
     match value.get_ref() {
         DeValue::String(text) => read(Written::Quoted(text)),
@@ -213,7 +213,7 @@ fn not_toml(text: &str, path: &Path, error: &toml::de::Error) -> ConfigError {
     ConfigError::NotToml { path: path.to_owned(), line, column, detail }
 }
 
-/// The line and the column of a byte, both from 1.
+/// The line and column of a byte offset, both from 1.
 fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;

@@ -1,5 +1,5 @@
-//! Layers: what one place says about settings, each value with its origin. Joining two layers is one function, `over`,
-//! and it is associative, so it does not matter in which order layers are joined, only which lies over which.
+//! Layers: the settings from one source, each value with its origin. Layers are merged by one associative function,
+//! `over`: only their precedence matters, not the order of merging.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use super::types::CustomType;
 use super::value::{Refusal, Value, Written};
 use crate::env::{Environment, PREFIX, VARIABLES};
 
-/// What is repeated of a refused value.
+/// How much of a rejected value an error repeats.
 const FOUND_CHARS_MAX: usize = 60;
 
 /// Where a value comes from.
@@ -43,7 +43,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Whether a project's file says so.
+    /// Whether the value comes from a project file.
     pub(crate) fn is_project(&self) -> bool {
         matches!(self, Self::File { path, .. } if path.ends_with(PROJECT_FILE))
     }
@@ -69,7 +69,7 @@ pub(crate) struct Entry {
     pub(crate) origin: Origin,
 }
 
-/// What a flag says about one setting.
+/// A setting given by a flag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlagValue {
     /// With its dashes: `--model`.
@@ -81,7 +81,7 @@ pub struct FlagValue {
 }
 
 impl FlagValue {
-    /// A flag that stands for one setting: `--model NAME` for `model.name`.
+    /// A flag for one setting: `--model NAME` for `model.name`.
     pub fn new(flag: &str, key: &str, value: impl Into<String>) -> Self {
         Self { flag: flag.to_owned(), key: key.to_owned(), value: value.into() }
     }
@@ -97,18 +97,18 @@ impl FlagValue {
     }
 }
 
-/// What one place, or several joined, says about settings. Every value in it has the kind that the table declares.
+/// The settings of one source, or of several merged. Every value has the kind that the table declares.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
     entries: BTreeMap<&'static str, Entry>,
     types: BTreeMap<String, CustomType>,
     models: BTreeMap<String, WrittenModel>,
-    /// What is said here and has no effect.
+    /// Settings that are accepted but have no effect.
     notices: Vec<String>,
 }
 
 impl Layer {
-    /// The lowest layer. Settings that default to nothing are not in it.
+    /// The lowest layer. Settings without a default are not in it.
     pub(crate) fn defaults() -> Self {
         let mut layer = Self::default();
         for setting in table::all() {
@@ -120,7 +120,7 @@ impl Layer {
         layer
     }
 
-    /// What the environment says. A variable with our prefix that names no setting is refused: it is a typing error.
+    /// The settings of the environment. A variable with our prefix that names no setting is rejected as a typo.
     pub(crate) fn from_environment(environment: &Environment) -> Result<Self, ConfigError> {
         let mut layer = Self::default();
         for (variable, value) in environment.own() {
@@ -140,7 +140,7 @@ impl Layer {
         Ok(layer)
     }
 
-    /// What flags say. The last one wins where two set the same setting.
+    /// The settings of flags. The last flag for a setting wins.
     pub(crate) fn from_flags(flags: &[FlagValue]) -> Result<Self, ConfigError> {
         let mut layer = Self::default();
         for flag in flags {
@@ -154,7 +154,7 @@ impl Layer {
         Ok(layer)
     }
 
-    /// This layer laid over a lower one: what is set here wins.
+    /// This layer over a lower one: its values win.
     #[must_use]
     pub(crate) fn over(self, lower: Self) -> Self {
         let (mut entries, mut types, mut models) = (lower.entries, lower.types, lower.models);
@@ -165,45 +165,45 @@ impl Layer {
         Self { entries, types, models, notices }
     }
 
-    /// Passes over a setting that has no effect any more, with a notice; false if the key is that of no such setting.
+    /// Skips a retired setting with a notice; returns false if the key is not a retired setting.
     pub(super) fn pass_over(&mut self, key: &str, origin: &Origin) -> bool {
         let Some(why) = table::retired(key) else { return false };
         self.notices.push(format!("`{key}` has no effect any more: {why} ({origin})"));
         true
     }
 
-    /// What is said and has no effect, from the lowest layer up.
+    /// Notices about settings without effect, lowest layer first.
     pub(crate) fn notices(&self) -> &[String] {
         &self.notices
     }
 
-    /// What is said about a setting, if anything is.
+    /// The entry of a setting, if it is set.
     pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.get(key)
     }
 
-    /// The content types that are defined here, by name.
+    /// The content types defined here, by name.
     pub(crate) fn types(&self) -> impl Iterator<Item = &CustomType> {
         self.types.values()
     }
 
-    /// Keeps a content type. One of the same name in a lower layer is replaced whole.
+    /// Adds a content type. It replaces one of the same name in a lower layer entirely.
     pub(super) fn put_type(&mut self, custom: CustomType) {
         self.types.insert(custom.name().to_owned(), custom);
     }
 
-    /// The models that are named here, by name.
+    /// The models defined here, by name.
     pub(crate) fn models(&self) -> impl Iterator<Item = &WrittenModel> {
         self.models.values()
     }
 
-    /// Keeps a model. One of the same name in a lower layer is replaced whole, so that the key of one place never goes to
-    /// an address of another.
+    /// Adds a model. It replaces one of the same name in a lower layer entirely, so that the key of one layer is never
+    /// sent to a URL from another.
     pub(super) fn put_model(&mut self, model: WrittenModel) {
         self.models.insert(model.name().to_owned(), model);
     }
 
-    /// Turns what was written into a value and keeps it. `shown` is what an error repeats.
+    /// Parses a written value and stores it. `shown` is what an error repeats.
     pub(super) fn read(
         &mut self,
         setting: &'static Setting,
@@ -217,7 +217,7 @@ impl Layer {
         Ok(())
     }
 
-    /// Replaces the text of a setting that is in this layer.
+    /// Replaces the text of a setting in this layer.
     pub(super) fn map_text(&mut self, key: &str, map: impl FnOnce(&str) -> String) {
         if let Some(Entry { value: Value::Text(text), .. }) = self.entries.get_mut(key) {
             *text = map(text);
@@ -229,7 +229,7 @@ impl Layer {
     }
 }
 
-/// The error for a value that a setting cannot have; `key` is how the user wrote the setting.
+/// The error for an invalid value; `key` is the setting as the user wrote it.
 pub(super) fn refused(
     key: &str,
     setting: &Setting,
@@ -241,7 +241,7 @@ pub(super) fn refused(
     ConfigError::Invalid { key: key.to_owned(), must, found: found(setting, shown), meant, origin }
 }
 
-/// The setting of that key, or the error that helps to find it.
+/// The setting with this key, or an error with a suggestion.
 pub(super) fn named(key: &str, origin: &Origin) -> Result<&'static Setting, ConfigError> {
     match table::find(key) {
         Some(setting) => Ok(setting),
@@ -249,11 +249,11 @@ pub(super) fn named(key: &str, origin: &Origin) -> Result<&'static Setting, Conf
     }
 }
 
-/// The error for a key that no setting has.
+/// The error for an unknown key.
 pub(super) fn unknown(key: &str, origin: Origin) -> ConfigError {
     let key: String = key.chars().take(FOUND_CHARS_MAX).collect();
     let word = key.rsplit('.').next().unwrap_or(&key);
-    // A mistyped limit on tokens is no key.
+    // A mistyped token limit is not a key.
     if is_secret_name(word) && !key.starts_with("limits.") {
         return ConfigError::KeyInSettings { key, origin };
     }
@@ -276,7 +276,7 @@ fn unknown_variable(variable: &str, origin: Origin) -> ConfigError {
     ConfigError::UnknownVariable { variable, meant }
 }
 
-/// Words under which people look for a place to put a key.
+/// Names under which people try to store a key.
 pub(super) fn is_secret_name(word: &str) -> bool {
     let word = word.to_ascii_lowercase().replace('-', "_");
     let endings = ["api_key", "apikey", "secret", "password", "auth_token", "access_token"];
@@ -293,7 +293,7 @@ fn not_text(setting: &Setting, value: &OsStr, origin: Origin) -> ConfigError {
     }
 }
 
-/// What an error repeats of a refused value: little, and nothing that may be a key.
+/// What an error repeats of a rejected value: little, and nothing that may be a key.
 fn found(setting: &Setting, shown: &str) -> String {
     let may_be_a_key = setting.display != Display::Plain || setting.kind == Kind::VariableName;
     if may_be_a_key {

@@ -1,5 +1,5 @@
-//! Settings: from defaults, the user's file, the project's file, the environment and flags, lowest first. `table` says
-//! which settings exist; `Settings` is what the program uses; every value remembers where it comes from.
+//! Settings from defaults, the user's file, the project's file, the environment and flags, lowest precedence first.
+//! `table` declares which settings exist; `Settings` is what the program uses; every value records its origin.
 
 mod choice;
 mod error;
@@ -40,7 +40,8 @@ pub use suggest::nearest;
 use crate::env::Environment;
 use file::Owner;
 
-/// Reads every layer and resolves them. `current_dir` is absolute: the search for a project file begins there and goes up.
+/// Reads every layer and resolves them. `current_dir` must be absolute: the search for a project file starts there and
+/// goes up.
 pub fn load(
     environment: &Environment,
     current_dir: &Path,
@@ -61,13 +62,13 @@ pub fn load(
     Settings::resolve(said.over(project).over(user).over(Layer::defaults()))
 }
 
-/// The same without any file: what is said here, what the environment says, and the defaults.
+/// Resolves the settings without any file: flags, environment and defaults.
 pub fn load_without_files(environment: &Environment, flags: &[FlagValue]) -> Result<Settings, ConfigError> {
     let said = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
     Settings::resolve(said.over(Layer::defaults()))
 }
 
-/// Reads the text of a settings file, and writes what it says as another one.
+/// Parses a settings file and writes its contents as a new one.
 pub fn rewrite(text: &str, is_project: bool) -> Result<String, ConfigError> {
     let path = Path::new(file::PROJECT_FILE);
     let layer = file::parse(text, path, if is_project { Owner::Project } else { Owner::User })?;
@@ -79,7 +80,7 @@ pub fn rewrite(text: &str, is_project: bool) -> Result<String, ConfigError> {
     Ok(written)
 }
 
-/// A project's workspace stays in one place wherever below the project the command runs.
+/// A relative workspace path is resolved against the project, so that it is the same from every subdirectory.
 fn read_project(path: &Path, current_dir: &Path, own: &Layer) -> Result<Layer, ConfigError> {
     let shown = path.strip_prefix(current_dir).unwrap_or(path);
     let mut layer = file::read(path, shown, Owner::Project)?;

@@ -1,9 +1,9 @@
-//! The flags that choose a model, as settings.
+//! The flags that choose a model, converted to settings.
 
 use super::{FlagValue, ProviderChoice};
 use crate::failure::Usage;
 
-/// `--model anthropic/claude-x` names a provider too; `--model none` asks nobody.
+/// `--model anthropic/claude-x` also sets the provider; `--model none` disables models.
 pub fn model_values(
     model: Option<String>,
     sub_model: Option<String>,
@@ -39,7 +39,7 @@ pub fn model_values(
     Ok(values)
 }
 
-/// Nothing, or only half of PROVIDER/NAME.
+/// Empty, or only half of PROVIDER/NAME.
 fn names_nobody(typed: &str) -> bool {
     let is_half =
         typed.split_once('/').is_some_and(|(provider, name)| provider.is_empty() || name.is_empty());

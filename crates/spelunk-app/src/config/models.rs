@@ -1,6 +1,5 @@
-//! Models that the user names: `[models.fast]` in a settings file, with everything it takes to ask one. Roles, flags and
-//! code of a session refer to them by that name. The fields are settings like all others; only the name before them is
-//! free.
+//! User-defined models: `[models.fast]` in a settings file, with everything needed to call one. Roles, flags and
+//! session code refer to them by name. The fields are settings like all others; only the name before them is free.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -18,19 +17,19 @@ use super::value::{Decimal, Value, WHOLE_MAX, Written};
 /// One line for the reference.
 pub(crate) const DOC: &str = "Models of your own, each under a name that you choose: `--model fast`, `roles.sub = \"fast\"`, \
                               `llm_query(…, model=\"fast\")`. An example:";
-/// The name in the reference.
+/// The name used in the reference.
 pub(crate) const EXAMPLE: &str = "fast";
-/// What a name looks like.
+/// The pattern of a valid name.
 pub(crate) const NAME_PATTERN: &str = "^[a-z0-9_-]{1,40}$";
 
 const NAME_BYTES_MAX: usize = 40;
 
-/// What can be said about a model, in the order of the reference.
+/// The fields of a model, in the order of the reference.
 pub(crate) fn fields() -> &'static [Setting] {
     &FIELDS
 }
 
-/// The same as words for a sentence.
+/// The field names, for a message.
 pub(super) fn words() -> String {
     fields().iter().map(|field| format!("`{}`", field.word())).collect::<Vec<_>>().join(", ")
 }
@@ -156,30 +155,30 @@ fn field(word: &str, kind: Kind, example: Value, doc: &'static str) -> Setting {
     Setting { kind, fallback: Fallback::Unset { example }, ..text(word, "", doc) }
 }
 
-/// A model that the user named, every field with its origin.
+/// A model as written by the user, every field with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WrittenModel {
     name: String,
     entries: BTreeMap<&'static str, Entry>,
 }
 
-/// The same, typed and complete.
+/// A model with its settings resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedModel {
-    /// What the user calls it.
+    /// The user's name for it.
     pub(crate) alias: String,
-    /// Who it is.
+    /// Its provider, URL, key and price.
     pub(crate) settings: ModelSettings,
-    /// Its window, where the user says so.
+    /// Its context window, if the user sets it.
     pub(crate) context_tokens: Option<u64>,
-    /// What its provider takes in a minute, where the user says so.
+    /// Its provider's rate per minute, if the user sets it.
     pub(crate) rate: Rate,
-    /// Who is asked when it is out, by the names the user gave them.
+    /// The names of its fallbacks, in order.
     pub(crate) fallback: Vec<String>,
 }
 
 impl WrittenModel {
-    /// A model of that name with nothing said about it.
+    /// A model of that name without any fields.
     pub(super) fn new(name: &str, origin: Origin) -> Result<Self, ConfigError> {
         let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
         let is_name = (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(is_word);
@@ -189,7 +188,7 @@ impl WrittenModel {
         Err(ConfigError::ModelName { name: name.chars().take(NAME_BYTES_MAX).collect(), origin })
     }
 
-    /// The field of that word, and the key that errors name.
+    /// The field with this name, and the key for errors.
     pub(super) fn field(&self, word: &str, origin: &Origin) -> Result<&'static Setting, ConfigError> {
         fields().iter().find(|field| field.word() == word).ok_or_else(|| {
             let word: String = word.chars().take(NAME_BYTES_MAX).collect();
@@ -202,7 +201,7 @@ impl WrittenModel {
         })
     }
 
-    /// Turns what was written into the value of a field and keeps it. `shown` is what an error repeats.
+    /// Parses a field and stores it. `shown` is what an error repeats.
     pub(super) fn read(
         &mut self,
         field: &'static Setting,
@@ -220,14 +219,14 @@ impl WrittenModel {
         &self.name
     }
 
-    /// What is said about it, under whole keys, in the order of the reference.
+    /// Its entries under full keys, in the order of the reference.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (String, &'static Setting, &Entry)> {
         fields()
             .iter()
             .filter_map(|field| Some((self.key(field.word()), field, self.entries.get(field.word())?)))
     }
 
-    /// The model as it is asked. `known` are the names of all models.
+    /// The resolved model. `known` lists the names of all models.
     pub(super) fn resolve(&self, known: &[&str], local: &LocalSettings) -> Result<NamedModel, ConfigError> {
         let provider = self.text("provider").and_then(|word| ProviderChoice::of(&word));
         let settings = ModelSettings {
@@ -276,7 +275,7 @@ impl WrittenModel {
         Ok(names.clone())
     }
 
-    /// Input and output have a price, or neither has.
+    /// Input and output both have a price, or neither has.
     fn price(&self) -> Result<Option<Price>, ConfigError> {
         const WORDS: [&str; 3] =
             ["price_input_usd_per_mtok", "price_cached_usd_per_mtok", "price_output_usd_per_mtok"];
@@ -326,7 +325,7 @@ impl WrittenModel {
     }
 }
 
-/// The error for a name that no model has.
+/// The error for an unknown model name.
 pub(super) fn unknown_model(key: &str, name: &str, known: &[&str], origin: Origin) -> ConfigError {
     let names = known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let advice = match nearest(name, known.iter().copied()) {

@@ -1,5 +1,5 @@
-//! What a project's file may not say. The file arrives with the repository: it may choose what does no harm, lower what
-//! the user allows, and keep its runs within the project.
+//! What a project file may not set. The file comes with the repository: it may set harmless values, lower the user's
+//! limits, and keep its runs inside the project.
 
 use std::path::{Component, Path};
 
@@ -8,10 +8,10 @@ use super::layer::{Entry, Layer};
 use super::table::{self, Reach};
 use super::value::Value;
 
-/// Settings that decide where a key comes from or goes to.
+/// Settings that determine where a key comes from or is sent to.
 const KEY_SETTINGS: [&str; 3] = ["model.key_env", "model.key_command", "model.base_url"];
 
-/// Refuses what the layer of a project may not say. `own` is what holds without it; `path` is the file.
+/// Rejects what a project's layer may not set. `own` contains the settings without it; `path` is the file.
 pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), ConfigError> {
     for setting in table::all() {
         let Some(Entry { value, origin }) = project.get(&setting.key) else { continue };
@@ -38,7 +38,7 @@ pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), Con
             (Reach::Everywhere | Reach::LowerOnly | Reach::InsideProject, _) => {}
         }
     }
-    // The user's key was meant for the provider that the user has in mind.
+    // The user's key was meant for the provider that the user chose.
     let has_key =
         |key: &&str| matches!(own.get(key), Some(Entry { value: Value::Text(text), .. }) if !text.is_empty());
     match project.get("model.provider") {
@@ -49,7 +49,7 @@ pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), Con
     }
 }
 
-/// Whether a path that a project's file names stays below the directory of the file, links resolved.
+/// Whether a path in a project file stays below the file's directory, with links resolved.
 fn is_inside(file: &Path, text: &str) -> bool {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let has_name = Path::new(text).components().any(|part| matches!(part, Component::Normal(_)));
@@ -57,7 +57,7 @@ fn is_inside(file: &Path, text: &str) -> bool {
         return false;
     }
     let Some(Ok(project)) = file.parent().map(Path::canonicalize) else { return false };
-    // What does not exist yet is no link.
+    // A path that does not exist yet cannot be a link.
     let existing = project.join(text).ancestors().find_map(|above| above.canonicalize().ok());
     existing.is_some_and(|existing| existing.starts_with(&project))
 }

@@ -6,8 +6,8 @@ use super::table::{self, Fallback, Kind, MODELS, SECTIONS, Setting, TYPES};
 use super::{models, types};
 use crate::env::VARIABLES;
 
-/// Every setting with its default, as it is checked in at `docs/reference/defaults.toml`. Every line is a comment until
-/// its mark is taken away, so the page can be pasted whole.
+/// Every setting with its default, checked in as `docs/reference/defaults.toml`. Every line is commented out, so the
+/// page can be pasted whole.
 pub fn defaults_toml() -> String {
     let mut page = String::from(
         "# Every setting of spelunk and its default. Generated: change the table in the source instead.\n\
@@ -36,7 +36,7 @@ pub fn defaults_toml() -> String {
     page
 }
 
-/// Every environment variable, as it is checked in at `docs/reference/environment.md`.
+/// Every environment variable, checked in as `docs/reference/environment.md`.
 pub fn environment_md() -> String {
     let mut page = String::from(
         "# Environment variables\n\n\
@@ -72,7 +72,7 @@ fn default_line(setting: &Setting) -> String {
     }
 }
 
-/// What a reader must know besides the doc line.
+/// What a reader needs to know besides the doc line.
 fn remark(setting: &Setting) -> String {
     let mut remark = words(setting);
     match setting.fallback {

@@ -1,5 +1,5 @@
-//! Roles: which model does which work. A role names a model of `[models.NAME]` or, as PROVIDER/NAME, one at its provider's
-//! usual address. What is said nearer to the user wins: `--model` lies over `roles.root` in a file.
+//! Roles: which model does which work. A role names a model of `[models.NAME]` or, as PROVIDER/NAME, one at its
+//! provider's default URL. The layer with higher precedence wins: `--model` overrides `roles.root` in a file.
 
 use std::collections::BTreeMap;
 
@@ -12,40 +12,40 @@ use super::value::Value;
 /// Which model does which work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Roles {
-    /// Leads.
+    /// The model that leads a run.
     pub(crate) root: RoleModel,
-    /// Answers sub-calls and reads as an analyst.
+    /// Answers sub-calls and acts as the analysts.
     pub sub: RoleModel,
-    /// Puts findings together.
+    /// Writes the synthesis.
     pub synthesis: RoleModel,
-    /// Turns texts into vectors; unset, a built-in table does.
+    /// Computes embeddings; if unset, the built-in table does.
     pub(crate) embedding: RoleModel,
 }
 
 /// The model of a role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RoleModel {
-    /// Nothing is said: `model.*` for the root, the root's for the others.
+    /// Not set: `model.*` for the root, the root's model for the others.
     Unset,
     /// One of `[models.NAME]`.
     Named {
         /// Its name.
         alias: String,
-        /// The setting that says so.
+        /// The setting that names it.
         because: String,
     },
-    /// One at its provider's usual address.
+    /// A model at its provider's default URL.
     AtProvider {
-        /// Whose.
+        /// The provider.
         provider: ProviderChoice,
-        /// As the provider names it.
+        /// The provider's name for the model.
         name: String,
-        /// The setting that says so.
+        /// The setting that names it.
         because: String,
     },
-    /// One at the provider of the root.
+    /// A model at the root's provider.
     SameProvider {
-        /// As the provider names it.
+        /// The provider's name for the model.
         name: String,
     },
 }
@@ -61,14 +61,14 @@ impl Roles {
     }
 }
 
-/// `model.*` where it is set nearer to the user than `roles.root`.
+/// `model.*` if it was set with higher precedence than `roles.root`.
 fn root(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel, ConfigError> {
     let of_model = ["model.provider", "model.name", "model.base_url"];
     let nearest = of_model.iter().map(|key| nearness(layer, key)).max().unwrap_or_default();
     if nearness(layer, "roles.root") > 0 && nearness(layer, "roles.root") >= nearest {
         return of_role(layer, "roles.root", models);
     }
-    // `--model openai/fast` and `--model fast --base-url …` say where a model of that name is.
+    // `--model openai/fast` and `--model fast --base-url …` also give the location of the model.
     let of_name = nearness(layer, "model.name");
     let is_placed =
         ["model.provider", "model.base_url"].iter().any(|key| nearness(layer, key) >= of_name.max(1));
@@ -84,7 +84,7 @@ fn sub(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel
     }
     Ok(match text(layer, "model.sub") {
         Some((name, origin)) if models.contains_key(name) => named(name, "model.sub", origin),
-        // A local model stands beside those of any provider.
+        // A local model can be combined with any provider.
         Some((name, origin)) if name.starts_with(LOCAL) => match at_provider(name) {
             Some((provider, at)) => RoleModel::AtProvider {
                 provider,
@@ -115,10 +115,10 @@ fn of_role(
     Err(unknown_model(key, value, &known, origin.clone()))
 }
 
-/// What the name of a local model begins with: `local:qwen`.
+/// The prefix of a local model name: `local:qwen`.
 const LOCAL: &str = "local:";
 
-/// `anthropic/claude-x` as its provider and the rest; `local:qwen` as well.
+/// Splits `anthropic/claude-x` into provider and name; also accepts `local:qwen`.
 pub fn at_provider(value: &str) -> Option<(ProviderChoice, &str)> {
     if let Some(name) = value.strip_prefix(LOCAL) {
         return (!name.is_empty()).then_some((ProviderChoice::Local, name));
@@ -150,7 +150,7 @@ fn text<'a>(layer: &'a Layer, key: &str) -> Option<(&'a str, &'a Origin)> {
     }
 }
 
-/// How near to the user a setting was set: 0 where it was not.
+/// The precedence of the layer that set a setting; 0 if it is unset.
 fn nearness(layer: &Layer, key: &str) -> u8 {
     match text(layer, key).map(|(_, origin)| origin) {
         None | Some(Origin::Default) => 0,

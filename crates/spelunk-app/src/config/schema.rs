@@ -1,11 +1,12 @@
-//! The JSON Schema of settings files, generated from the table. Editors use it to complete and to check `spelunk.toml`.
+//! The JSON Schema of settings files, generated from the table. Editors use it for completion and validation of
+//! `spelunk.toml`.
 
 use serde_json::{Map, Value as Json, json};
 
 use super::table::{self, Fallback, Kind, MODELS, SECTIONS, Setting, TYPES};
 use super::{models, types};
 
-/// The schema, as it is checked in at `docs/reference/spelunk.schema.json`.
+/// The schema, checked in as `docs/reference/spelunk.schema.json`.
 pub fn schema() -> String {
     let mut sections: Map<String, Json> =
         SECTIONS.iter().map(|(section, doc)| ((*section).to_owned(), section_schema(section, doc))).collect();
@@ -31,7 +32,7 @@ fn section_schema(section: &str, doc: &str) -> Json {
     json!({"description": doc, "type": "object", "additionalProperties": false, "properties": settings})
 }
 
-/// Settings under names that the user chooses.
+/// Settings under user-chosen names.
 fn group_schema(doc: &str, fields: &[Setting], names: &str) -> Json {
     let fields: Map<String, Json> =
         fields.iter().map(|field| (field.word().to_owned(), setting_schema(field))).collect();

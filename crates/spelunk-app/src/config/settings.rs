@@ -1,5 +1,5 @@
-//! Settings as the program uses them: typed, complete, each with its origin. Made by one function from the joined layers;
-//! nothing after it asks whether something was set.
+//! Settings as the program uses them: typed, complete, each with its origin. One function builds them from the merged
+//! layers; no later code checks whether something was set.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -21,86 +21,86 @@ const PRICE_INPUT: &str = "model.price_input_usd_per_mtok";
 const PRICE_CACHED: &str = "model.price_cached_usd_per_mtok";
 const PRICE_OUTPUT: &str = "model.price_output_usd_per_mtok";
 
-/// Everything the program can be told.
+/// All settings of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Who answers calls.
+    /// The model that answers calls.
     pub model: ModelSettings,
-    /// Models that the user named, by name.
+    /// User-defined models, by name.
     pub(crate) models: BTreeMap<String, NamedModel>,
     /// Which model does which work.
     pub roles: Roles,
     /// How a question is answered.
     pub strategy: StrategyChoice,
-    /// What runs the code that models write.
+    /// The sandbox for model code.
     pub(crate) sandbox: SandboxChoice,
-    /// Where runs are kept.
+    /// The directory for runs.
     pub(crate) workspace_path: PathBuf,
-    /// How old runs are that are cleaned away, in days.
+    /// The age in days after which runs are cleaned up.
     pub retention_days: u64,
-    /// Whether a call that was made before is answered from the workspace.
+    /// Whether repeated calls are answered from the cache in the workspace.
     pub(crate) cache_replies: bool,
     /// When output is coloured.
     pub color: ColorChoice,
-    /// Models inside this program.
+    /// Models that run inside this program.
     pub local: LocalSettings,
-    /// How the server serves.
+    /// Settings of the server.
     pub server: ServerSettings,
-    /// Every bound the engine keeps.
+    /// The limits the engine enforces.
     pub limits: Limits,
     layer: Layer,
 }
 
-/// Models inside this program.
+/// Models that run inside this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalSettings {
-    /// Where they are kept, if not at the usual place.
+    /// Their folder, if not the default one.
     pub(crate) path: Option<String>,
     /// The hub they are pulled from.
     pub hub_url: String,
-    /// Threads that compute, where the user says so; else as many as there are cores.
+    /// Compute threads, if the user sets them; otherwise one per core.
     pub(crate) threads: Option<NonZero<usize>>,
 }
 
-/// How the server serves.
+/// Settings of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSettings {
-    /// Where it listens.
+    /// The address it listens on.
     pub listen: String,
-    /// The file with the digests of its tokens.
+    /// The file with the digests of access tokens.
     pub token_file: Option<String>,
-    /// Names under which it may be called; empty leaves that to the server.
+    /// Accepted host names; if empty, the server decides.
     pub hosts: Vec<String>,
-    /// Origins whose pages may call.
+    /// Origins whose pages may send requests.
     pub cors_origins: Vec<String>,
-    /// Runs at once.
+    /// Runs in parallel.
     pub runs_parallel_max: u64,
-    /// Runs that wait.
+    /// Queued runs.
     pub queue_max: u64,
-    /// Connections at once.
+    /// Concurrent connections.
     pub connections_max: u64,
-    /// The longest body of a request.
+    /// The largest request body.
     pub body_bytes_max: u64,
-    /// The longest upload.
+    /// The largest upload.
     pub upload_bytes_max: u64,
-    /// How long a request may take to arrive, and a piece of an answer to be read.
+    /// The timeout for receiving a request, and for a client to read a piece of a response.
     pub request_ms_max: u64,
-    /// How long a message of a chat is a document.
+    /// The length from which a chat message becomes a document.
     pub long_message_chars: u64,
 }
 
-/// Who answers calls, and how they are paid for. `None` leaves the choice to the provider.
+/// The model that answers calls, and its price. `None` leaves the choice to the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelSettings {
-    /// Where this is set, for messages: `model`, `models.fast`.
+    /// The section, for messages: `model`, `models.fast`.
     pub(crate) section: String,
-    /// Whose wire format.
+    /// The API format.
     pub(crate) provider: ProviderChoice,
-    /// The model, as the provider names it.
+    /// The provider's name for the model.
     pub(crate) name: Option<String>,
-    /// Where requests go.
+    /// The base URL of requests.
     pub(crate) base_url: Option<String>,
-    /// The environment variable that holds the key.
+    /// The environment variable that contains the key.
     pub(crate) key_env: Option<String>,
     /// A command that prints the key.
     pub(crate) key_command: Option<String>,
@@ -108,31 +108,31 @@ pub struct ModelSettings {
     pub(crate) command: Option<String>,
     /// Whether that program writes JSON lines instead of plain text.
     pub(crate) command_json: bool,
-    /// The version of Azure's interface.
+    /// The Azure API version.
     pub(crate) azure_api_version: String,
-    /// What tokens cost, where the user says so.
+    /// The token price, if the user sets it.
     pub(crate) price: Option<Price>,
-    /// Whether to look for a server on this machine.
+    /// Whether to look for a model server on this machine.
     pub probe_local: bool,
-    /// How a local model chooses its words.
+    /// Sampling of a local model.
     pub(crate) sampling: Sampling,
-    /// Where local models are.
+    /// The folder and options of local models.
     pub(crate) local: LocalSettings,
 }
 
-/// How a local model chooses its words.
+/// Sampling of a local model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sampling {
-    /// Millionths; 0 takes the likeliest each time.
+    /// In millionths; 0 always takes the most likely token.
     pub(crate) temperature: u64,
-    /// Where the dice begin.
+    /// The random seed.
     pub(crate) seed: u32,
-    /// Its window, where the user says so.
+    /// The context window, if the user sets it.
     pub(crate) context_tokens: Option<u64>,
 }
 
 impl Settings {
-    /// Resolves the joined layers, the defaults among them.
+    /// Resolves the merged layers, which include the defaults.
     pub(crate) fn resolve(layer: Layer) -> Result<Self, ConfigError> {
         let model = ModelSettings {
             section: "model".to_owned(),
@@ -168,32 +168,32 @@ impl Settings {
         })
     }
 
-    /// Where the value of a setting comes from.
+    /// The origin of a setting's value.
     pub(crate) fn origin(&self, key: &str) -> &Origin {
         self.layer.get(key).map_or(&Origin::Default, |entry| &entry.origin)
     }
 
-    /// What is set and has no effect.
+    /// Notices about settings without effect.
     pub fn notices(&self) -> &[String] {
         self.layer.notices()
     }
 
-    /// The content types that the user defined, by name.
+    /// The user-defined content types, by name.
     pub(crate) fn types(&self) -> impl Iterator<Item = &CustomType> {
         self.layer.types()
     }
 
-    /// The models that the user named, as they are written.
+    /// The user-defined models, as written.
     pub(crate) fn written_models(&self) -> impl Iterator<Item = &WrittenModel> {
         self.layer.models()
     }
 
-    /// Tells content types, those of the user among them.
+    /// Detects content types, including user-defined ones.
     pub fn detector(&self) -> Detector {
         self.types().fold(Detector::default(), |detector, custom| detector.with_custom(custom.kind()))
     }
 
-    /// The value of a setting and its origin; `None` where nothing is set and nothing is the default.
+    /// The value of a setting and its origin; `None` if it is unset and has no default.
     pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
         self.layer.get(key)
     }
@@ -229,7 +229,7 @@ fn server(layer: &Layer) -> ServerSettings {
     }
 }
 
-/// What stands between commas.
+/// Splits a comma-separated value.
 fn words(layer: &Layer, key: &str) -> Vec<String> {
     let words = text(layer, key).split(',').map(str::trim);
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
@@ -246,7 +246,7 @@ fn limits(layer: &Layer) -> Limits {
     limits
 }
 
-/// Input and output have a price, or neither has: half a price would make a run look cheaper than it is.
+/// Input and output both have a price, or neither has: half a price would make a run look cheaper than it is.
 fn price(layer: &Layer) -> Result<Option<Price>, ConfigError> {
     match (number(layer, PRICE_INPUT), number(layer, PRICE_OUTPUT)) {
         (Some(input), Some(output)) => Ok(Some(Price {

@@ -1,4 +1,4 @@
-//! `spelunk config show`: every setting with its value and the place it comes from. Secrets are not printed.
+//! `spelunk config show`: every setting with its value and origin. Secrets are not printed.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use super::table::{self, Display, MODELS, Setting, TYPES};
 use super::types::CustomType;
 use super::value::Value;
 
-/// Longer values do not push the origins of all others to the right.
+/// Longer values are not aligned, so that they do not push all origins to the right.
 const COLUMN_MAX: usize = 60;
 
 /// Lines like `limits.turns_max = 30   (spelunk.toml:12)`, for the settings whose key begins with `prefix`.
@@ -42,7 +42,7 @@ pub fn show_json(settings: &Settings, prefix: &str) -> Result<serde_json::Value,
     Ok(matching(settings, prefix)?.into_iter().map(of_row).collect())
 }
 
-/// All that a layer says, as a settings file says it. Secrets are in it.
+/// Everything in a layer, as a settings file. Includes secrets.
 pub(super) fn show_file(layer: &Layer) -> String {
     let mut text = String::new();
     for setting in table::all() {
@@ -68,14 +68,14 @@ pub(super) fn show_file(layer: &Layer) -> String {
     text
 }
 
-/// One setting as it may be shown; no value where nothing is set and nothing is the default.
+/// One setting as displayed; the value is empty if it is unset and has no default.
 pub(super) struct Row<'a> {
     key: String,
     value: Option<Value>,
     origin: &'a Origin,
 }
 
-/// The settings a prefix names; none is an error, because it is a typing error.
+/// The settings that a prefix matches; no match is an error, because it is a typo.
 fn matching<'a>(settings: &'a Settings, prefix: &str) -> Result<Vec<Row<'a>>, ConfigError> {
     let of_setting = |setting: &'static Setting| Row {
         key: setting.key.clone(),
@@ -105,7 +105,7 @@ fn shown(value: &Value, display: Display) -> Value {
     }
 }
 
-/// What may be shown of a text that can hold a secret. Nothing set is no secret.
+/// The displayable part of a text that can contain a secret. An empty text is shown as it is.
 fn safe_text(value: &Value, display: Display) -> String {
     let text = match value {
         Value::Text(text) => text.as_str(),
@@ -119,7 +119,7 @@ fn safe_text(value: &Value, display: Display) -> String {
     }
 }
 
-/// An address without its user, password, query and fragment, any of which may hold a key.
+/// A URL without user, password, query and fragment, any of which may contain a key.
 fn without_credentials(address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));

@@ -3,7 +3,7 @@
 /// Longer words get no suggestion, which bounds the work.
 const WORD_CHARS_MAX: usize = 80;
 
-/// The nearest of `known`, if it is near enough to be what was meant. A tie goes to the first.
+/// The nearest of `known`, if it is close enough. On a tie, the first wins.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let n_chars = word.chars().count();
     if n_chars > WORD_CHARS_MAX {
@@ -18,7 +18,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be added, dropped, changed or swapped with their neighbour.
+/// The edit distance: letters added, dropped, changed or swapped with their neighbour.
 fn distance(from: &str, to: &str) -> usize {
     let from: Vec<char> = from.chars().collect();
     let to: Vec<char> = to.chars().collect();

@@ -1,5 +1,5 @@
-//! The table of settings: the one place that says which settings exist, what they hold, what they default to and where
-//! they may be written. Files, variables, flags, the schema and the reference pages are all derived from it.
+//! The table of settings: the one place that declares which settings exist, their kinds, their defaults and where they
+//! may be set. Files, variables, flags, the schema and the reference pages are all derived from it.
 
 use std::sync::LazyLock;
 
@@ -9,25 +9,25 @@ use super::choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 use super::value::{Decimal, Value, WHOLE_MAX};
 use crate::env::PREFIX;
 
-/// What a setting can hold.
+/// The kind of value a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Any text.
     Text,
-    /// The name of an environment variable. Never echoed when refused: it may be a key put in the wrong place.
+    /// The name of an environment variable. Never repeated in errors: it may be a key in the wrong place.
     VariableName,
-    /// A whole number between bounds, both allowed.
+    /// An integer between bounds, both inclusive.
     Whole {
         /// The smallest.
         min: u64,
         /// The largest.
         max: u64,
     },
-    /// Yes or no.
+    /// A boolean.
     YesNo,
     /// One of these words; the first is the default.
     Choice(&'static [&'static str]),
-    /// A number with up to six decimals, not negative.
+    /// A non-negative number with up to six decimals.
     Number,
     /// A list of texts.
     List,
@@ -35,34 +35,35 @@ pub(crate) enum Kind {
     Pattern,
 }
 
-/// What holds where nobody wrote a value.
+/// The value of a setting that is not set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fallback {
     /// This value.
     Value(Value),
-    /// Nothing; the reference shows an example instead.
+    /// None; the reference shows an example instead.
     Unset {
-        /// A value that makes sense.
+        /// A plausible value.
         example: Value,
     },
 }
 
-/// What a project file may do with a setting: it arrives with a stranger's repository. Every other layer is the user's
-/// and may set anything.
+/// What a project file may do with a setting: it comes with a stranger's repository. Every other layer belongs to the
+/// user and may set anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// Set it: no value does harm.
+    /// Set it: no value is harmful.
     Everywhere,
-    /// Set it lower than the user has it: a higher value could cost money, time, memory or disk.
+    /// Lower the user's value: a higher one could cost money, time, memory or disk.
     LowerOnly,
-    /// Set it to a path inside of the project.
+    /// Set it to a path inside the project.
     InsideProject,
-    /// Nothing: a value could run a command, send a key or documents somewhere, hide what a run costs, or delete files.
+    /// Not set it: a value could run a command, send a key or documents somewhere, hide the cost of a run, or delete
+    /// files.
     UserOnly,
 }
 
 impl Reach {
-    /// What the reference says about it.
+    /// The remark in the reference.
     pub(crate) fn remark(self) -> &'static str {
         match self {
             Self::Everywhere => "",
@@ -78,22 +79,22 @@ impl Reach {
 pub(crate) enum Display {
     /// As it is.
     Plain,
-    /// Without the credentials an address may hold.
+    /// A URL: shown without credentials.
     Address,
-    /// Not at all.
+    /// Never shown.
     Secret,
 }
 
-/// One setting, described.
+/// The declaration of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     /// Its name: a section, a dot, a word.
     pub(crate) key: String,
-    /// What it holds.
+    /// The kind of its value.
     pub(crate) kind: Kind,
     /// One line for the reference.
     pub(crate) doc: &'static str,
-    /// What holds where nobody wrote a value.
+    /// Its default.
     pub(crate) fallback: Fallback,
     /// Which layers may set it.
     pub(crate) reach: Reach,
@@ -128,18 +129,18 @@ pub(crate) fn find(key: &str) -> Option<&'static Setting> {
     TABLE.iter().find(|setting| setting.key == key)
 }
 
-/// Settings of earlier versions that have no effect any more, and why. They are still accepted, with a notice.
+/// Settings of earlier versions that no longer have an effect, and why. They are still accepted, with a notice.
 const RETIRED: [(&str, &str); 2] = [
     ("limits.stage_tasks_max", "`limits.calls_parallel_max` bounds how many analysts work at once"),
     ("limits.worker_chars_max", "`limits.analyst_output_tokens_max` bounds what an analyst writes"),
 ];
 
-/// Why the setting of that key has no effect any more, if it once had one.
+/// Why the setting with this key no longer has an effect, if it is a retired one.
 pub(crate) fn retired(key: &str) -> Option<&'static str> {
     RETIRED.iter().find(|(known, _)| *known == key).map(|(_, why)| *why)
 }
 
-/// The retired setting that the variable of that name set.
+/// The retired setting that this variable used to set.
 pub(crate) fn retired_by(variable: &str) -> Option<&'static str> {
     RETIRED.iter().map(|(key, _)| *key).find(|key| variable_of(key) == variable)
 }
@@ -148,7 +149,7 @@ fn variable_of(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "_").to_ascii_uppercase())
 }
 
-/// The sections, in the order of the reference, each with the line that introduces it.
+/// The sections in the order of the reference, each with its introduction.
 pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("model", "Who answers calls."),
     ("roles", "Which model does which work, by the names of `[models.NAME]` or as PROVIDER/NAME."),
@@ -162,16 +163,16 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("limits", "Every bound the engine keeps."),
 ];
 
-/// The name of the section whose settings are under names that the user chooses: `[types.protobuf]`.
+/// The section whose settings are under user-chosen names: `[types.protobuf]`.
 pub(crate) const TYPES: &str = "types";
 
-/// The same for models that the user names: `[models.fast]`.
+/// The same for user-defined models: `[models.fast]`.
 pub(crate) const MODELS: &str = "models";
 
-/// The hub of models, unless another is set.
+/// The default model hub.
 const HUB_URL: &str = "https://huggingface.co";
 
-/// The version of Azure's interface, unless another is set.
+/// The default Azure API version.
 pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
 
 static TABLE: LazyLock<Vec<Setting>> = LazyLock::new(|| {
@@ -241,7 +242,7 @@ fn roles() -> Vec<Setting> {
             "The model of sub-calls and analysts; empty takes `model.sub`, else the root's.",
         ),
         text("roles.synthesis", "", "The model that puts findings together; empty takes the root's."),
-        // A search is no request to ask anybody, so a stranger's repository may not make it one.
+        // A search does not imply consent to call a server, so a stranger's repository must not turn it into a call.
         Setting {
             reach: Reach::UserOnly,
             ..text(
@@ -310,7 +311,7 @@ fn others() -> Vec<Setting> {
     ]
 }
 
-/// A project's file may set none of these: it arrives with the text that is served.
+/// A project file may set none of these: it comes with the text that is served.
 fn server() -> Vec<Setting> {
     let whole = |key: &str, min: u64, default: u64, doc: &'static str| {
         let fallback = Fallback::Value(Value::Whole(default));
@@ -365,22 +366,22 @@ fn limit(limit: &Limit) -> Setting {
     }
 }
 
-/// How much of something may be used, a project may only lower; in what pieces text is read does no harm.
+/// A project may only lower resource limits; chunk sizes are harmless.
 fn limit_reach(name: &str) -> Reach {
     match name {
-        // To lower it would delete what the user paid for.
+        // Lowering it would delete replies that the user paid for.
         "cache_bytes_max" => Reach::UserOnly,
         _ if name.ends_with("_max") || name.contains("_ms_") => Reach::LowerOnly,
         _ => Reach::Everywhere,
     }
 }
 
-/// Whether zero of this limit stands for no limit at all.
+/// Whether zero means unlimited for this limit.
 pub(super) fn is_unlimited(key: &str, value: u64) -> bool {
     value == 0 && ["limits.files_max", "limits.reader_tokens_max"].contains(&key)
 }
 
-/// Zero of these would never get anywhere.
+/// With zero, these limits would allow no progress.
 fn limit_min(name: &str) -> u64 {
     let is_step =
         name.starts_with("chunk_") || ["calls_parallel_max", "page_lines", "page_lines_max"].contains(&name);
@@ -398,7 +399,7 @@ pub(super) fn text(key: &str, default: &str, doc: &'static str) -> Setting {
     }
 }
 
-/// The same, but a project file may not set it.
+/// The same setting, but not settable by a project file.
 fn own(setting: Setting) -> Setting {
     Setting { reach: Reach::UserOnly, ..setting }
 }

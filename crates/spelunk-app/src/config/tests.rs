@@ -235,7 +235,7 @@ proptest! {
     }
 }
 
-/// A home with a settings file and a project with one, both on disk.
+/// A home and a project, both with a settings file on disk.
 struct Home {
     dir: tempfile::TempDir,
 }
@@ -321,7 +321,7 @@ fn a_file_that_cannot_be_read_or_is_too_large_is_named() {
     assert_eq!(error.to_string(), format!("could not read `{}`", user_file.display()));
 }
 
-/// Hints of codes are given where no setting is at hand any more, so they must name settings that there are.
+/// Hints are attached to error codes, where no setting is at hand, so this checks that the settings they name exist.
 #[test]
 fn every_setting_that_a_hint_names_exists() {
     let mut named = Vec::new();

@@ -1,5 +1,5 @@
-//! Content types that the user defines: `[types.protobuf]` in a settings file, with the files that are of the type and
-//! the rules by which they are cut and read. The fields are settings like all others; only the name before them is free.
+//! User-defined content types: `[types.protobuf]` in a settings file, with the files of the type and the rules for
+//! splitting and reading them. The fields are settings like all others; only the name before them is free.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -15,21 +15,21 @@ use super::value::{Refusal, Value, WHOLE_MAX, Written};
 
 /// One line for the reference.
 pub(crate) const DOC: &str = "Content types of your own, each under a name that you choose. An example:";
-/// What a name looks like.
+/// The pattern of a valid name.
 pub(crate) const NAME_PATTERN: &str = "^[a-z0-9_-]{1,40}$";
-/// The name in the reference.
+/// The name used in the reference.
 pub(crate) const EXAMPLE: &str = "protobuf";
 
 const NAME_BYTES_MAX: usize = 40;
-/// What is added to an analyst's prompt is paid for with every chunk.
+/// An addition to an analyst's prompt is paid for with every chunk.
 const PROMPT_BYTES_MAX: usize = 4000;
 
-/// What can be said about a type, in the order of the reference.
+/// The fields of a type, in the order of the reference.
 pub(crate) fn fields() -> &'static [Setting] {
     &FIELDS
 }
 
-/// The same as words for a sentence.
+/// The field names, for a message.
 pub(super) fn words() -> String {
     fields().iter().map(|field| format!("`{}`", field.word())).collect::<Vec<_>>().join(", ")
 }
@@ -78,7 +78,7 @@ fn field(word: &str, kind: Kind, example: Value, doc: &'static str) -> Setting {
     Setting { kind, fallback: Fallback::Unset { example }, ..text(word, "", doc) }
 }
 
-/// A content type that the user defined, every field with its origin.
+/// A user-defined content type, every field with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CustomType {
     name: String,
@@ -87,7 +87,7 @@ pub(crate) struct CustomType {
 }
 
 impl CustomType {
-    /// A type of that name with nothing said about it. A built-in name is refused: reports could not tell the two apart.
+    /// A type of that name without any fields. A built-in name is rejected: reports could not tell the two apart.
     pub(super) fn new(name: &str, origin: Origin) -> Result<Self, ConfigError> {
         let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
         let is_name = (1..=NAME_BYTES_MAX).contains(&name.len()) && name.chars().all(is_word);
@@ -97,7 +97,7 @@ impl CustomType {
         Err(ConfigError::TypeName { name: name.chars().take(NAME_BYTES_MAX).collect(), origin })
     }
 
-    /// Turns what was written into the value of a field and keeps it. `shown` is what an error repeats.
+    /// Parses a field and stores it. `shown` is what an error repeats.
     pub(super) fn read(
         &mut self,
         word: &str,
@@ -117,7 +117,7 @@ impl CustomType {
         Ok(())
     }
 
-    /// The type, once all fields are read: one that no file can have is a mistake.
+    /// Validates the type once all fields are read: a type that no file can match is an error.
     pub(super) fn checked(self) -> Result<Self, ConfigError> {
         if self.list("extensions").is_empty() && self.list("names").is_empty() {
             return Err(ConfigError::TypeWithoutFiles { name: self.name, origin: self.origin });
@@ -129,12 +129,12 @@ impl CustomType {
         &self.name
     }
 
-    /// What is said about it, under whole keys, in the order of the reference.
+    /// Its entries under full keys, in the order of the reference.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (String, &Entry)> {
         fields().iter().filter_map(|field| Some((self.key(field.word()), self.entries.get(field.word())?)))
     }
 
-    /// The type as documents are told by it.
+    /// The type as the detector uses it.
     pub(crate) fn kind(&self) -> CustomKind {
         CustomKind {
             name: self.name.clone(),
@@ -171,7 +171,7 @@ impl CustomType {
     }
 }
 
-/// The value as documents are compared with it, or why none could ever match.
+/// The value in the form that documents are compared with, or why it could never match.
 fn checked(word: &str, value: Value) -> Result<Value, Refusal> {
     let refuse = |must: &str| Err(Refusal { must: must.to_owned(), meant: None });
     match (word, value) {

@@ -1,5 +1,5 @@
-//! Values: what a setting can hold, and how text from a file, a variable or a flag becomes one. A refusal says what the
-//! value must be; the place is added by the layer that read it.
+//! Values: what a setting can hold, and how text from a file, a variable or a flag is parsed into one. A refusal states
+//! what the value must be; the layer that read it adds the location.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use regex::Regex;
 use super::suggest::nearest;
 use super::table::Kind;
 
-/// The largest whole number a setting can hold: what TOML can write.
+/// The largest integer a setting can hold: the largest in TOML.
 pub(crate) const WHOLE_MAX: u64 = 9_223_372_036_854_775_807;
 /// The largest number a setting can hold.
 const NUMBER_WHOLE_MAX: u64 = 1_000_000;
@@ -19,9 +19,9 @@ const MILLION: u64 = 1_000_000;
 pub(crate) enum Value {
     /// Text; also the word of a choice.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Whole(u64),
-    /// Yes or no.
+    /// A boolean.
     YesNo(bool),
     /// A number with up to six decimals.
     Number(Decimal),
@@ -29,26 +29,26 @@ pub(crate) enum Value {
     List(Vec<String>),
 }
 
-/// A number that is not negative, in millionths: exact, and comparable.
+/// A non-negative number in millionths: exact and comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decimal {
-    /// How many millionths.
+    /// The number of millionths.
     pub(crate) millionths: u64,
 }
 
-/// Why a value was refused.
+/// Why a value was rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// What the value must be, to follow "must be".
+    /// What the value must be, to follow "must be" in a message.
     pub(crate) must: String,
-    /// The word that was probably meant.
+    /// The choice that was probably meant.
     pub(crate) meant: Option<&'static str>,
 }
 
-/// A value as it was written, before it is known which setting it is for.
+/// A value as written, before its setting is known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Written<'a> {
-    /// A variable or a flag: everything is text.
+    /// From a variable or a flag: everything is text.
     Plain(&'a str),
     /// A string in a file.
     Quoted(&'a str),
@@ -56,7 +56,7 @@ pub(crate) enum Written<'a> {
     Integer {
         /// Its digits, with a sign.
         digits: &'a str,
-        /// Their base.
+        /// Their radix.
         radix: u32,
     },
     /// A float in a file.
@@ -65,12 +65,12 @@ pub(crate) enum Written<'a> {
     Boolean(bool),
     /// A list of strings in a file.
     List(&'a [&'a str]),
-    /// Anything else a file can hold: dates, other lists, tables.
+    /// Anything else in a file: dates, other lists, tables.
     Other,
 }
 
 impl Value {
-    /// Turns what was written into a value of that kind.
+    /// Parses a written value as this kind.
     pub(crate) fn read(kind: Kind, written: Written<'_>) -> Result<Self, Refusal> {
         match kind {
             Kind::Text => read_text(written).map(Self::Text),
@@ -96,7 +96,7 @@ impl Value {
     }
 }
 
-/// As it is written in a settings file.
+/// As written in a settings file.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -109,7 +109,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A JSON string is a TOML string too, and never more than one line, but for one character that only TOML refuses.
+/// A JSON string is also a single-line TOML string, except for one character that only TOML rejects.
 fn quoted(value: impl Into<serde_json::Value>) -> String {
     value.into().to_string().replace('\u{7f}', "\\u007f")
 }
@@ -152,7 +152,7 @@ fn read_list(written: Written<'_>) -> Result<Vec<String>, Refusal> {
     }
 }
 
-/// A pattern that does not compile is refused here, with what its parser says.
+/// Rejects a pattern that does not compile, with the parser's message.
 fn read_pattern(written: Written<'_>) -> Result<String, Refusal> {
     let text = read_text(written)?;
     match Regex::new(&text) {
@@ -212,7 +212,7 @@ fn read_whole(written: Written<'_>, min: u64, max: u64) -> Result<u64, Refusal> 
     if magnitude.is_empty() || !magnitude.chars().all(|digit| digit.is_digit(radix)) {
         return refuse("a whole number");
     }
-    // All digits are good, so the only thing left to refuse is the size.
+    // All digits are valid, so only the size can be wrong.
     let whole = u64::from_str_radix(magnitude, radix).unwrap_or(u64::MAX);
     if whole < min || (is_negative && whole > 0) {
         return refuse(format!("at least {min}"));
@@ -257,7 +257,7 @@ fn read_number(written: Written<'_>) -> Result<Decimal, Refusal> {
     Ok(Decimal { millionths: whole * MILLION + below_one })
 }
 
-/// `1_000` as `1000`; a stray underscore stays and is refused as a digit.
+/// `1_000` as `1000`; a stray underscore is kept and rejected as a digit.
 fn without_underscores(text: &str) -> String {
     let is_stray = text.starts_with('_') || text.ends_with('_') || text.contains("__");
     if is_stray { text.to_owned() } else { text.replace('_', "") }

@@ -1,6 +1,6 @@
-//! Searching one index of the workspace: it is brought level first where it has to be. Where the model that makes its vectors
-//! cannot be had, words are looked for without it and the answer says so; an index is never built anew for that, because
-//! its vectors may have been paid for.
+//! Searches one index of the workspace, updating it first if necessary. If the embedding model is unavailable, the
+//! search uses words only and the result says so; the index is never rebuilt for that, because its vectors may have
+//! cost money.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,30 +16,30 @@ use crate::app::App;
 
 use crate::failure::Failure;
 
-/// An index, and who searches it.
+/// An index and its search options.
 pub struct Indexed<'a> {
     pub app: &'a App,
-    /// Where it is, in the workspace.
+    /// Its folder in the workspace.
     pub folder: &'a str,
     pub level: Level,
-    /// Is told how far an update is.
+    /// Called with the progress of an update.
     pub progress: &'a mut dyn FnMut(IndexProgress),
 }
 
-/// When an index is brought level.
+/// When the index is updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Before every search: it holds what is searched and nothing else.
+    /// Before every search: it covers exactly what is searched.
     Always,
-    /// Where something that is searched is not in it as it is now.
+    /// Only if something that is searched is missing or out of date.
     WhereNeeded,
 }
 
-/// One writer of an index in this process; another process is told to wait by the index itself.
+/// Serializes index updates in this process; a lock of the index itself serializes processes.
 static LEVELLING: Mutex<()> = Mutex::new(());
 
 impl Indexed<'_> {
-    /// The best passages of a view. `whole` is what the index holds: the view itself where it is nothing.
+    /// The best passages of a view. `whole` is what the index covers; `None` means the view itself.
     pub fn search(
         &mut self,
         view: &View,
@@ -69,7 +69,7 @@ impl Indexed<'_> {
                 }
             }
             match index.search(view, query) {
-                // A file was damaged since it was opened: an update mends it, once.
+                // A file was damaged after it was opened: an update repairs it, once.
                 Err(IndexError::Damaged { .. }) if !was_due => is_due = true,
                 Err(error) => return Err(error.into()),
                 Ok(mut found) => {
@@ -100,7 +100,7 @@ impl Indexed<'_> {
         Ok(report.rebuilt.map(Notice::Rebuilt))
     }
 
-    /// By words and without an index, unless it was meaning that was asked for.
+    /// Searches by words, without an index, unless the query asked for meaning.
     fn read(&self, view: &View, query: &Query, error: EmbedError) -> Result<Found, Failure> {
         if query.mode == Mode::Meaning {
             return Err(error.into());

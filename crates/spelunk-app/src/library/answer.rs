@@ -1,4 +1,4 @@
-//! An answer, with everything that a program may want to know about it.
+//! An answer and its details: citations, evidence, metrics, errors.
 
 use spelunk_engine::{ReportError, RunResult, RunView};
 use spelunk_journal::{Blobs, JournalError};
@@ -6,29 +6,29 @@ use spelunk_types::{Citation, Grounding, RunId, RunOutcome};
 
 use crate::result_details::{self, Evidence, Metrics};
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The run: to ask more, to resume, to look at with `spelunk show`.
+    /// The run id, for follow-up questions, `resume` and `spelunk show`.
     pub run: RunId,
-    /// Whether there is an answer, and it says something.
+    /// Whether there is an answer and it is not empty.
     pub success: bool,
-    /// In words; in JSON where there is a schema.
+    /// The answer as text; JSON if a schema was given.
     pub answer: Option<String>,
-    /// Evidence that was found in the sources.
+    /// Citations that were found in the sources.
     pub citations: Vec<Citation>,
-    /// How far the answer rests on the sources.
+    /// How well the sources support the answer.
     pub grounding: Option<Grounding>,
-    /// Every citation that was looked up, and every fact that an agent kept; the first thousand.
+    /// Every citation that was checked and every fact that an agent recorded; at most 1,000.
     pub evidence: Vec<Evidence>,
-    /// What was counted.
+    /// Counters of the run.
     pub metrics: Metrics,
-    /// What went wrong on the way; the first thousand things.
+    /// Errors that occurred during the run; at most 1,000.
     pub errors: Vec<ReportError>,
     /// How the run ended.
     pub outcome: RunOutcome,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<String>,
 }
 

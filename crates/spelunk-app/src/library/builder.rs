@@ -1,5 +1,5 @@
-//! The builder: which settings, which model, which workspace. What is not said comes from where the command line takes
-//! it: the environment, the user's settings file and the project's.
+//! The builder: settings, model and workspace. Anything left unset comes from the same places as on the command line:
+//! the environment, the user's settings file and the project's.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::failure::Usage;
 use crate::sandbox::WorkerPlace;
 use crate::trust::UserState;
 
-/// What a [`Spelunk`] is made from.
+/// Builds a [`Spelunk`].
 #[derive(Debug, Clone, Default)]
 #[must_use = "`build` makes something of it"]
 pub struct Builder {
@@ -31,33 +31,34 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Reads no settings file and takes no setting from the environment: only what is said here counts. Which workspaces
-    /// are the user's own is remembered in their state directory all the same.
+    /// Reads no settings file and no settings from the environment: only what is set on this builder counts. The list
+    /// of trusted workspaces is still kept in the user's state directory.
     pub fn isolated(self) -> Self {
         Self { is_isolated: true, ..self }
     }
 
-    /// Where relative paths begin, and where the search for a project's settings does; else the current directory.
+    /// The directory that relative paths and the search for project settings start from; by default the current
+    /// directory.
     pub fn directory(self, directory: impl Into<PathBuf>) -> Self {
         Self { directory: Some(directory.into()), ..self }
     }
 
-    /// Where runs are kept; else `.spelunk` in that directory.
+    /// The directory for runs; by default `.spelunk` in that directory.
     pub fn workspace(self, workspace: impl Into<PathBuf>) -> Self {
         Self { workspace: Some(workspace.into()), ..self }
     }
 
-    /// The model, as `--model` takes it: `anthropic/NAME`, `openai/NAME`, a NAME of `[models.NAME]`.
+    /// The model, in the syntax of `--model`: `anthropic/NAME`, `openai/NAME`, or the NAME of a `[models.NAME]`.
     pub fn model(self, model: impl Into<String>) -> Self {
         Self { model: Some(model.into()), ..self }
     }
 
-    /// The model of sub-calls and analysts, as `--sub-model` takes it.
+    /// The model for sub-calls and analysts, in the syntax of `--sub-model`.
     pub fn sub_model(self, model: impl Into<String>) -> Self {
         Self { sub_model: Some(model.into()), ..self }
     }
 
-    /// Where requests go, such as `http://127.0.0.1:11434/v1`.
+    /// The base URL for requests, such as `http://127.0.0.1:11434/v1`.
     pub fn base_url(self, url: impl Into<String>) -> Self {
         Self { base_url: Some(url.into()), ..self }
     }
@@ -68,25 +69,26 @@ impl Builder {
         self
     }
 
-    /// A variable of the environment as the library sees it, such as `OPENAI_API_KEY`. The process keeps its own.
+    /// Sets an environment variable as the library sees it, such as `OPENAI_API_KEY`. The process environment is
+    /// unchanged.
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<OsString>) -> Self {
         self.variables.push((name.into(), value.into()));
         self
     }
 
-    /// A `spelunk` program of the same version, by its path: it runs the code of models. A program that calls
-    /// [`serve_worker`](crate::serve_worker) needs none.
+    /// The path of a `spelunk` program of the same version, used to run model code. Not needed in a program that calls
+    /// [`serve_worker`](crate::serve_worker).
     pub fn worker(self, program: impl Into<PathBuf>) -> Self {
         Self { worker: Some(program.into()), ..self }
     }
 
-    /// Reads and checks the settings. Nothing is written, and nobody is asked.
+    /// Reads and validates the settings. Writes nothing and contacts no server.
     pub fn build(self) -> Result<Spelunk, Error> {
         let here =
             std::env::current_dir().map_err(|source| JournalError::Workspace { path: ".".into(), source })?;
         let directory = here.join(self.directory.unwrap_or_default());
         let process = if self.is_isolated { Environment::default() } else { Environment::capture() };
-        // Whose a workspace is, is no setting: that is remembered for the user all the same.
+        // Trust is not a setting: the user's state is used even when isolated.
         let user = UserState::of(&Environment::capture().with(self.variables.clone()));
         let environment = process.with(self.variables);
         let mut flags = model_values(self.model, self.sub_model, self.base_url)?;
@@ -112,7 +114,7 @@ impl Builder {
     }
 }
 
-/// Looked for now, and not when the first cell is to run.
+/// Checked now rather than when the first cell runs.
 fn found(program: PathBuf) -> Result<PathBuf, Error> {
     if program.is_file() {
         return Ok(program);

@@ -1,4 +1,4 @@
-//! The one error of the library: what could not be done, a stable code, and what to try.
+//! The single error type of the library: what could not be done, a stable code, and a hint.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use spelunk_types::{ErrorCode, Explain};
 
 use crate::failure::Failure;
 
-/// Why there is no run, or why it cannot be gone on with.
+/// Why a run could not be started or continued.
 pub struct Error(Box<dyn Explain + Send + Sync>);
 
 impl Error {
-    /// The stable name; `docs/errors.md` lists them.
+    /// The stable error code; `docs/errors.md` lists them.
     pub fn code(&self) -> ErrorCode {
         self.0.code()
     }
 
-    /// One next step, where there is one.
+    /// One next step, if there is one.
     pub fn hint(&self) -> Option<String> {
         self.0.hint().or_else(|| self.code().hint().map(str::to_owned))
     }
@@ -53,7 +53,7 @@ impl<E: Explain + Send + Sync + 'static> From<E> for Error {
     }
 }
 
-/// There is nobody to ask.
+/// No model is configured.
 #[derive(Debug, thiserror::Error)]
 #[error("no model was found to ask")]
 pub(super) struct NoModel;

@@ -1,4 +1,4 @@
-//! A question as a program asks it: words or a conversation, the text it is about, how to answer and how far to go.
+//! A question from a program: text or a conversation, its sources, how to answer it, and its budget.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::config::StrategyChoice;
 use crate::failure::{Failure, Usage};
 use crate::sources::source;
 
-/// What is asked, of what, and how.
+/// A question, its sources and its options.
 #[derive(Debug, Clone)]
 #[must_use = "`Spelunk::ask` makes something of it"]
 pub struct Question {
@@ -33,7 +33,7 @@ enum Words {
 /// How to answer.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Manner {
-    /// What the settings say, unless it is named.
+    /// `None`: the strategy of the settings.
     pub(super) strategy: Option<StrategyChoice>,
     pub(super) focus: Focus,
     pub(super) schema: Option<String>,
@@ -41,37 +41,37 @@ pub(super) struct Manner {
     pub(super) scan: ScanOptions,
 }
 
-/// Something that was said in a conversation.
+/// A message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Who said it: `user`, `assistant` or another role.
+    /// The author: `user`, `assistant` or another role.
     pub role: String,
-    /// What.
+    /// The text.
     pub content: String,
 }
 
 impl Message {
-    /// A message of the person who asks.
+    /// A user message.
     pub fn user(content: impl Into<String>) -> Self {
         Self { role: "user".into(), content: content.into() }
     }
 
-    /// A message of the one who answers.
+    /// An assistant message.
     pub fn assistant(content: impl Into<String>) -> Self {
         Self { role: "assistant".into(), content: content.into() }
     }
 }
 
-/// How far one run may go; what is not said is as the settings have it.
+/// Limits of one run. Unset limits come from the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Calls, over the whole tree.
+    /// Model calls, over the whole tree.
     pub calls_max: Option<u64>,
-    /// Tokens in both directions, over the whole tree.
+    /// Input and output tokens, over the whole tree.
     pub tokens_max: Option<u64>,
-    /// Money, in millionths of a dollar.
+    /// Cost in millionths of a US dollar.
     pub cost_microusd_max: Option<u64>,
-    /// Time.
+    /// Wall-clock time in milliseconds.
     pub run_ms_max: Option<u64>,
 }
 
@@ -86,12 +86,12 @@ impl Budget {
 }
 
 impl Question {
-    /// A question in words.
+    /// A question as text.
     pub fn new(question: impl Into<String>) -> Self {
         Self::of(Words::Question(question.into()))
     }
 
-    /// A conversation in the place of a question; its last message is what is to be answered.
+    /// A conversation instead of a question; the run answers its last message.
     pub fn messages(messages: impl IntoIterator<Item = Message>) -> Self {
         Self::of(Words::Conversation { system: None, messages: messages.into_iter().collect() })
     }
@@ -101,7 +101,7 @@ impl Question {
         Self { words, paths: Vec::new(), texts: Vec::new(), attachments: Vec::new(), manner }
     }
 
-    /// The instructions that a conversation stands under; a question in words has none.
+    /// The system instructions of a conversation; a plain question has none.
     pub fn system(mut self, instructions: impl Into<String>) -> Self {
         if let Words::Conversation { system, .. } = &mut self.words {
             *system = Some(instructions.into());
@@ -109,37 +109,38 @@ impl Question {
         self
     }
 
-    /// A file or a directory to answer from; may be called several times. Secrets stay out.
+    /// A file or directory to answer from; may be called several times. Secret files and
+    /// secrets in text are left out.
     pub fn path(mut self, path: impl Into<PathBuf>) -> Self {
         self.paths.push(path.into());
         self
     }
 
-    /// A text to answer from, cited under this name.
+    /// A text to answer from, cited by this name.
     pub fn text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
         self.texts.push((name.into(), text.into()));
         self
     }
 
-    /// A file that belongs to the question, cited as `attachments/NAME`. Whatever the name is, it is made harmless.
+    /// A file that belongs to the question, cited as `attachments/NAME`. The name is sanitized.
     pub fn attach(mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         self.attachments.push((name.into(), bytes.into()));
         self
     }
 
-    /// Only files that match, such as `*.rs`; may be called several times.
+    /// Reads only matching files, such as `*.rs`; may be called several times.
     pub fn include(mut self, glob: impl Into<String>) -> Self {
         self.manner.scan.include.push(glob.into());
         self
     }
 
-    /// No files that match; may be called several times.
+    /// Skips matching files; may be called several times.
     pub fn exclude(mut self, glob: impl Into<String>) -> Self {
         self.manner.scan.exclude.push(glob.into());
         self
     }
 
-    /// How to answer; else as the settings say.
+    /// The strategy; by default that of the settings.
     pub fn strategy(mut self, strategy: StrategyChoice) -> Self {
         self.manner.strategy = Some(strategy);
         self
@@ -151,19 +152,19 @@ impl Question {
         self
     }
 
-    /// The JSON Schema of the answer, as text.
+    /// The JSON Schema of the answer.
     pub fn schema(mut self, schema: impl Into<String>) -> Self {
         self.manner.schema = Some(schema.into());
         self
     }
 
-    /// How far it may go.
+    /// The limits of the run.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.manner.budget = budget;
         self
     }
 
-    /// The question in words with everything that it is about, as sources.
+    /// The question as text, with all of its material as sources.
     pub(super) fn read(self, app: &App) -> Result<(QuestionInput, Manner), Failure> {
         let paths = self.paths.iter().map(|path| source(app, path));
         let texts = self.texts.into_iter().map(|(name, bytes)| SourceInput::Text { name, bytes });

@@ -1,4 +1,4 @@
-//! A run on its way: its events as they come, a way to stop it, and its answer at the end.
+//! A run in progress: its events as they arrive, a way to cancel it, and its answer at the end.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::failure::Failure;
 use crate::otel;
 use crate::runs::files_incomplete;
 
-/// A run on its way. Dropping it stops the run where it is, as a crash would; it can be resumed.
+/// A run in progress. Dropping it stops the run as a crash would; it can be resumed.
 pub struct Running {
     app: Arc<App>,
     handle: RunHandle,
     view: RunView,
-    /// Writes the files of the run beside its journal.
+    /// Writes the run's files next to its journal.
     projector: Option<Projector>,
 }
 
@@ -30,17 +30,18 @@ impl Running {
         Ok(Self { app, handle, view: RunView::default(), projector })
     }
 
-    /// Its name.
+    /// The id of the run.
     pub fn run(&self) -> &RunId {
         &self.handle.run
     }
 
-    /// Stops it in order: what it has is kept, and it can be resumed.
+    /// Stops the run cleanly: its results so far are kept, and it can be resumed.
     pub fn cancel(&self) {
         self.handle.cancel.cancel();
     }
 
-    /// What happens next; nothing once it has ended. Pieces of replies come as `call.streamed`, before they are recorded.
+    /// The next event; `None` once the run has ended. Pieces of replies arrive as `call.streamed` before the reply is
+    /// recorded.
     pub async fn next(&mut self) -> Option<Result<Event, Error>> {
         loop {
             match self.handle.events.next().await? {
@@ -48,19 +49,19 @@ impl Running {
                     self.view.apply(&event);
                     return Some(Ok(*event));
                 }
-                // Only a newer engine writes those.
+                // Only a newer engine writes these.
                 Ok(Record::Unknown { .. }) => {}
                 Err(error) => return Some(Err(error.into())),
             }
         }
     }
 
-    /// The same as a stream.
+    /// The events as a stream.
     pub fn events(&mut self) -> impl Stream<Item = Result<Event, Error>> + '_ {
         unfold(self, |running| async move { running.next().await.map(|event| (event, running)) })
     }
 
-    /// Waits for the end.
+    /// Waits for the run to end and returns its answer.
     pub async fn answer(mut self) -> Result<Answer, Error> {
         while let Some(event) = self.next().await {
             drop(event?);
@@ -69,7 +70,7 @@ impl Running {
         let result = handle.join().await;
         otel::export(&app, &result.run).await;
         let answer = blocking(move || {
-            // The journal is the truth, and it is whole: files beside it can be made again.
+            // The journal is the source of truth and is complete; the files next to it can be rebuilt.
             let written: Result<(), JournalError> = projector.map_or(Ok(()), Projector::finish);
             let mut answer = Answer::of(result, &view, &app.workspace()?.blobs())?;
             let unwritten = written.err().map(|error| files_incomplete(&answer.run, &error));

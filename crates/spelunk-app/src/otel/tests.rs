@@ -1,4 +1,4 @@
-//! Spans of journals, whole and cut off anywhere.
+//! Spans of journals, complete and cut off anywhere.
 
 use expect_test::expect;
 use proptest::prelude::*;

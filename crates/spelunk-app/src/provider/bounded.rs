@@ -1,4 +1,4 @@
-//! A model with what the user says about it: how long its window is and how much its provider takes in a minute.
+//! A model with the bounds the user configured: its context window and its provider's rate per minute.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use futures_util::stream;
 use spelunk_model::{Message, Model, ModelError, ModelStream, Part, Price, Prompt, Rate, estimate_tokens};
 use spelunk_types::{CallId, ModelRef};
 
-/// Refuses what cannot fit, and knows its rate.
+/// Rejects prompts that cannot fit, and carries its rate.
 pub struct BoundedModel {
     inner: Arc<dyn Model>,
     context_tokens: Option<u64>,
@@ -14,7 +14,7 @@ pub struct BoundedModel {
 }
 
 impl BoundedModel {
-    /// The model with its bounds; `None` where there are none.
+    /// Wraps the model with its bounds; `None` if there are none.
     pub(super) fn around(inner: &Arc<dyn Model>, context_tokens: Option<u64>, rate: Rate) -> Option<Self> {
         let is_bounded = context_tokens.is_some() || rate != Rate::default();
         is_bounded.then(|| Self { inner: Arc::clone(inner), context_tokens, rate })
@@ -54,7 +54,7 @@ impl Model for BoundedModel {
     }
 }
 
-/// The tokens of a prompt, with what it says of tools.
+/// The estimated tokens of a prompt, including its tool definitions.
 fn estimated(prompt: &Prompt) -> u64 {
     let of_part = |part: &Part| match part {
         Part::ToolCall(call) => estimate_tokens(&call.arguments),

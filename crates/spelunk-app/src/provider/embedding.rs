@@ -1,6 +1,6 @@
-//! The role `embedding`: texts become vectors at a server that speaks OpenAI's format, or by a table of words in the user's
-//! folder of models, instead of by the table that ships with the program. The index asks from threads of its own and
-//! waits; one thread here talks to the network.
+//! The role `embedding`: computes vectors with an OpenAI-compatible server or with a word table from the user's model
+//! folder, instead of the built-in table. The index calls from its own threads and blocks; a single thread here does
+//! the network I/O.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -20,16 +20,15 @@ use crate::local::{ModelFolder, is_name};
 const TRIES_MAX: u32 = 4;
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// The ending of a table in one file, in the form that `data/convert.py` of the index writes.
+/// The extension of a single-file table, in the format written by the index's `data/convert.py`.
 const TABLE_EXTENSION: &str = ".bin";
 
-/// What turns texts into vectors, opened when it is first asked for and shared by all of a process. What could not be
-/// opened is tried again the next time.
+/// The embedder, opened on first use and shared by the whole process. If opening fails, the next use retries.
 #[derive(Clone, Default)]
 pub struct SharedEmbedder(Arc<Mutex<Option<Arc<dyn Embedder>>>>);
 
 impl SharedEmbedder {
-    /// The model of the role, else the built-in table. Asks a server once, for the length of its vectors.
+    /// The model of the role, else the built-in table. Queries a server once, for the length of its vectors.
     pub fn open(
         &self,
         settings: &Settings,
@@ -55,7 +54,7 @@ fn open(settings: &Settings, environment: &Environment) -> Result<Arc<dyn Embedd
     }
 }
 
-/// The table of words that the role names in the folder of models; none where it names something else.
+/// The word table that the role names in the model folder; `None` if it names something else.
 pub fn table(settings: &Settings, environment: &Environment) -> Option<Result<StaticEmbedder, EmbedError>> {
     let name = match &settings.roles.embedding {
         RoleModel::AtProvider { provider: ProviderChoice::Local, name, .. } => name,
@@ -81,7 +80,7 @@ fn table_at(directory: &Path, file: &Path) -> Result<StaticEmbedder, EmbedError>
     }
 }
 
-/// The server of the role; none where nothing is set.
+/// The server of the role; `None` if none is set.
 pub fn client(
     settings: &Settings,
     environment: &Environment,
@@ -113,15 +112,15 @@ fn options(place: Place, settings: &ModelSettings) -> Result<ModelOptions, Provi
     })
 }
 
-/// Vectors from a server.
+/// An embedder backed by a server.
 struct RemoteEmbedder {
-    /// The model and where it is.
+    /// The model and its URL.
     id: String,
     dimensions: usize,
     asks: Sender<Ask>,
 }
 
-/// Texts on their way to the thread that talks.
+/// Texts sent to the network thread.
 struct Ask {
     texts: Vec<String>,
     said: SyncSender<Result<Vec<Vec<f32>>, ModelError>>,
@@ -160,17 +159,17 @@ impl Embedder for RemoteEmbedder {
     }
 }
 
-/// An index made with other vectors would have to be built anew, so there is no doing without them in silence.
+/// There is no silent fallback: an index with different vectors would have to be rebuilt.
 fn remote(model: &str, why: &str) -> EmbedError {
     let why = format!("{why}; unset `roles.embedding` to search without it");
     EmbedError::Remote { model: model.to_owned(), why, source: None }
 }
 
-/// Answers until nobody can ask any more.
+/// Serves requests until every sender is dropped.
 fn talk(client: &EmbeddingClient, asked: &Receiver<Ask>) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
     while let Ok(Ask { texts, said }) = asked.recv() {
-        // Whoever asked may have given up, which is fine.
+        // The caller may have given up, which is fine.
         drop(said.send(runtime.block_on(embed_all(client, &texts))));
     }
 }
@@ -183,8 +182,8 @@ async fn embed_all(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<Vec
     Ok(vectors)
 }
 
-/// An index is built outside of runs, so the patience of the engine does not reach here. A server that kept silent is
-/// not asked again: whoever searches has waited long enough.
+/// An index is built outside of runs, so the engine's retries do not apply here. A server that timed out is not
+/// retried: the user has waited long enough.
 async fn embed_batch(client: &EmbeddingClient, texts: &[String]) -> Result<Vec<Vec<f32>>, ModelError> {
     let mut n_failed = 0;
     loop {

@@ -1,5 +1,5 @@
-//! Where a provider is, as whom it is asked and how a model is called there: from settings, else from the environment,
-//! else from what answers on this machine.
+//! A provider's URL, credentials and model name: from the settings, else from the environment, else from a server found
+//! on this machine.
 
 use std::time::Duration;
 
@@ -22,17 +22,17 @@ const GEMINI_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
 const GEMINI_MODEL: &str = "gemini-2.5-flash";
 const BEDROCK_MODEL: &str = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 
-/// Servers that people run on their own machine, and the port each listens on unless told otherwise.
+/// Local model servers and the default port of each.
 pub(super) const LOCAL_SERVERS: [(&str, &str); 4] = [
     ("Ollama", "http://127.0.0.1:11434/v1"),
     ("LM Studio", "http://127.0.0.1:1234/v1"),
     ("llama.cpp", "http://127.0.0.1:8080/v1"),
     ("vLLM", "http://127.0.0.1:8000/v1"),
 ];
-/// A server on this machine answers at once or is not there.
+/// Probe timeout: a server on this machine answers at once or is not running.
 pub(super) const PROBE: Duration = Duration::from_millis(300);
 
-/// Where a model was looked for and what was found, before it is built.
+/// A resolved provider, before the model is built.
 #[derive(Debug, Clone)]
 pub struct Place {
     pub(super) provider: &'static str,
@@ -43,7 +43,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Refuses the name of another provider's model: with a slash, as others than these two write them.
+    /// Rejects the name of another provider's model: one with a slash, as other providers write them.
     pub(super) fn check_name(&self) -> Result<(), ProviderError> {
         let is_theirs = [OPENAI_URL, ANTHROPIC_URL].contains(&self.base_url.as_str());
         match &self.name {
@@ -55,12 +55,12 @@ impl Place {
     }
 }
 
-/// Where the settings of a model lead, without asking anybody; `None` where nothing is set and no key is there.
+/// Resolves the settings of a model without contacting anything; `None` if nothing is set and no key exists.
 pub fn place(settings: &ModelSettings, environment: &Environment) -> Result<Option<Place>, ProviderError> {
     place_of(&Keys { settings, environment, commands: Commands::Run })
 }
 
-/// The same with other manners about keys: enough to show, not to ask.
+/// The same with another policy for keys: enough to list a model, not to call it.
 pub(super) fn place_unasked(
     settings: &ModelSettings,
     environment: &Environment,
@@ -86,7 +86,7 @@ fn place_of(keys: &Keys<'_>) -> Result<Option<Place>, ProviderError> {
     })
 }
 
-/// Looks for keys and addresses.
+/// Looks up keys and URLs.
 pub(super) struct Keys<'a> {
     pub(super) settings: &'a ModelSettings,
     pub(super) environment: &'a Environment,
@@ -97,9 +97,9 @@ pub(super) struct Keys<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Commands {
     Run,
-    /// A key by command counts as there, and nobody is asked with it.
+    /// A key from a command counts as present; the place cannot be used for requests.
     Skip,
-    /// Every key counts as there: what is left is who would be asked.
+    /// Every key counts as present; this only resolves which model would be used.
     Pretend,
 }
 
@@ -144,7 +144,7 @@ impl Keys<'_> {
         Ok(None)
     }
 
-    /// The setting of this model that a choice is owed to.
+    /// The setting that caused this choice, for messages.
     pub(super) fn because(&self, what: &str) -> String {
         format!("{}.{what}", self.settings.section)
     }
@@ -168,7 +168,7 @@ impl Keys<'_> {
         Ok(Place { provider: "gemini", base_url, name, key, because: because.to_owned() })
     }
 
-    /// The resource from the settings or the environment; the name of the deployment cannot be guessed.
+    /// The resource comes from the settings or the environment; the deployment name cannot be guessed.
     pub(super) fn azure(&self) -> Result<Place, ProviderError> {
         let variable = env::AZURE_OPENAI_ENDPOINT.name;
         let set = self.settings.base_url.as_deref().or_else(|| self.environment.text(variable));
@@ -196,7 +196,7 @@ impl Keys<'_> {
         Place { provider: "command", base_url: String::new(), name, key: None, because }
     }
 
-    /// A model of the folder: the one that is named, or the only one.
+    /// A model of the local folder: the one named, or the only one.
     pub(super) fn local(&self) -> Result<Place, ProviderError> {
         let folder = ModelFolder::of(&self.settings.local, self.environment);
         let name = match self.settings.name.clone() {
@@ -238,7 +238,7 @@ impl Keys<'_> {
                 variable: env::OPENAI_API_KEY.name.into(),
             });
         }
-        // Another server knows best which models it has.
+        // A non-default server knows best which models it has.
         let name = self.settings.name.clone().or_else(|| is_official.then(|| OPENAI_MODEL.to_owned()));
         Ok(Place { provider, base_url, name, key, because: because.to_owned() })
     }
@@ -248,7 +248,7 @@ impl Keys<'_> {
         set.unwrap_or(official).trim_end_matches('/').to_owned()
     }
 
-    /// The key from the variable or command that the settings name, else from the provider's usual variable.
+    /// The key from the variable or command named in the settings, else from the provider's default variable.
     pub(super) fn key(&self, variable: &str) -> Result<Option<Secret>, ProviderError> {
         if self.commands == Commands::Pretend
             || (self.commands == Commands::Skip && self.settings.key_command.is_some())
@@ -287,7 +287,7 @@ fn run_key_command(command: &str, section: &str) -> Result<Secret, ProviderError
     }
 }
 
-/// The first server on this machine that offers a model, in the order of the list.
+/// The first server on this machine that offers a model, in list order.
 pub async fn probe(wanted: Option<String>) -> Option<Place> {
     let answers = join_all(LOCAL_SERVERS.map(|(_, base_url)| list_models(base_url, None, PROBE))).await;
     for ((server, base_url), answer) in LOCAL_SERVERS.into_iter().zip(answers) {

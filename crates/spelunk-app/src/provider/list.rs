@@ -1,5 +1,5 @@
-//! What is known of the models without asking any of them: who they are, what they do, what they cost, and whether there
-//! is a key. No command is run for that.
+//! The configured models, listed without contacting any of them: provider, roles, price, and whether a key is present.
+//! No key command is run.
 
 use spelunk_model::{Price, Rate};
 use spelunk_types::{Explain, ModelRef};
@@ -9,11 +9,11 @@ use super::{ProviderError, found};
 use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings};
 use crate::env::Environment;
 
-/// A model that is set up.
+/// A configured model.
 pub struct ListedModel {
-    /// What the user calls it: a name of `[models.NAME]`, `model` for the settings of that section, or PROVIDER/NAME.
+    /// The user's name for it: a name of `[models.NAME]`, `model` for the settings of that section, or PROVIDER/NAME.
     pub name: String,
-    /// Who it is; `None` where that cannot be said without its key.
+    /// The model; `None` if it cannot be resolved without its key.
     pub reference: Option<ModelRef>,
     pub roles: Vec<&'static str>,
     pub price: Option<Price>,
@@ -23,27 +23,27 @@ pub struct ListedModel {
     pub fallback: Vec<String>,
 }
 
-/// Whether there is a key.
+/// Whether a key is present.
 pub enum KeyState {
     Set,
-    /// A command prints it; it was not run.
+    /// A command prints it; the command was not run.
     ByCommand,
     NotNeeded,
-    /// The usual chain of AWS.
+    /// The default AWS credential chain.
     Aws,
     Missing {
         why: String,
     },
 }
 
-/// A server on this machine that has models.
+/// A server on this machine that offers models.
 pub struct LocalServer {
     pub name: &'static str,
     pub base_url: &'static str,
     pub models: Vec<String>,
 }
 
-/// Every model that settings, roles and the environment lead to.
+/// Every model that settings, roles and the environment resolve to.
 pub fn survey(settings: &Settings, environment: &Environment) -> Vec<ListedModel> {
     let mut surveyed: Vec<ListedModel> =
         settings.models.values().map(|named| of_named(named, environment)).collect();
@@ -66,7 +66,7 @@ pub fn survey(settings: &Settings, environment: &Environment) -> Vec<ListedModel
     surveyed
 }
 
-/// The servers on this machine's usual ports.
+/// The model servers on this machine's default ports.
 pub async fn local_servers() -> Vec<LocalServer> {
     let asking = LOCAL_SERVERS.map(|(name, base_url)| async move {
         let models = spelunk_model::list_models(base_url, None, PROBE).await.ok()?;
@@ -75,7 +75,7 @@ pub async fn local_servers() -> Vec<LocalServer> {
     futures_util::future::join_all(asking).await.into_iter().flatten().collect()
 }
 
-/// Notes the role with its model, which is added where it is not on the list; gives its place there.
+/// Records the role with its model, adding the model if it is not listed; returns its index.
 fn give(
     surveyed: &mut Vec<ListedModel>,
     role: &'static str,
@@ -102,8 +102,8 @@ fn give(
     Some(idx)
 }
 
-/// The settings for a model at its provider's usual address: what is said about another address, key or price is about
-/// the model that the settings name.
+/// The settings of a model at its provider's default URL. A configured URL, key or price belongs only to the model that
+/// the settings name.
 pub(super) fn usual(settings: &ModelSettings, provider: ProviderChoice, name: &str) -> ModelSettings {
     ModelSettings {
         provider,
@@ -121,7 +121,7 @@ fn provider_and_name(provider: ProviderChoice, name: &str) -> String {
     format!("{}/{name}", word.copied().unwrap_or_default())
 }
 
-/// The model of the section `model`, unless nothing there or in the environment leads to one.
+/// The model of the section `model`, unless neither the section nor the environment names one.
 fn plain(settings: &ModelSettings, environment: &Environment) -> Option<ListedModel> {
     match place_unasked(settings, environment, Commands::Skip) {
         Ok(None) => None,
@@ -141,7 +141,7 @@ fn of_named(named: &NamedModel, environment: &Environment) -> ListedModel {
 fn of_settings(name: String, settings: &ModelSettings, environment: &Environment) -> ListedModel {
     let key = key_state(settings, &place_unasked(settings, environment, Commands::Skip));
     let place = place_unasked(settings, environment, Commands::Pretend);
-    // A server of one's own may be asked for its first model; here nobody is asked.
+    // A custom server could be queried for its first model, but nothing is contacted here.
     let named = place.ok().flatten().map(|place| Place {
         name: Some(place.name.clone().unwrap_or_else(|| "(the first it offers)".to_owned())),
         ..place

@@ -1,9 +1,9 @@
-//! No model: asking it says what to do.
+//! The absent model: every call fails with an explanation of how to configure one.
 
 use spelunk_model::{Model, ModelError, ModelStream, Price, Prompt};
 use spelunk_types::{CallId, ModelRef};
 
-/// A model for sessions without one: asking it says what to do.
+/// Stands in for the model in sessions without one: every call fails with a hint.
 pub struct Nobody {
     reference: ModelRef,
 }

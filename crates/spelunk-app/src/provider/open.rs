@@ -1,4 +1,4 @@
-//! From a place to a model: which adapter speaks to it, and what it needs besides an address and a key.
+//! Builds a model from a place: selects the adapter and supplies what it needs besides a URL and a key.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::local::{IS_BUILT_IN, LocalModel, ModelFolder};
 
 const AWS_REGION: &str = "us-east-1";
 
-/// The model of this provider.
+/// Opens the model of this provider.
 pub fn open(
     provider: &str,
     options: ModelOptions,
@@ -40,7 +40,7 @@ pub fn open(
     })
 }
 
-/// The address of Bedrock in the region that the environment names.
+/// The Bedrock URL for the region that the environment names.
 pub(super) fn bedrock_url(environment: &Environment) -> String {
     BedrockModel::base_url(&aws(environment).region().unwrap_or_else(|| AWS_REGION.to_owned()))
 }
@@ -50,7 +50,7 @@ fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// What the machine knows about AWS, as its own tools would find it.
+/// The AWS configuration of this machine, found the way the AWS tools find it.
 fn aws(environment: &Environment) -> AwsSettings {
     let variables: BTreeMap<String, String> = environment.beginning_with("AWS_").collect();
     let home = environment.path(env::HOME.name).map(|home| home.join(".aws"));
@@ -73,7 +73,7 @@ fn read(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }
 
-/// A model of the folder. It has to be there and be a model file, whether or not this program can run it.
+/// A model of the local folder. The file has to exist and be a model file, even if this build cannot run it.
 fn local(
     name: &str,
     settings: &ModelSettings,
@@ -94,7 +94,7 @@ fn run(found: LocalModel, settings: &ModelSettings) -> Result<Arc<dyn Model>, Pr
     let LocalModel { name, path, bytes, header } = found;
     let header = header.map_err(|source| ProviderError::LocalDamaged { name: name.clone(), source })?;
     let sampling = settings.sampling;
-    // A setting has at most six decimals, so what is lost here was never written.
+    // A setting has at most six decimals, so no written digit is lost here.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -118,7 +118,7 @@ fn run(found: LocalModel, _settings: &ModelSettings) -> Result<Arc<dyn Model>, P
     Err(ProviderError::NotBuiltIn { name: found.name })
 }
 
-/// A program: the words of `model.command`, with nothing expanded.
+/// A program: the words of `model.command`, without any expansion.
 fn command(options: ModelOptions, settings: &ModelSettings) -> Result<CommandModel, ProviderError> {
     let Some(line) = settings.command.as_deref() else {
         return Err(ProviderError::CommandMissing { section: settings.section.clone() });

@@ -1,6 +1,6 @@
-//! The model a run was begun with, as it can be asked today. Where it was is read from a journal, and a journal may have
-//! come with a repository: an address gets a key, and the documents of a run, only where the settings, the environment or
-//! the provider itself name that address. What listens on this machine is asked, too, without a key.
+//! Reopens the model a run was started with. Its URL is read from a journal, and a journal may have come with a
+//! repository: a URL receives a key, and the documents of a run, only if the settings, the environment or the provider
+//! itself name that URL. A server on this machine is used too, without a key.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use super::{ProviderError, find_named, found};
 use crate::config::{ModelSettings, ProviderChoice, Settings};
 use crate::env::{self, Environment};
 
-/// The provider of a model that an MCP client lends.
+/// The provider name of a model that an MCP client provides by sampling.
 pub const OF_CLIENT: &str = "mcp";
 
-/// The longest address of a journal that is repeated in a message.
+/// The longest URL from a journal that is repeated in a message.
 const ADDRESS_CHARS_MAX: usize = 200;
 
-/// The model a run was started with, with today's key.
+/// The model the run was started with, using today's key.
 pub fn recorded(
     recorded: &ModelRef,
     settings: &Settings,
@@ -29,19 +29,19 @@ pub fn recorded(
     if recorded.provider == OF_CLIENT {
         return Err(ProviderError::OfClient);
     }
-    // A model that has a name here is asked as it is set here, whoever else speaks its format.
+    // A named model is opened as it is configured here, even if other providers use the same format.
     let mut refused = None;
     for (alias, named) in &settings.models {
         if leads_to(&named.settings, environment, recorded) {
             match find_named(settings, environment, alias, String::new()) {
                 Ok(found) => return Ok(found.model),
-                // Another may have the key.
+                // Another named model may have the key.
                 Err(error) => refused = Some(error),
             }
         }
     }
     let settings = &settings.model;
-    // Neither has an address: which program or file it is, today's settings say alone.
+    // Neither has a URL: only today's settings determine the program or file.
     if matches!(recorded.provider.as_str(), "command" | "local") {
         return open(&recorded.provider, without_key(recorded, settings), settings, environment);
     }
@@ -59,7 +59,7 @@ pub fn recorded(
         let variable = env::OPENROUTER_API_KEY.name.to_owned();
         return Err(ProviderError::KeyMissing { provider: "OpenRouter", variable });
     }
-    // A request to Bedrock always carries who we are.
+    // A request to Bedrock always carries credentials.
     if is_on_this_machine(&recorded.base_url) && recorded.provider != "bedrock" {
         return open(&recorded.provider, without_key(recorded, settings), settings, environment);
     }
@@ -67,12 +67,12 @@ pub fn recorded(
     Err(ProviderError::AddressUnknown { base_url })
 }
 
-/// Whether `model.base_url` is where that model was.
+/// Whether `model.base_url` is the URL that model was at.
 pub fn is_at_base_url(recorded: &ModelRef, settings: &Settings, environment: &Environment) -> bool {
     at_base_url(recorded, &settings.model).is_some_and(|known| leads_to(&known, environment, recorded))
 }
 
-/// The places of a provider that are known today: as it is set up, at the address that is set, at the usual address.
+/// The known places of a provider: as configured, at the configured URL, at the default URL.
 fn known_places(
     recorded: &ModelRef,
     settings: &ModelSettings,
@@ -92,7 +92,7 @@ fn known_places(
     known
 }
 
-/// The address that is set, asked in the format of the run.
+/// The configured URL, with the API format of the run.
 fn at_base_url(recorded: &ModelRef, settings: &ModelSettings) -> Option<ModelSettings> {
     settings.base_url.as_ref()?;
     let (provider, name) = (provider(recorded), Some(recorded.name.clone()));
@@ -103,14 +103,14 @@ fn provider(recorded: &ModelRef) -> ProviderChoice {
     ProviderChoice::of(&recorded.provider).unwrap_or(ProviderChoice::OpenAi)
 }
 
-/// Whether these settings lead to that model. No command is run to find out.
+/// Whether these settings resolve to that model. Runs no key command.
 fn leads_to(settings: &ModelSettings, environment: &Environment, recorded: &ModelRef) -> bool {
     let place = place_unasked(settings, environment, Commands::Pretend).ok().flatten();
     let found = place.and_then(|place| found(place, settings, environment).ok());
     found.is_some_and(|found| is_same(found.model.reference(), recorded))
 }
 
-/// The same model; a run of an earlier day may name a program without its arguments.
+/// Whether both are the same model; older runs may record a program without its arguments.
 fn is_same(here: &ModelRef, recorded: &ModelRef) -> bool {
     let is_earlier = here.provider == "command"
         && (&here.provider, &here.name) == (&recorded.provider, &recorded.name)

@@ -1,4 +1,4 @@
-//! What can go wrong when a model is pulled.
+//! Errors of a pull.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use spelunk_types::{ErrorCode, Explain};
 
 use crate::units::bytes;
 
-/// Why a model is not in the folder.
+/// Why a model could not be pulled.
 #[derive(Debug, thiserror::Error)]
 pub enum PullError {
     #[error("there is no model `{name}` to pull")]

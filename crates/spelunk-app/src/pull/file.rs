@@ -1,4 +1,4 @@
-//! Files of a pull: the staging folder, where parts wait until they are whole, and the check before a file gets its name.
+//! Files of a pull: the staging folder for partial downloads, and the verification before a file gets its final name.
 #![expect(
     clippy::disallowed_methods,
     reason = "the folder is the user's own, and nothing in it belongs to a run"
@@ -13,11 +13,11 @@ use sha2::{Digest as _, Sha256};
 use super::PullError;
 use crate::local::{ModelFolder, is_missing, read_header};
 
-/// Below the folder of models; its name begins with a dot, so nothing in it is a model.
+/// Inside the model folder; its name begins with a dot, so nothing in it counts as a model.
 const STAGING: &str = ".parts";
 const COPY_BYTES: usize = 1 << 20;
 
-/// A file that was read once from end to end.
+/// The length and checksum of a file that was read in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Checked {
     pub(super) path: PathBuf,
@@ -39,7 +39,7 @@ pub(super) fn hex(digest: &[u8]) -> String {
     digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
-/// A writer that knows length and checksum of what it wrote.
+/// A writer that tracks the length and checksum of what it wrote.
 pub(super) struct Summed<W> {
     inner: W,
     bytes: u64,
@@ -86,11 +86,11 @@ pub(super) fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> 
     }
 }
 
-/// Where the parts of one model wait. Only one process at a time has it.
+/// The staging folder of one model, locked for one process at a time.
 #[derive(Debug)]
 pub(super) struct Staging {
     dir: PathBuf,
-    /// Holds the lock as long as it is open.
+    /// Holds the lock while it is open.
     _lock: File,
 }
 
@@ -115,13 +115,13 @@ impl Staging {
         &self.dir
     }
 
-    /// The names of what waits here.
+    /// The names of the staged files.
     pub(super) fn names(&self) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return Vec::new() };
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect()
     }
 
-    /// A new file, or one that an earlier attempt began, to be written at its end.
+    /// Opens a new file, or a partial one from an earlier attempt, for appending.
     pub(super) fn append(&self, name: &str) -> Result<(File, u64), PullError> {
         let path = self.path(name);
         let opened = OpenOptions::new().create(true).append(true).read(true).open(&path);
@@ -144,14 +144,14 @@ impl Staging {
         drop(std::fs::remove_file(self.path(name)));
     }
 
-    /// Forgets everything that came.
+    /// Removes everything that is staged.
     pub(super) fn clear(&self) {
         for name in self.names().iter().filter(|name| *name != "lock") {
             self.remove(name);
         }
     }
 
-    /// Gives a file that was checked its name, if it is a model, and clears up.
+    /// Moves a verified file to its final path, if it is a model, and cleans up.
     pub(super) fn finish(self, checked: &Checked, path: &Path) -> Result<(), PullError> {
         if let Err(source) = read_header(&checked.path) {
             self.clear();
@@ -164,7 +164,7 @@ impl Staging {
         Ok(())
     }
 
-    /// Copies a file of the user's to its place.
+    /// Copies a local file to its final path.
     pub(super) fn copy(self, source: &Path, path: &Path) -> Result<(), PullError> {
         let mut from = File::open(source).map_err(|error| disk(source, error))?;
         let copied = self.path("copy");
@@ -179,7 +179,7 @@ pub(super) fn make_dir(dir: &Path) -> Result<(), PullError> {
     std::fs::create_dir_all(dir).map_err(|source| disk(dir, source))
 }
 
-/// A link to a file, or a copy where there are no links.
+/// Links to a file, or copies it on systems without links.
 pub(super) fn link(source: &Path, path: &Path) -> Result<(), PullError> {
     #[cfg(unix)]
     let linked = std::os::unix::fs::symlink(source, path);

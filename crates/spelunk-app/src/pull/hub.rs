@@ -1,4 +1,4 @@
-//! The hub: one file over HTTP, gone on with where an earlier attempt stopped.
+//! The hub: downloads one file over HTTP, continuing where an earlier attempt stopped.
 
 use std::io::Write as _;
 
@@ -8,14 +8,14 @@ use super::file::{Checked, Staging, Summed, copy, disk};
 use super::{PullError, Puller};
 use crate::units::bytes;
 
-/// What has come so far.
+/// The partial download.
 const PARTIAL: &str = "hub.gguf";
-/// The longest file that is taken.
+/// The largest accepted file.
 const BYTES_MAX: u64 = 1 << 40;
-/// Said each time another part of this size has come, in percent.
+/// Progress is reported in steps of this many percent.
 const SAID_PERCENT: u64 = 10;
 
-/// The file, whole and with the checksum that the catalogue or else the hub names.
+/// The complete file, verified against the checksum of the catalogue or else of the hub.
 pub(super) async fn fetch(
     puller: &Puller<'_>,
     staging: &Staging,
@@ -39,7 +39,7 @@ pub(super) async fn fetch(
     };
     match (expected, download.bytes) {
         (_, Some(length)) if length != checked.bytes => {
-            // What is missing can still come; what is too much cannot be right.
+            // A short file can still be continued; a file that is too long must be wrong.
             if checked.bytes > length {
                 return refused(format!("{} instead of {length} bytes", checked.bytes));
             }

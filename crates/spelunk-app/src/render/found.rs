@@ -1,4 +1,4 @@
-//! Passages that were found in contexts, for people and for programs.
+//! Passages found in contexts, for people and for programs.
 
 use serde_json::{Value, json};
 use spelunk_index::Notice;
@@ -12,7 +12,7 @@ use crate::units::{count, head};
 const PREVIEW_CHARS_MAX: usize = 500;
 const REASON_CHARS_MAX: usize = 160;
 
-/// Each passage with its context, its place and how near it is.
+/// Each passage with its context, location and score.
 pub fn found_json(found: &FoundInContexts) -> Value {
     let of_hit = |found: &ContextHit| {
         let (context, hit) = (&found.context, &found.hit);
@@ -40,12 +40,12 @@ pub fn found_json(found: &FoundInContexts) -> Value {
     })
 }
 
-/// The digits that mean something.
+/// Rounded to the significant digits.
 fn rounded(number: f32) -> f64 {
     (f64::from(number) * 10_000.0).round() / 10_000.0
 }
 
-/// A line for the place and the best line of each passage.
+/// The location and the best line of each passage.
 pub fn found_text(found: &FoundInContexts, paint: Paint) -> String {
     let mut text = String::new();
     for ContextHit { context, hit } in &found.hits {
@@ -69,7 +69,7 @@ pub fn found_text(found: &FoundInContexts, paint: Paint) -> String {
     text + &format!("[{n_hits} in {} by {}]\n", count(found.n_searched, "context"), found.mode.name())
 }
 
-/// What the user should know about a search, for programs.
+/// The notices of a search, as JSON.
 pub fn notices_json(notices: &[Notice]) -> Value {
     let of_notice = |notice: &Notice| json!({ "code": notice.code(), "message": notice.to_string() });
     notices.iter().map(of_notice).collect()

@@ -1,7 +1,7 @@
-//! A small subset of Markdown, read by hand: what models write in answers. Everything that is not in the subset is text.
-//! Reading takes time in proportion to the text, whatever it holds.
+//! A parser for the small subset of Markdown that models use in answers. Everything outside the subset is text. Parsing
+//! takes linear time for any input.
 
-/// A part of a text.
+/// A block of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Block {
     Heading { level: usize, text: String },
@@ -13,7 +13,7 @@ pub(crate) enum Block {
     Rule,
 }
 
-/// Text of one kind within a line.
+/// A run of text with one style within a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) text: String,
@@ -21,13 +21,13 @@ pub(crate) struct Span {
     pub(crate) is_code: bool,
 }
 
-/// How deep lists are shown.
+/// The maximum depth at which lists are shown.
 const DEPTH_MAX: usize = 4;
-/// Columns of a table are padded up to here.
+/// Table columns are padded up to this width.
 const COLUMN_CHARS_MAX: usize = 40;
 const MARKER_DIGITS_MAX: usize = 9;
 
-/// The parts of a text.
+/// Parses the blocks of a text.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut fence: Option<(&str, Vec<String>)> = None;
@@ -65,7 +65,7 @@ pub(crate) fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// The block that a line begins, where it begins one.
+/// The block that a line starts, if it starts one.
 fn begins(line: &str) -> Option<Block> {
     let trimmed = line.trim();
     let level = trimmed.bytes().take_while(|b| *b == b'#').count();
@@ -94,7 +94,7 @@ fn begins(line: &str) -> Option<Block> {
     Some(Block::Item { depth, marker: Some(format!("{digits}.")), text: text.trim().to_owned() })
 }
 
-/// A line that begins nothing belongs to what stands before it.
+/// A line that starts no block continues the previous one.
 fn go_on(blocks: &mut Vec<Block>, line: &str, is_new: bool) {
     match blocks.last_mut().filter(|_| !is_new) {
         Some(Block::Paragraph(text) | Block::Item { text, .. } | Block::Quote(text)) => {
@@ -107,11 +107,11 @@ fn go_on(blocks: &mut Vec<Block>, line: &str, is_new: bool) {
     }
 }
 
-/// The kinds of text in a line. A mark without its partner is text.
+/// Parses the inline styles of a line. An unpaired marker is text.
 pub(crate) fn spans(text: &str) -> Vec<Span> {
     let pieces: Vec<&str> = text.split('`').collect();
     let n_pieces = pieces.len();
-    // With an odd number of marks the last one has no partner.
+    // If the number of markers is odd, the last one is unpaired.
     let has_loose_tick = n_pieces.is_multiple_of(2);
     let is_code = |idx: usize| idx % 2 == 1 && !(has_loose_tick && idx + 1 == n_pieces);
     let n_bold: usize =
@@ -152,7 +152,7 @@ fn push(spans: &mut Vec<Span>, text: &str, is_bold: bool, is_code: bool) {
     }
 }
 
-/// The text for a terminal that shows bold and colour. It must be free of control characters.
+/// The text for a terminal with bold and colour. It must not contain control characters.
 pub(crate) fn for_terminal(text: &str) -> String {
     let mut shown = String::new();
     let mut before: Option<Block> = None;
@@ -182,7 +182,7 @@ pub(crate) fn for_terminal(text: &str) -> String {
     shown
 }
 
-/// The rows of a table, each column as wide as its widest cell, within reason.
+/// The rows of a table, each column as wide as its widest cell, up to a maximum.
 fn columns(rows: &[Vec<String>]) -> String {
     let n_columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let width = |column: usize| {

@@ -1,5 +1,5 @@
-//! What people and programs see: errors, answers, trees, passages, progress. Text from documents, models and providers
-//! never reaches a terminal with its control characters.
+//! Output for people and programs: errors, answers, trees, passages, progress. Control characters in text from
+//! documents, models and providers never reach a terminal.
 
 pub mod answer;
 pub mod contexts;

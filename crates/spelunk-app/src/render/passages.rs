@@ -1,4 +1,4 @@
-//! Passages instead of an answer, where there is no model: file, lines, and the matched words marked.
+//! Passages instead of an answer, for use without a model: file, lines, and the matching words highlighted.
 
 use serde_json::{Value, json};
 use spelunk_index::{Passage, Ranking, mark};
@@ -10,7 +10,7 @@ const LINE_CHARS_MAX: usize = 160;
 /// Lines shown around the best one.
 const AROUND: u64 = 2;
 
-/// The passages for stdout, best first. The first line says that no model wrote this.
+/// The passages for stdout, best first. The first line states that no model wrote this.
 pub fn passages_text(ranking: &Ranking, question: &str, paint: Paint) -> String {
     let mut shown =
         String::from("No model wrote this: the passages that share most words with the question.\n");
@@ -41,7 +41,7 @@ fn passage_text(passage: &Passage, question: &str, paint: Paint) -> String {
     shown
 }
 
-/// The best line with its matched words in bold.
+/// The best line with its matching words in bold.
 pub fn highlighted(best: &spelunk_index::Mark, paint: Paint) -> String {
     if paint == Paint::Plain {
         return safe(&best.text);
@@ -60,7 +60,7 @@ pub fn highlighted(best: &spelunk_index::Mark, paint: Paint) -> String {
 fn cut(line: &str) -> String {
     let line = line.trim_end();
     match line.char_indices().nth(LINE_CHARS_MAX) {
-        // Bold that was cut open must not run on.
+        // If truncation cut through bold text, reset it.
         Some((at, _)) => {
             format!("{}…\u{1b}[0m", line.get(..at).unwrap_or_default()).replace("…\u{1b}[0m", ellipsis(line))
         }
@@ -83,7 +83,7 @@ pub fn passages_closing(ranking: &Ranking) -> String {
     )
 }
 
-/// The passages for programs, in the shape of a result.
+/// The passages as JSON, in the shape of a result.
 pub fn passages_json(ranking: &Ranking) -> Value {
     let of_passage = |passage: &Passage| {
         json!({

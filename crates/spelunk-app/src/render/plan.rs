@@ -1,4 +1,4 @@
-//! A plan for people and for programs: files by type, tasks, analysts, and what it would cost.
+//! A plan for people and for programs: files by type, tasks, analysts, and the estimated cost.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +21,10 @@ const MODELS: [(&str, &str); 5] = [
 ];
 const ROWS_MAX: usize = 40;
 
-/// Micro-dollars from the least to the most, where analysts and synthesis are paid at these prices.
+/// The lowest and highest cost in micro-dollars, at these prices for analysts and synthesis.
 fn cost(forecast: &Forecast, reader: Price, synthesis: Price) -> Range<u64> {
     let most = |price: Price, usage: Usage| {
-        // Writing to a provider's cache costs more than reading; whether it does is the provider's choice.
+        // Writing to a provider's cache costs more than plain input; whether it happens is up to the provider.
         let written = Usage { cache_written_tokens: usage.input_tokens, ..usage };
         price.cost_microusd(&usage).max(price.cost_microusd(&written))
     };
@@ -33,7 +33,7 @@ fn cost(forecast: &Forecast, reader: Price, synthesis: Price) -> Range<u64> {
     Range { least, most: most(reader, reading.most).saturating_add(most(synthesis, putting.most)) }
 }
 
-/// The same by the list prices of well-known models.
+/// The cost at the list prices of well-known models.
 fn list_costs(forecast: &Forecast) -> Vec<(String, Range<u64>)> {
     let priced = MODELS.iter().filter_map(|(provider, model)| {
         let price = known_price(provider, model)?;
@@ -42,7 +42,7 @@ fn list_costs(forecast: &Forecast) -> Vec<(String, Range<u64>)> {
     priced.collect()
 }
 
-/// The same for the models of the user; `None` where a price is not known.
+/// The cost with the user's models; `None` if a price is unknown.
 fn own_cost(planned: &Planned) -> Option<Range<u64>> {
     let (reader, synthesis) = (planned.reader.as_ref()?.price?, planned.synthesis.as_ref()?.price?);
     Some(cost(&planned.forecast, reader, synthesis))
@@ -131,7 +131,7 @@ fn type_name(row: &ManifestRow) -> &str {
         .map_or_else(|| row.detected.content_type.name(), |custom| custom.name.as_str())
 }
 
-/// The files that are cut, longest first; small ones are in batches.
+/// The files that are split, longest first; small files go into batches.
 fn files(plan: &Plan) -> String {
     let mut rows: Vec<&ManifestRow> = plan.manifest.iter().filter(|row| row.tier != Tier::Small).collect();
     rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.name.cmp(&b.name)));

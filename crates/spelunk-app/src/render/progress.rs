@@ -1,4 +1,4 @@
-//! The progress line: what the run is doing, on stderr, rewritten in place. It exists only on a terminal and is gone
+//! The progress line: what the run is doing, on stderr, redrawn in place. It is shown only on a terminal and cleared
 //! before anything else is printed.
 
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ impl Progress {
         Self { enabled: !quiet && io::stderr().is_terminal(), shown: false, drawn_at: None, n_drawn: 0 }
     }
 
-    /// Draws a text, at most every 80 ms.
+    /// Draws the text, at most every 80 ms.
     pub fn draw(&mut self, text: impl FnOnce() -> String) {
         if !self.enabled || self.drawn_at.is_some_and(|at| at.elapsed() < EVERY) {
             return;
@@ -42,7 +42,7 @@ impl Progress {
         (self.shown, self.drawn_at, self.n_drawn) = (true, Some(Instant::now()), self.n_drawn + 1);
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     pub fn clear(&mut self) {
         if self.shown {
             drop(write!(io::stderr().lock(), "\r\u{1b}[2K"));
@@ -58,19 +58,18 @@ impl Drop for Progress {
     }
 }
 
-/// The line while an index is brought level.
+/// The progress line of an index update.
 pub struct IndexingLine {
     line: Progress,
     began: Instant,
 }
 
 impl IndexingLine {
-    /// A line as any other.
     pub fn new(quiet: bool) -> Self {
         Self { line: Progress::new(quiet), began: Instant::now() }
     }
 
-    /// Draws how far it is.
+    /// Draws the progress.
     pub fn draw(&mut self, so_far: IndexProgress) {
         let began = self.began;
         self.line.draw(|| indexing_status(so_far, began.elapsed()));
@@ -91,7 +90,7 @@ fn indexing_status(so_far: IndexProgress, elapsed: Duration) -> String {
     ticked_status(&ticked)
 }
 
-/// How far long work is, in bytes and, where it is known, in documents.
+/// The progress of long work in bytes and, if known, in documents.
 fn ticked_status(ticked: &Ticked) -> String {
     let Ticked { what, documents, done, total, took_ms } = ticked;
     let mut text = format!("{what}: ");
@@ -107,7 +106,7 @@ fn ticked_status(ticked: &Ticked) -> String {
     text
 }
 
-/// `loading qwen2.5-coder-1.5b: 43 %`; `None` where no model inside this program is being loaded.
+/// `loading qwen2.5-coder-1.5b: 43 %`; `None` if no embedded model is being loaded.
 pub fn loading_status(loading: &[Loading]) -> Option<String> {
     let one = |loading: &Loading| format!("loading {}: {} %", loading.name, loading.percent);
     let all: Vec<String> = loading.iter().map(one).collect();
@@ -174,7 +173,7 @@ fn findings_text(findings: &BTreeMap<String, u64>) -> String {
     counted.map(|(word, n)| format!("{n} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What is said when an analyst has finished: `task 3/10 complete: 4 findings (2 high, 1 medium, 1 low): src/a.rs`.
+/// The line for a finished analyst task: `task 3/10 complete: 4 findings (2 high, 1 medium, 1 low): src/a.rs`.
 pub fn task_line(kind: &EventKind) -> Option<String> {
     let EventKind::TaskReported { task, of, label, findings, relevant } = kind else { return None };
     let total: u64 = findings.values().sum();

@@ -1,5 +1,4 @@
-//! Reports: a run told to people and to programs, as Markdown, HTML, SARIF or JSON. Everything from documents and models
-//! is escaped for the format it goes into.
+//! Reports: a run as Markdown, HTML, SARIF or JSON. Everything from documents and models is escaped for its format.
 
 pub(crate) mod html;
 pub(crate) mod json;
@@ -11,23 +10,23 @@ use std::collections::BTreeMap;
 use spelunk_engine::RunReport;
 use spelunk_types::{Location, RunOutcome, Severity};
 
-/// Lines shown before and behind the lines of a finding.
+/// Lines shown before and after the lines of a finding.
 pub(crate) const LINES_AROUND: u64 = 3;
-/// The most lines of a finding that are shown.
+/// The maximum number of lines shown for a finding.
 pub(crate) const LINES_MARKED_MAX: u64 = 12;
 
-/// Lines of a source, and which of them are meant.
+/// Lines of a source, and which of them are relevant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     /// The number of the first line.
     pub(crate) first: u64,
     pub(crate) lines: Vec<String>,
-    /// The first and the last line that is meant.
+    /// The first and the last relevant line.
     pub(crate) marked: (u64, u64),
 }
 
 impl Excerpt {
-    /// The lines that are meant.
+    /// The relevant lines.
     pub(crate) fn meant(&self) -> String {
         let numbered = (self.first..).zip(&self.lines);
         let meant = numbered.filter(|(line, _)| (self.marked.0..=self.marked.1).contains(line));
@@ -35,11 +34,11 @@ impl Excerpt {
     }
 }
 
-/// What was read again of the sources, by document and first line.
+/// Excerpts of the sources, by document and first line.
 #[derive(Debug, Default)]
 pub struct Excerpts {
     pub(crate) by_place: BTreeMap<(String, u64), Excerpt>,
-    /// Why some are missing, if some are.
+    /// Why some are missing, if any are.
     pub(crate) remark: Option<String>,
 }
 
@@ -49,20 +48,19 @@ impl Excerpts {
     }
 }
 
-/// A report, the source lines it points at, and what stands before document names to lead there from the current
-/// directory.
+/// A report, its source excerpts, and the prefix that makes document names relative to the current directory.
 pub(crate) struct Material<'a> {
     pub(crate) report: &'a RunReport,
     pub(crate) excerpts: &'a Excerpts,
     pub(crate) base: &'a str,
 }
 
-/// The word for how grave something is.
+/// The name of a severity.
 pub(crate) fn severity_name(severity: Option<Severity>) -> &'static str {
     severity.map_or("unrated", Severity::name)
 }
 
-/// How a run stands, in a word.
+/// The state of a run, in a word.
 pub(crate) fn state_word(report: &RunReport) -> &'static str {
     match &report.view.outcome {
         None => "not finished",

@@ -1,11 +1,11 @@
-//! The tree of a run: frames and their calls, with what each cost.
+//! The tree of a run: frames and their calls, with the cost of each.
 
 use spelunk_engine::{CallState, CallView, CellView, FrameState, FrameView, RunView};
 use spelunk_types::{CallId, FrameId, Grounding, Served, Text};
 
 use crate::units::{dollars, head, time, tokens};
 
-/// The tree for people, a line for each frame and call.
+/// The tree for people, with one line per frame and call.
 pub fn tree(view: &RunView) -> String {
     let mut lines = Vec::new();
     if let Some(root) = view.frames.get(&FrameId::root()) {
@@ -21,7 +21,7 @@ enum Twig<'a> {
     Cell(&'a CellView),
 }
 
-/// Depth is bounded by `depth_max`, so recursion is too.
+/// `depth_max` bounds the depth, and with it the recursion.
 fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>) {
     let children = view.frames.iter().filter(|(id, _)| id.parent().as_ref() == Some(frame));
     let calls = view.calls.iter().filter(|(id, _)| id.frame == *frame);
@@ -59,7 +59,7 @@ fn frame_line(id: &FrameId, frame: &FrameView) -> String {
     format!("{id}  {}  {state}{}", frame.strategy, took.unwrap_or_default())
 }
 
-/// A cell by its first line; all of it is in `show --cell`.
+/// A cell, shown by its first line; `show --cell` prints all of it.
 fn cell_line(cell: &CellView) -> String {
     let code = match &cell.code {
         Text::Inline { text } => head(text.lines().next().unwrap_or_default(), 60),

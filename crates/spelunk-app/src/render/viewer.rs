@@ -1,5 +1,5 @@
-//! The viewer: a page that shows runs in a browser. Its files lie in `viewer/` as plain modules; here they become one
-//! script, so that the page a server sends and the file that `run export --html` writes are the same program.
+//! The viewer: a web page that shows runs. Its source files in `viewer/` are plain modules; they are bundled into one
+//! script here, so that the page a server sends and the file that `run export --html` writes are the same program.
 
 mod blobs;
 mod export;
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 pub use self::export::{Exported, exported};
 pub use self::plan::plan;
 
-/// The modules in an order in which each comes after those it imports.
+/// The modules, each after those it imports.
 const SCRIPTS: [(&str, &str); 24] = [
     ("units.js", include_str!("../../viewer/units.js")),
     ("dom.js", include_str!("../../viewer/dom.js")),
@@ -49,7 +49,7 @@ pub struct Asset {
     pub(crate) name: &'static str,
     pub media_type: &'static str,
     pub body: String,
-    /// The name of these bytes, for caches.
+    /// The digest of the bytes, for caches.
     pub digest: String,
 }
 
@@ -71,12 +71,12 @@ static SERVED: LazyLock<String> = LazyLock::new(|| {
     PAGE.replacen(HEAD_MARK, &head, 1).replacen(BODY_MARK, "", 1)
 });
 
-/// The page as a server sends it.
+/// The page as the server sends it.
 pub fn page() -> &'static str {
     &SERVED
 }
 
-/// A file that the page asks for.
+/// A file that the page requests.
 pub fn asset(name: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.name == name)
 }
@@ -86,8 +86,8 @@ fn asset_of(name: &'static str, media_type: &'static str, body: String) -> Asset
     Asset { name, media_type, body, digest }
 }
 
-/// All modules as one program. Each becomes a function that is called once and gives back what the module exports, so
-/// that modules share no name.
+/// Bundles all modules into one script. Each becomes a function that is called once and returns the module's exports,
+/// so that modules share no names.
 fn script() -> String {
     let mut joined = String::new();
     for (name, module) in SCRIPTS {

@@ -41,7 +41,7 @@ fn a_workspace_that_was_made_here_is_trusted_and_stays_so() {
     // Another spelling of the same path is the same workspace.
     let spelled = stage.dir.path().join("project/../project/.spelunk");
     assert_eq!(stage.user.distrust(&spelled, Chosen::ByPlace).unwrap(), None);
-    // Gone and made anew, it is trusted again.
+    // Deleted and created again, it is trusted again.
     std::fs::remove_dir_all(stage.root()).unwrap();
     stage.user.open(&stage.root(), Chosen::ByPlace).unwrap();
     assert_eq!(stage.why(&stage.root()), "trusted");
@@ -50,7 +50,7 @@ fn a_workspace_that_was_made_here_is_trusted_and_stays_so() {
 #[test]
 fn a_workspace_that_came_with_a_repository_is_not_trusted() {
     let stage = Stage::new();
-    // Somebody else's, whole; then one without its format; then one that took the place of ours.
+    // Somebody else's complete workspace; then one without its format file; then one that replaced ours.
     drop(Workspace::open(&stage.root()).unwrap());
     assert_eq!(stage.why(&stage.root()), STRANGE);
     std::fs::remove_file(stage.root().join("workspace.toml")).unwrap();
@@ -61,7 +61,7 @@ fn a_workspace_that_came_with_a_repository_is_not_trusted() {
     assert_eq!(stage.why(&stage.root()), STRANGE);
     std::fs::write(stage.root().join(ID_FILE), "").unwrap();
     assert_eq!(stage.why(&stage.root()), STRANGE);
-    // Named by the user, it is theirs to use.
+    // The user named it, so it may be used.
     stage.user.open(&stage.root(), Chosen::ByUser).unwrap();
 }
 
@@ -71,7 +71,7 @@ fn what_a_crash_left_of_a_new_workspace_is_taken_up() {
     std::fs::create_dir_all(stage.root().join("tmp")).unwrap();
     std::fs::write(stage.root().join("tmp/0123456789abcdef"), "half").unwrap();
     stage.user.open(&stage.root(), Chosen::ByPlace).unwrap();
-    // Marked, and nothing else.
+    // Only the mark is left.
     for name in [".gitignore", "workspace.toml"] {
         std::fs::remove_file(stage.root().join(name)).unwrap();
     }
@@ -102,7 +102,7 @@ fn a_linked_workspace_is_not_trusted_unless_the_user_names_it() {
     assert_eq!(stage.why(&stage.root()), link);
     assert!(stage.user.trust(&stage.root()).is_err());
     stage.user.open(&stage.root(), Chosen::ByUser).unwrap();
-    // Nor is one that would be made behind a link.
+    // Nor is one that would be created behind a link.
     std::fs::remove_file(stage.root()).unwrap();
     std::fs::create_dir(stage.dir.path().join("empty")).unwrap();
     symlink(stage.dir.path().join("empty"), stage.root()).unwrap();
@@ -142,7 +142,7 @@ fn keys_are_the_users_and_one_for_each_purpose() {
     let secret = stage.dir.path().join("home/.local/state/spelunk/workspace.secret");
     let mode = std::os::unix::fs::PermissionsExt::mode(&secret.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
-    // A workspace that is named keeps its own, whoever's home is there.
+    // A named workspace keeps its own secret, whichever home directory is set.
     let named = |user: &UserState| user.key(CACHE, &stage.root(), Chosen::ByUser).unwrap();
     assert_eq!(named(&stage.user), named(&UserState::of(&Environment::default())));
     assert_ne!(named(&stage.user), key(&stage, CACHE));

@@ -1,12 +1,12 @@
-//! The names of entries, which an archive's maker chose freely.
+//! The names of archive entries, which are chosen freely by whoever made the archive.
 
 use crate::name;
 
-/// Longer names are refused: no file system has them.
+/// Longer names are refused: no file system supports them.
 const NAME_BYTES_MAX: usize = 4096;
 
-/// The name as a relative path that stays inside, or `None` if it points out: `..`, an absolute path, a drive. A `\` is
-/// a separator too, because some archives are made on Windows.
+/// The name as a relative path inside the archive, or `None` if it points outside: `..`, an absolute path, a drive. A
+/// `\` is a separator too, because some archives are made on Windows.
 pub(crate) fn safe_name(raw: &str) -> Option<String> {
     let is_rooted = raw.starts_with(['/', '\\']);
     let has_drive = matches!(raw.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
@@ -29,7 +29,7 @@ pub(crate) fn safe_name(raw: &str) -> Option<String> {
     (!safe.is_empty()).then_some(safe)
 }
 
-/// The text of a name that should be UTF-8.
+/// Decodes a name that should be UTF-8.
 pub(super) fn lossy(raw: &[u8]) -> String {
     String::from_utf8_lossy(raw).into_owned()
 }

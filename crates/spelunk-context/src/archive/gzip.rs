@@ -1,4 +1,4 @@
-//! Gzip: one packed stream, which is a file or a tar. Members that follow each other are one stream.
+//! Gzip: one compressed stream, which is a file or a tar. Consecutive members form one stream.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -11,10 +11,11 @@ use flate2::read::MultiGzDecoder;
 use super::{Stop, Torn, Unpacking, tar};
 use crate::name;
 
-/// A packed file is one document, called as the archive is without its last extension. What came before damage is kept.
+/// Unpacks a compressed file into one document, named like the archive without its last extension. What precedes damage
+/// is kept.
 pub(super) fn unpack_one(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
     let (mut input, packed) = open(path)?;
-    // Judged by its first byte: what is not gzip at all has no entry.
+    // The first byte decides: a file that is not gzip at all has no entry.
     let mut first = [0; 1];
     let n_first = match input.read(&mut first) {
         Ok(n_first) => n_first,
@@ -43,7 +44,7 @@ fn open(path: &Path) -> Result<(MultiGzDecoder<BufReader<Counting>>, Packed), St
     Ok((MultiGzDecoder::new(BufReader::new(input)), packed))
 }
 
-/// Counts what was read of a file.
+/// Counts the bytes read from a file.
 struct Counting {
     file: File,
     n_read: Packed,
@@ -57,7 +58,7 @@ impl Read for Counting {
     }
 }
 
-/// A stream that breaks when it turns out to be a bomb: a tar has no packed size per entry.
+/// A stream that fails when it turns out to be a bomb: a tar has no packed size per entry.
 struct Bounded<R> {
     input: R,
     packed: Packed,

@@ -1,5 +1,5 @@
-//! Tar, read from front to back. Long names come in entries of their own (GNU `L`, POSIX `x`), which are read here and
-//! not by the library, because their length is only a number in a header.
+//! Tar, read from front to back. Long names are stored in entries of their own (GNU `L`, POSIX `x`), which are read
+//! here instead of in the library, because their length is an unchecked number in a header.
 
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::entry_name::lossy;
 use super::{Stop, Torn, Unpacking};
 use crate::SkipReason;
 
-/// A longer name or a longer list of attributes is damage.
+/// A longer name or attribute list is treated as damage.
 const LONG_NAME_BYTES_MAX: u64 = 64 * 1024;
 
-/// Headers read in one archive, long names and directories included, per entry that may be taken.
+/// Headers read per entry that may be taken, including long names and directories.
 const HEADERS_PER_ENTRY_MAX: u64 = 4;
 
 pub(super) fn unpack(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
@@ -38,7 +38,7 @@ pub(super) fn unpack_stream(input: impl Read, unpacking: &mut Unpacking<'_>) -> 
             long_name = path_of(&read_short(&mut entry)?).or(long_name);
         } else if !kind.is_pax_global_extensions() && !kind.is_gnu_longlink() {
             let raw_name = long_name.take().unwrap_or_else(|| lossy(&entry.path_bytes()));
-            // Before POSIX, a directory was a file whose name ends in a slash.
+            // Before POSIX, a directory was a file whose name ends with a slash.
             if !kind.is_dir() && !raw_name.ends_with('/') {
                 let left = entry.size();
                 take(&raw_name, kind, &mut Checked { entry: &mut entry, left }, unpacking)?;
@@ -78,7 +78,7 @@ fn trim_nul(bytes: &[u8]) -> &[u8] {
     bytes.split(|&byte| byte == 0).next().unwrap_or(bytes)
 }
 
-/// The `path` of a list of attributes: `<length> <key>=<value>\n`, one after the other.
+/// The `path` of an attribute list: a sequence of `<length> <key>=<value>\n`.
 fn path_of(mut records: &[u8]) -> Option<String> {
     let mut path = None;
     while let Some(space) = memchr::memchr(b' ', records) {
@@ -92,7 +92,7 @@ fn path_of(mut records: &[u8]) -> Option<String> {
     path
 }
 
-/// An entry that knows when its end is missing; the library takes the end of the archive for the end of the entry.
+/// An entry that detects a missing end; the library takes the end of the archive for the end of the entry.
 struct Checked<'a> {
     entry: &'a mut dyn Read,
     left: u64,

@@ -21,7 +21,7 @@ pub(crate) fn zipped(entries: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// The same zip, whose directory says that its first entry takes gigabytes in it.
+/// The same zip, but its directory claims that its first entry takes gigabytes.
 pub(crate) fn claiming_to_be_large(mut zip: Vec<u8>) -> Vec<u8> {
     let directory = memchr::memmem::find(&zip, b"PK\x01\x02").unwrap();
     zip[directory + 20..directory + 24].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
@@ -36,7 +36,7 @@ pub(crate) fn tarred(entries: &[(&str, &str)]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
-/// Writes the name as it is: the library's own writer would refuse the bad ones.
+/// Writes the name unchecked: the library's own writer would refuse bad ones.
 fn append(builder: &mut Builder<Vec<u8>>, kind: EntryType, name: &str, text: &str) {
     let mut header = Header::new_ustar();
     header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
@@ -59,7 +59,7 @@ fn scan_archive(name: &str, bytes: &[u8]) -> Result<Corpus, SourceError> {
     scan(&[&root.path().join(name)])
 }
 
-/// Names, then what was left out.
+/// Names, then what was skipped.
 #[track_caller]
 fn check(name: &str, bytes: &[u8], expected: &expect_test::Expect) {
     let corpus = scan_archive(name, bytes).unwrap();
@@ -263,7 +263,7 @@ fn names_that_are_not_utf8_are_still_names() {
         names(&scan_archive("x.tar", &builder.into_inner().unwrap()).unwrap()),
         "x.tar/a\u{fffd}.md\n"
     );
-    // The same in a zip, where names that are not marked as UTF-8 are in code page 437: 0x82 is é.
+    // The same in a zip, where names not marked as UTF-8 are in code page 437: 0x82 is é.
     let mut zip = zipped(&[("a_.md", "x")]);
     while let Some(at) = memchr::memmem::find(&zip, b"a_.md") {
         zip[at + 1] = 0x82;
@@ -274,7 +274,7 @@ fn names_that_are_not_utf8_are_still_names() {
 #[test]
 fn an_encrypted_entry_is_reported() {
     let mut zip = zipped(&[("open.txt", "x"), ("shut.txt", "y")]);
-    // The flag stands in the local header and in the directory.
+    // The flag is in the local header and in the directory.
     for (signature, flag_at) in [(b"PK\x03\x04", 6), (b"PK\x01\x02", 8)] {
         let second = memchr::memmem::find_iter(&zip, signature).nth(1).unwrap();
         zip[second + flag_at] |= 1;

@@ -1,5 +1,5 @@
-//! Zip. The central directory at the end is believed about names and kinds; one that is missing or broken costs only
-//! itself, because entries can also be read from the front.
+//! Zip. The central directory at the end is trusted for names and kinds. If it is missing or broken, entries are still
+//! read from the front.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom};
@@ -64,7 +64,7 @@ fn from_directory(
     Ok(())
 }
 
-/// Reads entries one after the other until something is not an entry.
+/// Reads entries from the front until something is not an entry.
 fn from_front(
     mut input: BufReader<File>,
     archive_bytes: u64,
@@ -87,12 +87,12 @@ fn from_front(
     Ok(())
 }
 
-/// What an entry takes in the archive. It says so itself, and may say more than there is.
+/// The packed size of an entry. It is declared by the archive and may exceed what is there.
 fn packed_bytes<R: Read>(entry: &ZipFile<'_, R>, archive_bytes: u64) -> u64 {
     entry.compressed_size().min(archive_bytes)
 }
 
-/// What an entry is besides its bytes.
+/// Properties of an entry other than its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trait {
     File,
@@ -129,7 +129,7 @@ impl Trait {
     }
 }
 
-/// UTF-8 where it is that, marked as such or not; otherwise what the archive says it is.
+/// UTF-8 if the bytes are valid, marked as such or not; otherwise the encoding that the archive declares.
 fn name_of<R: Read>(entry: &ZipFile<'_, R>) -> String {
     let raw = entry.name_raw();
     match std::str::from_utf8(raw) {
@@ -147,8 +147,8 @@ fn reason_for(error: &ZipError) -> SkipReason {
     }
 }
 
-/// The largest number of entries that any end record within reach claims. The directory is read into memory as a whole,
-/// so that number is looked at first.
+/// The largest number of entries that any end record within reach claims. The directory is read into memory whole, so
+/// this number is checked first.
 fn announced_entries(input: &mut BufReader<File>) -> io::Result<u64> {
     const TAIL_BYTES: u64 = 66 * 1024;
     let length = input.seek(SeekFrom::End(0))?;

@@ -120,7 +120,7 @@ fn what_was_not_shown_is_no_evidence() {
     assert_eq!(check("a.md", 10, "tenth line"), ("a.md:10".into(), Found::Exact));
     assert_eq!(check("./a.md", 3000, "tenth line"), ("a.md:10".into(), Found::Moved));
     assert_eq!(check("a.md", 11, "of two second"), ("a.md:11".into(), Found::Exact));
-    // Lines that do not follow each other in the document are no text.
+    // Lines that are not consecutive in the document are not continuous text.
     assert_eq!(check("a.md", 1, "os the tenth"), ("a.md:1".into(), Found::Missing));
     assert_eq!(check("a.md", 1, "another document"), ("a.md:1".into(), Found::Missing));
     assert_eq!(check("c.md", 1, "another document"), ("c.md:1".into(), Found::Missing));

@@ -1,5 +1,5 @@
-//! Which files stay when not all may: the orders that a scan can be told to keep. The options themselves are part of a
-//! run's record and live with the other formats.
+//! The orders that decide which files are kept when `files_max` does not admit all. The options are part of a run's
+//! record and are defined with the other formats.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use spelunk_types::FileOrder;
 
 use crate::name;
 
-/// Whether the first of two (name, bytes) comes before the second.
+/// Compares two files, given as (name, bytes).
 pub fn compare_files(order: FileOrder, a: (&str, u64), b: (&str, u64)) -> Ordering {
     let by_name = || a.0.cmp(b.0);
     match order {
@@ -21,7 +21,7 @@ pub fn compare_files(order: FileOrder, a: (&str, u64), b: (&str, u64)) -> Orderi
     }
 }
 
-/// Files that say what a project is made of.
+/// Files that describe what a project is made of.
 const MANIFESTS: [&str; 22] = [
     "build.gradle",
     "build.gradle.kts",

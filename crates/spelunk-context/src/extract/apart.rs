@@ -1,5 +1,5 @@
-//! Reading a document in a worker: the program sends its bytes and gets the text, or what became of the worker. A file
-//! of 60 kB can take gigabytes, and the libraries that read it count none of them.
+//! Reads a document in a worker process: the program sends the bytes and receives the text, or how the worker ended. A
+//! file of 60 kB can take gigabytes, and the parsing libraries limit none of it.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -7,19 +7,19 @@ use spelunk_types::{WorkBounds, WorkError, WorkLine, workers};
 
 use super::{ExtractError, ExtractKind, INPUT_BYTES_MAX, extract};
 
-/// The name of the task.
+/// The name of the worker task.
 pub const EXTRACT_TASK: &str = "extract";
 
-/// What one document may take: its bytes, its text and the tree between them, which is several times as large.
+/// Limits for one document: its bytes, its text and the tree between them, which is several times as large.
 const BOUNDS: WorkBounds = WorkBounds { memory_bytes_max: 768 << 20, cpu_ms_max: 60_000 };
 
-/// Documents that are read at once, over all scans of the program: together they bound what hostile ones can take.
+/// Documents read concurrently over all scans of the program: this bounds what hostile ones can use together.
 const AT_ONCE_MAX: usize = 4;
 
-/// The longest web page that is read in this process: reading one takes a few times its size.
+/// The longest web page read in this process: reading one takes a few times its size.
 const HTML_BYTES_MAX: usize = 1 << 20;
 
-/// The text of a document, read in a worker unless it is a short web page.
+/// The text of a document, read in a worker process unless it is a short web page.
 pub(crate) fn extract_apart(kind: ExtractKind, bytes: &[u8]) -> Result<String, ExtractError> {
     let tag = match kind {
         ExtractKind::Html if bytes.len() <= HTML_BYTES_MAX => return extract(kind, bytes),
@@ -40,7 +40,7 @@ pub(crate) fn extract_apart(kind: ExtractKind, bytes: &[u8]) -> Result<String, E
     decode(reply.map_err(lost)?)
 }
 
-/// The other side: reads one document and says what is in it.
+/// The worker's side: reads one document and sends its text.
 pub fn serve_extract(mut line: Box<dyn WorkLine>) -> Result<(), WorkError> {
     let kind = match line.receive()?.as_slice() {
         [HTML] => ExtractKind::Html,
@@ -64,7 +64,7 @@ fn lost(error: WorkError) -> ExtractError {
     }
 }
 
-/// The text with its length known by the message, behind one byte that says what it is.
+/// The text, whose length is that of the message, after one byte for the kind of outcome.
 pub(super) fn encode(outcome: Result<String, ExtractError>) -> Vec<u8> {
     let (tag, text) = match outcome {
         Ok(text) => (b't', text),
@@ -85,10 +85,10 @@ pub(super) fn encode(outcome: Result<String, ExtractError>) -> Vec<u8> {
     message
 }
 
-/// Characters of a complaint that are kept.
+/// Characters kept of an error message.
 const COMPLAINT_CHARS_MAX: usize = 200;
 
-/// A worker may be in the hands of its document: what it says is checked like any text.
+/// A worker may be controlled by a malicious document: its output is validated like any text.
 pub(super) fn decode(mut message: Vec<u8>) -> Result<String, ExtractError> {
     let tag = message.pop();
     let Ok(text) = String::from_utf8(message) else {
@@ -106,7 +106,7 @@ pub(super) fn decode(mut message: Vec<u8>) -> Result<String, ExtractError> {
     })
 }
 
-/// One of the places of those who have work done at once.
+/// A slot of the concurrency limit.
 pub(crate) struct Turn;
 
 static N_READING: Mutex<usize> = Mutex::new(0);

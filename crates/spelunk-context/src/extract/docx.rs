@@ -1,6 +1,6 @@
 //! DOCX: a zip with the text in `word/document.xml`. Paragraphs become lines with an empty line between them, headings
-//! begin with `#`, the cells of a table row are separated by tabs. Deleted text, field codes and fallbacks are left out,
-//! and so are footnotes, headers and comments, which lie in other parts of the zip.
+//! begin with `#`, the cells of a table row are separated by tabs. Deleted text, field codes and fallbacks are skipped,
+//! and so are footnotes, headers and comments, which are in other parts of the zip.
 
 use std::io::{Cursor, Read as _};
 
@@ -39,14 +39,14 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     Ok(page.text)
 }
 
-/// The text of the part, if it is not a bomb.
+/// Reads the part, unless it is a bomb.
 fn read_part(bytes: &[u8]) -> Result<String, ExtractError> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| damaged(&error.to_string()))?;
     if archive.index_for_name(PART).is_none() {
         return Err(damaged("it has no `word/document.xml`"));
     }
     let part = archive.by_name(PART).map_err(|error| damaged(&error.to_string()))?;
-    // It says so itself, and may say more than there is.
+    // The declared size may exceed what is there.
     let packed = part.compressed_size().min(bytes.len() as u64);
     let mut xml = Vec::new();
     let n_read = part
@@ -59,20 +59,20 @@ fn read_part(bytes: &[u8]) -> Result<String, ExtractError> {
     String::from_utf8(xml).map_err(|_| damaged("its text is not UTF-8"))
 }
 
-/// The page as it is written.
+/// The output being written.
 #[derive(Debug, Default)]
 struct Page {
     text: String,
     paragraph: String,
-    /// `#` for every level, from the paragraph's style.
+    /// The number of `#`, from the paragraph's style.
     heading: usize,
-    /// Within `w:t`.
+    /// Whether the parser is inside `w:t`.
     is_text: bool,
-    /// Tables around here; only the outermost makes rows.
+    /// Enclosing tables; only the outermost makes rows.
     n_tables: usize,
     row: Vec<String>,
     cell: String,
-    /// Elements around here whose content is left out.
+    /// Enclosing elements whose content is skipped.
     n_skipped: usize,
 }
 
@@ -143,7 +143,7 @@ impl Page {
         }
     }
 
-    /// Only the five entities of XML and numbers: a document cannot define its own.
+    /// Only the five entities of XML and numeric ones: a document cannot define its own.
     fn push_reference(&mut self, reference: &BytesRef<'_>) {
         if let Ok(Some(c)) = reference.resolve_char_ref() {
             self.push(c.encode_utf8(&mut [0; 4]));

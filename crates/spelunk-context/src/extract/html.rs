@@ -1,9 +1,10 @@
-//! HTML to Markdown that reads well: headings, lists, table rows and preformatted text are kept, links are their text,
-//! scripts and styles are dropped. A tokenizer of our own, one pass and no tree: it never fails and has no depth.
+//! Converts HTML to readable Markdown: headings, lists, table rows and preformatted text are kept, links are reduced to
+//! their text, scripts and styles are dropped. Uses its own tokenizer, in one pass and without a tree: it never fails
+//! and does not recurse.
 
 use crate::decode;
 
-/// Elements whose content is not for reading.
+/// Elements whose content is not readable text.
 const DROPPED: [&str; 6] = ["script", "style", "template", "svg", "noscript", "iframe"];
 
 /// Elements that begin and end a block.
@@ -51,7 +52,7 @@ pub(super) fn extract(bytes: &[u8]) -> String {
                     behind
                 }
             }
-            // A lone `<` is a character like any other.
+            // A lone `<` is an ordinary character.
             None => {
                 page.push("<");
                 from_tag
@@ -72,7 +73,7 @@ struct Tag {
 }
 
 impl Tag {
-    /// The tag that begins behind a `<`, and what follows it.
+    /// Parses the tag after a `<`. Returns it with the text that follows.
     fn parse(text: &str) -> Option<(Self, &str)> {
         let nothing = Self { name: String::new(), is_end: false, is_empty: true, alt: None };
         if let Some(comment) = text.strip_prefix("!--") {
@@ -100,7 +101,7 @@ impl Tag {
     }
 }
 
-/// Where the `>` is that is not in quotes.
+/// The offset of the first `>` outside quotes.
 fn end_of_tag(tag: &str) -> usize {
     let mut quote = None;
     let mut previous = b' ';
@@ -126,7 +127,7 @@ fn alt_of(attributes: &str) -> Option<String> {
     Some(alt.to_owned())
 }
 
-/// What follows the end tag of an element whose content is dropped. Without one, nothing does.
+/// The text after the end tag of a dropped element; empty if there is no end tag.
 fn behind_end_of<'a>(name: &str, text: &'a str) -> &'a str {
     let mut rest = text;
     while let Some((_, from_tag)) = rest.split_once("</") {
@@ -139,15 +140,15 @@ fn behind_end_of<'a>(name: &str, text: &'a str) -> &'a str {
     ""
 }
 
-/// The page as it is written.
+/// The output being written.
 #[derive(Debug, Default)]
 struct Page {
     text: String,
-    /// Line breaks due before the next text.
+    /// Line breaks pending before the next text.
     breaks: usize,
-    /// Whether a space is due.
+    /// Whether a space is pending.
     space: bool,
-    /// What stands before the next text of the block: `## `, `- `.
+    /// The prefix of the next text of the block: `## `, `- `.
     lead: String,
     n_pre: usize,
     cells: usize,
@@ -213,7 +214,7 @@ impl Page {
         self.space &= text.is_empty() || text.ends_with(|c: char| c.is_whitespace());
     }
 
-    /// Writes what is due before text.
+    /// Writes what is pending before text.
     fn begin(&mut self) {
         let breaks = std::mem::take(&mut self.breaks);
         if self.text.is_empty() {
@@ -240,7 +241,7 @@ impl Page {
     }
 }
 
-/// Entities become characters: the numbered ones, and the named ones that prose uses. Others stay as they are.
+/// Converts entities to characters: numeric ones, and the named ones that prose uses. Others are kept unchanged.
 fn unescape(raw: &str) -> String {
     /// The longest name below, with room for a number.
     const NAME_BYTES_MAX: usize = 10;
@@ -248,7 +249,7 @@ fn unescape(raw: &str) -> String {
     let mut rest = raw;
     while let Some((before, from_entity)) = rest.split_once('&') {
         text += before;
-        // Looked for nearby only: a page full of `&` is read once, not once for each.
+        // The search for `;` is bounded, so that a page full of `&` takes linear time.
         let end = from_entity.bytes().take(NAME_BYTES_MAX + 1).position(|byte| byte == b';');
         let named = end.and_then(|end| Some((from_entity.get(..end)?, from_entity.get(end + 1..)?)));
         match named.and_then(|(name, behind)| Some((entity(name)?, behind))) {

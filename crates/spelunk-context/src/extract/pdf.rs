@@ -1,5 +1,5 @@
-//! PDF: the text that is shown, page by page in the order of the content. `lopdf` reads the objects under limits; the
-//! operators are followed here, to know where lines and words end. Text that is drawn as a picture is not seen.
+//! PDF: the visible text, page by page in content order. `lopdf` parses the objects under limits; the operators are
+//! interpreted here, to find where lines and words end. Text in images is not recognised.
 
 use std::time::{Duration, Instant};
 
@@ -9,19 +9,19 @@ use lopdf::{DecompressError, Dictionary, Document, Encoding, Error, LoadOptions,
 use super::{OUTPUT_BYTES_MAX, damaged};
 use crate::ExtractError;
 
-/// What one stream in the file may unpack to.
+/// The maximum unpacked size of one stream in the file.
 const STREAM_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Where the mark of a PDF must stand; some producers put other bytes before it.
+/// How far from the start the PDF header may be; some producers write other bytes before it.
 const HEAD_BYTES: usize = 1024;
 
-/// Looked at between pages.
+/// Checked between pages.
 const TIME_MAX: Duration = Duration::from_mins(1);
 
-/// Forms within forms.
+/// The maximum nesting depth of forms.
 const FORM_DEPTH_MAX: usize = 8;
 
-/// Forms drawn in one document.
+/// The maximum number of forms drawn in one document.
 const FORMS_MAX: u32 = 10_000;
 
 /// A gap of this many thousandths of the font size is a space. Kerning is less.
@@ -46,7 +46,7 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     };
     let mut text = String::new();
     for page in document.page_iter() {
-        // A page that cannot be read costs that page only.
+        // A page that cannot be read costs only that page.
         drop(canvas.show_page(page));
         let page = std::mem::take(&mut canvas.lines).finish();
         if !page.is_empty() {
@@ -63,13 +63,13 @@ pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     Ok(text)
 }
 
-/// The page that is being read, and what the document may still cost.
+/// The current page, and the remaining budget of the document.
 struct Canvas<'a> {
     document: &'a Document,
     begun: Instant,
-    /// Forms may use each other, so that few of them are drawn very often.
+    /// Forms may use each other, so a few of them can be drawn very often.
     forms_left: u32,
-    /// The form that is being drawn, and those it is drawn in.
+    /// The form being drawn, and those that contain it.
     forms_around: Vec<&'a Stream>,
     lines: Lines,
 }
@@ -86,7 +86,7 @@ impl<'a> Canvas<'a> {
         self.show(&content, &encodings, resources, FORM_DEPTH_MAX)
     }
 
-    /// Follows the operators of a page, or of a form that is drawn on it.
+    /// Interprets the operators of a page, or of a form drawn on it.
     fn show(
         &mut self,
         content: &[u8],
@@ -104,7 +104,7 @@ impl<'a> Canvas<'a> {
                 }
                 "Do" => {
                     let form = name.and_then(|name| form_of(self.document, resources?, name));
-                    // A form that cannot be read costs that form only.
+                    // A form that cannot be read costs only that form.
                     drop(form.map(|form| self.draw(form, depth_left)));
                 }
                 _ => follow(operation, encoding, &mut self.lines),
@@ -114,7 +114,7 @@ impl<'a> Canvas<'a> {
     }
 
     fn draw(&mut self, form: &'a Stream, depth_left: usize) -> Result<(), Error> {
-        // No paper holds a form in itself, and to follow it takes long.
+        // A form that contains itself is invalid, and following it would take long.
         let is_in_itself = self.forms_around.iter().any(|around| std::ptr::eq(*around, form));
         if is_in_itself || depth_left == 0 || self.forms_left == 0 || self.begun.elapsed() > TIME_MAX {
             return Ok(());
@@ -143,7 +143,7 @@ fn encodings_of<'a>(
     fonts.into_iter().filter_map(|(name, font)| Some((name, read(font)?))).collect()
 }
 
-/// The form of that name, if it is one and not a picture.
+/// The form with this name, if it is a form and not an image.
 fn form_of<'a>(document: &'a Document, resources: &'a Dictionary, name: &[u8]) -> Option<&'a Stream> {
     let object = dictionary_in(document, resources, b"XObject")?.get(name).ok()?;
     let stream = deref(document, object)?.as_stream().ok()?;
@@ -163,7 +163,7 @@ fn deref<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Object> {
     document.dereference(object).ok().map(|(_, object)| object)
 }
 
-/// The operators of PDF 32000-1, 9.4, as far as they show text or move to another line.
+/// The operators of PDF 32000-1, 9.4, that show text or move to another line.
 fn follow(operation: &Operation, encoding: Option<&Encoding<'_>>, lines: &mut Lines) {
     let number = |idx: usize| operation.operands.get(idx).and_then(|number| number.as_float().ok());
     match operation.operator.as_str() {
@@ -199,13 +199,13 @@ fn show(part: Option<&Object>, encoding: Option<&Encoding<'_>>, lines: &mut Line
     let Some(Ok(bytes)) = part.map(Object::as_str) else { return };
     let text = match encoding {
         Some(encoding) => Document::decode_text(encoding, bytes).unwrap_or_default(),
-        // A font that cannot be read is most likely Latin.
+        // If the font cannot be read, the text is most likely Latin.
         None => bytes.iter().map(|&byte| char::from(byte)).collect(),
     };
     lines.push(&text);
 }
 
-/// U+FB00 and the next six: one sign on paper, letters to whoever looks for a word.
+/// U+FB00 and the next six: one glyph on paper, but several letters in a search.
 const LIGATURES: [&str; 7] = ["ff", "fi", "fl", "ffi", "ffl", "st", "st"];
 
 /// Text as it is placed on a page.
@@ -213,15 +213,15 @@ const LIGATURES: [&str; 7] = ["ff", "fi", "fl", "ffi", "ffl", "st", "st"];
 struct Lines {
     text: String,
     line: String,
-    /// Where the baseline is, in whatever unit the page uses.
+    /// The current baseline, in the unit of the page.
     y: f32,
-    /// Where the baseline of `line` was when it began.
+    /// The baseline of `line` when it began.
     y_of_line: Option<f32>,
 }
 
 impl Lines {
     fn push(&mut self, text: &str) {
-        // Many producers place every word anew; only another baseline is another line.
+        // Many producers position every word; only a new baseline begins a new line.
         if self.y_of_line.is_some_and(|y| (y - self.y).abs() > 1.0) {
             self.end_line();
         }

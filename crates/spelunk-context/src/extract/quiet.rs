@@ -1,4 +1,4 @@
-//! A panic in a library that reads a hostile document becomes an error, and is not printed.
+//! Turns a panic in a library that reads a hostile document into an error, without printing it.
 
 use std::cell::Cell;
 use std::panic::{self, UnwindSafe};
@@ -10,12 +10,12 @@ thread_local! {
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`; a panic in it is damage in the document.
+/// Runs `work`; a panic in it is reported as damage in the document.
 pub(super) fn catch(
     work: impl FnOnce() -> Result<String, ExtractError> + UnwindSafe,
 ) -> Result<String, ExtractError> {
     static HOOK: Once = Once::new();
-    // The hook of the program stays in place for every other panic.
+    // The program's panic hook stays in place for every other panic.
     HOOK.call_once(|| {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {

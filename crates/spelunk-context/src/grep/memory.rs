@@ -1,5 +1,5 @@
-//! Searching a text that is in memory, where it lies: no copy, no threads, and line numbers only up to the last match
-//! that is shown. It finds what a reader over the same text finds, and knows nothing of secrets.
+//! Searches a text in memory in place: no copy, no threads, and line numbers only up to the last match shown. It finds
+//! what a reader over the same text finds, but does not redact secrets.
 
 use std::ops::{ControlFlow, Range};
 
@@ -10,8 +10,8 @@ use super::show::{LOOK_BYTES, RANGES_MAX, cut_around};
 use super::{CompiledQuery, Extent, GrepMatch, GrepReport};
 
 impl CompiledQuery {
-    /// Searches a text without a byte order mark. Nothing where a reader must show it: lines that are not UTF-8, lines too
-    /// long to look through, and a search that may stop early.
+    /// Searches a text without a byte order mark. Returns `None` if a reader is needed: for lines that are not UTF-8,
+    /// lines that are too long, and a search that may stop early.
     pub fn search_in(&self, text: &[u8]) -> Option<GrepReport> {
         let shown_max = usize::try_from(self.query.matches_max).unwrap_or(usize::MAX);
         if self.query.extent != Extent::Whole {
@@ -76,7 +76,7 @@ fn shown(
     Some(GrepMatch { line, text: shown, ranges, before: cut_all(&before)?, after: cut_all(&after)? })
 }
 
-/// The lines before a place where one begins, their ends included.
+/// The lines before an offset where a line begins, including their ends.
 fn back_lines(text: &[u8], from: usize, n_lines: u64) -> Vec<Range<usize>> {
     let (mut lines, mut end) = (Vec::new(), from);
     for _ in 0..n_lines {
@@ -89,7 +89,7 @@ fn back_lines(text: &[u8], from: usize, n_lines: u64) -> Vec<Range<usize>> {
     lines
 }
 
-/// The lines from a place where one begins.
+/// The lines from an offset where a line begins.
 fn lines_from(text: &[u8], from: usize, n_lines: u64) -> Vec<Range<usize>> {
     let (mut lines, mut start) = (Vec::new(), from);
     for _ in 0..n_lines {

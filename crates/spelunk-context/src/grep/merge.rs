@@ -1,5 +1,5 @@
-//! Putting tallies together in the order of their units, whatever the order they come in. Here it is decided which
-//! matches are shown and when enough was found.
+//! Merges tallies in the order of their units, whatever order they arrive in. Decides which matches are shown and when
+//! enough were found.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use super::scan::{Place, Tally};
 use super::{Extent, GrepQuery};
 use crate::ReadError;
 
-/// What was found, in the order of the targets.
+/// The results, in the order of the targets.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Those with matches, and those that could not be read.
+    /// Documents with matches, and those that could not be read.
     pub(super) documents: Vec<FoundDocument>,
     pub(super) n_matches: u64,
     pub(super) stopped_early: bool,
@@ -25,18 +25,18 @@ pub(super) struct FoundDocument {
     pub(super) error: Option<ReadError>,
 }
 
-/// Tallies so far.
+/// The tallies merged so far.
 pub(super) struct Merge<'a> {
     query: &'a GrepQuery,
     found: Found,
     n_places: u64,
     next_idx: usize,
-    /// Tallies that came before their turn: about as many as there are threads.
+    /// Tallies that arrived early: about as many as there are threads.
     early: BTreeMap<usize, (usize, Result<Tally, ReadError>)>,
     current: Current,
 }
 
-/// The document whose units are being put together.
+/// The document whose units are being merged.
 #[derive(Default)]
 struct Current {
     target_idx: usize,
@@ -50,7 +50,7 @@ impl<'a> Merge<'a> {
         Self { query, found, n_places: 0, next_idx: 0, early: BTreeMap::new(), current }
     }
 
-    /// Whether a match that comes next would be shown.
+    /// Whether the next match would be shown.
     pub(super) fn takes_more_places(&self) -> bool {
         self.n_places < self.query.matches_max
     }
@@ -107,7 +107,7 @@ impl<'a> Merge<'a> {
         document.places.extend(places.map(|place| Place { line: lines_before + place.line + 1, ..place }));
     }
 
-    /// What a document gave before it failed is taken back: a part of it would look like the whole.
+    /// Discards the matches of a document that failed: a partial result would look complete.
     fn fail(&mut self, error: ReadError) {
         self.current.has_failed = true;
         let document = self.document();
@@ -117,7 +117,7 @@ impl<'a> Merge<'a> {
         self.found.n_matches -= n_matches;
     }
 
-    /// The report of the current document, begun with its first match.
+    /// The report of the current document, created with its first match.
     fn document(&mut self) -> &mut FoundDocument {
         let target_idx = self.current.target_idx;
         let documents = &mut self.found.documents;
@@ -129,7 +129,7 @@ impl<'a> Merge<'a> {
 }
 
 impl Tally {
-    /// Adds the tally of the range behind this one.
+    /// Adds the tally of the next range.
     pub(super) fn append(&mut self, part: Self) {
         let lines_before = self.n_line_ends;
         let places = part.places.into_iter();

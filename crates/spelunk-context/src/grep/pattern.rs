@@ -1,5 +1,5 @@
-//! Patterns: what may be searched for, compiled for lines. The engine is linear in the text whatever the pattern; what
-//! costs memory instead is bounded. A wrong pattern is shown with a caret under the place that is wrong.
+//! Patterns: validated and compiled for line searches. The engine is linear in the text for any pattern; its memory use
+//! is bounded instead. An invalid pattern is shown with a caret under the error.
 
 use std::ops::{ControlFlow, Range};
 
@@ -9,16 +9,16 @@ use regex_syntax::hir::{Hir, HirKind, LookSet};
 
 use super::GrepQuery;
 
-/// The longest compiled pattern, in bytes of memory.
+/// The maximum size of a compiled pattern, in bytes of memory.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
 
-/// What one thread may remember while it searches.
+/// The memory one thread may use for cached states while it searches.
 const DFA_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The type of a search's errors has no values that can be made.
+/// The error type of a search has no values.
 const NO_ERRORS: &str = "searching has no errors";
 
-/// How deep groups may nest.
+/// The maximum nesting depth of groups.
 const NEST_MAX: u32 = 200;
 
 /// A pattern that cannot be searched for.
@@ -50,21 +50,21 @@ impl PatternError {
     }
 }
 
-/// A pattern that is ready to search with.
+/// A compiled pattern.
 #[derive(Debug, Clone)]
 pub(crate) struct Pattern {
     matcher: RegexMatcher,
-    /// The pattern without its word boundaries, if it has any. A boundary beside a secret depends on the secret, so
-    /// lines that may hold one are chosen without.
+    /// The pattern without its word boundaries, if it has any. A boundary next to a secret depends on the secret, so
+    /// lines that may contain one are selected without boundaries.
     loose: Option<RegexMatcher>,
 }
 
-/// Which lines of a buffer are wanted.
+/// Which lines of a buffer to select.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// Those that match.
+    /// Lines that match.
     Matching,
-    /// Those that match, and those that may once their secrets are veiled.
+    /// Lines that match, and those that may match once their secrets are masked.
     MayMatch,
 }
 
@@ -97,7 +97,7 @@ impl Pattern {
         let has_words = |hir: &Hir| hir.properties().look_set().contains_word();
         let loose = match parsed.filter(has_words) {
             None => None,
-            // What the flags say is part of the parsed pattern.
+            // The flags are part of the parsed pattern.
             Some(hir) => {
                 let loose = without_words(&hir).to_string();
                 Some(build(builder.case_insensitive(false).multi_line(false), &loose)?)
@@ -106,12 +106,12 @@ impl Pattern {
         Ok(Self { matcher, loose })
     }
 
-    /// Whether [`Choice::MayMatch`] gives more lines than match.
+    /// Whether [`Choice::MayMatch`] selects more lines than match.
     pub(super) fn is_loose(&self) -> bool {
         self.loose.is_some()
     }
 
-    /// Calls `found` with each line of the buffer that is wanted, its end included. The buffer begins with a line.
+    /// Calls `found` with each selected line of the buffer, including its end. The buffer begins at a line start.
     pub(super) fn each_line(
         &self,
         buffer: &[u8],
@@ -119,7 +119,7 @@ impl Pattern {
         mut found: impl FnMut(Range<usize>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let matcher = self.matcher_for(choice);
-        // A pattern that asks for the beginning of the text gets each line by itself.
+        // A pattern that is anchored to the start of the text is applied to each line by itself.
         let by_lines = matcher.line_terminator().is_none();
         let mut at = 0;
         while at < buffer.len() {
@@ -135,7 +135,7 @@ impl Pattern {
             };
             let line = line_around(buffer, at, offset);
             at = line.end;
-            // An empty match behind the last line end is in no line of this buffer.
+            // An empty match after the last line end is in no line of this buffer.
             let is_hit = |line: &[u8]| matcher.find(line).expect(NO_ERRORS).is_some();
             if !line.is_empty() && (is_sure || is_hit(without_end(&buffer[line.clone()]))) {
                 found(line)?;
@@ -149,13 +149,13 @@ impl Pattern {
         self.find_from(line, 0, Choice::Matching)
     }
 
-    /// The first match that begins at `from` or behind, with what stands before it in sight.
+    /// The first match at or after `from`; the text before `from` is visible to the pattern.
     pub(super) fn find_from(&self, line: &[u8], from: usize, choice: Choice) -> Option<Range<usize>> {
         let found = self.matcher_for(choice).find_at(line, from).expect(NO_ERRORS);
         found.map(|found| found.start()..found.end())
     }
 
-    /// Calls `found` with each match that begins at `from` or behind, until it says no.
+    /// Calls `found` with each match at or after `from`, until it returns false.
     pub(super) fn each_match(&self, line: &[u8], from: usize, mut found: impl FnMut(Range<usize>) -> bool) {
         self.matcher.find_iter_at(line, from, |at| found(at.start()..at.end())).expect(NO_ERRORS);
     }
@@ -168,7 +168,7 @@ impl Pattern {
     }
 }
 
-/// The line that an offset is in, its end included, no earlier than `from`, where a line begins.
+/// The line that contains an offset, including its end, no earlier than `from`, where a line begins.
 fn line_around(buffer: &[u8], from: usize, offset: usize) -> Range<usize> {
     let start = memchr::memrchr(b'\n', &buffer[from..offset]).map_or(from, |idx| from + idx + 1);
     let end = memchr::memchr(b'\n', &buffer[offset..]).map_or(buffer.len(), |idx| offset + idx + 1);
@@ -181,7 +181,7 @@ pub(super) fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Parses the pattern as it was typed, so that the place of a mistake is a place in it.
+/// Parses the pattern as typed, so that error positions refer to it.
 fn parse(query: &GrepQuery) -> Result<Hir, PatternError> {
     let pattern = &query.pattern;
     let mut parser = regex_syntax::ParserBuilder::new();
@@ -191,14 +191,14 @@ fn parse(query: &GrepQuery) -> Result<Hir, PatternError> {
         Ok(hir) => return Ok(hir),
         Err(regex_syntax::Error::Parse(error)) => (error.span().start.offset, error.kind().to_string()),
         Err(regex_syntax::Error::Translate(error)) => (error.span().start.offset, error.kind().to_string()),
-        // The enum may grow.
+        // The enum is non-exhaustive.
         Err(_) => (0, "it cannot be parsed".to_owned()),
     };
     let column = pattern.get(..offset).unwrap_or(pattern).chars().count();
     Err(PatternError::Syntax { pattern: pattern.clone(), column, why })
 }
 
-/// The expression with every word boundary taken for given. As deep as `NEST_MAX` allows.
+/// The expression with every word boundary removed. Recursion is bounded by `NEST_MAX`.
 fn without_words(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Look(look) if LookSet::singleton(*look).contains_word() => Hir::empty(),
@@ -215,7 +215,7 @@ fn unsearchable(pattern: &str, error: &grep_regex::Error) -> PatternError {
     if matches!(error.kind(), ErrorKind::NotAllowed(_) | ErrorKind::Banned(_)) {
         PatternError::LineEnd { pattern }
     } else {
-        // The syntax is known to be right, so what is left is the size.
+        // The syntax is valid, so only the size can be wrong.
         PatternError::TooComplex { pattern }
     }
 }

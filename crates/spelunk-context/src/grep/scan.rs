@@ -1,7 +1,7 @@
-//! Scanning one range of a document for the lines that begin in it. Ranges that touch cover a document without gap or
-//! overlap, so threads need not agree on anything but where their ranges end. A line is searched whole up to a limit;
-//! a longer one in pieces that overlap, so memory stays bounded and a match longer than the overlap may go unseen. A
-//! line that matches is searched again without its secrets, unless the reader gives them out.
+//! Scans one range of a document for the lines that begin in it. Adjacent ranges cover a document without gap or
+//! overlap, so threads need to agree only on where ranges end. A line is searched whole up to a limit; a longer one in
+//! overlapping pieces, so memory is bounded and a match longer than the overlap may be missed. A matching line is
+//! searched again without its secrets, unless the reader does not redact.
 
 use std::ops::{ControlFlow, Range};
 
@@ -10,39 +10,39 @@ use super::secret_mask::{MaskedText, Secrets, secrets_of_piece};
 use super::units::Sizes;
 use crate::{ReadError, Reader};
 
-/// What one range holds.
+/// The matches in one range.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) n_matches: u64,
     pub(super) places: Vec<Place>,
-    /// Line ends in the range, where they were wanted.
+    /// Line ends in the range, if requested.
     pub(super) n_line_ends: u64,
     pub(super) bytes_read: u64,
 }
 
-/// Where a matching line is.
+/// The position of a matching line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Its number: from 0 within a range, from 1 once it is reported.
     pub(super) line: u64,
-    /// Its first byte.
+    /// The offset of its first byte.
     pub(super) line_start: u64,
     /// Its first match.
     pub(super) found: Range<u64>,
 }
 
-/// What is wanted of a range.
+/// What to collect from a range.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Want {
-    /// Matching lines whose places are kept.
+    /// The number of matching lines whose positions are kept.
     pub(super) places_max: usize,
-    /// Matching lines at which to stop.
+    /// The number of matching lines at which to stop.
     pub(super) matches_max: u64,
     /// Whether to count lines.
     pub(super) line_ends: bool,
 }
 
-/// One thread's way through ranges of one document after another. The buffer is used again.
+/// Scans ranges of documents on one thread. The buffer is reused.
 pub(super) struct Scanner<'a> {
     pub(super) pattern: &'a Pattern,
     pub(super) sizes: Sizes,
@@ -57,7 +57,7 @@ impl Scanner<'_> {
         range: Range<u64>,
         want: Want,
     ) -> Result<Tally, ReadError> {
-        // One byte before the range tells whether its first byte begins a line.
+        // The byte before the range tells whether its first byte begins a line.
         let from = range.start.saturating_sub(1);
         let mut buffer = std::mem::take(&mut self.buffer);
         let lines = self.read_lines(reader, range.clone(), &mut buffer);
@@ -81,7 +81,7 @@ impl Scanner<'_> {
         tally
     }
 
-    /// Searches the lines that are in the buffer whole. Tells whether enough was found.
+    /// Searches the lines that are whole in the buffer. Returns whether enough was found.
     fn scan_whole_lines(&self, whole: Range<usize>, sweep: &mut Sweep<'_>) -> Result<bool, ReadError> {
         let (buffer, choice) = (sweep.buffer, choice_for(sweep.reader));
         let (mut secrets, mut failure) = (Secrets::default(), None);
@@ -100,8 +100,8 @@ impl Scanner<'_> {
         failure.map_or(Ok(flow.is_break()), Err)
     }
 
-    /// The first match of a line that was chosen, as a place in it; empty where nobody wants to know. `None` if it
-    /// matches in secrets only.
+    /// The first match of a selected line, relative to the line; an empty range if it is not needed. `None` if only
+    /// secrets match.
     fn first_match(
         &self,
         line: Range<usize>,
@@ -196,7 +196,8 @@ impl Scanner<'_> {
                 found => found,
             };
             let found = found.map(|found| from + found.start as u64..from + found.end as u64);
-            // What ends where the piece was cut may end otherwise in the line: the next piece decides, if it sees it.
+            // A match that ends where the piece was cut may end elsewhere in the line: the next piece decides if it
+            // contains it.
             let found = found.filter(|found| is_last || found.end < end || found.start < next);
             if let Some(found) = found {
                 tally.n_matches += 1;
@@ -213,15 +214,15 @@ impl Scanner<'_> {
     }
 }
 
-/// One buffer on its way into a tally.
+/// One buffer being added to a tally.
 struct Sweep<'a> {
     reader: &'a Reader,
     buffer: &'a [u8],
-    /// Where the buffer begins in the document.
+    /// The offset of the buffer in the document.
     from: u64,
     want: Want,
     tally: Tally,
-    /// Line ends are counted up to here, and so many there were.
+    /// Line ends are counted up to this offset; `line` is their number.
     counted_to: usize,
     line: u64,
 }
@@ -242,7 +243,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Counts the line that begins at `start`, which first matches at `first`.
+    /// Counts the line that begins at `start` and first matches at `first`.
     fn note(&mut self, start: usize, first: &Range<usize>) -> ControlFlow<()> {
         self.tally.n_matches += 1;
         if self.wants_place() {
@@ -262,10 +263,10 @@ fn choice_for(reader: &Reader) -> Choice {
     if reader.redacts() { Choice::MayMatch } else { Choice::Matching }
 }
 
-/// The lines of a buffer that are searched, as places in it.
+/// The lines of a buffer to search, as offsets in it.
 struct Lines {
     whole: Range<usize>,
-    /// Where a line begins that is longer than may be held.
+    /// The start of a line that is too long to hold.
     giant: Option<usize>,
 }
 

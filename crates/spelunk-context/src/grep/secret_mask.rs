@@ -1,6 +1,6 @@
-//! The veil: what a search sees of a line with secrets in it. In place of each secret stands one byte that is no text,
-//! so whether and where a pattern matches depends on nothing that is kept back, not even on its length, and no sequence
-//! of patterns can find it out. What a reader shows in that place is not there to be found either.
+//! Masked text: what a search sees of a line that contains secrets. Each secret is replaced by a single byte that is
+//! not valid text, so whether and where a pattern matches does not depend on the secret, not even on its length, and no
+//! sequence of patterns can reveal it. The mark that a reader shows in its place cannot be found either.
 
 use std::ops::Range;
 
@@ -10,18 +10,18 @@ use super::pattern::Pattern;
 use crate::secrets::{KEY_HEAD, REDACT_REACH_BYTES, key_bodies, secrets_in, secrets_in_line};
 use crate::{ReadError, Reader};
 
-/// In no UTF-8, so neither `.` nor `[^a]` stands for it. A match that asks for the byte itself does not count.
+/// Not valid in UTF-8, so neither `.` nor `[^a]` matches it. A match of the byte itself does not count.
 const VEIL: u8 = 0xFF;
 
 /// A line as it is searched.
 pub(super) struct MaskedText {
     bytes: Vec<u8>,
-    /// Where a veil is, and what it hides of the line.
+    /// The position of each mask byte, and the range of the line that it hides.
     veils: Vec<(usize, Range<usize>)>,
 }
 
 impl MaskedText {
-    /// `secrets` are places in the line, in order and apart.
+    /// `secrets` are ranges of the line, sorted and not adjacent.
     pub(super) fn new(line: &[u8], secrets: &[Range<usize>]) -> Self {
         let (mut bytes, mut veils, mut done) = (Vec::with_capacity(line.len()), Vec::new(), 0);
         for secret in secrets {
@@ -34,7 +34,7 @@ impl MaskedText {
         Self { bytes, veils }
     }
 
-    /// The first match that begins at `from` or behind, as a place in the line.
+    /// The first match at or after `from`, as a range of the line.
     pub(super) fn first(&self, pattern: &Pattern, from: usize) -> Option<Range<usize>> {
         let mut first = None;
         pattern.each_match(&self.bytes, self.veiled(from), |found| {
@@ -44,7 +44,7 @@ impl MaskedText {
         first
     }
 
-    /// The first `ranges_max` matches that are not empty, as places in the line.
+    /// The first `ranges_max` matches that are not empty, as ranges of the line.
     pub(super) fn ranges(&self, pattern: &Pattern, ranges_max: usize) -> Vec<Range<usize>> {
         let mut ranges = Vec::new();
         pattern.each_match(&self.bytes, 0, |found| {
@@ -54,7 +54,7 @@ impl MaskedText {
         ranges
     }
 
-    /// A match as a place in the line; nothing if it has a veil in it.
+    /// A match as a range of the line; `None` if it contains a mask byte.
     fn visible(&self, found: &Range<usize>) -> Option<Range<usize>> {
         let n_before = self.veils.partition_point(|(at, _)| *at < found.start);
         let has_veil = self.veils.get(n_before).is_some_and(|(at, _)| *at < found.end);
@@ -65,30 +65,30 @@ impl MaskedText {
         (!has_veil).then(|| found.start + moved..found.end + moved)
     }
 
-    /// A place in the line as one in what is searched.
+    /// Converts an offset in the line to one in the masked text.
     fn veiled(&self, at: usize) -> usize {
         let n_before = self.veils.partition_point(|(_, secret)| secret.end <= at);
         let plain = match n_before.checked_sub(1) {
             Some(idx) => self.veils[idx].0 + 1 + (at - self.veils[idx].1.end),
             None => at,
         };
-        // Inside a secret there is only its veil.
+        // Inside a secret there is only its mask byte.
         self.veils.get(n_before).map_or(plain, |(veil, _)| plain.min(*veil))
     }
 }
 
-/// How far ahead of a line heads of keys are looked for: where every line matches, a search for each costs more than
-/// the text it looks at.
+/// How far ahead of a line key headers are searched for: if every line matches, a search per line would cost more than
+/// scanning this much text.
 const AHEAD_BYTES: usize = 4096;
 
-/// The secrets of one buffer of a document, looked for where a line matches.
+/// The secrets of one buffer of a document, searched for where a line matches.
 pub(super) struct Secrets {
     heads: Finder<'static>,
-    /// Lines of keys in or around the buffer, as offsets in the document; looked for once the head of one was seen.
+    /// Lines of keys in or around the buffer, as offsets in the document; determined once a key header was seen.
     keys: Option<Vec<Range<u64>>>,
-    /// How far heads of keys were looked for.
+    /// How far key headers were searched for.
     seen_to: usize,
-    /// Whether they were also looked for before the buffer.
+    /// Whether the text before the buffer was searched too.
     has_seen_before: bool,
 }
 
@@ -99,8 +99,8 @@ impl Default for Secrets {
 }
 
 impl Secrets {
-    /// The secrets of a line without its end, as places in it. `buffer` is the text from `buffer_start`, the line in it.
-    /// Lines are asked about in their order.
+    /// The secrets of a line without its end, as ranges of it. `buffer` is the text from `buffer_start` and contains
+    /// the line. Lines must be passed in order.
     pub(super) fn of_line(
         &mut self,
         reader: &Reader,
@@ -121,8 +121,8 @@ impl Secrets {
         Ok(united(secrets))
     }
 
-    /// Whether a key may begin in the line or so little before it that the line is part of it. Most lines have none
-    /// near, and no text is looked at twice to see that.
+    /// Whether a key may begin in the line, or so close before it that the line is part of the key. Most lines have
+    /// none nearby, and no text is examined twice to find that out.
     fn sees_head(
         &mut self,
         reader: &Reader,
@@ -146,13 +146,13 @@ impl Secrets {
         }
         let from = line.start.saturating_sub(REDACT_REACH_BYTES).max(self.seen_to);
         let end = (line.end + AHEAD_BYTES).min(buffer.len());
-        // A head may lie across the end of what was looked at.
+        // A header may cross the end of the searched text.
         self.seen_to = end.saturating_sub(KEY_HEAD.len()).max(line.end);
         Ok(is_in(&buffer[from..end]))
     }
 }
 
-/// The secrets of a piece of a line that is too long to hold, as places in it.
+/// The secrets of a piece of a line that is too long to hold, as ranges of the piece.
 pub(super) fn secrets_of_piece(reader: &Reader, piece: Range<u64>) -> Result<Vec<Range<usize>>, ReadError> {
     let (text, start) = with_reach(reader, piece.clone())?;
     let at = |offset: u64| usize::try_from(offset - start).unwrap_or(usize::MAX);
@@ -164,7 +164,7 @@ pub(super) fn secrets_of_piece(reader: &Reader, piece: Range<u64>) -> Result<Vec
     Ok(united(inside.collect()))
 }
 
-/// The lines of keys in a range and around it, as offsets in the document.
+/// The lines of keys in and around a range, as offsets in the document.
 fn keys_around(reader: &Reader, range: Range<u64>) -> Result<Vec<Range<u64>>, ReadError> {
     let (text, start) = with_reach(reader, range)?;
     let keys = key_bodies(&text).into_iter();
@@ -173,7 +173,7 @@ fn keys_around(reader: &Reader, range: Range<u64>) -> Result<Vec<Range<u64>>, Re
 
 const REACH: u64 = REDACT_REACH_BYTES as u64;
 
-/// A range with as much around it as decides what is secret in it, and where that begins.
+/// A range with enough text around it to decide what is secret in it, and the offset where that text begins.
 fn with_reach(reader: &Reader, range: Range<u64>) -> Result<(Vec<u8>, u64), ReadError> {
     let start = range.start.saturating_sub(REACH);
     let mut text = Vec::new();
@@ -181,7 +181,7 @@ fn with_reach(reader: &Reader, range: Range<u64>) -> Result<(Vec<u8>, u64), Read
     Ok((text, start))
 }
 
-/// Ranges in order, those that overlap or touch as one: where two secrets meet is nobody's business.
+/// Sorts ranges and merges those that overlap or touch: the border between two secrets must not be visible.
 fn united(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| range.start);
     let mut apart: Vec<Range<usize>> = Vec::with_capacity(ranges.len());

@@ -1,5 +1,5 @@
-//! Showing a match: its line and the lines around it, read again where they are. Lines are cut to a length that fits a
-//! screen, the matching one around its first match; what is shown went through the reader's door like all text.
+//! Shows a match: its line and the lines around it, read again from the document. Lines are truncated to fit a screen,
+//! the matching one around its first match. All shown text is redacted by the reader.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use super::scan::Place;
 use super::secret_mask::MaskedText;
 use crate::{ReadError, Reader};
 
-/// The most that is shown of a line, in bytes.
+/// The maximum number of bytes shown of a line.
 const SHOWN_BYTES_MAX: usize = 500;
 
-/// How much of that is before the first match.
+/// How much of that comes before the first match.
 const LEAD_BYTES: usize = 100;
 
-/// How far lines of context are looked for, in each direction.
+/// How far to look for context lines in each direction.
 pub(super) const LOOK_BYTES: u64 = 64 * 1024;
 
-/// The most ranges named in one line.
+/// The maximum number of ranges reported per line.
 pub(super) const RANGES_MAX: usize = 100;
 
-/// What stands where a line is cut.
+/// Marks where a line was truncated.
 const CUT: &str = "…";
 
 impl Reader {
@@ -43,7 +43,7 @@ impl Reader {
         let (start, n_before) = self.back_lines(place.line_start, context_lines)?;
         let end = self.forward_lines(line_end, context_lines)?;
         let left = self.leave_mapped(start..end)?;
-        // Redaction keeps line ends: the lines of the text as it is and as it is shown have the same numbers.
+        // Redaction preserves line ends: the original and the shown text have the same line numbers.
         let (plain, shown) = (lines_of(&left.plain), lines_of(&left.text));
         let line_at = |lines: &[Range<usize>]| lines.get(n_before).cloned().unwrap_or(0..0);
         let (plain_line, shown_line) = (line_at(&plain), line_at(&shown));
@@ -67,7 +67,7 @@ impl Reader {
         })
     }
 
-    /// A match in a line so long that nothing but the text around the match is read.
+    /// Shows a match in a very long line by reading only the text around the match.
     fn show_alone(&self, pattern: &Pattern, place: &Place) -> Result<GrepMatch, ReadError> {
         let start = place.found.start.saturating_sub(LEAD_BYTES as u64).max(place.line_start);
         let end = (place.found.start + (SHOWN_BYTES_MAX - LEAD_BYTES) as u64).min(self.bytes());
@@ -90,7 +90,7 @@ impl Reader {
         })
     }
 
-    /// Where the lines before a line begin, and how many they are: fewer where they are too long to look through.
+    /// The start of the lines before a line, and their number: fewer if they are too long to search.
     fn back_lines(&self, line_start: u64, n_lines: u64) -> Result<(u64, usize), ReadError> {
         let lowest = line_start.saturating_sub(LOOK_BYTES);
         let (mut start, mut n_found) = (line_start, 0);
@@ -108,12 +108,12 @@ impl Reader {
         Ok((start, n_found))
     }
 
-    /// Where the last of the lines behind a line ends, which itself ends at `line_end`.
+    /// The end of the last of the lines after a line that ends at `line_end`.
     fn forward_lines(&self, line_end: u64, n_lines: u64) -> Result<u64, ReadError> {
         let highest = line_end.saturating_add(LOOK_BYTES).min(self.bytes());
         let mut end = line_end;
         for _ in 0..n_lines {
-            // Behind a final line end there is no further line.
+            // No line follows a final line end.
             if end + 1 >= highest {
                 break;
             }
@@ -127,7 +127,7 @@ impl Reader {
     }
 }
 
-/// The lines of a text without their ends. The last one has none.
+/// The lines of a text without their ends. The last line has no end.
 fn lines_of(text: &str) -> Vec<Range<usize>> {
     let mut start = 0;
     let lines = text.split('\n').map(|line| {
@@ -138,7 +138,7 @@ fn lines_of(text: &str) -> Vec<Range<usize>> {
     lines.collect()
 }
 
-/// A line cut to what is shown of one, from a little before the first range, and the ranges that are still in it.
+/// A line truncated for display, from a little before the first range, and the ranges still in it.
 pub(super) fn cut_around(line: &str, ranges: Vec<Range<usize>>) -> (String, Vec<Range<usize>>) {
     if line.len() <= SHOWN_BYTES_MAX {
         return (line.to_owned(), ranges);

@@ -21,7 +21,7 @@ fn grep(text: &str, query: &GrepQuery) -> GrepReport {
     Reader::of_bytes("text", text.as_bytes().into()).grep(query, &GO_ON).unwrap()
 }
 
-/// Matches as `grep` prints them, ranges in brackets, then the totals.
+/// Matches as `grep` prints them, with ranges in brackets, then the totals.
 fn check(text: &str, query: &GrepQuery, expected: &Expect) {
     let report = grep(text, query);
     let mut shown = String::new();

@@ -1,5 +1,5 @@
-//! Searching on several threads. Documents are cut into units, which threads take in order and whose tallies are put
-//! together in order: what is found does not depend on how many threads there were or how fast each was.
+//! Searches on several threads. Documents are divided into units, which threads take in order and whose tallies are
+//! merged in order: results do not depend on the number or speed of threads.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -12,20 +12,20 @@ use super::{Extent, GrepQuery, Pattern};
 use crate::reader::threads_for;
 use crate::{DocEntry, ReadError, Reader, View};
 
-/// How text is cut for searching. Only tests use others than the default.
+/// How text is divided for searching. Only tests use other values than the default.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
     /// The first unit of a document: a common pattern fills the report from it.
     pub(super) first_bytes: u64,
-    /// Every other unit. Small enough for a second-level cache.
+    /// Every other unit. Fits in an L2 cache.
     pub(super) unit_bytes: u64,
-    /// Read at a time to find the end of a unit's last line.
+    /// How much is read at a time to find the end of a unit's last line.
     pub(super) step_bytes: u64,
     /// The longest line that is searched whole.
     pub(super) line_bytes_max: u64,
-    /// What two pieces of a longer line share.
+    /// The overlap between two pieces of a longer line.
     pub(super) overlap_bytes: u64,
-    /// How many threads; none for as many as the text is worth.
+    /// The number of threads; `None` to choose it by the amount of text.
     pub(super) threads: Option<NonZeroUsize>,
 }
 
@@ -91,7 +91,7 @@ fn threads_for_targets(targets: &[Target<'_>]) -> NonZeroUsize {
     threads_for(bytes.sum())
 }
 
-/// What the threads of one search share.
+/// State shared by the threads of one search.
 struct Search<'a> {
     targets: &'a [Target<'a>],
     pattern: &'a Pattern,
@@ -100,22 +100,22 @@ struct Search<'a> {
     cancel: &'a AtomicBool,
     feed: Mutex<Feed<'a>>,
     merge: Mutex<Merge<'a>>,
-    /// Set when enough was found: nobody takes another unit.
+    /// Set when enough was found: no thread takes another unit.
     is_over: AtomicBool,
-    /// Whether a match may still be shown, which takes its line's number.
+    /// Whether a match may still be shown, which requires its line number.
     needs_lines: AtomicBool,
 }
 
-/// Which unit is next.
+/// Hands out the units.
 #[derive(Default)]
 struct Feed<'a> {
     n_units: usize,
     next_target_idx: usize,
-    /// The document that is given out in parts, and where the next part begins.
+    /// The document being handed out in parts, and the offset of the next part.
     open: Option<(Held<'a>, u64)>,
 }
 
-/// A reader that someone else owns, or one that was opened for this search.
+/// A borrowed reader, or one opened for this search.
 #[derive(Clone)]
 enum Held<'a> {
     Lent(&'a Reader),
@@ -138,7 +138,7 @@ struct Unit<'a> {
 }
 
 enum UnitText<'a> {
-    /// All of a small document, which the thread opens by itself.
+    /// A whole small document, which the thread opens itself.
     Whole {
         view: &'a View,
         document: &'a DocEntry,
@@ -152,7 +152,7 @@ enum UnitText<'a> {
 
 impl<'a> Search<'a> {
     fn work(&self) {
-        // A compiled pattern has one memory for one thread; with one of its own, none waits for another's.
+        // A compiled pattern has one cache for one thread; a clone per thread avoids contention.
         let pattern = self.pattern.clone();
         let mut scanner = Scanner { pattern: &pattern, sizes: self.sizes, buffer: Vec::new() };
         while !self.is_over.load(Ordering::Relaxed) && !self.cancel.load(Ordering::Relaxed) {
@@ -196,7 +196,7 @@ impl<'a> Search<'a> {
         Some(feed.unit(UnitText::Part { reader, range }))
     }
 
-    /// The lines of a small document on disk may still be many once it is decoded, so it is cut all the same.
+    /// A small document on disk may be long once it is decoded, so it is divided all the same.
     fn scan_whole(
         &self,
         scanner: &mut Scanner<'_>,

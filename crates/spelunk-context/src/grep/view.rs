@@ -1,5 +1,5 @@
-//! Grep over the documents of a view, several at once, reported in the order of their names. A document that cannot be
-//! read is named in the report and stops nothing.
+//! Grep over the documents of a view, several at once, reported in name order. A document that cannot be read is listed
+//! in the report and does not stop the search.
 
 use std::sync::atomic::AtomicBool;
 
@@ -8,16 +8,16 @@ use super::units::{self, Sizes, Target};
 use super::{CompiledQuery, GrepMatch, GrepQuery, Pattern};
 use crate::{DocEntry, ReadError, Reader, View};
 
-/// What a search found in a view.
+/// The result of a search in a view.
 #[derive(Debug, Default)]
 pub struct ViewGrepReport {
-    /// The documents with matches, in the order of the view. Only the first have their matches shown.
+    /// The documents with matches, in view order. Only the first ones include their matches.
     pub documents: Vec<DocumentMatches>,
-    /// Lines that match, over all documents: all of them, or one more than are shown where the search stopped early.
+    /// Matching lines over all documents: all of them, or one more than are shown if the search stopped early.
     pub n_matches: u64,
     /// Whether more lines match than are shown.
     pub truncated: bool,
-    /// Whether the search ended before the last document did.
+    /// Whether the search stopped before the end of the last document.
     pub stopped_early: bool,
     /// How much was read.
     pub bytes_scanned: u64,
@@ -30,13 +30,13 @@ pub struct ViewGrepReport {
 pub struct DocumentMatches {
     /// Its name.
     pub document: String,
-    /// Its first matches; fewer than `n_matches`, or none, where others have filled the report.
+    /// Its first matches; fewer than `n_matches`, or none, if earlier documents filled the report.
     pub matches: Vec<GrepMatch>,
-    /// Lines of it that match.
+    /// The number of its matching lines.
     pub n_matches: u64,
 }
 
-/// Searches every document of a view. `matches_max` counts over all of them, in their order.
+/// Searches every document of a view. `matches_max` applies to all of them together, in order.
 pub fn grep_view(view: &View, query: &GrepQuery, cancel: &AtomicBool) -> Result<ViewGrepReport, ReadError> {
     let CompiledQuery { query, pattern } = query.compile()?;
     let documents: Vec<&DocEntry> = view.documents().collect();
@@ -58,7 +58,7 @@ pub fn grep_view(view: &View, query: &GrepQuery, cancel: &AtomicBool) -> Result<
     Ok(report)
 }
 
-/// The matches of one document that are in the report, read again where they are.
+/// The matches of one document that are in the report, read again from the document.
 fn shown(
     view: &View,
     document: &DocEntry,

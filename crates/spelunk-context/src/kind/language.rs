@@ -1,4 +1,4 @@
-//! Programming languages, as far as cutting code needs to tell them apart.
+//! Programming languages, as far as splitting code must distinguish them.
 
 macro_rules! languages {
     ($($variant:ident $name:literal;)+) => {
@@ -8,7 +8,7 @@ macro_rules! languages {
         pub enum Language { $($variant,)+ }
 
         impl Language {
-            /// The word for it in prompts and reports: `c_sharp`.
+            /// The name in prompts and reports: `c_sharp`.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }

@@ -1,15 +1,15 @@
-//! What a file's name says: whole names first, then extensions with how far they are to be trusted.
+//! Types by file name: whole names first, then extensions with a level of confidence.
 
 use super::{ContentType, Language};
 
-/// How far an extension is to be trusted.
+/// How far an extension is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Confidence {
     /// The extension decides.
     High,
-    /// The first lines may say otherwise where they leave no doubt.
+    /// The first lines may override it if they are unambiguous.
     Medium,
-    /// The first lines decide; the extension is for when they say nothing.
+    /// The first lines decide; the extension is the fallback.
     Low,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Known {
     pub(super) confidence: Confidence,
 }
 
-/// The name of what a file is a copy of or a pattern for: `Cargo.toml` of `Cargo.toml.orig`.
+/// The name of the original of a copy or template: `Cargo.toml` for `Cargo.toml.orig`.
 pub(super) fn without_copy_suffix(file_name: &str) -> &str {
     const SUFFIXES: [&str; 11] = [
         ".orig",
@@ -42,13 +42,13 @@ pub(super) fn without_copy_suffix(file_name: &str) -> &str {
     stem.filter(is_known).unwrap_or(file_name)
 }
 
-/// What stands behind the last dot, in lower case. A name that only begins with a dot has no extension.
+/// The part after the last dot, in lower case. A name whose only dot is the first character has no extension.
 pub(super) fn extension_of(file_name: &str) -> Option<String> {
     let (stem, extension) = file_name.rsplit_once('.')?;
     (!stem.is_empty() && !extension.is_empty()).then(|| extension.to_lowercase())
 }
 
-/// The type of files that are known by their whole name.
+/// The type of files known by their whole name.
 pub(super) fn type_of_name(file_name: &str) -> Option<ContentType> {
     const CONFIG: &[&str] = &[
         "makefile",
@@ -105,7 +105,7 @@ pub(super) fn type_of_name(file_name: &str) -> Option<ContentType> {
     if CODE.contains(&name.as_str()) || is_shell_start(&name) {
         return Some(ContentType::SourceCode);
     }
-    // What else begins with a dot is settings: `.gitignore`, `.env.local`, `.editorconfig`.
+    // Any other name that begins with a dot is settings: `.gitignore`, `.env.local`, `.editorconfig`.
     let is_dotted = name.starts_with('.') && extension.is_none_or(|_| name.starts_with(".env."));
     is_dotted.then_some(ContentType::Config)
 }
@@ -117,7 +117,7 @@ fn is_shell_start(name: &str) -> bool {
     )
 }
 
-/// The type that an extension stands for.
+/// The type that an extension indicates.
 pub(super) fn type_of_extension(extension: &str) -> Option<Known> {
     use Confidence::{High, Low, Medium};
     let known = |content_type, confidence| Some(Known { content_type, confidence });
@@ -196,7 +196,7 @@ fn language_of_extension(extension: &str) -> Option<Language> {
     })
 }
 
-/// Languages without a name of their own here: the line rule cuts them all alike.
+/// Languages not distinguished here: the line rule treats them all alike.
 fn is_other_code(extension: &str) -> bool {
     matches!(
         extension,

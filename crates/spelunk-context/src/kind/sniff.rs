@@ -1,19 +1,19 @@
-//! What the first lines of a text say. JSON is tried before tables, so that `{"a":1,"b":2}` is not taken for a row.
-//! Every test here is a guess about hostile text: none may fail, and all read no more than the head.
+//! Guesses the type from the first lines of a text. JSON is tried before tables, so that `{"a":1,"b":2}` is not taken
+//! for a row. The text is hostile: no test may fail, and all read only the head.
 
 use super::{ContentType, Detector, Language};
 use crate::split::{is_log_start, table};
 
-/// Bytes of a document that are looked at, however long its lines are.
+/// Bytes of a document that are examined, however long its lines are.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 
-/// Whether a head looks like something.
+/// A test for one type.
 type Test<'t> = fn(&Head<'t>) -> bool;
 
 /// The beginning of a text.
 pub(super) struct Head<'t> {
     text: &'t str,
-    /// Whether there is more than this.
+    /// Whether the text continues after the head.
     is_cut: bool,
 }
 
@@ -26,7 +26,7 @@ impl<'t> Head<'t> {
         Self { text: head.strip_prefix('\u{feff}').unwrap_or(head), is_cut: end < text.len() }
     }
 
-    /// The type that the text looks like, or none. First match wins.
+    /// The type that the text looks like, if any. The first match wins.
     pub(super) fn content_type(&self) -> Option<ContentType> {
         let tests: [(Test<'t>, ContentType); 7] = [
             (Self::is_json, ContentType::Json),
@@ -56,7 +56,7 @@ impl<'t> Head<'t> {
         }
     }
 
-    /// The lines that are there as a whole, and hold something.
+    /// The complete lines that are not blank.
     fn lines(&self) -> impl Iterator<Item = &'t str> {
         let whole = if self.is_cut { self.text.rfind('\n').map_or(0, |at| at + 1) } else { self.text.len() };
         self.text.get(..whole).unwrap_or_default().lines().filter(|line| !line.trim().is_empty())
@@ -69,7 +69,7 @@ impl<'t> Head<'t> {
         }
         match serde_json::from_str::<serde_json::Value>(text) {
             Ok(_) => true,
-            // It was right up to where the head ends.
+            // It was valid up to the end of the head.
             Err(error) => self.is_cut && error.is_eof(),
         }
     }

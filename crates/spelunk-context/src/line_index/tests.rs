@@ -1,4 +1,4 @@
-//! The index against counting by hand, at the edges of blocks.
+//! Compares the index with a naive count, at the edges of blocks.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -32,7 +32,7 @@ fn a_final_newline_begins_no_further_line() {
 #[test]
 fn lines_are_found_across_blocks_whatever_the_number_of_threads() {
     let block = usize::try_from(BLOCK_BYTES).unwrap();
-    // Line ends at the last byte of a block, at the first of the next, and a line over two blocks.
+    // Line ends at the last byte of a block and at the first of the next, and a line across two blocks.
     let mut text = vec![b'x'; 4 * block + 5];
     for at in [3, block - 1, block, 3 * block + 1, 4 * block] {
         text[at] = b'\n';

@@ -7,7 +7,7 @@ fn part<'t>(text: &'t str, span: &Span) -> &'t str {
     text.get(usize::try_from(span.start).unwrap()..usize::try_from(span.end).unwrap()).unwrap()
 }
 
-/// Packs a text whose boundaries are written into it: `|` a section, `;` an item, `,` a sentence before the next byte.
+/// Packs a text with inline boundaries: `|` is a section, `;` an item, `,` a sentence before the next byte.
 fn check(marked: &str, bytes_max: u64, expected: &Expect) {
     let mut text = String::new();
     let mut boundaries = Vec::new();
@@ -88,7 +88,7 @@ fn boundaries() -> impl Strategy<Value = Vec<Boundary>> {
     use Strength::{Item, Paragraph, Section, Sentence, Word};
     let strength = prop::sample::select(vec![Word, Sentence, Paragraph, Item, Section]);
     let boundary = (0_u64..400, strength).prop_map(|(at, strength)| Boundary { at, strength });
-    // Not sorted, now and then: such boundaries come from a splitter with a bug, and must do no harm.
+    // Sometimes unsorted: such boundaries come from a splitter with a bug, and must do no harm.
     (prop::collection::vec(boundary, 0..40), prop::bool::weighted(0.9)).prop_map(
         |(mut boundaries, is_sorted)| {
             if is_sorted {

@@ -1,9 +1,9 @@
-//! Analysts: who reads which content type, and how many of each the tasks keep busy.
+//! Analysts: which one reads a content type, and how many of each the tasks need.
 
 use super::PlanTask;
 use crate::kind::ContentType;
 
-/// Tasks that one analyst is meant to take.
+/// The number of tasks planned per analyst.
 const TASKS_PER_ANALYST: u64 = 4;
 
 /// A prompt and schema for some content types.
@@ -20,10 +20,10 @@ pub enum Analyst {
 }
 
 impl Analyst {
-    /// Every analyst, in the order of reports.
+    /// Every analyst, in report order.
     pub const ALL: [Self; 4] = [Self::Code, Self::Data, Self::Json, Self::General];
 
-    /// Who reads a content type.
+    /// The analyst for a content type.
     pub fn of(content_type: ContentType) -> Self {
         match content_type {
             ContentType::SourceCode => Self::Code,
@@ -37,7 +37,7 @@ impl Analyst {
         }
     }
 
-    /// The word for it in reports: `code`.
+    /// The name in reports: `code`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Code => "code",
@@ -51,16 +51,16 @@ impl Analyst {
 /// The tasks of one analyst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnalystShare {
-    /// Which.
+    /// The kind of analyst.
     pub analyst: Analyst,
-    /// How many tasks it has.
+    /// The number of its tasks.
     pub tasks: u64,
-    /// How many of it work on them.
+    /// The number of analysts that work on them.
     pub analysts: u64,
 }
 
 impl AnalystShare {
-    /// The shares of those that have tasks.
+    /// The shares of the analysts that have tasks.
     pub(super) fn of(tasks: &[PlanTask]) -> Vec<Self> {
         let count = |analyst| tasks.iter().filter(|task| task.analyst == analyst).count() as u64;
         let counts = Analyst::ALL.map(count);
@@ -76,8 +76,8 @@ impl AnalystShare {
     }
 }
 
-/// How many analysts each kind gets for so many tasks: one for four tasks of all kinds together, by their share of the
-/// tasks, rounded half up, at least one where there is a task. Rounding may give one or two more than that in all.
+/// The number of analysts of each kind for the given numbers of tasks: one per four tasks in total, in proportion to
+/// the tasks, rounded half up, at least one for each kind with a task. Rounding may add one or two in total.
 pub fn analyst_mix(tasks: &[u64]) -> Vec<u64> {
     let n_tasks: u64 = tasks.iter().sum();
     let target = n_tasks.div_ceil(TASKS_PER_ANALYST).max(1);

@@ -1,5 +1,5 @@
-//! Batches: small documents of one type are read together, the shortest first, up to the length of one small document.
-//! None is skipped; one that is alone is a batch of one.
+//! Batches: small documents of one type are read together, shortest first, up to the length of one small document. None
+//! is skipped; a single document is a batch of one.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +14,18 @@ use crate::split::estimate_tokens;
 pub struct Batch {
     /// Never empty.
     pub items: Vec<BatchItem>,
-    /// All lines together.
+    /// The total number of lines.
     pub lines: u64,
-    /// A guess at the tokens of all texts together.
+    /// The estimated number of tokens of all texts.
     pub tokens_estimate: u64,
 }
 
 /// A document in a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchItem {
-    /// Its position in the manifest.
+    /// Its index in the manifest.
     pub row_idx: usize,
-    /// Its position in the corpus.
+    /// Its index in the corpus.
     pub document_idx: u32,
     /// Its name.
     pub name: String,

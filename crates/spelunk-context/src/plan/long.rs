@@ -1,5 +1,5 @@
-//! Surveying a document that is too long to be held: segment by segment, each cut as if it were a document, and the chunks
-//! put in a row. Where the first segment has a prelude, the others are cut behind it: rows under their header.
+//! Surveys a document that is too long to be held: segment by segment, each split as if it were a document, with the
+//! chunks concatenated. If the first segment has a prelude, such as a table header, it is put before the others.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::segment::segment_end;
 use crate::split::{Chunk, Cutting, DocText, Partitioner, Prelude, Segment, Units, estimate_tokens, slice};
 use crate::{DocEntry, ReadError, Reader, SchemaSketch};
 
-/// Surveys a document in segments of at most so many bytes.
+/// Surveys a document in segments of at most `segment_bytes_max` bytes.
 pub(super) fn survey_long(
     reader: &Reader,
     document: &DocEntry,
@@ -55,7 +55,7 @@ pub(super) fn survey_long(
     Ok(Surveyed { row, chunks: sum.chunks })
 }
 
-/// A document as far as it was read.
+/// The part of a document read so far.
 struct Joined<'a> {
     document: &'a DocEntry,
     detected: &'a Detected,
@@ -63,11 +63,11 @@ struct Joined<'a> {
     sum: Sum,
 }
 
-/// What its segments come to.
+/// The totals over its segments.
 #[derive(Default)]
 struct Sum {
     chunks: Vec<Chunk>,
-    /// Blank chunks among them.
+    /// Including blank chunks.
     n_all: u32,
     bytes: u64,
     newlines: u64,
@@ -82,7 +82,7 @@ struct Sum {
 }
 
 impl Joined<'_> {
-    /// Takes the next segment in.
+    /// Adds the next segment.
     fn add(&mut self, bytes: Range<u64>, mut text: String) {
         let (is_first, own_bytes) = (bytes.start == 0, text.len() as u64);
         let prelude = self.sum.prelude.clone();
@@ -108,7 +108,7 @@ impl Joined<'_> {
                 continue;
             };
             sum.n_all += 1;
-            // Nobody has to read what is blank.
+            // Blank chunks need not be read.
             if !is_blank(&text, &chunk) {
                 sum.chunks.push(chunk);
             }
@@ -119,18 +119,18 @@ impl Joined<'_> {
     }
 }
 
-/// Where a segment stands in its document.
+/// The position of a segment in its document.
 struct Place<'t> {
-    /// The prelude and the segment.
+    /// The prelude followed by the segment.
     text: &'t str,
     lines_before: u64,
-    /// Nothing where there is no prelude before the segment.
+    /// `None` if no prelude was put before the segment.
     prelude_lines: Option<RangeInclusive<u64>>,
 }
 
 impl Place<'_> {
-    /// The chunk with its lines counted in the document, and the prelude before it instead of in it. None where there is
-    /// nothing else in it.
+    /// The chunk with its lines counted in the document, and the prelude before it instead of inside it. None if it
+    /// contains nothing else.
     fn of(&self, mut chunk: Chunk) -> Option<Chunk> {
         let shown_bytes = chunk.segment.as_ref().map_or(0, |segment| segment.prelude.len() as u64);
         let shown_lines = self.newlines(0..shown_bytes);
@@ -159,7 +159,7 @@ impl Place<'_> {
     }
 }
 
-/// What the chunks of the first segment are shown first. Only whole lines can stand before another segment.
+/// The prelude of the chunks of the first segment. Only whole lines can be put before another segment.
 fn prelude_of(text: &str, cutting: &Cutting) -> Option<(Arc<str>, RangeInclusive<u64>)> {
     let Prelude { span, lines } = cutting.chunks.iter().find_map(|chunk| chunk.prelude.clone())?;
     let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
@@ -176,7 +176,7 @@ impl Sum {
         self.rows.map_or_else(|| Units::Lines(self.lines()), Units::Rows)
     }
 
-    /// What JSON looks like, by its first and its last segment.
+    /// The structure of JSON, from its first and its last segment.
     fn sketch(
         &mut self,
         reader: &Reader,

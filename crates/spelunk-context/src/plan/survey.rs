@@ -1,6 +1,6 @@
-//! Reading every document of a view once: what it is, how long, and where it would be cut. Documents are taken by
-//! several threads, the largest first, and let go of one by one; the outcome does not depend on how many threads. A long
-//! one is never held whole.
+//! Reads every document of a view once, to find its format, its length and where to split it. Several threads take
+//! documents, largest first, and free each one when done; the result does not depend on the number of threads. A long
+//! document is never held whole.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::segment::{SEGMENT_BYTES_MAX, open_long};
 use crate::split::{Chunk, CodeRule, Cutting, DocText, Partitioner, estimate_tokens};
 use crate::{DocEntry, ReadError, SchemaSketch, SourceError, View, lines};
 
-/// Threads, and so documents in memory at once.
+/// The number of threads, and thus of documents in memory at once.
 const THREADS_MAX: usize = 4;
 
-/// One document, read.
+/// One surveyed document.
 pub(super) struct Surveyed {
     pub(super) row: ManifestRow,
-    /// None for what is batched.
+    /// Empty for a batched document.
     pub(super) chunks: Vec<Chunk>,
 }
 
-/// The documents of a view in their order, with their names.
+/// Surveys the documents of a view, in order, with their names.
 pub(super) fn survey(
     view: &View,
     options: &PlanOptions,
@@ -88,7 +88,8 @@ fn survey_text(document: DocText<'_>, limits: &Limits, partitioner: Partitioner<
         n_chunks: cutting.chunks.len() as u64,
         schema: None,
     };
-    // Counting lines is cheap; counting rows or elements is half of cutting, so it is done only for what may be small.
+    // Counting lines is cheap; counting rows or elements is half the work of splitting, so only candidates for a batch
+    // are counted.
     let n_lines = lines::count_lines(text);
     if Tier::of(n_lines, n_lines, tokens, limits) == Tier::Small {
         let (lines, units) = partitioner.measure(document);
@@ -98,7 +99,7 @@ fn survey_text(document: DocText<'_>, limits: &Limits, partitioner: Partitioner<
         }
     }
     let mut cutting = partitioner.cut(document);
-    // Nobody has to read what is blank, however many lines of it there are.
+    // Blank chunks need not be read, however many lines they have.
     cutting.chunks.retain(|chunk| !is_blank(text, chunk));
     let tier = Tier::of(cutting.lines, cutting.units.count(), tokens, limits).max(Tier::Medium);
     let schema = SchemaSketch::of(detected.content_type, text, &cutting).map(Arc::new);

@@ -112,7 +112,7 @@ fn one_line_is_not_small_when_it_holds_many_elements_or_many_tokens() {
     );
 }
 
-/// B1.6: the document's `max(2, …)` would cut these 1,600 rows in two.
+/// B1.6: the document's `max(2, …)` would split these 1,600 rows in two.
 #[test]
 fn a_table_below_its_target_is_not_cut() {
     let rows = format!("a,b\n{}", "1,2\n".repeat(1600));
@@ -194,7 +194,7 @@ fn the_plain_mode_cuts_everything_by_tokens() {
 
 #[test]
 fn more_code_than_is_parsed_is_cut_by_lines() {
-    // A string that looks like a definition: parsing sees through it, the line rule does not.
+    // A string that looks like a definition: parsing recognises it as a string, the line rule does not.
     let (before, behind) = ("    x()\n".repeat(40), "    x()\n".repeat(300));
     let function = |n: usize| format!("def f{n}():\n{before}    y = \"\"\"\ndef g():\n\"\"\"\n{behind}\n");
     let text: String = (0..8).map(function).collect();

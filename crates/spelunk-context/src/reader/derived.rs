@@ -1,6 +1,6 @@
-//! Readers over text that has to be made first: extracted from a PDF, DOCX or HTML file, or unpacked from an archive.
-//! The text is made anew from the file each time one is opened and held in memory, so it is never older than the file.
-//! The limits on unpacking and extraction are those of a scan, which does the work.
+//! Readers over text that must be produced first: extracted from a PDF, DOCX or HTML file, or unpacked from an archive.
+//! The text is produced from the file at each open and held in memory, so it is never older than the file. The limits
+//! on unpacking and extraction are those of a scan, which does the work.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,31 +11,31 @@ use crate::archive::Format;
 use crate::extract::{ExtractKind, INPUT_BYTES_MAX};
 use crate::{Corpus, ScanOptions, SourceInput, View, name};
 
-/// A file opened as the text that a person sees in it.
+/// A file opened as its readable text.
 #[derive(Debug)]
 pub(crate) struct Derived {
     pub(crate) reader: Reader,
-    /// Whether the text had to be made: then it is not the bytes of the file.
+    /// Whether the text was produced, so that it differs from the bytes of the file.
     pub(crate) is_made: bool,
-    /// Documents of an archive.
+    /// The number of documents in an archive.
     pub(crate) n_documents: Option<u64>,
     /// What was left out of an archive, by reason: `1 binary, 2 secret`.
     pub(crate) left_out: Option<String>,
 }
 
 impl Reader {
-    /// The most text that is made of one file; it is held in memory.
+    /// The maximum text produced from one file; it is held in memory.
     pub const MADE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-    /// Opens a file by what its name says it is. An archive is one text: its documents in the order of their names, each
-    /// under a line `==> name <==`, because a person who adds an archive adds one thing, and ten thousand entries would
-    /// bury the other contexts. A single compressed file is that file. `allow_secrets` takes in what a name says is secret.
+    /// Opens a file according to its name. An archive is one text: its documents in name order, each after a line
+    /// `==> name <==`, because a user who adds an archive adds one thing, and ten thousand entries would bury the other
+    /// contexts. A single compressed file is that file. `allow_secrets` includes files whose names say secret.
     pub(crate) fn open_derived(path: &Path, allow_secrets: bool) -> Result<Derived, ReadError> {
         Self::open_derived_within(path, allow_secrets, Self::MADE_BYTES_MAX)
     }
 
     fn open_derived_within(path: &Path, allow_secrets: bool, bytes_max: u64) -> Result<Derived, ReadError> {
-        // As a person names it: a link called `a.pdf` is one.
+        // By the name as given: a link called `a.pdf` is a PDF.
         let file_name = name::tail(path, 1);
         let options =
             ScanOptions { extract_html: true, allow_secrets, files_max: 0, ..ScanOptions::default() };
@@ -45,7 +45,7 @@ impl Reader {
             return Self::open(path).map(Derived::as_it_is);
         }
         let raw = Raw::open(path)?;
-        // Empty is empty in every format but an archive's. A web page too long to convert is still text.
+        // Empty is empty in every format except an archive. A web page too long to convert is still text.
         let bytes = raw.revision().bytes;
         let is_long_page = kind == Some(ExtractKind::Html) && bytes > INPUT_BYTES_MAX;
         if format.is_none() && (bytes == 0 || is_long_page) {
@@ -73,8 +73,8 @@ impl Derived {
     }
 }
 
-/// All text of a scan of one file; `None` if it is longer than may be held. Secrets stay in it: the reader over it keeps
-/// them back.
+/// All text of a scan of one file; `None` if it exceeds the limit. Secrets are still in it: the reader over it redacts
+/// them.
 fn text_of(
     view: &View,
     format: Option<Format>,
@@ -101,7 +101,7 @@ fn text_of(
             text.push('\n');
         }
     }
-    // UTF-16 may be longer once it is decoded, and headers have a length too.
+    // UTF-16 may be longer once it is decoded, and headers add to the length.
     Ok(Some(text).filter(|text| text.len() as u64 <= bytes_max))
 }
 

@@ -1,5 +1,5 @@
-//! What can go wrong while a document is read: it is not there, not text, not what it was, or what was asked for makes
-//! no sense. Each names the document and one thing to try.
+//! Errors while reading a document: it is missing, not text or changed, or the request is invalid. Each names the
+//! document and one thing to try.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Refuses a value outside its bounds: the one place where a line count, a page size or a limit is judged.
+    /// Refuses a value outside its bounds: the only place that validates a line count, a page size or a limit.
     pub fn check(what: &'static str, value: u64, min: u64, max: u64) -> Result<(), Self> {
         if (min..=max).contains(&value) {
             Ok(())
@@ -57,7 +57,7 @@ impl ReadError {
         }
     }
 
-    /// The same as it is said of a document of a view.
+    /// The same error for a document of a view.
     pub fn of_document(self, name: &str) -> SourceError {
         if let Self::Changed { name } = self {
             return SourceError::Changed { name };
@@ -65,7 +65,7 @@ impl ReadError {
         SourceError::Read { path: name.into(), source: io::Error::other(self) }
     }
 
-    /// Names the path in an I/O failure. A path that does not exist is looked for nearby.
+    /// Adds the path to an I/O error. For a path that does not exist, it looks for a similar one nearby.
     pub(super) fn from_io(path: &Path, error: io::Error) -> Self {
         if error::is_absence(&error) {
             Self::NotFound { path: path.to_owned(), nearest: source::nearest(path) }
@@ -75,7 +75,7 @@ impl ReadError {
     }
 }
 
-/// The pages that exist, for people who asked for another.
+/// Lists the existing pages after a request for another.
 struct PagesThere(u64);
 
 impl std::fmt::Display for PagesThere {

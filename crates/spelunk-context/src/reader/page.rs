@@ -1,45 +1,45 @@
-//! Pages: a document by screenfuls of lines, counted from 0. A page is an exact part of the text; all pages one behind
-//! the other are the text.
+//! Pages: a document in screenfuls of lines, counted from 0. A page is an exact part of the text; all pages
+//! concatenated are the text.
 
 use super::{ReadError, Reader};
 
 /// One screenful.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The text with its line ends as they are.
+    /// The text with its original line ends.
     pub text: String,
-    /// Whether `text` ends before the page does, because its lines are too long to show. `slice` gives the rest.
+    /// Whether `text` ends before the page does, because its lines are too long. `slice` returns the rest.
     pub truncated: bool,
-    /// Which page, from 0.
+    /// The page number, from 0.
     pub page: u64,
-    /// How many there are; 1 for an empty document.
+    /// The number of pages; 1 for an empty document.
     pub n_pages: u64,
     /// Its first line, from 1; 0 in an empty document.
     pub line_start: u64,
     /// Its last line.
     pub line_end: u64,
-    /// The lines of the whole document.
+    /// The number of lines in the whole document.
     pub n_lines: u64,
-    /// Where its text begins.
+    /// The offset of its text.
     pub offset: u64,
-    /// The page before.
+    /// The previous page.
     pub prev: Option<u64>,
-    /// The page behind.
+    /// The next page.
     pub next: Option<u64>,
 }
 
 impl Page {
-    /// The most text of one page.
+    /// The maximum text of one page.
     pub const BYTES_MAX: u64 = 1024 * 1024;
 
-    /// Which lines these are, for people: `51-100 of 120`.
+    /// The line range for display: `51-100 of 120`.
     pub fn place(&self) -> String {
         format!("{}-{} of {}", self.line_start, self.line_end, self.n_lines)
     }
 }
 
 impl Reader {
-    /// A page of that many lines. Builds the line index where nobody has yet.
+    /// A page of `lines` lines. Builds the line index if necessary.
     pub fn page(&self, page: u64, lines: u64) -> Result<Page, ReadError> {
         ReadError::check("lines of a page", lines, 1, Self::LINES_MAX)?;
         let index = self.index()?;

@@ -1,5 +1,5 @@
-//! Peeks: the first lines of a document and its last ones, read without the rest. What is left out is counted as far as
-//! it is known, and said in the words that follow the text.
+//! Peeks: the first or last lines of a document, read without the rest. The number of omitted lines is counted as far
+//! as it is known, and stated after the text.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,11 +11,11 @@ use super::{ReadError, Reader};
 pub struct Peek {
     /// The lines, without the end of the last one.
     pub text: String,
-    /// Whether the last line shown is cut.
+    /// Whether the last line shown is truncated.
     pub truncated: bool,
-    /// Lines shown, the cut one included; 0 only for an empty document.
+    /// Lines shown, including a truncated one; 0 only for an empty document.
     pub lines_shown: u64,
-    /// Lines behind the last one shown.
+    /// Lines after the last one shown.
     pub more_lines: More,
 }
 
@@ -24,9 +24,9 @@ pub struct Peek {
 pub enum More {
     /// None.
     None,
-    /// That many.
+    /// This many.
     Exactly(u64),
-    /// That many were seen; the rest of the document was not looked at.
+    /// This many were seen; the rest of the document was not read.
     AtLeast(u64),
 }
 
@@ -35,27 +35,27 @@ pub enum More {
 pub struct Tail {
     /// The lines, without the end of the last one.
     pub text: String,
-    /// Whether the first line shown is cut.
+    /// Whether the first line shown is truncated.
     pub truncated: bool,
-    /// Lines shown, the cut one included; 0 only for an empty document.
+    /// Lines shown, including a truncated one; 0 only for an empty document.
     pub lines_shown: u64,
     /// Whether there is text before these lines.
     pub has_before: bool,
 }
 
 impl Reader {
-    /// The most lines of a page, a peek or a tail.
+    /// The maximum number of lines of a page, a peek or a tail.
     pub const LINES_MAX: u64 = 1_000_000;
 
-    /// Read for a peek even where less is shown: a document that ends within has its lines counted exactly.
+    /// The minimum read for a peek: a document that ends within it gets an exact line count.
     const PEEK_BYTES_MIN: u64 = 64 * 1024;
 
-    /// The first `lines` lines or the first 4 times `tokens` characters, whichever is less.
+    /// The first `lines` lines or the first 4 * `tokens` characters, whichever is less.
     pub fn peek(&self, lines: u64, tokens: u64) -> Result<Peek, ReadError> {
         ReadError::check("lines of a peek", lines, 1, Self::LINES_MAX)?;
         ReadError::check("tokens of a peek", tokens, 1, u64::MAX)?;
         let chars_max = tokens.saturating_mul(4);
-        // A character has 4 bytes at most, and the `\r` of a line is not counted.
+        // A character has at most 4 bytes, and the `\r` of a line is not counted.
         let bytes_max = chars_max.saturating_add(lines).saturating_mul(4);
         let window_end = bytes_max.clamp(Self::PEEK_BYTES_MIN, Self::READ_BYTES_MAX).min(self.bytes);
         let mut window = Vec::new();
@@ -75,7 +75,7 @@ impl Reader {
         Ok(Peek { lines_shown: lines_of(&text, self.bytes), text, truncated, more_lines })
     }
 
-    /// The last `lines` lines, read from the end. At most `bytes_max` bytes of them.
+    /// The last `lines` lines, at most `bytes_max` bytes, read from the end.
     pub fn tail(&self, lines: u64, bytes_max: u64) -> Result<Tail, ReadError> {
         ReadError::check("lines of a tail", lines, 1, Self::LINES_MAX)?;
         ReadError::check("bytes of a tail", bytes_max, 1, Self::READ_BYTES_MAX)?;
@@ -89,7 +89,8 @@ impl Reader {
         Ok(Tail { lines_shown: lines_of(&text, self.bytes), text, truncated, has_before: start > 0 })
     }
 
-    /// Where the last `lines` lines of a range begin; the range itself where it has fewer. Reads little first, then more.
+    /// The start of the last `lines` lines of a range; the start of the range if it has fewer. Reads a little first,
+    /// then more.
     fn start_of_last(&self, lines: u64, range: Range<u64>) -> Result<u64, ReadError> {
         let nth = usize::try_from(lines - 1).unwrap_or(usize::MAX);
         let (mut window_bytes, mut window) = (Self::PEEK_BYTES_MIN, Vec::new());
@@ -104,7 +105,7 @@ impl Reader {
         }
     }
 
-    /// Counts the lines behind the first `n_shown`: exactly where the window is the document or an index exists.
+    /// Counts the lines after the first `n_shown`: exactly if the window is the whole document or an index exists.
     fn more_lines(&self, window: &[u8], n_shown: u64) -> More {
         let n_ends = memchr::memchr_iter(b'\n', window).count() as u64;
         let n_begun = n_ends + u64::from(window.last().is_some_and(|&last| last != b'\n'));
@@ -119,7 +120,7 @@ impl Reader {
     }
 }
 
-/// The lines of a text whose last one has no end.
+/// Removes carriage returns from line ends. The last line has no end.
 fn without_returns(text: &str) -> String {
     text.strip_suffix('\r').unwrap_or(text).replace("\r\n", "\n")
 }
@@ -128,7 +129,7 @@ fn lines_of(text: &str, document_bytes: u64) -> u64 {
     if document_bytes == 0 { 0 } else { memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64 + 1 }
 }
 
-/// The first `chars_max` characters, and whether there were more. No line is begun at the very end.
+/// The first `chars_max` characters, and whether there were more. A newline at the cut is dropped.
 fn cut_to(mut text: String, chars_max: u64) -> (String, bool) {
     let nth = usize::try_from(chars_max).unwrap_or(usize::MAX);
     let Some((at, _)) = text.char_indices().nth(nth) else { return (text, false) };

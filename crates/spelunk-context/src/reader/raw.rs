@@ -1,5 +1,5 @@
-//! The bytes under a reader: an open file read at positions, or bytes in memory. Nothing is mapped: a file that is cut
-//! short under a map kills the process, under a read it is an error.
+//! The bytes beneath a reader: an open file with positioned reads, or bytes in memory. Files are not memory-mapped:
+//! truncating a mapped file kills the process, while a read returns an error.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -13,12 +13,12 @@ use super::ReadError;
 use crate::scan_read::{begins_as_scanned, open_regular};
 use crate::{DocEntry, sample};
 
-/// What a file was when it was opened. Two revisions that are equal are taken for the same content.
+/// The state of a file when it was opened. Equal revisions are assumed to have the same content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Revision {
     /// The size on disk, or of the bytes in memory.
     pub bytes: u64,
-    /// When it was last written; nothing for bytes in memory, and where the system does not say.
+    /// The modification time; `None` for bytes in memory, and if the system does not provide it.
     pub modified: Option<SystemTime>,
 }
 
@@ -28,18 +28,18 @@ impl Revision {
     }
 }
 
-/// Where the bytes are.
+/// The location of the bytes.
 #[derive(Debug)]
 pub(super) enum Raw {
     File {
         file: File,
         path: PathBuf,
         revision: Revision,
-        /// How much of it is read, whatever is appended to it meanwhile.
+        /// The limit up to which it is read, whatever is appended meanwhile.
         pinned: Option<Pinned>,
     },
     Memory(Arc<[u8]>),
-    /// A file whose text was decoded, extracted or unpacked into memory. It goes stale like any other.
+    /// A file whose text was decoded, extracted or unpacked into memory. It can become stale like any other.
     Decoded {
         text: Arc<[u8]>,
         path: PathBuf,
@@ -48,26 +48,26 @@ pub(super) enum Raw {
     },
 }
 
-/// A document of which the first bytes are read, and what is appended to its file is not.
+/// A document of which only the scanned bytes are read, not those appended to its file later.
 #[derive(Debug)]
 pub(super) struct Pinned {
     document: DocEntry,
-    /// Which file it is, where the system says.
+    /// The identity of the file, if the system provides it.
     identity: Option<(u64, u64)>,
     seen: Mutex<Seen>,
 }
 
-/// The file when it was last found to begin as it did.
+/// The file when its beginning was last verified.
 #[derive(Debug)]
 struct Seen {
     revision: Revision,
-    /// Samples of the first bytes, taken when it was first found to have grown.
+    /// Samples of the first bytes, taken when growth was first detected.
     samples: Option<BlobId>,
 }
 
 impl Pinned {
-    /// Whether the first bytes may be others by now. A file that was only appended to has kept them; its hash is looked at
-    /// once, and samples each time that it has grown since.
+    /// Whether the first bytes may have changed. A file that only grew still has them: its hash is checked once, and
+    /// samples after each further growth.
     fn is_stale(&self, path: &Path, metadata: &Metadata) -> bool {
         let now = Revision::of(metadata);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +104,7 @@ fn identity(_: &Metadata) -> Option<(u64, u64)> {
 }
 
 impl Raw {
-    /// Opens only a regular file: a pipe would block for ever.
+    /// Opens only a regular file: a pipe would block forever.
     pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
         let from_io = |error| ReadError::from_io(path, error);
         let metadata = path.metadata().map_err(from_io)?;
@@ -119,12 +119,11 @@ impl Raw {
         Ok(Self::File { file, path: path.to_owned(), revision, pinned: None })
     }
 
-    /// Opens a file of which only the first bytes are read: those that were scanned. Nothing where they are others now.
+    /// Opens a file of which only the scanned bytes are read. `None` if they have changed.
     pub(super) fn open_scanned(path: &Path, document: &DocEntry) -> Result<Option<Self>, ReadError> {
         let Self::File { file, path, revision, .. } = Self::open(path)? else { return Ok(None) };
         let metadata = file.metadata().map_err(|error| ReadError::from_io(&path, error))?;
-        // To read a file through each time it is opened would cost more than it is worth: its hash is looked at only if
-        // it is longer than it was.
+        // Reading the whole file at every open would be too expensive: its hash is checked only if it has grown.
         let as_scanned = Revision { bytes: document.bytes, ..revision };
         let pinned = Pinned {
             document: document.clone(),
@@ -142,7 +141,7 @@ impl Raw {
         }
     }
 
-    /// How many bytes there are to read; for a decoded file, how many its text has.
+    /// The number of bytes to read; the text's length for a decoded file.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Self::File { revision, pinned, .. } => {
@@ -170,7 +169,7 @@ impl Raw {
         }
     }
 
-    /// Whether the file under that path is another than was opened, or gone.
+    /// Whether the file at that path was replaced, modified or removed since it was opened.
     pub(super) fn is_stale(&self) -> bool {
         match self {
             Self::File { path, revision, pinned, .. } | Self::Decoded { path, revision, pinned, .. } => {
@@ -183,7 +182,7 @@ impl Raw {
         }
     }
 
-    /// Fills the buffer from `at`, or less of it where the bytes end.
+    /// Fills the buffer from `at`, or less of it at the end.
     pub(super) fn read_at(&self, at: u64, buffer: &mut [u8]) -> Result<usize, ReadError> {
         match self {
             Self::File { file, path, .. } => {

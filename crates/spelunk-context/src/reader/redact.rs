@@ -1,6 +1,6 @@
-//! The door: every piece of text that leaves a reader goes through here. Bytes become text, invalid UTF-8 becomes
-//! U+FFFD, and secrets become marks. A secret is recognised with the text around the piece, so that cutting through it
-//! does not let a part of it out. Marks stand within lines, so lines keep their numbers.
+//! All text that leaves a reader passes through here. Bytes are decoded, invalid UTF-8 becomes U+FFFD, and secrets
+//! become marks. A secret is recognised together with the text around the range, so cutting through it does not leak a
+//! part of it. Marks stay within a line, so line numbers are preserved.
 
 use std::ops::Range;
 
@@ -8,12 +8,12 @@ use super::{ReadError, Reader};
 use crate::secrets::{REDACT_REACH_BYTES, SecretSpan, find_secrets};
 
 impl Reader {
-    /// The text of a range that begins and ends between characters.
+    /// The text of a range that begins and ends on character boundaries.
     pub(super) fn leave(&self, range: Range<u64>) -> Result<String, ReadError> {
         self.leave_mapped(range).map(|left| left.text)
     }
 
-    /// The same, with a map from the text as it is to the text as it left.
+    /// The same, with a map from the original text to the redacted text.
     pub(crate) fn leave_mapped(&self, range: Range<u64>) -> Result<Left, ReadError> {
         if range.is_empty() {
             return Ok(Left::default());
@@ -32,7 +32,7 @@ impl Reader {
         let before = String::from_utf8_lossy(&bytes[..start]);
         let around = format!("{before}{plain}{}", String::from_utf8_lossy(&bytes[end..]));
         let shift = before.len();
-        // A range may be long: no copy of it is kept for longer than it is of use.
+        // A range may be long: free each copy as soon as possible.
         drop(before);
         drop(bytes);
         let secrets = find_secrets(&around);
@@ -46,12 +46,12 @@ impl Reader {
     }
 }
 
-/// Text that left: as it is, as it may be shown, and which part of one is which of the other.
+/// Redacted text with its original, and the mapping between the two.
 #[derive(Debug, Default)]
 pub(crate) struct Left {
-    /// As it may be shown.
+    /// The redacted text.
     pub(crate) text: String,
-    /// As it is. Searched, never shown.
+    /// The original text. Searched, never shown.
     pub(crate) plain: String,
     pieces: Vec<Piece>,
 }
@@ -94,7 +94,7 @@ impl Left {
         }
     }
 
-    /// What is kept back of a range of the text as it is, as places in the range.
+    /// The redacted parts of a range of the original text, relative to the range.
     pub(crate) fn secrets_in(&self, plain: &Range<usize>) -> Vec<Range<usize>> {
         let masked = self.pieces.iter().filter(|piece| piece.is_masked);
         let inside = masked.filter_map(|piece| {
@@ -104,7 +104,7 @@ impl Left {
         inside.collect()
     }
 
-    /// Where a range of the text as it is stands in the text as it left. A mark is covered whole or not at all.
+    /// Maps a range of the original text to the redacted text. A mark is covered whole or not at all.
     pub(crate) fn shown(&self, plain: &Range<usize>) -> Range<usize> {
         let (mut start, mut end) = (None, 0);
         for piece in &self.pieces {

@@ -1,15 +1,15 @@
-//! Finding places in a document by reading a little around them: line ends before and behind an offset, and the
-//! nearest place between two characters.
+//! Finds positions in a document by reading a little around them: line ends before and after an offset, and the nearest
+//! character boundary.
 
 use std::ops::Range;
 
 use super::{ReadError, Reader};
 
-/// Read at a time while looking for a line end.
+/// How much is read at a time while looking for a line end.
 const STEP_BYTES: u64 = 16 * 1024;
 
 impl Reader {
-    /// The offset of the last line end before `at`, looking back no further than `bytes_max`.
+    /// The offset of the last line end before `at`, searching back at most `bytes_max`.
     pub(crate) fn line_end_before(&self, at: u64, bytes_max: u64) -> Result<Option<u64>, ReadError> {
         let lowest = at.saturating_sub(bytes_max);
         let (mut end, mut buffer) = (at, Vec::new());
@@ -24,7 +24,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// The offset of the first line end at or behind `at`, looking no further than `bytes_max`.
+    /// The offset of the first line end at or after `at`, searching at most `bytes_max`.
     pub(crate) fn line_end_from(&self, at: u64, bytes_max: u64) -> Result<Option<u64>, ReadError> {
         let highest = at.saturating_add(bytes_max).min(self.bytes);
         let (mut start, mut buffer) = (at, Vec::new());
@@ -46,7 +46,7 @@ impl Reader {
         Ok(if start < end { start..end } else { start..start })
     }
 
-    /// The character that an offset is inside of; the offset itself where it is between two.
+    /// The character that contains an offset; an empty range if the offset is a character boundary.
     fn char_around(&self, at: u64) -> Result<Range<u64>, ReadError> {
         const CHAR_BYTES_MAX: u64 = 4;
         let from = at.saturating_sub(CHAR_BYTES_MAX - 1);
@@ -64,7 +64,7 @@ impl Reader {
     }
 }
 
-/// How long the character is that begins with this byte, if it can begin one of several bytes.
+/// The length of the character that begins with this byte, if it begins a multi-byte character.
 fn char_bytes(lead: u8) -> Option<usize> {
     match lead {
         0xC2..=0xDF => Some(2),

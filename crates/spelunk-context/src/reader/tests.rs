@@ -1,4 +1,4 @@
-//! Reading documents: what each operation gives, what it refuses, and that a file which changes is noticed.
+//! Reading documents: what each operation returns, what it refuses, and that a changed file is detected.
 #![expect(clippy::disallowed_methods, reason = "tests make and change the files that are read")]
 
 mod properties;
@@ -26,7 +26,7 @@ fn file(bytes: &[u8]) -> (TempDir, Reader) {
     (directory, reader)
 }
 
-/// The error as a user sees it, with the directory taken out.
+/// The error as a user sees it, without the directory.
 fn refused<T: std::fmt::Debug>(result: Result<T, ReadError>, directory: &Path, expected: &Expect) {
     use std::error::Error as _;
     let error = result.unwrap_err();

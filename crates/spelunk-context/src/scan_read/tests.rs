@@ -113,7 +113,7 @@ fn a_reader_that_gives_little_at_a_time_fills_the_buffer() {
     assert_eq!(buffer, [2, 4, 6, 8]);
 }
 
-/// Found by `fuzz`: a document of no text had no task.
+/// Found by `fuzz`: a document without text had no task.
 #[test]
 fn a_file_of_nothing_but_a_byte_order_mark_is_empty() {
     let root = tree(&[("a.txt", "x")]);
@@ -127,7 +127,7 @@ fn a_file_of_nothing_but_a_byte_order_mark_is_empty() {
     assert_eq!(crate::testing::skipped(&corpus), "4 empty: b.txt c.txt d.txt e.txt\n");
 }
 
-/// What is read must not depend on what the scan remembers: it is always the redacted text.
+/// The text must not depend on what the scan recorded: it is always redacted.
 fn read_as_scanned(bytes: &[u8]) -> String {
     let source = crate::SourceInput::Text { name: "a".into(), bytes: bytes.to_vec() };
     let corpus = crate::Corpus::scan(&[source], &crate::ScanOptions::default(), &mut |_| {}).unwrap();
@@ -136,7 +136,7 @@ fn read_as_scanned(bytes: &[u8]) -> String {
 
 #[test]
 fn a_secret_that_only_decoding_completes_is_kept_back() {
-    // Seven bytes are too few for a password; the sign that replaces the last one makes them nine.
+    // Seven bytes are too few for a password; the character that replaces the last one makes them nine.
     let broken = b"password = \"x7#Kq2\xff\"\n";
     assert_eq!(read_as_scanned(broken), "password = \"[secret:assigned-secret]\"\n");
 }

@@ -1,26 +1,26 @@
-//! What a field of a log record is for, told by the words in its path: `requestId` and `request_id` are both the words
-//! `request` and `id`. Words are matched whole: `context` is no text, and `resource` no source.
+//! The purpose of a field of a log record, determined by the words in its path: `requestId` and `request_id` both are
+//! the words `request` and `id`. Words are matched whole: `context` does not match text, nor `resource` source.
 
-/// What a field is for.
+/// The purpose of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FieldClass {
-    /// When.
+    /// A time.
     Timestamp,
-    /// How bad.
+    /// A severity.
     Level,
-    /// What went wrong.
+    /// An error.
     Error,
-    /// What it belongs to.
+    /// An identifier of something.
     Identifier,
-    /// What was said.
+    /// A message.
     Message,
-    /// How it ended.
+    /// An outcome.
     Status,
-    /// Who said it.
+    /// The origin of the record.
     Source,
 }
 
-/// The words of each class; several words stand one behind the other. The first class that matches wins.
+/// The words of each class; several words must follow each other. The first matching class wins.
 const CLASSES: [(FieldClass, &[&[&str]]); 7] = [
     (
         FieldClass::Timestamp,
@@ -47,14 +47,14 @@ const CLASSES: [(FieldClass, &[&[&str]]); 7] = [
 ];
 
 impl FieldClass {
-    /// The class of a field, by the keys on the way to it.
+    /// The class of a field, by the keys in its path.
     pub(super) fn of(keys: &[&str]) -> Option<Self> {
         let words: Vec<String> = keys.iter().flat_map(|key| words(key)).collect();
         let has = |pattern: &[&str]| words.windows(pattern.len()).any(|window| window == pattern);
         CLASSES.into_iter().find(|(_, patterns)| patterns.iter().any(|p| has(p))).map(|(class, _)| class)
     }
 
-    /// The word for it in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Timestamp => "timestamp",
@@ -68,7 +68,7 @@ impl FieldClass {
     }
 }
 
-/// Whether a number under these keys says how long something took.
+/// Whether a number under these keys is a duration.
 pub(super) fn is_duration(keys: &[&str]) -> bool {
     const WORDS: [&str; 8] = ["duration", "elapsed", "latency", "took", "ms", "millis", "seconds", "micros"];
     keys.iter().flat_map(|key| words(key)).any(|word| WORDS.contains(&word.as_str()))
@@ -79,7 +79,7 @@ pub(super) fn is_id(keys: &[&str]) -> bool {
     keys.last().is_some_and(|key| words(key).last().is_some_and(|word| matches!(word.as_str(), "id" | "ids")))
 }
 
-/// The words of a key in lower case, parted at signs and where a capital follows a small letter.
+/// The words of a key in lower case, split at punctuation and where a capital follows a lowercase letter.
 pub(super) fn words(key: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;

@@ -1,25 +1,25 @@
-//! Questions that can be put to records without a model, as filters for `jq`. Only for fields that are there.
+//! Queries over records that need no model, as `jq` filters. Only for fields that exist.
 
 use super::class::FieldClass;
 use super::records::{Field, JsonType};
 
-/// A question that can be put to records.
+/// A query over records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipe {
     /// What it answers.
     pub name: &'static str,
-    /// For `jq -cnR`, which skips lines that are no JSON. Words in capitals are for the reader to replace.
+    /// For `jq -cnR`, which skips lines that are not JSON. Words in capitals are placeholders.
     pub filter: String,
 }
 
-/// The recipes that these fields allow.
+/// The recipes that these fields support.
 pub(super) fn recipes(fields: &[Field]) -> Vec<Recipe> {
     let of_class = |class| fields.iter().find(|field| field.class == Some(class));
     let path = |class| of_class(class).map(|field| field.path.as_str());
     let error = path(FieldClass::Error);
     let is_number = |field: &&Field| field.types.contains(&JsonType::Number);
     let duration = fields.iter().filter(is_number).find(|field| field.is_duration);
-    // The mean of an id says nothing.
+    // The mean of an id is meaningless.
     let measure = fields.iter().filter(is_number).find(|field| field.class.is_none() && !field.is_id);
     [
         path(FieldClass::Level).map(|level| {

@@ -1,5 +1,5 @@
-//! JSON lines as records: which fields they have, told from the first and the last lines and from one line here and
-//! there between them. Fields that only the last lines have say that the format changed on the way.
+//! JSON lines as records: their fields, determined from the first and last lines and a few in between. Fields that only
+//! the last lines have indicate that the format changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,54 +9,54 @@ use super::class::{self, FieldClass};
 use super::recipe::{Recipe, recipes};
 use crate::lines::{is_blank, line_ends};
 
-/// Lines looked at at the beginning, and as many at the end.
+/// Lines sampled at the beginning, and as many at the end.
 const LINES_MAX: usize = 20;
-/// Only a document with more lines than this is looked at from its end.
+/// Only documents with more lines than this are sampled at the end.
 const LINES_BEFORE_END_MIN: usize = 1000;
-/// Longer lines are not read to their end.
+/// Longer lines are truncated.
 const LINE_BYTES_MAX: usize = 32 * 1024;
-/// Objects in objects are fields of their own down to this level.
+/// Nested objects are flattened down to this level.
 const LEVELS_MAX: usize = 3;
-/// Fields that are listed.
+/// The maximum number of fields listed.
 const FIELDS_MAX: usize = 100;
 
 /// What the records of a document have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Records {
-    /// Lines that were read; blank ones do not count.
+    /// Lines sampled, without blank ones.
     pub n_sampled: u64,
-    /// Of these, the lines that are no JSON.
+    /// Of these, the lines that are not JSON.
     pub n_malformed: u64,
     /// The fields of the others, sorted by path.
     pub fields: Vec<Field>,
-    /// Fields that are not listed.
+    /// The number of fields not listed.
     pub n_fields_left_out: u64,
-    /// Different sets of fields among the records.
+    /// The number of different sets of fields among the records.
     pub n_shapes: u64,
-    /// Whether the first record has nothing in common with the others: it is about them, not one of them.
+    /// Whether the first record has no field in common with the others: it describes them and is not one of them.
     pub begins_with_metadata: bool,
-    /// Fields that the first lines have and the last ones do not; of a long document.
+    /// In a long document, fields that the first lines have and the last ones do not.
     pub only_early: Vec<String>,
     /// Fields that the last lines have and the first ones do not.
     pub only_late: Vec<String>,
-    /// What can be asked of such records.
+    /// Queries that these records support.
     pub recipes: Vec<Recipe>,
 }
 
 /// A field of records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// As `jq` writes it: `.user.id`, `."@timestamp"`.
+    /// In `jq` syntax: `.user.id`, `."@timestamp"`.
     pub path: String,
-    /// The types of its values, in the order of their names.
+    /// The types of its values, sorted by name.
     pub types: Vec<JsonType>,
     /// How many of the sampled records have it.
     pub n_present: u64,
-    /// What it is for, if its name says so.
+    /// Its purpose, if its name reveals it.
     pub class: Option<FieldClass>,
-    /// Whether it says how long something took.
+    /// Whether it is a duration.
     pub is_duration: bool,
-    /// Whether it names something.
+    /// Whether it is an identifier.
     pub is_id: bool,
 }
 
@@ -73,7 +73,7 @@ pub enum JsonType {
 }
 
 impl JsonType {
-    /// The word for it in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Array => "array",
@@ -97,7 +97,7 @@ impl JsonType {
     }
 }
 
-/// The lines that are looked at.
+/// The sampled lines.
 pub(super) struct Sample<'t> {
     early: Vec<&'t str>,
     between: Vec<&'t str>,
@@ -105,7 +105,7 @@ pub(super) struct Sample<'t> {
 }
 
 impl<'t> Sample<'t> {
-    /// `starts` are offsets at which chunks begin; a chunk may begin inside of a long line.
+    /// `starts` are the offsets of chunks; a chunk may begin inside a long line.
     pub(super) fn of(text: &'t str, starts: impl Iterator<Item = usize>) -> Self {
         let early: Vec<(usize, &str)> = lines_from(text, 0).take(LINES_MAX).collect();
         let early_end = early.last().map_or(0, |(start, line)| start + line.len());
@@ -132,7 +132,7 @@ fn texts<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<&'t str> {
     lines.map(|(_, line)| line).collect()
 }
 
-/// The lines from an offset on that hold something, cut where they are long.
+/// The lines from an offset on that are not blank, truncated if long.
 fn lines_from(text: &str, start: usize) -> impl Iterator<Item = (usize, &str)> {
     let rest = text.get(start..).unwrap_or_default();
     let mut line_start = 0;
@@ -145,7 +145,7 @@ fn lines_from(text: &str, start: usize) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Where the last lines begin; 0 for a document that is not long.
+/// The start of the last lines; 0 for a document that is not long.
 fn late_start(text: &str) -> usize {
     let mut from_end = memchr::memrchr_iter(b'\n', text.trim_ascii_end().as_bytes());
     let start = from_end.nth(LINES_MAX - 1).map_or(0, |newline| newline + 1);
@@ -153,7 +153,7 @@ fn late_start(text: &str) -> usize {
     if is_long { start } else { 0 }
 }
 
-/// How many fields the first lines have; none where they are no records.
+/// The number of fields in the first lines; `None` if they are not records.
 pub(crate) fn n_fields_of_head(text: &str) -> Option<usize> {
     let mut tally = Tally::default();
     for (_, line) in lines_from(text, 0).take(LINES_MAX) {
@@ -163,7 +163,7 @@ pub(crate) fn n_fields_of_head(text: &str) -> Option<usize> {
 }
 
 impl Records {
-    /// None where most lines are no objects.
+    /// `None` if most lines are not objects.
     pub(super) fn of(sample: &Sample<'_>) -> Option<Self> {
         let (mut all, mut early, mut late) = (Tally::default(), Tally::default(), Tally::default());
         for line in sample.lines() {
@@ -195,7 +195,7 @@ impl Records {
     }
 }
 
-/// Fields as they are counted.
+/// Counts fields.
 #[derive(Default)]
 struct Tally {
     n_lines: u64,
@@ -266,7 +266,7 @@ impl Tally {
     }
 }
 
-/// The leaves of a value. Recursion ends at `LEVELS_MAX`; what is below is one leaf.
+/// The leaves of a value. Recursion ends at `LEVELS_MAX`; anything below is one leaf.
 fn flatten(keys: &mut Vec<String>, value: &Value, leaves: &mut Vec<(Vec<String>, JsonType)>) {
     match value {
         Value::Object(object) if keys.len() < LEVELS_MAX && !object.is_empty() => {

@@ -1,17 +1,17 @@
-//! The shape of JSON values, folded from as many as there are. Text is read as a stream and may end anywhere: what was
-//! seen up to there counts, and an object that was not seen to its end says nothing about keys it may lack.
+//! The shape of JSON values, folded from any number of them. Text is parsed as a stream and may end anywhere:
+//! everything up to there counts, and an incomplete object says nothing about keys it may lack.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// How deep shapes are told apart.
+/// How deep shapes are distinguished.
 pub(super) const DEPTH_MAX: usize = 6;
 
-/// Keys of one object that are kept; the values of all others are folded into one.
+/// Keys kept per object; the values of all others are merged into one shape.
 const KEYS_MAX: usize = 64;
 
-/// What is known about the values at one place.
+/// What is known about the values at one path.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "a place may hold values of several types")]
 pub(super) struct Shape {
@@ -26,11 +26,11 @@ pub(super) struct Shape {
 
 #[derive(Debug, Default)]
 pub(super) struct Object {
-    /// In the order in which they were first seen.
+    /// In the order of first occurrence.
     pub(super) keys: Vec<Key>,
     /// The values of keys beyond `KEYS_MAX`.
     pub(super) others: Option<Shape>,
-    /// Objects that were seen to their end.
+    /// Objects that were complete.
     n_whole: u64,
 }
 
@@ -38,26 +38,26 @@ pub(super) struct Object {
 pub(super) struct Key {
     pub(super) name: String,
     pub(super) shape: Shape,
-    /// How many of the objects that were seen to their end have it.
+    /// How many of the complete objects have it.
     n_in_whole: u64,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Array {
     pub(super) element: Shape,
-    /// The shortest and the longest of those that were seen to their end.
+    /// The shortest and the longest of the complete arrays.
     pub(super) lengths: Option<(u64, u64)>,
-    /// The longest that was not.
+    /// The longest of the incomplete ones.
     pub(super) n_seen_max: u64,
 }
 
 impl Object {
-    /// Whether there is an object without this key.
+    /// Whether some object lacks this key.
     pub(super) fn is_optional(&self, key: &Key) -> bool {
         key.n_in_whole < self.n_whole
     }
 
-    /// Whether any such object was seen to its end.
+    /// Whether any such object was complete.
     pub(super) fn is_seen_whole(&self) -> bool {
         self.n_whole > 0
     }
@@ -88,15 +88,15 @@ impl Array {
 }
 
 impl Shape {
-    /// Takes in the value that the text begins with, as far as the text goes.
+    /// Adds the value at the beginning of the text, as far as the text goes.
     pub(super) fn fold(&mut self, text: &str) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        // Where it breaks off or goes wrong, what came before has been taken in.
+        // If it ends early or is invalid, everything before that point was added.
         let _end = Fold { shape: self, depth: 0 }.deserialize(&mut deserializer);
     }
 
-    /// The outermost array has this many elements, however many were sampled.
+    /// Sets the length of the outermost array, however many elements were sampled.
     pub(super) fn set_root_length(&mut self, n_elements: u64) {
         if let Some(array) = &mut self.array {
             array.lengths = Some((n_elements, n_elements));
@@ -104,7 +104,7 @@ impl Shape {
     }
 }
 
-/// Takes one value in. Recursion ends at `DEPTH_MAX`; what is below is skipped.
+/// Adds one value. Recursion ends at `DEPTH_MAX`; anything below is skipped.
 struct Fold<'s> {
     shape: &'s mut Shape,
     depth: usize,

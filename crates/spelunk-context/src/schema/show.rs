@@ -1,19 +1,18 @@
-//! A shape as one line. Where it would be too long, the deepest objects and the last keys are left out, and an ellipsis
-//! stands for them.
+//! Formats a shape as one line. If it is too long, the deepest objects and the last keys are replaced by an ellipsis.
 
 use super::shape::{Array, DEPTH_MAX, Object, Shape};
 use crate::name;
 
-/// What `12345 lines of ` takes before a sketch, at most.
+/// The maximum length of `12345 lines of ` before a sketch.
 pub(super) const LINES_OF_BYTES: usize = 40;
 
-/// Keys longer than this are shortened.
+/// Longer keys are shortened.
 const KEY_CHARS_MAX: usize = 60;
 
 /// Objects with this many keys of one type are dictionaries.
 const DICTIONARY_KEYS_MIN: usize = 24;
 
-/// Depth and keys that are shown, from all to next to nothing.
+/// Depth and number of keys shown, from everything to almost nothing.
 const DETAILS: [Detail; 7] = [
     Detail { depth: DEPTH_MAX, keys: 64 },
     Detail { depth: 5, keys: 48 },
@@ -30,7 +29,7 @@ struct Detail {
     keys: usize,
 }
 
-/// The most detailed line that fits; none for a shape of which nothing is known.
+/// The most detailed line that fits; `None` for a shape about which nothing is known.
 pub(super) fn show(shape: &Shape, bytes_max: usize) -> Option<String> {
     let lines = DETAILS.into_iter().map(|detail| of_shape(shape, detail));
     let line = lines.reduce(|best, line| if best.len() <= bytes_max { best } else { line })?;
@@ -101,7 +100,7 @@ fn of_object(object: &Object, detail: Detail) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// An object whose keys are data: many, and all of one type.
+/// An object whose keys are data: many, with values of one type.
 fn of_dictionary(object: &Object, inner: Detail) -> Option<String> {
     if object.keys.len() < DICTIONARY_KEYS_MIN {
         return None;
@@ -116,7 +115,7 @@ fn of_dictionary(object: &Object, inner: Detail) -> Option<String> {
     Some(format!("{{[{}{more} keys such as {example}]: {first}}}", object.keys.len()))
 }
 
-/// A key as it is where that can be told apart from the sketch around it, and else in quotes.
+/// A key, in quotes if it could be confused with the sketch around it.
 fn of_key(key: &str) -> String {
     let key = name::printable_text(&name::shortened(key, KEY_CHARS_MAX));
     let is_word =

@@ -62,7 +62,7 @@ fn a_sample_is_taken_from_all_over_a_long_document_and_said_to_be_one() {
         n => format!("{{\"id\": {n}, \"note\": \"{}\"}}", "x".repeat(40)),
     };
     let elements: Vec<String> = (0..10_000).map(element).collect();
-    // The last chunk has one element, the last.
+    // The last chunk has only the last element.
     let limits = Limits { chunk_json_elements: 9999, ..Limits::default() };
     let text = format!("[{}]", elements.join(","));
     let sketch = cut("a.json", &text, &limits).unwrap();

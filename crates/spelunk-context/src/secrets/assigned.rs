@@ -1,6 +1,6 @@
-//! Values that are secret because of the name they are given to: `DB_PASS=…`, `"apiKey": "…"`, `<password>…</password>`,
-//! `--token …`. The name says how much is asked of the value, and so does the way it is written: what stands in quotes is
-//! data, what stands without may be code.
+//! Values that are secret because of the name they are assigned to: `DB_PASS=…`, `"apiKey": "…"`,
+//! `<password>…</password>`, `--token …`. How strict the check of the value is depends on the name and on the notation:
+//! quoted text is data, unquoted text may be code.
 
 mod name;
 mod value;
@@ -19,17 +19,17 @@ pub(super) const NAME_BYTES_MAX: usize = 64;
 /// A longer value is data.
 const VALUE_BYTES_MAX: usize = 4096;
 
-/// Blanks that line names and values up.
+/// Blanks used to align names and values.
 const BLANKS_MAX: usize = 32;
 
-/// A shorter value is no secret worth the name, and too often a word of code.
+/// A shorter value is too weak for a secret, and too often a word of code.
 const VALUE_BYTES_MIN: usize = 8;
 
-/// From here on, noise is told from words with certainty.
+/// From this length on, random text is reliably distinguished from words.
 const LONG_BYTES_MIN: usize = 16;
 
-/// The value that is given to the name around a keyword, if that is a secret. Looks at one line, at most
-/// [`NAME_BYTES_MAX`] before the keyword.
+/// The value assigned to the name around a keyword, if it is a secret. Examines one line, at most [`NAME_BYTES_MAX`]
+/// before the keyword.
 pub(super) fn find_at(text: &[u8], at: usize) -> Option<Range<usize>> {
     let line_bytes_max = NAME_BYTES_MAX + 4 * BLANKS_MAX + 2 * VALUE_BYTES_MAX;
     let reach = at.saturating_add(line_bytes_max).min(text.len());
@@ -62,7 +62,7 @@ fn is_secret(value: &[u8], strength: Strength, written: Written) -> bool {
     }
 }
 
-/// Whether a value in quotes names something: several words with joints between them.
+/// Whether a quoted value is a name: several words with separators between them.
 fn is_name(value: &[u8]) -> bool {
     let is_joint = |byte: &u8| matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b' ');
     value.iter().any(is_joint) && is_wordlike(value)

@@ -1,5 +1,5 @@
-//! Finding secrets: an automaton finds the keywords of all rules in one pass, and the expressions of a rule are tried
-//! only there. Every find depends on the bytes around its keyword alone, and finds that overlap are joined.
+//! Finds secrets: an automaton finds the keywords of all rules in one pass, and the expressions of a rule are tried
+//! only there. Every find depends only on the bytes around its keyword, and overlapping finds are merged.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,8 +13,8 @@ use super::rules::{After, Before, Judge, RULES, Rule};
 use super::secret_filters::{is_cookie, is_placeholder, is_random};
 use super::words::is_wordlike;
 
-/// Whether a byte belongs to a secret depends on no byte further away than this. To redact part of a text, look at as
-/// much before and behind it.
+/// Whether a byte belongs to a secret depends on no byte further away than this. To redact part of a text, include this
+/// much before and after it.
 pub const REDACT_REACH_BYTES: usize = 16 * 1024;
 
 /// Whether there is a secret at a keyword depends on no byte further before it than this.
@@ -23,18 +23,18 @@ pub(super) const LOOK_BACK_BYTES: usize = assigned::NAME_BYTES_MAX + 1;
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretSpan {
-    /// The bytes that are replaced. Never a line break, so a key of many lines is many spans.
+    /// The bytes to replace. Never a line break, so a key of many lines is many spans.
     pub bytes: Range<usize>,
     /// The name of the rule.
     pub rule: &'static str,
 }
 
-/// The secrets in a text, in order and apart from each other.
+/// The secrets in a text, sorted and not overlapping.
 pub fn find_secrets(text: &str) -> Vec<SecretSpan> {
     spans_of(text.as_bytes(), finds_in(text.as_bytes(), 0, text.len()))
 }
 
-/// What finds in a text cover, in order and apart from each other.
+/// The spans covered by finds in a text, sorted and not overlapping.
 pub(super) fn spans_of(text: &[u8], finds: Vec<Find>) -> Vec<SecretSpan> {
     let mut spans = Vec::new();
     for find in joined(finds) {
@@ -44,13 +44,13 @@ pub(super) fn spans_of(text: &[u8], finds: Vec<Find>) -> Vec<SecretSpan> {
     spans
 }
 
-/// Whether a keyword of any rule is in the text: without one there is no secret. No expressions, and for most lines not
-/// even the automaton.
+/// Whether the text contains a keyword of any rule: without one there is no secret. Runs no expressions, and for most
+/// lines not even the automaton.
 pub(super) fn has_keyword(text: &[u8]) -> bool {
     ENGINE.grams.may_be_in(text) && ENGINE.keywords.is_match(text)
 }
 
-/// What one rule matched; a key is still one range of many lines.
+/// A match of one rule; a key is still one range of many lines.
 #[derive(Debug, Clone)]
 pub(super) struct Find {
     pub(super) bytes: Range<usize>,
@@ -62,13 +62,13 @@ impl Find {
         RULES[self.rule_idx].name
     }
 
-    /// Whether it is the body of a key, the one form of secret that goes over several lines.
+    /// Whether it is the body of a key, the only form of secret that spans several lines.
     pub(super) fn is_key(&self) -> bool {
         RULES[self.rule_idx].judge == Judge::KeyBody
     }
 }
 
-/// Everything that begins at a keyword in `from..to`, unsorted. `text` reaches further on both sides where it can.
+/// All finds whose keyword begins in `from..to`, unsorted. `text` extends further on both sides where possible.
 pub(super) fn finds_in(text: &[u8], from: usize, to: usize) -> Vec<Find> {
     let engine = &*ENGINE;
     let mut finds = Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn finds_in(text: &[u8], from: usize, to: usize) -> Vec<Find> {
     finds
 }
 
-/// Finds in order, those that overlap as one. The most specific of them gives the name.
+/// Sorts finds and merges those that overlap. The most specific rule gives the name.
 pub(super) fn joined(mut finds: Vec<Find>) -> Vec<Find> {
     finds.sort_by_key(|find| find.bytes.start);
     let mut apart: Vec<Find> = Vec::with_capacity(finds.len());
@@ -100,7 +100,7 @@ pub(super) fn joined(mut finds: Vec<Find>) -> Vec<Find> {
     apart
 }
 
-/// The parts of a range that are not line breaks or empty.
+/// The parts of a range that are neither line breaks nor empty.
 fn lines_of(text: &[u8], bytes: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let mut start = bytes.start;
     let lines = text[bytes].split_inclusive(|&byte| byte == b'\n').map(move |line| {
@@ -117,7 +117,7 @@ struct Engine {
     keywords: AhoCorasick,
     grams: Grams,
     keyword_bytes_max: usize,
-    /// By keyword.
+    /// Indexed by keyword.
     rule_of: Vec<usize>,
     rules: Vec<Compiled>,
 }
@@ -183,7 +183,7 @@ impl Compiled {
             | Judge::Cookie
             | Judge::Assigned => {
                 let length = self.value.find(&window[head..])?.end();
-                // No value runs into the header or footer of a key.
+                // A value does not extend into the header or footer of a key.
                 match memchr::memmem::find(&window[head..head + length], b"-----") {
                     Some(dashes) => self.value.find(&window[head..head + dashes])?.end(),
                     None => length,
@@ -191,7 +191,7 @@ impl Compiled {
             }
         };
         let (start, end) = (at + head, at + head + length);
-        // What a marker cuts short was judged as a whole before, and was no secret.
+        // A value cut off by a marker was checked whole before, and was not a secret.
         if text[end..].starts_with(b"[secret:") {
             return None;
         }
@@ -214,13 +214,13 @@ impl Compiled {
     }
 }
 
-/// Lines that may stand between the header of a key and the key.
+/// Header lines that may precede the body of a key.
 const KEY_HEADERS: [&[u8]; 6] =
     [b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Charset:", b"Hash:"];
 
-/// How much of what follows a header is the key: up to the footer, or while lines look like one.
+/// The length of the key after its header: up to the footer, or while lines look like part of a key.
 fn key_body_bytes(text: &[u8]) -> Option<usize> {
-    /// Characters in a row that only a key has.
+    /// A run of characters this long occurs only in a key.
     const RUN_BYTES_MIN: usize = 20;
     let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let length = match memchr::memmem::find(text, b"-----END ") {

@@ -1,28 +1,28 @@
-//! A sieve for lines: three letters of every keyword, in any case. An automaton has to finish one byte before it can
-//! look at the next; here every other pair of bytes is looked up by itself, and only where that may be part of a keyword
-//! are three. It lets through a few lines too many and none too few.
+//! A prefilter for lines: three letters of every keyword, in any case. An automaton must finish one byte before it can
+//! examine the next; here every other pair of bytes is looked up independently, and three bytes only if the pair may be
+//! part of a keyword. It passes a few lines too many and none too few.
 
-/// Bits of the table for three letters. One place in a thousand is taken by chance.
+/// Bits of the table for three letters. One position in a thousand passes by chance.
 const GRAM_BITS: u32 = 18;
 
 const FULL: &str = "a table has a bit for each place";
 
-/// Letters from common to rare; all else is rarer.
+/// Letters from common to rare; everything else is rarer.
 const COMMON: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz";
 
-/// Case is one bit of a letter. What else that bit is of does not matter here.
+/// Case is one bit of a letter. The effect on other bytes does not matter here.
 const FOLD: u64 = 0x2020_2020_2020_2020;
 
 pub(super) struct Grams {
-    /// A bit for each pair of bytes: the first two and the last two of each three.
+    /// One bit per pair of bytes: the first two and the last two of each three.
     pairs: Box<[u64; 1 << (16 - 6)]>,
     threes: Box<[u64; 1 << (GRAM_BITS - 6)]>,
 }
 
 impl Grams {
-    /// Every word has three letters or more. Of a longer one the rarest three are taken.
+    /// Every word has at least three letters. The rarest three of a longer one are used.
     pub(super) fn of<'a>(words: impl Iterator<Item = &'a [u8]>) -> Self {
-        // Made on the heap: the stack of a thread need not have room for them.
+        // Allocated on the heap: the stack of a thread may be too small for them.
         let zeroes = |bits: u32| vec![0; 1 << (bits - 6)].into_boxed_slice();
         let (pairs, threes) = (zeroes(16).try_into().expect(FULL), zeroes(GRAM_BITS).try_into().expect(FULL));
         let mut grams = Self { pairs, threes };
@@ -56,7 +56,7 @@ impl Grams {
         self.is_near(text, 8 * eights.len(), u64::from_le_bytes(eight))
     }
 
-    /// Whether one of the four pairs that `eight` is made of, which begin at `from`, is part of three that are a word's.
+    /// Whether one of the four pairs in `eight`, which begin at `from`, is part of the three letters of a word.
     #[inline]
     fn is_near(&self, text: &[u8], from: usize, eight: u64) -> bool {
         let folded = eight | FOLD;
@@ -66,7 +66,7 @@ impl Grams {
         })
     }
 
-    /// Whether three letters of a word begin at this pair, or one byte before. Most of them are at hand.
+    /// Whether the three letters of a word begin at this pair, or one byte before. Most of them are already loaded.
     #[cold]
     fn is_at(&self, text: &[u8], from: usize, offset: usize, folded: u64) -> bool {
         let far = |at: usize| text.get(at..at + 3).map(number);
@@ -82,19 +82,19 @@ impl Grams {
     }
 }
 
-/// Three bytes as a number, case folded.
+/// Three bytes as a number, with case folded.
 fn number(three: &[u8]) -> u64 {
     FOLD | three.iter().rev().fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
-/// Where the two lower bytes of a number, case folded, are in the table of pairs.
+/// The table position of the pair in the two low bytes of a number, with case folded.
 fn pair(number: u64) -> (usize, u64) {
     let low = number & 0xFFFF;
     let at = (low >> 6) as usize;
     (at, 1 << (low & 63))
 }
 
-/// Where the three lower bytes of a number, case folded, are in the table of threes.
+/// The table position of the three low bytes of a number, with case folded.
 fn gram(number: u64) -> (usize, u64) {
     let three = (number & 0xFF_FFFF) as u32;
     let hash = three.wrapping_mul(0x9E37_79B1) >> (32 - GRAM_BITS);

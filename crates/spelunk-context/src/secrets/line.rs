@@ -1,21 +1,21 @@
-//! Secrets in raw bytes, for a search that must not see them: the same that a reader replaces, found as cheaply as a
-//! matching line allows. Every rule but that for keys looks at one line alone, so a line without a keyword and away
-//! from keys holds none. Bytes that are no UTF-8 are judged as the U+FFFD that a reader shows.
+//! Finds secrets in raw bytes, for a search that must not see them: the same ones that a reader replaces, as cheaply as
+//! possible per matching line. Every rule except that for keys examines only one line, so a line without a keyword and
+//! away from keys contains none. Bytes that are not UTF-8 are treated as the U+FFFD that a reader shows.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::find::{Find, finds_in, has_keyword, spans_of};
 
-/// What every key begins with. Without it in reach, no line is part of a key.
+/// The beginning of every key. Without it in reach, no line is part of a key.
 pub(crate) const KEY_HEAD: &[u8] = b"-----BEGIN ";
 
-/// The secrets in a line that is given without its end, keys left out: see [`key_bodies`].
+/// The secrets in a line without its end, except keys: see [`key_bodies`].
 pub(crate) fn secrets_in_line(line: &[u8]) -> Vec<Range<usize>> {
     if has_keyword(line) { find(line, |find| !find.is_key()) } else { Vec::new() }
 }
 
-/// The lines of keys in a text. It must reach `REDACT_REACH_BYTES` further than what is asked about, on both sides.
+/// The lines of keys in a text, which must extend `REDACT_REACH_BYTES` beyond the range of interest on both sides.
 pub(crate) fn key_bodies(text: &[u8]) -> Vec<Range<usize>> {
     find(text, Find::is_key)
 }
@@ -33,10 +33,10 @@ fn find(bytes: &[u8], keep: impl Fn(&Find) -> bool) -> Vec<Range<usize>> {
     spans.map(|span| lossy.raw(span.bytes.start)..lossy.raw(span.bytes.end)).collect()
 }
 
-/// Bytes as text, and the way back from a place in the text to one in the bytes.
+/// Bytes decoded as text, with a mapping from offsets in the text to offsets in the bytes.
 struct Lossy<'a> {
     text: Cow<'a, [u8]>,
-    /// The ends of what was replaced, in the text and in the bytes.
+    /// The ends of replaced parts, in the text and in the bytes.
     replaced: Vec<(usize, usize)>,
 }
 

@@ -1,15 +1,15 @@
-//! Secrets by file name: the names under which keys, passwords and tokens are kept. Content is not looked at here.
+//! Secrets by file name: typical names of files with keys, passwords and tokens. Content is not examined here.
 
 use std::path::{Component, Path};
 
-/// Whether the path, or a directory it lies in, is one that secrets are kept under.
+/// Whether the path, or a directory that contains it, is typical of secrets.
 pub(crate) fn is_secret(path: &Path) -> bool {
     let parts = parts_of(path);
     let Some(file_name) = parts.last() else { return false };
     is_secret_name(file_name) || is_in_secret_place(&parts)
 }
 
-/// Whether everything in that directory is taken for a secret, whatever its name.
+/// Whether every file in that directory counts as a secret, whatever its name.
 pub(crate) fn is_secret_place(directory: &Path) -> bool {
     is_in_secret_place(&parts_of(directory))
 }
@@ -27,11 +27,11 @@ fn parts_of(path: &Path) -> Vec<String> {
     parts.collect()
 }
 
-/// Everything in these is taken for a secret.
+/// Every file in these counts as a secret.
 const SECRET_DIRECTORIES: [&str; 7] =
     [".ssh", ".aws", ".gnupg", ".kube", ".azure", ".password-store", ".gcloud"];
 
-/// A name that is secret only in a directory of that name.
+/// A name that is secret only in a directory with that name.
 const SECRET_PAIRS: [[&str; 2]; 4] =
     [[".config", "gcloud"], [".docker", "config.json"], [".cargo", "credentials"], [".config", "gh"]];
 
@@ -71,7 +71,7 @@ const SECRET_PREFIXES: [&str; 5] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"
 const SECRET_EXTENSIONS: [&str; 12] =
     ["env", "pem", "key", "p12", "pfx", "p8", "kdbx", "jks", "keystore", "ppk", "tfstate", "gpg"];
 
-/// Beginnings and ends of names that show how a secret is laid out without holding one.
+/// Prefixes and suffixes of names that show the layout of a secret without containing one.
 const HARMLESS_STARTS: [&str; 3] = ["example.", "sample.", "template."];
 const HARMLESS_ENDS: [&str; 4] = [".example", ".sample", ".template", ".dist"];
 

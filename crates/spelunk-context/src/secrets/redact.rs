@@ -1,5 +1,5 @@
-//! Redaction: a text with each secret replaced by `[secret:rule]`. Lines keep their numbers, so that a citation of the
-//! redacted text is one of the original.
+//! Redaction: replaces each secret in a text by `[secret:rule]`. Line numbers are preserved, so a citation of the
+//! redacted text is valid for the original.
 
 use std::borrow::Cow;
 
@@ -7,20 +7,20 @@ use super::find::{SecretSpan, find_secrets};
 use super::rules::{Judge, RULES};
 use super::watch::SecretTally;
 
-/// What a mark begins with; the name of the rule and a bracket follow.
+/// The beginning of a mark; the rule name and a bracket follow.
 const OPENING: &str = "[secret:";
 const MARK: &[u8] = OPENING.as_bytes();
 
-/// A secret that was replaced.
+/// A replaced secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Redaction {
-    /// From 1.
+    /// The line, from 1.
     pub line: u64,
     /// The name of the rule.
     pub rule: &'static str,
 }
 
-/// The text without its secrets, and what was replaced. Redacting again changes nothing.
+/// The redacted text, and what was replaced. Idempotent.
 pub fn redact(text: &str) -> (Cow<'_, str>, Vec<Redaction>) {
     let spans = find_secrets(text);
     if spans.is_empty() {
@@ -44,7 +44,7 @@ pub fn redact(text: &str) -> (Cow<'_, str>, Vec<Redaction>) {
     (Cow::Owned(redacted), redactions)
 }
 
-/// What was taken out of a text before, by the marks in its place.
+/// Counts the secrets that were redacted from a text earlier, by the marks in their place.
 pub(crate) fn marks_in(text: &[u8]) -> SecretTally {
     let mut tally = SecretTally::default();
     let (mut done, mut line, mut last) = (0, 1, None);

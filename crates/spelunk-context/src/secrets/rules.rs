@@ -1,12 +1,11 @@
-//! The rules by which a secret is known in text: what the makers of tokens publish about their form, one line each.
-//! A rule begins at a keyword; `head` is what is kept before the value, `value` is what is replaced. Both are anchored
-//! regular expressions over bytes. Written for this project.
+//! The rules for secrets in text: the token formats that issuers publish, one line each. A rule begins at a keyword;
+//! `head` is kept, `value` is replaced. Both are anchored regular expressions over bytes. Written for this project.
 
 /// One form of secret.
 pub(super) struct Rule {
-    /// In the marker, in reports and in the documentation.
+    /// Used in the marker, in reports and in the documentation.
     pub(super) name: &'static str,
-    /// Where to look; found in any case, so the expressions say which case counts.
+    /// Where to look; matched in any case, so the expressions decide which case counts.
     pub(super) keywords: &'static [&'static str],
     pub(super) before: Before,
     pub(super) head: &'static str,
@@ -15,7 +14,7 @@ pub(super) struct Rule {
     pub(super) judge: Judge,
 }
 
-/// What may stand before a keyword.
+/// What may precede a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
     Anything,
@@ -23,7 +22,7 @@ pub(super) enum Before {
     Edge,
 }
 
-/// What must stand behind a value.
+/// What must follow a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
     Anything,
@@ -32,20 +31,20 @@ pub(super) enum After {
     At,
 }
 
-/// What else must be true of a value. Placeholders are never secrets.
+/// Further conditions on a value. Placeholders are never secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judge {
-    /// Looks drawn at random.
+    /// It looks random.
     Random,
-    /// The same, where names in code have that form too.
+    /// The same, for a form that names in code also have.
     RandomWords,
-    /// No word: where it stands says the rest.
+    /// It is not a word: its position is sufficient evidence.
     Wordless,
-    /// Its form says enough.
+    /// Its form is sufficient evidence.
     Form,
-    /// What a name that says secret is given; see `assigned`.
+    /// It is assigned to a name that indicates a secret; see `assigned`.
     Assigned,
-    /// Pairs of a cookie, one of them random.
+    /// Cookie pairs, one of them random.
     Cookie,
     /// The lines of a key.
     KeyBody,
@@ -63,14 +62,14 @@ const fn token(name: &'static str, keywords: &'static [&'static str], value: &'s
     }
 }
 
-/// The specific ones first: of several that overlap, the first in this list gives the name.
+/// Specific rules first: of several that overlap, the first in this list gives the name.
 pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "private-key",
         keywords: &["-----begin "],
         before: Before::Anything,
         head: "-----BEGIN (?:[A-Z0-9]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----",
-        // The body ends at its footer, or where lines stop looking like one; see `find`.
+        // The body ends at its footer, or where lines stop looking like part of a key; see `find`.
         value: "",
         after: After::Anything,
         judge: Judge::KeyBody,
@@ -124,7 +123,7 @@ pub(super) const RULES: &[Rule] = &[
     token("sendgrid-key", &["SG."], "SG\\.[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{32,}"),
     Rule {
         after: After::Edge,
-        // With the first digit, because two letters are in every other line.
+        // Includes the first digit, because the two letters alone occur in every other line.
         ..token(
             "twilio-key",
             &[
@@ -310,7 +309,7 @@ pub(super) const RULES: &[Rule] = &[
                 "auth:",
                 "auth =",
             ],
-            // What is read here is read by `assigned`.
+            // `assigned` parses the name and value.
             "",
         )
     },

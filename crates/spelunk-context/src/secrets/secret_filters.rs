@@ -1,12 +1,12 @@
-//! What else must be true of a value before it is taken for a secret. Text is full of names, examples and numbers that
-//! have the form of one.
+//! Further conditions before a value counts as a secret. Text is full of names, examples and numbers that have the same
+//! form.
 
 use super::words::is_wordlike;
 
-/// Bits per byte, below which a value is not random. English words have about 3 at the length of a token.
+/// The minimum entropy in bits per byte of a random value. English words have about 3 at the length of a token.
 const TOKEN_BITS_MIN: f64 = 3.0;
 
-/// What stands where a secret would, wherever it is in the value.
+/// Placeholders for a secret, anywhere in the value.
 const PLACEHOLDERS: [&[u8]; 17] = [
     b"example",
     b"xxxx",
@@ -27,10 +27,10 @@ const PLACEHOLDERS: [&[u8]; 17] = [
     b"{{",
 ];
 
-/// The same, only where a word begins: they are too short not to come about by chance.
+/// The same, only at the start of a word: they are short enough to occur by chance.
 const SHORT_PLACEHOLDERS: [&[u8]; 5] = [b"your", b"dummy", b"fake", b"insert", b"todo"];
 
-/// Words that are a value by themselves, in tutorials and in code.
+/// Words that are a whole value, in tutorials and in code.
 const WORDS: [&[u8]; 20] = [
     b"password",
     b"passwd",
@@ -54,7 +54,7 @@ const WORDS: [&[u8]; 20] = [
     b"textarea",
 ];
 
-/// Whether the value only shows where a secret would stand.
+/// Whether the value is a placeholder for a secret.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
     WORDS.contains(&lower.as_slice())
@@ -64,7 +64,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || lower.iter().all(|byte| Some(byte) == lower.first())
 }
 
-/// Whether one of the words of a value begins so.
+/// Whether one of the words of a value begins with `word`.
 fn begins_in(value: &[u8], lower: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find_iter(lower, word).any(|at| {
         let before = at.checked_sub(1).map(|before| value[before]);
@@ -74,12 +74,12 @@ fn begins_in(value: &[u8], lower: &[u8], word: &[u8]) -> bool {
     })
 }
 
-/// Whether a token looks drawn at random.
+/// Whether a token looks random.
 pub(super) fn is_random(value: &[u8]) -> bool {
     entropy_bits(value) >= TOKEN_BITS_MIN
 }
 
-/// Whether a value says where something is, or speaks to people: a path, an address, a template, a sentence.
+/// Whether a value is a location or a message: a path, an address, a template, a sentence.
 pub(super) fn is_label(value: &[u8]) -> bool {
     let has = |part: &[u8]| memchr::memmem::find(value, part).is_some();
     let is_path = has(b"://")
@@ -99,7 +99,7 @@ pub(super) fn is_label(value: &[u8]) -> bool {
     is_path || is_variable || is_tag || is_template || is_version || is_sentence || names_itself(value)
 }
 
-/// Whether a field stands in braces: `{name}`, `{name:?}`.
+/// Whether it contains a field in braces: `{name}`, `{name:?}`.
 fn has_field(value: &[u8]) -> bool {
     let Some(open) = memchr::memchr(b'{', value) else { return false };
     let behind = &value[open + 1..];
@@ -108,7 +108,7 @@ fn has_field(value: &[u8]) -> bool {
     name.len() > 1 && is_wordlike(name) && matches!(behind.first(), Some(b'}' | b':' | b'!'))
 }
 
-/// Whether a value says little more than what it stands for: `my-token`, `user_password1`.
+/// Whether a value says little more than its own name: `my-token`, `user_password1`.
 fn names_itself(value: &[u8]) -> bool {
     const OWN: [&str; 10] = [
         "password",
@@ -122,14 +122,14 @@ fn names_itself(value: &[u8]) -> bool {
         "credential",
         "key",
     ];
-    /// What else is in such a value.
+    /// The maximum length of the rest of such a value.
     const REST_BYTES_MAX: usize = 5;
     let lower = value.to_ascii_lowercase();
     let found = OWN.iter().find(|own| memchr::memmem::find(&lower, own.as_bytes()).is_some());
     found.is_some_and(|own| value.len() - own.len() <= REST_BYTES_MAX)
 }
 
-/// Whether a cookie is one that somebody could use: one of its values looks drawn at random.
+/// Whether a cookie is usable: one of its values looks random.
 pub(super) fn is_cookie(value: &[u8]) -> bool {
     let pairs = value.split(|byte| *byte == b';').filter_map(|pair| {
         let at = memchr::memchr(b'=', pair)?;
@@ -140,7 +140,7 @@ pub(super) fn is_cookie(value: &[u8]) -> bool {
         .any(|value| value.len() >= 8 && !is_wordlike(value) && !is_placeholder(value) && !is_label(value))
 }
 
-/// Shannon's entropy of its bytes.
+/// The Shannon entropy of its bytes.
 fn entropy_bits(value: &[u8]) -> f64 {
     let mut n_of = [0_u32; 256];
     for &byte in value {

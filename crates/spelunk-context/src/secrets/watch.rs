@@ -1,4 +1,4 @@
-//! Counting secrets while a file streams by, without holding more of it than a rule can reach.
+//! Counts secrets in a stream, without holding more of it than a rule can reach.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ pub(crate) struct SecretTally {
     pub(crate) counts: BTreeMap<&'static str, u64>,
     /// The first few. A key of many lines counts once.
     pub(crate) first: Vec<Redaction>,
-    /// Whether nobody has looked: the document is too large for that, and what leaves it is looked through then.
+    /// Whether the document was too large to be checked; its text is checked when it is read.
     pub(crate) is_unknown: bool,
 }
 
-/// Places kept per document.
+/// Examples kept per document.
 const FIRST_MAX: usize = 5;
 
 impl SecretTally {
@@ -28,18 +28,18 @@ impl SecretTally {
     }
 }
 
-/// Looks for secrets in bytes as they come.
+/// Looks for secrets in a stream of bytes.
 #[derive(Debug, Default)]
 pub(crate) struct SecretWatch {
     utf16: Option<Utf16Stream>,
     has_begun: bool,
-    /// What is not decided yet, and as much before it as a rule looks back.
+    /// The undecided bytes, and as much before them as a rule looks back.
     pending: Vec<u8>,
-    /// Where in `pending` it begins.
+    /// Where the undecided bytes begin in `pending`.
     decided: usize,
     /// Line breaks before `pending`.
     n_lines: u64,
-    /// Where in `pending` the last secret ends.
+    /// Where the last secret ends in `pending`.
     covered: usize,
     tally: SecretTally,
 }
@@ -80,7 +80,7 @@ impl SecretWatch {
         self.decided = to;
     }
 
-    /// Drops what is decided, except for what a rule may look back at.
+    /// Drops decided bytes, except those that a rule may look back at.
     fn forget(&mut self) {
         let n_dropped = self.decided.saturating_sub(LOOK_BACK_BYTES);
         self.n_lines += memchr::memchr_iter(b'\n', &self.pending[..n_dropped]).count() as u64;

@@ -1,8 +1,8 @@
-//! Words against noise: how much a value looks like the names and words that people write, and how much like characters
-//! drawn at random. Judged by pairs of letters: after a `q` people write a `u`, and chance writes anything.
+//! Distinguishes words from noise: whether a value looks like the names and words that people write, or like random
+//! characters. Judged by pairs of letters: people write a `u` after a `q`, chance writes anything.
 
-/// How much more often than by chance one letter follows another, in half bits from `a` (rarely) over `k` (as often as by
-/// chance) to `s`. A row for each first letter. Counted over the parts of names and words in some thousand source files.
+/// How much more often than by chance one letter follows another, in half bits from `a` (rarely) through `k` (as by
+/// chance) to `s`. One row per first letter. Counted over the parts of names and words in some thousand source files.
 const PAIRS: [&[u8; 26]; 26] = [
     b"flmldgjbkahnknakanmoihffib",
     b"nikingdanhcphdmgallhndaajc",
@@ -32,20 +32,21 @@ const PAIRS: [&[u8; 26]; 26] = [
     b"ndffsdfdnaaggdlaabhbgceahj",
 ];
 
-/// The letter that stands for chance in the table.
+/// The letter for chance in the table.
 const CHANCE: u8 = b'k';
 
-/// What other changes within a value say, in half bits: words seldom go on behind a digit, and never behind a sign.
+/// The weight of other transitions within a value, in half bits: words rarely continue after a digit, and never after a
+/// sign.
 const INTO_DIGIT: i32 = -2;
 const OUT_OF_DIGIT: i32 = -5;
 const INTO_UPPER: i32 = -2;
 const SIGN: i32 = -6;
 
-/// Digits behind a word that are still part of a name: `key_2024`.
+/// Digits after a word that are still part of a name: `key_2024`.
 const NUMBER_DIGITS_MAX: usize = 4;
 
-/// Whether a value is made of words, as names in code and prose are, rather than of noise. Of eight letters drawn at random
-/// one in forty is taken for words; of sixteen, none.
+/// Whether a value consists of words, as names in code and prose do, rather than of noise. Of eight random letters, one
+/// value in forty passes for words; of sixteen, none.
 pub(super) fn is_wordlike(value: &[u8]) -> bool {
     let (mut half_bits, mut n_pairs, mut n_digits) = (0, 0, 0);
     for pair in value.windows(2) {
@@ -58,12 +59,12 @@ pub(super) fn is_wordlike(value: &[u8]) -> bool {
             (Class::Digit, Class::Lower | Class::Upper) => OUT_OF_DIGIT,
             (Class::Digit, Class::Digit) if n_digits > NUMBER_DIGITS_MAX => SIGN,
             (Class::Sign, _) | (_, Class::Sign) => SIGN,
-            // Words end here, and numbers are neither.
+            // Words end here, and numbers say nothing.
             (Class::Joint, _) | (_, Class::Joint) | (Class::Digit, Class::Digit) => continue,
         };
         n_pairs += 1;
     }
-    // The longer a value is, the surer the mean: less has to be allowed for.
+    // The longer a value is, the more reliable the mean, so less tolerance is needed.
     let half_bits_min = match n_pairs {
         0..=8 => 2 * n_pairs / 4,
         9..=11 => 0,
@@ -83,7 +84,7 @@ enum Class {
     Lower,
     Upper,
     Digit,
-    /// What stands between the parts of a name.
+    /// A separator between the parts of a name.
     Joint,
     Sign,
 }

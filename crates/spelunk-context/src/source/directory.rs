@@ -1,6 +1,6 @@
-//! A directory, walked in the order of names. The matching of ignore files is the `ignore` crate's and the walk is ours,
-//! because that crate's own walk does not say what it left out. Symbolic links are not followed, so there are no loops.
-//! Nothing below the directory is fatal: what cannot be read is counted.
+//! Walks a directory in name order. The `ignore` crate matches ignore files, but the walk is our own, because that
+//! crate's walk does not report what it skipped. Symbolic links are not followed, so there are no loops. Nothing below
+//! the directory is fatal: unreadable entries are counted.
 #![expect(clippy::disallowed_methods, reason = "this is a source: it lists directories")]
 
 use std::fs::{self, DirEntry};
@@ -15,13 +15,13 @@ use super::exclude;
 use super::filter::Filter;
 use crate::{ScanReport, SkipReason, SourceError, name};
 
-/// An ignore file longer than this is not obeyed, and counts as unreadable.
+/// A longer ignore file is not applied, and counts as unreadable.
 const IGNORE_FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// In the order of their weight: the later one wins.
+/// By precedence: the later one wins.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// Takes path, name and size of a file that may be a document.
+/// Receives path, name and size of a file that may be a document.
 pub(super) type TakeFile<'a> =
     dyn FnMut(PathBuf, String, u64, &mut ScanReport) -> Result<(), SourceError> + 'a;
 
@@ -38,7 +38,7 @@ pub(super) fn walk(
     };
     let above = if filter.options.gitignore { Rules::above(root) } else { None };
     let mut waiting = vec![(first, rules(root, above, report))];
-    // A stack of listings, not recursion: depth is untrusted.
+    // An explicit stack instead of recursion: the depth is untrusted.
     while let Some((entries, rules_here)) = waiting.last_mut() {
         let Some(entry) = entries.pop() else {
             waiting.pop();
@@ -52,7 +52,7 @@ pub(super) fn walk(
                 Err(_) => report.skip(SkipReason::Unreadable, &relative),
             },
             Verdict::Skip(reason) => report.skip(reason, &relative),
-            // Our own files are nothing that a person misses.
+            // Our own files are not reported as skipped.
             Verdict::SkipDirectory(SkipReason::Excluded)
                 if exclude::is_workspace(name::file_name(&relative)) => {}
             Verdict::SkipDirectory(reason) => report.skip(reason, &format!("{relative}/")),
@@ -68,7 +68,7 @@ pub(super) fn walk(
     Ok(())
 }
 
-/// The entries of a directory, last name first, so that popping gives the first.
+/// The entries of a directory in reverse name order, so that popping returns the first.
 fn list(directory: &Path) -> io::Result<Vec<DirEntry>> {
     let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_cached_key(|entry| std::cmp::Reverse(entry.file_name()));
@@ -111,15 +111,15 @@ fn judge(
     }
 }
 
-/// The ignore files of one directory, and those above it.
+/// The ignore files of one directory and of those above it.
 struct Rules {
     here: Gitignore,
     above: Option<Arc<Rules>>,
 }
 
 impl Rules {
-    /// The rules of the git repository that the directory lies in. Outside of one, a stray ignore file further up
-    /// (in a home directory, say) does not count.
+    /// The rules of the git repository that contains the directory. Outside a repository, a stray ignore file further
+    /// up (in a home directory, say) does not apply.
     fn above(root: &Path) -> Option<Arc<Self>> {
         let repository = root.ancestors().find(|ancestor| ancestor.join(".git").exists())?;
         let mut builder = GitignoreBuilder::new(repository);
@@ -154,12 +154,12 @@ impl Rules {
     fn join(builder: &GitignoreBuilder, above: Option<Arc<Self>>) -> Option<Arc<Self>> {
         match builder.build() {
             Ok(here) if !here.is_empty() => Some(Arc::new(Self { here, above })),
-            // A malformed pattern has been left out already; what remains is no rule at all.
+            // A malformed pattern was already dropped; what remains is no rule at all.
             Ok(_) | Err(_) => above,
         }
     }
 
-    /// The nearest ignore file that has something to say decides.
+    /// The nearest ignore file with a matching rule decides.
     fn ignores(&self, path: &Path, is_directory: bool) -> bool {
         let mut level = Some(self);
         while let Some(rules) = level {
@@ -180,8 +180,8 @@ enum Added {
     Refused,
 }
 
-/// Links are not followed and pipes not opened: an ignore file is as untrusted as any other. A malformed pattern is
-/// left out by itself.
+/// Links are not followed and pipes not opened: an ignore file is as untrusted as any other. Only a malformed pattern
+/// itself is dropped.
 fn add(builder: &mut GitignoreBuilder, path: &Path) -> Added {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() <= IGNORE_FILE_BYTES_MAX => {

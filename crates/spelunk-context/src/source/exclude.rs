@@ -1,4 +1,5 @@
-//! Default exclusions: what no one means when naming a directory. A path the user names itself is never judged here.
+//! Default exclusions: files that nobody means when naming a directory. A path that the user names is never checked
+//! here.
 
 use crate::corpus::WORKSPACE_DIRECTORY;
 

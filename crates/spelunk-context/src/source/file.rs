@@ -1,5 +1,5 @@
-//! A file that the user named. It is taken even where a walk would leave it out, except when its name says secret. An
-//! archive is opened.
+//! A file that the user named. It is taken even if a walk would skip it, unless its name indicates a secret. An archive
+//! is opened.
 #![expect(
     clippy::disallowed_methods,
     reason = "this is a source: it may list a directory to find similar names"
@@ -12,10 +12,10 @@ use super::{Filter, Opened};
 use crate::archive::Format;
 use crate::{SourceError, name};
 
-/// Siblings looked at to find a similar name.
+/// Siblings examined to find a similar name.
 const SIBLINGS_MAX: usize = 10_000;
 
-/// `given` is where it is, and the path that it is named by if that leads nowhere but down.
+/// `given` is its location, and the path it is named after if that path only descends.
 pub(super) fn open(
     (given, typed): (&Path, &Path),
     canonical: PathBuf,
@@ -35,7 +35,7 @@ pub(super) fn open(
     Ok(Opened::File { path: canonical, name, bytes })
 }
 
-/// The name beside a missing path that was most likely meant.
+/// The sibling of a missing path that was most likely meant.
 pub(super) fn similar_sibling(parent: &Path, missing: &Path) -> Option<PathBuf> {
     let wanted = missing.file_name()?.to_string_lossy().to_lowercase();
     let mut best: Option<(usize, String)> = None;
@@ -53,7 +53,7 @@ pub(super) fn similar_sibling(parent: &Path, missing: &Path) -> Option<PathBuf> 
     best.map(|(_, found)| if parent == Path::new(".") { found.into() } else { parent.join(found) })
 }
 
-/// The number of characters to add, drop or change to make one name the other (Levenshtein).
+/// The number of characters to insert, delete or replace to turn one name into the other (Levenshtein).
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,5 +1,5 @@
-//! The judgement over names, the same for files in a directory and entries of an archive: secrets, globs, default
-//! exclusions, hidden names. `globs` says which of them wins.
+//! Decides by name which files to take, in a directory and in an archive alike: secrets, globs, default exclusions,
+//! hidden names. `globs` documents their precedence.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::globs::Globs;
 use crate::corpus::ScanOptions;
 use crate::{SkipReason, SourceError, name, secrets};
 
-/// The options of a scan, ready to be held against names.
+/// The compiled options of a scan.
 pub(crate) struct Filter<'a> {
     pub(crate) options: &'a ScanOptions,
     globs: Globs,
@@ -19,7 +19,7 @@ impl<'a> Filter<'a> {
         Ok(Self { options, globs: Globs::compile(options)? })
     }
 
-    /// Why not to enter a directory. `path` is where it is; `relative` is how globs see it.
+    /// Why not to enter a directory. `path` is its location; globs match `relative`.
     pub(super) fn against_directory(
         &self,
         path: &Path,
@@ -45,7 +45,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Why not to take a file. Secrets come first: a key that is ignored as well is still reported as what it is.
+    /// Why not to take a file. Secrets come first: an ignored key is still reported as a secret.
     pub(super) fn against_file(
         &self,
         path: &Path,
@@ -55,7 +55,7 @@ impl<'a> Filter<'a> {
         self.against(path, relative, is_ignored, self.globs.includes(relative))
     }
 
-    /// The same, once it is known whether the globs ask for it.
+    /// The same, once it is known whether the globs include it.
     fn against(
         &self,
         path: &Path,
@@ -82,13 +82,13 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Whether a glob asks for this archive, and so for all that lies in it.
+    /// Whether a glob includes this archive, and thus all its entries.
     pub(crate) fn includes_archive(&self, relative: &str) -> bool {
         !self.options.include.is_empty() && self.globs.includes(relative)
     }
 
-    /// Why not to take an entry of an archive: as a walk would judge it and the directories it lies in. Where the archive
-    /// was asked for, the entry is too.
+    /// Why not to take an entry of an archive: by the rules of a walk for the entry and its directories. If the archive
+    /// was included, so is the entry.
     pub(crate) fn against_entry(&self, relative: &str, archive_is_included: bool) -> Option<SkipReason> {
         let directories = relative.match_indices('/').filter_map(|(at, _)| relative.get(..at));
         for directory in directories {
@@ -101,22 +101,22 @@ impl<'a> Filter<'a> {
         self.against(Path::new(relative), relative, || false, is_included)
     }
 
-    /// Whether a dot before the name of a file is no reason against it: secrets are allowed, and its name says secret.
+    /// Whether a hidden file is taken after all: secrets are allowed, and its name indicates one.
     fn opens_secret(&self, relative: &str) -> bool {
         self.options.allow_secrets && secrets::is_secret(Path::new(relative))
     }
 
-    /// The same for a directory that secrets are kept in.
+    /// The same for a directory of secrets.
     fn opens_secret_place(&self, relative: &str) -> bool {
         self.options.allow_secrets && secrets::is_secret_place(Path::new(relative))
     }
 
-    /// Whether the name says secret and nobody asked for it.
+    /// Whether the name indicates a secret that was not allowed.
     pub(super) fn is_secret(&self, path: &Path, relative: &str) -> bool {
         !self.options.allow_secrets && secrets::is_secret(path) && !self.globs.allows_secret(relative)
     }
 
-    /// Whether secrets in the text of this document are given out.
+    /// Whether the text of this document is returned unredacted.
     pub(crate) fn allows_secrets_in(&self, relative: &str) -> bool {
         self.options.allow_secrets || self.globs.allows_secret(relative)
     }

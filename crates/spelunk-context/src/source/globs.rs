@@ -1,8 +1,8 @@
-//! The globs of a scan, compiled. They see paths relative to the root of their source, with `/` between the parts.
+//! The compiled globs of a scan. They match paths relative to the root of their source, with `/` as the separator.
 //!
 //! Precedence, first match wins: secrets, `exclude`, ignore files, default exclusions and hidden names unless an
-//! `include` names them, not matched by `include`. An excluded or hidden directory is entered only if a glob has its name
-//! as one of its parts: `*.rs` does not open `target/`, `target/**/*.rs` does.
+//! `include` names them, not matched by `include`. An excluded or hidden directory is entered only if its name is a
+//! part of a glob: `*.rs` does not open `target/`, `target/**/*.rs` does.
 
 use std::collections::BTreeSet;
 
@@ -28,32 +28,32 @@ impl Globs {
         })
     }
 
-    /// Whether the user wants no part of this file or directory.
+    /// Whether the user excluded this file or directory.
     pub(crate) fn excludes(&self, path: &str) -> bool {
         self.exclude.any.is_match(path)
     }
 
-    /// Whether a file is among what is asked for.
+    /// Whether a file is included.
     pub(crate) fn includes(&self, path: &str) -> bool {
         self.include.is_empty || self.include.any.is_match(path) || self.allows_secret(path)
     }
 
-    /// Whether a glob asks for this file in particular, against the default exclusions.
+    /// Whether a glob names this file specifically, overriding the default exclusions.
     pub(crate) fn names(&self, path: &str) -> bool {
         self.include.explicit.is_match(path) || self.allows_secret(path)
     }
 
-    /// Whether a glob asks for this hidden file: `*` does not stand for a leading dot.
+    /// Whether a glob names this hidden file: `*` does not match a leading dot.
     pub(crate) fn names_hidden(&self, path: &str) -> bool {
         self.include.dotted.is_match(path) || self.allows_secret(path)
     }
 
-    /// Whether a glob has this directory's name as one of its parts.
+    /// Whether this directory's name is a part of a glob.
     pub(crate) fn names_directory(&self, name: &str) -> bool {
         self.include.parts.contains(name) || self.allow_secret.parts.contains(name)
     }
 
-    /// Whether the same is true of the globs that open secrets.
+    /// The same for the globs that allow secrets.
     pub(crate) fn names_secret_directory(&self, name: &str) -> bool {
         self.allow_secret.parts.contains(name)
     }
@@ -68,9 +68,9 @@ impl Globs {
 struct Globset {
     is_empty: bool,
     any: GlobSet,
-    /// Those whose last part says more than "everything": `*.svg` asks for drawings, `src/**` does not.
+    /// Globs whose last part is more specific than "everything": `*.svg` asks for drawings, `src/**` does not.
     explicit: GlobSet,
-    /// Those whose last part begins with a dot.
+    /// Globs whose last part begins with a dot.
     dotted: GlobSet,
     /// Every part without wildcards.
     parts: BTreeSet<String>,
@@ -83,7 +83,7 @@ impl Globset {
         let mut parts = BTreeSet::new();
         for glob in globs {
             let rooted = rooted(glob);
-            // What lies in a directory that the glob matches.
+            // Also match everything in a directory that the glob matches.
             let below = if rooted.ends_with("/**") { rooted.clone() } else { format!("{rooted}/**") };
             let itself = compile(glob, &rooted)?;
             let last = rooted.rsplit('/').next().unwrap_or_default();
@@ -118,7 +118,7 @@ fn unusable(glob: &str, error: &globset::Error) -> SourceError {
     SourceError::Glob { glob: glob.to_owned(), why: error.kind().to_string() }
 }
 
-/// The glob as it is held against a path from the root.
+/// The glob as it is matched against a path from the root.
 fn rooted(glob: &str) -> String {
     let plain = glob.strip_prefix("./").unwrap_or(glob);
     let plain = plain.strip_suffix('/').unwrap_or(plain);

@@ -1,5 +1,5 @@
-//! Text that came with the request: standard input, a member of a body, an upload. It has a name but no path, and would
-//! be copied wherever a run keeps its sources, so its secrets are taken out before anything is made of it.
+//! Text sent with the request: standard input, a field of a body, an upload. It has a name but no path, and is copied
+//! wherever a run keeps its sources, so its secrets are removed before it is used.
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ use crate::secrets::redact;
 /// The byte order mark.
 const MARK: char = '\u{feff}';
 
-/// The name a text is cited by; one without a name is `text`.
+/// The name a text is cited by; `text` if it has none.
 pub(crate) fn name(given: &str) -> String {
     let name = printable_text(given.trim());
     if name.is_empty() { "text".to_owned() } else { name }
 }
 
-/// A text that came with a request as it may be kept: without its secrets, unless they are allowed. Of a document that
-/// has to be extracted, what is kept is its text. Doing it twice is doing it once.
+/// The form in which text from a request is kept: without its secrets, unless they are allowed. For a document that
+/// needs extraction, its extracted text is kept. Idempotent.
 pub fn given_text<'a>(given: &str, bytes: &'a [u8], options: &ScanOptions) -> Cow<'a, [u8]> {
     let name = name(given);
-    // Globs that are wrong are refused by the scan, and allow nothing here.
+    // Invalid globs are refused by the scan, and allow nothing here.
     if Filter::compile(options).is_ok_and(|filter| filter.allows_secrets_in(&name)) {
         return Cow::Borrowed(bytes);
     }
@@ -42,14 +42,15 @@ pub fn given_text<'a>(given: &str, bytes: &'a [u8], options: &ScanOptions) -> Co
         },
         Err(_) => match redact(&decode::decode(bytes.to_vec())) {
             (_, redactions) if redactions.is_empty() => Cow::Borrowed(bytes),
-            // What was a second mark would be dropped as the first.
+            // A second mark would become the first and be dropped.
             (text, _) if text.starts_with(MARK) => Cow::Owned(format!("{MARK}{text}").into_bytes()),
             (text, _) => Cow::Owned(text.into_owned().into_bytes()),
         },
     }
 }
 
-/// How the text is had, if not by reading it. By its first bytes as well: what was kept of a PDF is text under its name.
+/// How the text is extracted, if it is not read directly. The first bytes count too: what was kept of a PDF is text
+/// under its name.
 pub(crate) fn extract_kind(name: &str, bytes: &[u8], options: &ScanOptions) -> Option<ExtractKind> {
     let kind = ExtractKind::of(name, options)?;
     let is_text = match kind {

@@ -1,4 +1,4 @@
-//! From cuts to chunks: lines are counted, overlaps are found, tokens are guessed. One pass over the text.
+//! Turns cuts into chunks: counts lines, finds overlaps and estimates tokens. One pass over the text.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use super::partition::estimate_tokens;
 use super::plain;
 use crate::lines::count_newlines;
 
-/// A chunk before it has a number.
+/// A chunk that has no number yet.
 pub(super) struct Draft {
-    /// Where its span ends.
+    /// The end of its span.
     pub(super) end: usize,
     pub(super) units: u64,
-    /// What it shows of the chunk before.
+    /// The overlap with the previous chunk.
     pub(super) overlap: Overlap,
     pub(super) scope: Option<String>,
     pub(super) shell: Option<Shell>,
 }
 
-/// How much of the chunk before is shown again.
+/// How much of the previous chunk is repeated.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Overlap {
     None,
@@ -27,7 +27,7 @@ pub(super) enum Overlap {
     Bytes(usize),
 }
 
-/// The chunks, and how many lines the text has.
+/// The chunks, and the number of lines in the text.
 pub(super) fn assemble(
     text: &str,
     drafts: Vec<Draft>,
@@ -89,7 +89,7 @@ fn prelude_at(bytes: &[u8], range: Range<usize>) -> Prelude {
     Prelude { span: range.start as u64..range.end as u64, lines: first..=last }
 }
 
-/// Where the overlap with the chunk before begins; the overlap is always shorter than that chunk.
+/// The start of the overlap with the previous chunk; the overlap is always shorter than that chunk.
 fn overlap_start(text: &str, before: Range<usize>, overlap: Overlap, bytes_max: usize) -> usize {
     let start = before.end;
     match overlap {
@@ -102,7 +102,7 @@ fn overlap_start(text: &str, before: Range<usize>, overlap: Overlap, bytes_max: 
     }
 }
 
-/// The start of the line that is `n_lines` before the end of the range, or as many as begin inside it.
+/// The start of the line that is `n_lines` before the end of the range, or of the earliest line that begins inside it.
 fn lines_back(bytes: &[u8], range: Range<usize>, n_lines: u64) -> usize {
     let mut start = range.end;
     for _ in 0..n_lines {

@@ -1,6 +1,6 @@
 //! Chunks: spans produced by partitioning for analysis, and the text an analyst reads for one. The spans of a document
-//! cover it exactly; what is shown before a span (imports, a header, the lines it shares with its neighbour) is not
-//! part of it.
+//! cover it exactly; what is shown before a span (imports, a header, lines shared with its neighbour) is not part of
+//! it.
 
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -11,31 +11,31 @@ use crate::pack::Span;
 /// Part of a document, for one analyst.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// The document's position in its corpus.
+    /// The document's index in its corpus.
     pub document_idx: u32,
     /// The document's name.
     pub document: Arc<str>,
-    /// From 0.
+    /// Its index in the document, from 0.
     pub index: u32,
-    /// How many chunks the document has.
+    /// The number of chunks of the document.
     pub n_chunks: u32,
-    /// The part of a long document whose text the spans count in; they count in the whole text where there is none.
+    /// The part of a long document that the spans refer to; `None` if they refer to the whole text.
     pub segment: Option<Segment>,
-    /// The bytes that are this chunk's own.
+    /// The bytes that belong to this chunk.
     pub span: Span,
-    /// The lines these bytes lie on, from 1.
+    /// The lines of these bytes, from 1.
     pub lines: RangeInclusive<u64>,
-    /// What every chunk of this document is shown first, unless it is part of the chunk.
+    /// What is shown before every chunk of this document, unless it is part of the chunk.
     pub prelude: Option<Prelude>,
-    /// The bytes of the chunk before that are shown again; empty if none are.
+    /// The bytes of the previous chunk that are repeated; empty if none are.
     pub overlap: Span,
-    /// Lines before `lines` on which the overlap lies.
+    /// Lines before `lines` that contain the overlap.
     pub overlap_lines: u64,
-    /// A guess at the tokens of the rendered text.
+    /// The estimated number of tokens of the rendered text.
     pub tokens_estimate: u64,
-    /// What the chunk holds, in the unit of its format.
+    /// The size of the chunk in the unit of its format.
     pub units: Units,
-    /// Where in the document it is: a JSON path, a heading, an enclosing definition.
+    /// Its position in the document: a JSON path, a heading, an enclosing definition.
     pub scope: Option<String>,
     /// The brackets around JSON that was cut out of them.
     pub shell: Option<Shell>,
@@ -44,34 +44,34 @@ pub struct Chunk {
 /// Part of a document that is too long to be held. Its text is read by [`View::read_part`](crate::View::read_part).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
-    /// Where it is in the document, in bytes as they are stored.
+    /// Its range in the document, in bytes as stored.
     pub bytes: Range<u64>,
-    /// What the text of the segment begins with: the prelude of the document, which lies in its first segment. Empty in
-    /// that one, and where there is none.
+    /// The prelude of the document, which is in its first segment; the text of every other segment begins with it.
+    /// Empty in the first segment, and if there is none.
     pub prelude: Arc<str>,
 }
 
 /// Lines that are shown before each chunk: imports, a header row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prelude {
-    /// Where they are in the text.
+    /// Their span in the text.
     pub span: Span,
-    /// The same in lines of the document, from 1.
+    /// Their lines in the document, from 1.
     pub lines: RangeInclusive<u64>,
 }
 
-/// What makes a cut-out piece of JSON a value again.
+/// What turns a piece of JSON into a value again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shell {
-    /// Brackets and keys before it; one line.
+    /// Brackets and keys before it, on one line.
     pub open: String,
     /// The piece without the commas around it.
     pub body: Span,
-    /// Brackets behind it.
+    /// Brackets after it.
     pub close: String,
 }
 
-/// How much of something there is, in the unit of its format.
+/// A quantity in the unit of its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Units {
     /// Lines of text.
@@ -83,14 +83,14 @@ pub enum Units {
 }
 
 impl Units {
-    /// How many.
+    /// The number of units.
     pub fn count(self) -> u64 {
         match self {
             Self::Lines(count) | Self::Rows(count) | Self::Elements(count) => count,
         }
     }
 
-    /// The word for the unit.
+    /// The name of the unit.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lines(_) => "lines",
@@ -101,7 +101,7 @@ impl Units {
 }
 
 impl Chunk {
-    /// The line of the document that a line of the rendered text is, both from 1.
+    /// Maps a line of the rendered text to a line of the document, both from 1.
     pub fn line_of(&self, rendered_line: u64) -> Option<u64> {
         let before = self.prelude.as_ref().map_or(0, |prelude| n_lines(&prelude.lines));
         let idx = rendered_line.checked_sub(1)?;
@@ -113,7 +113,7 @@ impl Chunk {
         (line <= *self.lines.end()).then_some(line)
     }
 
-    /// How long the rendered text is.
+    /// The length of the rendered text.
     pub(crate) fn rendered_bytes(&self) -> u64 {
         if let Some(Shell { open, body, close }) = &self.shell {
             return open.len() as u64 + (body.end - body.start) + close.len() as u64;
@@ -127,7 +127,7 @@ fn n_lines(lines: &RangeInclusive<u64>) -> u64 {
     (lines.end() + 1).saturating_sub(*lines.start())
 }
 
-/// Exactly what an analyst reads of a chunk. `text` is the whole text of its document, or of its segment.
+/// The exact text that an analyst reads of a chunk. `text` is the whole text of its document or segment.
 pub fn render(chunk: &Chunk, text: &str) -> String {
     if let Some(Shell { open, body, close }) = &chunk.shell {
         return [open, part(text, body), close].concat();

@@ -1,5 +1,5 @@
-//! Source code: definitions stay whole. They are found by parsing where there is a grammar for the language, and by
-//! how lines begin where there is none. Imports are found by lines in every language.
+//! Source code: definitions are kept whole. They are found by parsing if there is a grammar for the language, otherwise
+//! by how lines begin. Imports are found by lines in every language.
 
 use super::{Splitter, to_boundaries};
 use crate::kind::Language;
@@ -20,7 +20,7 @@ pub use syntax::{PARSE_TASK, serve_parse};
 /// Cuts before definitions.
 #[derive(Debug, Clone, Copy)]
 pub struct Code {
-    /// The language, where it is known.
+    /// The language, if known.
     pub language: Option<Language>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Place {
 pub(super) fn places(text: &str, language: Option<Language>) -> Vec<Place> {
     const LINES_PER_PLACE_MAX: u64 = 1000;
     let by_lines = line_rule::places(text);
-    // Where hardly a line begins like a definition, parsing would only repair what is no code.
+    // If hardly any line looks like a definition, parsing would only repair text that is not code.
     let is_code = by_lines.len() as u64 * LINES_PER_PLACE_MAX >= count_lines(text);
     let mut places = if is_code { parsed(text, language).unwrap_or(by_lines) } else { by_lines };
     places.sort_by_key(|place| (place.at, std::cmp::Reverse(place.strength)));
@@ -66,7 +66,7 @@ fn parsed(_: &str, _: Option<Language>) -> Option<Vec<Place>> {
     None
 }
 
-/// A mark before every line; those before definitions are strong.
+/// A mark before every line; marks before definitions are strong.
 pub(super) fn marks<'t>(text: &'t str, places: &'t [Place]) -> impl Iterator<Item = Mark> + 't {
     let mut after_blank = false;
     let mut ahead = places.iter().peekable();
@@ -83,7 +83,7 @@ pub(super) fn marks<'t>(text: &'t str, places: &'t [Place]) -> impl Iterator<Ite
     })
 }
 
-/// The first line of the innermost definition that a place lies in, by indentation.
+/// The first line of the innermost definition that contains an offset, by indentation.
 pub(super) fn scope_of(text: &str, at: usize) -> Option<String> {
     const SCOPE_CHARS_MAX: usize = 100;
     const LOOK_BACK_BYTES: usize = 256 * 1024;
@@ -95,7 +95,7 @@ pub(super) fn scope_of(text: &str, at: usize) -> Option<String> {
     let from = text.ceil_char_boundary(at.saturating_sub(LOOK_BACK_BYTES));
     let outer = text.get(from..at)?.lines().rev().find(|line| {
         let is_closing = line.trim_start().starts_with(['}', ')', ']', '#', '/', '*', '@']);
-        // A line that is only a bracket says nothing.
+        // A line with only a bracket is not informative.
         line.contains(char::is_alphabetic) && indent_of(line) < indent && !is_closing
     })?;
     Some(

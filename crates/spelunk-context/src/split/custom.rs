@@ -1,4 +1,4 @@
-//! Kinds that the user defined: a line that matches their pattern begins something that should stay whole.
+//! Custom kinds: a line that matches their pattern begins a unit that should stay whole.
 
 use regex::Regex;
 
@@ -6,7 +6,7 @@ use super::{Splitter, to_boundaries};
 use crate::lines::{is_blank, line_marks};
 use crate::pack::{Boundary, Mark, Strength};
 
-/// Cuts before lines that match.
+/// Cuts before matching lines.
 pub(super) struct Custom {
     pub(super) boundary: Regex,
 }

@@ -1,6 +1,6 @@
-//! JSON: an array is cut between elements, an object between keys, and each chunk is rendered as a value of its own:
-//! the elements inside the brackets they stood in. What is too large for a chunk is cut inside, element by element;
-//! a long string between its characters. Nothing is parsed: `scan` finds where values end.
+//! JSON: an array is cut between elements, an object between keys, and each chunk is rendered as a valid value: the
+//! elements inside their original brackets. A value too large for a chunk is cut inside, element by element; a long
+//! string between its characters. Nothing is parsed: `scan` finds where values end.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ mod scan;
 
 use scan::{Child, Children};
 
-/// How deep a chunk may lie. Below this, a value that is too large is cut like text.
+/// The maximum depth of a chunk. Below this, a value that is too large is cut like text.
 const DEPTH_MAX: usize = 16;
 
-/// The least room that a chunk of JSON needs; with less, text is cut like text.
+/// The minimum room for a chunk of JSON; with less, it is cut like text.
 pub(super) const BYTES_MIN: usize = 64;
 
 /// Cuts between the elements or keys of the outermost value.
@@ -34,26 +34,26 @@ impl Splitter for Json {
     }
 }
 
-/// A chunk of JSON before it has a number.
+/// A chunk of JSON that has no number yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// Where its span ends.
+    /// The end of its span.
     pub(super) end: usize,
-    /// None where it is no value of its own.
+    /// `None` if it is not a valid value by itself.
     pub(super) shell: Option<Shell>,
     pub(super) elements: u64,
-    /// The JSON path of what is in it.
+    /// The JSON path of its content.
     pub(super) scope: String,
 }
 
-/// What cutting a JSON text gave.
+/// The result of cutting a JSON text.
 pub(super) struct Cutting {
     pub(super) pieces: Vec<Piece>,
     /// Elements or keys of the outermost value.
     pub(super) elements: u64,
 }
 
-/// How many elements or keys the outermost value has; none for a text that is no container.
+/// The number of elements or keys of the outermost value; `None` for a text that is not a container.
 pub(super) fn count_elements(text: &str) -> Option<u64> {
     let mut children = Children::of_root(text.as_bytes())?;
     let mut elements = 0;
@@ -63,7 +63,7 @@ pub(super) fn count_elements(text: &str) -> Option<u64> {
     children.is_only(text.as_bytes()).then_some(elements)
 }
 
-/// Pieces of at most so many elements and bytes. None for a text that is no array or object, or broken.
+/// Pieces with limited elements and bytes. `None` for a text that is broken or not an array or object.
 pub(super) fn cut(text: &str, elements_max: u64, bytes_max: usize) -> Option<Cutting> {
     let root = Children::of_root(text.as_bytes())?;
     if bytes_max < BYTES_MIN {
@@ -72,7 +72,7 @@ pub(super) fn cut(text: &str, elements_max: u64, bytes_max: usize) -> Option<Cut
     let mut cutter = Cutter { text, elements_max: elements_max.max(1), bytes_max, pieces: Vec::new() };
     let mut levels = vec![Level::new(root, "", "", "$".to_owned())];
     let mut elements = 0;
-    // Each round takes one value of the text, at one of at most `DEPTH_MAX` levels.
+    // Each iteration consumes one value of the text, at one of at most `DEPTH_MAX` levels.
     while let Some(level) = levels.last_mut() {
         match level.children.next().ok()? {
             None => {
@@ -99,7 +99,7 @@ pub(super) fn cut(text: &str, elements_max: u64, bytes_max: usize) -> Option<Cut
     Some(Cutting { pieces: cut_raw(text, pieces, bytes_max), elements })
 }
 
-/// What is no value of its own is shown as it stands, with all that lies around it, and is cut like text.
+/// A piece that is not a valid value is shown as it is, with everything around it, and cut like text.
 fn cut_raw(text: &str, pieces: Vec<Piece>, bytes_max: usize) -> Vec<Piece> {
     let mut cut = Vec::with_capacity(pieces.len());
     let mut start = 0;
@@ -115,10 +115,10 @@ fn cut_raw(text: &str, pieces: Vec<Piece>, bytes_max: usize) -> Vec<Piece> {
     cut
 }
 
-/// A container that is being cut.
+/// A container being cut.
 struct Level<'t> {
     children: Children<'t>,
-    /// What is rendered before and behind its children, its own brackets included.
+    /// What is rendered before and after its children, including its own brackets.
     open: String,
     close: String,
     path: String,
@@ -127,7 +127,7 @@ struct Level<'t> {
     group: Option<Group>,
 }
 
-/// Neighbours that go into one piece.
+/// Adjacent children that go into one piece.
 struct Group {
     body: Range<usize>,
     next: usize,
@@ -158,7 +158,7 @@ struct Cutter<'t> {
 }
 
 impl<'t> Cutter<'t> {
-    /// Adds a child to the group of its level. A container that is too large comes back as the next level.
+    /// Adds a child to the group of its level. Returns a container that is too large as the next level.
     fn take(&mut self, level: &mut Level<'t>, child: &Child, is_deep: bool) -> Option<Level<'t>> {
         let room = self.bytes_max.saturating_sub(level.open.len() + level.close.len());
         let start = child.start();
@@ -213,7 +213,7 @@ impl<'t> Cutter<'t> {
         None
     }
 
-    /// A long string becomes several, each with its part of the characters.
+    /// Splits a long string into several, each with part of the characters.
     fn take_string(&mut self, child: &Child, open: &str, close: &str, path: &str) {
         let room = self.bytes_max.saturating_sub(open.len() + close.len() + 2).max(1);
         let end = child.value.end - 1;
@@ -235,7 +235,7 @@ impl<'t> Cutter<'t> {
         }
     }
 
-    /// What cannot be made a value again.
+    /// A child that cannot be made a valid value again.
     fn take_raw(&mut self, child: &Child, path: &str) {
         self.pieces.push(Piece { end: child.next, shell: None, elements: 1, scope: path.to_owned() });
     }
@@ -265,7 +265,7 @@ impl<'t> Cutter<'t> {
     }
 }
 
-/// A place in the inside of a string that is not in the middle of an escape, nor between two halves of one character.
+/// A cut inside a string, neither in the middle of an escape nor between the halves of a surrogate pair.
 fn string_cut(text: &str, range: Range<usize>, bytes_max: usize) -> usize {
     const ESCAPE_BYTES: usize = 6;
     let bytes = text.as_bytes();
@@ -273,7 +273,8 @@ fn string_cut(text: &str, range: Range<usize>, bytes_max: usize) -> usize {
     if at == range.end {
         return at;
     }
-    // The last escape that begins in reach of the cut. A backslash begins one if an even number stands before it.
+    // The last escape that begins within reach of the cut. A backslash begins one if preceded by an even number of
+    // them.
     let reach = at.saturating_sub(2 * ESCAPE_BYTES).max(range.start);
     let mut cut = at;
     let mut position = reach - trailing_backslashes(bytes, range.start..reach) % 2;
@@ -296,7 +297,7 @@ fn trailing_backslashes(bytes: &[u8], range: Range<usize>) -> usize {
     bytes.get(range).unwrap_or_default().iter().rev().take_while(|&&byte| byte == b'\\').count()
 }
 
-/// Whether `\uD83D` stands here, which needs the escape behind it.
+/// Whether there is a `\uD83D` here, which needs the escape after it.
 fn is_high_half(bytes: &[u8], at: usize) -> bool {
     let digits = bytes.get(at + 2..at + 4);
     digits.is_some_and(|digits| matches!(digits, [b'd' | b'D', b'8' | b'9' | b'a' | b'b' | b'A' | b'B']))

@@ -1,5 +1,5 @@
-//! JSON lines: a value per line, cut between lines. A line that is no JSON is still a line. The more fields the records
-//! have, the fewer go into a chunk.
+//! JSON lines: one value per line, cut between lines. A line that is not JSON is still a line. The more fields the
+//! records have, the fewer go into a chunk.
 
 use spelunk_types::Limits;
 
@@ -23,7 +23,7 @@ impl Splitter for JsonLines {
     }
 }
 
-/// Lines of a chunk, by how many fields the first records have.
+/// The target lines of a chunk, by the number of fields of the first records.
 pub(super) fn target_lines(limits: &Limits, text: &str) -> u64 {
     match n_fields_of_head(text) {
         Some(n_fields) if n_fields < NARROW_FIELDS_BELOW => limits.chunk_jsonl_narrow_lines,

@@ -1,5 +1,5 @@
-//! Logs: a record is a line with a time or a level and the lines that continue it. Stack traces are continuations, so
-//! they stay with the record that raised them. Where lines have no times, indentation and words tell traces.
+//! Logs: a record is a line with a time or a level, and the lines that continue it. Stack traces are continuations, so
+//! they stay with their record. If lines have no times, traces are recognised by indentation and words.
 
 use super::{Splitter, to_boundaries};
 use crate::lines::{is_blank, line_marks, lines};
@@ -37,7 +37,7 @@ fn is_timed(text: &str) -> bool {
     n_starts > 0 && n_starts * 2 >= n_lines
 }
 
-/// Whether the lines before belong to a stack trace.
+/// Whether the previous lines belong to a stack trace.
 struct Trace {
     is_open: bool,
 }
@@ -51,13 +51,13 @@ impl Trace {
             self.is_open = !is_blank(line);
             return true;
         }
-        // The last line of a Python trace names the error and stands at the margin. One such line, no more.
+        // The last line of a Python trace names the error and is not indented. One such line, no more.
         let was_open = std::mem::replace(&mut self.is_open, false);
         was_open && !is_log_start(line)
     }
 }
 
-/// Whether a line begins with a time or a level, perhaps in brackets or behind an address.
+/// Whether a line begins with a time or a level, perhaps in brackets or after an address.
 pub(crate) fn is_log_start(line: &[u8]) -> bool {
     const HEAD_BYTES: usize = 56;
     const LEVELS: [&[u8]; 10] = [
@@ -80,7 +80,7 @@ pub(crate) fn is_log_start(line: &[u8]) -> bool {
     has_date(head) || has_clock(head) || is_epoch(bare) || LEVELS.iter().any(|level| bare.starts_with(level))
 }
 
-/// `10:59`, where the digits are two and two.
+/// `10:59`: two digits each.
 fn has_clock(head: &[u8]) -> bool {
     head.windows(5).any(|window| is_pattern(window, b"dd:dd"))
 }
@@ -90,7 +90,7 @@ fn has_date(head: &[u8]) -> bool {
     head.windows(10).any(|window| is_pattern(window, b"dddd-dd-dd") || is_pattern(window, b"dddd/dd/dd"))
 }
 
-/// Seconds or milliseconds since 1970 at the start.
+/// Whether it begins with seconds or milliseconds since 1970.
 fn is_epoch(head: &[u8]) -> bool {
     let n_digits = head.iter().take_while(|byte| byte.is_ascii_digit()).count();
     matches!(n_digits, 10 | 13) && head.first().is_some_and(|&byte| byte == b'1')

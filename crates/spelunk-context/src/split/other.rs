@@ -1,4 +1,4 @@
-//! Everything without rules of its own (markup, config, unknown): lines, of which none is better than another.
+//! Everything without rules of its own (markup, config, unknown): cut between lines, all equally good.
 
 use super::{Splitter, to_boundaries};
 use crate::lines::line_marks;

@@ -1,5 +1,5 @@
-//! The partitioner: one document into chunks, by the target of its type and under the ceiling in tokens. Each type says
-//! where it may be cut and how large its chunks should be; the cutting itself is `pack`'s.
+//! The partitioner: splits one document into chunks, by the target of its type and under the token ceiling. Each type
+//! says where it may be cut and how large its chunks should be; `pack` does the cutting.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,61 +14,61 @@ use crate::kind::{ContentType, CustomKind, Detected};
 use crate::lines::count_lines;
 use crate::pack::{Cut, Mark, Room, Strength, group};
 
-/// Bytes that count as one token. Providers count otherwise; this is for planning.
+/// Bytes that count as one token. Providers count differently; this is for planning.
 const TOKEN_BYTES: u64 = 4;
 
-/// The share of the ceiling that imports, a header or an overlap may take.
+/// The share of the ceiling that imports, a header or an overlap may use.
 const BESIDE_SHARE: usize = 8;
 
-/// Chunks that the target of a type makes of one document; of a longer one, chunks are longer. A line may be empty and a
-/// chunk is some hundred bytes, so without this a plan would be larger than its text.
+/// The maximum number of chunks that the target of a type makes of one document; chunks of longer documents are larger.
+/// A line may be empty and a chunk takes some hundred bytes, so without this a plan could be larger than its text.
 const CHUNKS_MAX: u64 = 20_000;
 
-/// What the number of a line takes where an analyst is shown it. Chunks do not become so long that their numbers alone would
-/// fill them.
+/// The size of a line number as shown to an analyst. Chunks are limited so that their line numbers alone cannot fill
+/// them.
 const NUMBER_BYTES: u64 = 16;
 
-/// A guess at the tokens of so many bytes of text.
+/// The estimated number of tokens in `bytes` bytes of text.
 pub fn estimate_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(TOKEN_BYTES)
 }
 
-/// How documents are cut.
+/// How documents are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// By the rules of their type.
     ByType,
-    /// By tokens with an overlap, whatever they are.
+    /// By tokens with an overlap, whatever their type.
     Plain,
 }
 
 /// A document with its text.
 #[derive(Debug, Clone, Copy)]
 pub struct DocText<'t> {
-    /// Its position in the corpus.
+    /// Its index in the corpus.
     pub idx: u32,
     /// Its name.
     pub name: &'t str,
-    /// All of its text.
+    /// Its whole text.
     pub text: &'t str,
-    /// What it is.
+    /// Its format.
     pub detected: &'t Detected,
 }
 
-/// A document cut into chunks.
+/// A document split into chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cutting {
-    /// The lines of the document.
+    /// The number of lines of the document.
     pub lines: u64,
-    /// The same in the unit of its format.
+    /// Its length in the unit of its format.
     pub units: Units,
-    /// What the target alone would make of it.
+    /// The number of chunks that the target alone would give.
     pub partitions_expected: u64,
     /// Their spans cover the text in order. An empty text has none.
     pub chunks: Vec<Chunk>,
 }
 
-/// Cuts documents into chunks.
+/// Splits documents into chunks.
 #[derive(Debug, Clone, Copy)]
 pub struct Partitioner<'l> {
     limits: &'l Limits,
@@ -77,17 +77,17 @@ pub struct Partitioner<'l> {
     chunks_max: u64,
 }
 
-/// How the definitions of code are found.
+/// How code definitions are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeRule {
-    /// By parsing, where there is a grammar.
+    /// By parsing, if there is a grammar.
     Parsed,
-    /// By how lines begin: some fifty times faster, and right for code that is laid out in the usual way.
+    /// By how lines begin: some fifty times faster, and correct for conventionally formatted code.
     Lines,
 }
 
 impl CodeRule {
-    /// The word for it in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Parsed => "parsed",
@@ -96,7 +96,7 @@ impl CodeRule {
     }
 }
 
-/// What a type makes of a text: where the chunks end, and what is shown before each.
+/// The cuts of a text by the rules of its type, and what is shown before each chunk.
 struct Drafts {
     parts: Vec<Draft>,
     prelude: Option<Range<usize>>,
@@ -106,7 +106,7 @@ struct Drafts {
 }
 
 impl<'l> Partitioner<'l> {
-    /// A partitioner under these limits. Code is parsed.
+    /// A partitioner with these limits. Code is parsed.
     pub fn new(limits: &'l Limits, mode: Mode) -> Self {
         Self { limits, mode, code_rule: CodeRule::Parsed, chunks_max: CHUNKS_MAX }
     }
@@ -117,18 +117,18 @@ impl<'l> Partitioner<'l> {
         Self { code_rule, ..self }
     }
 
-    /// The same for a part of a document, which may be cut into as many chunks as its share of the document is.
+    /// The same for a part of a document, whose chunk limit is its share of the document's.
     #[must_use]
     pub(crate) fn with_share(self, bytes: u64, of_bytes: u64) -> Self {
         let share = CHUNKS_MAX.saturating_mul(bytes) / of_bytes.max(1);
         Self { chunks_max: share.clamp(1, CHUNKS_MAX), ..self }
     }
 
-    /// Cuts a document.
+    /// Splits a document.
     pub fn cut(&self, document: DocText<'_>) -> Cutting {
         let Drafts { parts, prelude, units, n_units, target } = self.drafts(document);
         let name: Arc<str> = document.name.into();
-        // What is shown before a chunk shares one room, whether it is a prelude, an overlap or both.
+        // A prelude and an overlap share one budget.
         let prelude_bytes = prelude.as_ref().map_or(0, ExactSizeIterator::len);
         let overlap_bytes_max = (self.bytes_max() / BESIDE_SHARE).saturating_sub(prelude_bytes);
         let (mut chunks, lines) = assemble(document.text, parts, prelude, overlap_bytes_max);
@@ -143,8 +143,8 @@ impl<'l> Partitioner<'l> {
         Cutting { lines, units: units(n_units), partitions_expected, chunks }
     }
 
-    /// How much there is of a document, without cutting it. Broken JSON is measured as far as it goes; cutting it may
-    /// find more that is wrong.
+    /// The length of a document, without splitting it. Broken JSON is measured as far as it is valid; splitting it may
+    /// find more errors.
     pub fn measure(&self, document: DocText<'_>) -> (u64, Units) {
         let DocText { text, detected, .. } = document;
         let lines = count_lines(text);
@@ -172,12 +172,12 @@ impl<'l> Partitioner<'l> {
         (lines, units)
     }
 
-    /// The longest chunk as rendered, in bytes.
+    /// The maximum size of a rendered chunk in bytes.
     fn bytes_max(&self) -> usize {
         usize::try_from(self.limits.chunk_tokens_max.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX).max(1)
     }
 
-    /// The same without what is shown beside the chunk's own bytes.
+    /// The same without the prelude and overlap.
     fn bytes_own_max(&self) -> usize {
         self.bytes_max() - self.bytes_max() / BESIDE_SHARE
     }
@@ -211,7 +211,7 @@ impl<'l> Partitioner<'l> {
         own.unwrap_or_else(|| target_units(self.limits, content_type)).max(1)
     }
 
-    /// The target, or more where that would make too many chunks of a text.
+    /// The target, or more if it would make too many chunks of a text.
     fn long(&self, target: u64, text: &str) -> u64 {
         let needed =
             count_lines(text).div_ceil(self.chunks_max).min(self.bytes_own_max() as u64 / NUMBER_BYTES);
@@ -222,7 +222,7 @@ impl<'l> Partitioner<'l> {
         let target = self.long(self.target(ContentType::SourceCode, detected.custom.as_deref()), text);
         let prelude = code::prelude_of(text, self.bytes_max() / BESIDE_SHARE);
         let room = Room::around(target, self.bytes_own_max());
-        // What fits into one chunk is not cut, so nobody has to know where it could be.
+        // A text that fits into one chunk is not cut, so boundaries are not needed.
         if text.len() <= self.bytes_own_max() && count_lines(text) <= target {
             let whole = by_lines(text, code::marks(text, &[]), &room, &|_| Overlap::None);
             return Drafts { prelude, ..whole };
@@ -257,7 +257,7 @@ impl<'l> Partitioner<'l> {
     fn json(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
         let target = self.target(ContentType::Json, kind);
         let Some(cutting) = json::cut(text, target, self.bytes_max()) else {
-            // Several values in one file are lines; what is broken is text.
+            // Several values in one file are treated as lines; broken JSON as text.
             let first = slice(text, 0..memchr::memchr(b'\n', text.as_bytes()).unwrap_or(text.len()));
             return match json::count_elements(first) {
                 Some(_) => self.jsonl(text, None),
@@ -293,7 +293,7 @@ impl<'l> Partitioner<'l> {
     fn prose(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
         let room = Room::up_to(self.long(self.target(ContentType::Prose, kind), text), self.bytes_own_max());
         let overlap = Overlap::Lines(self.limits.overlap_prose_lines);
-        // A section that begins needs nothing from before it.
+        // A chunk that begins a section or item needs no overlap.
         let overlap_at = |cut: Option<Strength>| match cut {
             Some(Strength::Section | Strength::Item) => Overlap::None,
             Some(Strength::Paragraph | Strength::Sentence | Strength::Word) | None => overlap,
@@ -346,7 +346,7 @@ fn to_drafts(cuts: &[Cut], overlap_at: &dyn Fn(Option<Strength>) -> Overlap) -> 
     drafts
 }
 
-/// The heading that each chunk begins under. Only the last one is held: a text may be nothing but headings.
+/// The heading that each chunk begins under. Only the latest one is held: a text may consist of headings.
 fn name_sections(text: &str, drafts: &mut [Draft]) {
     let mut headings = prose::each_heading(text).peekable();
     let (mut start, mut under) = (0, None);

@@ -1,4 +1,5 @@
-//! The plain mode: chunks of so many tokens with an overlap, whatever the format. Cut where prose would be cut.
+//! The plain mode: chunks of a fixed number of tokens with an overlap, whatever the format. Cuts at the boundaries of
+//! prose.
 
 use super::{prose, slice};
 use crate::lines::count_newlines;
@@ -17,7 +18,7 @@ pub(super) fn cuts(text: &str, bytes_max: usize) -> Vec<Cut> {
     };
     let marks = prose::marks(text).map(|mark| Mark { units: mark.at as u64, ..mark });
     let mut cuts = group(text, marks, &room);
-    // Bytes were what the room counted; lines are what a reader wants to know.
+    // The cuts were made by bytes; report lines instead.
     let mut start = 0;
     for cut in &mut cuts {
         let own = slice(text, start..cut.at);
@@ -28,7 +29,7 @@ pub(super) fn cuts(text: &str, bytes_max: usize) -> Vec<Cut> {
     cuts
 }
 
-/// Where the overlap before `at` begins: behind a blank if one is near, never before `earliest`.
+/// The start of the overlap before `at`: after whitespace if there is some nearby, never before `earliest`.
 pub(super) fn overlap_start(text: &str, at: usize, earliest: usize, bytes_max: usize) -> usize {
     let reach = text.ceil_char_boundary(at.saturating_sub(bytes_max).max(earliest).min(at));
     let half = reach + (at - reach) / 2;

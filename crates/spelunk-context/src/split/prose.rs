@@ -1,4 +1,4 @@
-//! Prose: sections under headings, paragraphs between blank lines, lines. A `#` inside a code fence is no heading.
+//! Prose: sections under headings, paragraphs between blank lines, lines. A `#` inside a code fence is not a heading.
 
 use super::{Splitter, to_boundaries};
 use crate::lines::{is_blank, line_marks, lines};
@@ -17,11 +17,11 @@ impl Splitter for Prose {
 /// A heading of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// From 1, the highest.
+    /// From 1, the top level.
     pub level: u8,
-    /// Without its marks.
+    /// Without its markup.
     pub title: String,
-    /// The line it stands on, from 1.
+    /// Its line, from 1.
     pub line: u64,
     /// The offset of that line.
     pub at: u64,
@@ -32,7 +32,7 @@ pub fn headings(text: &str) -> Vec<Heading> {
     each_heading(text).collect()
 }
 
-/// The same, one by one.
+/// The same as an iterator.
 pub(super) fn each_heading(text: &str) -> impl Iterator<Item = Heading> {
     let mut fence = Fence::default();
     lines(text).zip(1..).filter_map(move |((at, line), number)| {
@@ -65,16 +65,16 @@ pub(super) fn marks(text: &str) -> impl Iterator<Item = Mark> {
     })
 }
 
-/// The code fence that is open, if one is.
+/// The open code fence, if any.
 #[derive(Debug, Default)]
 struct Fence {
     open: Option<(u8, usize)>,
-    /// Whether the line just taken opened it.
+    /// Whether the current line opened it.
     is_opening: bool,
 }
 
 impl Fence {
-    /// Whether a line belongs to a fenced block, its first and last line included.
+    /// Whether a line belongs to a fenced block, including its first and last line.
     fn takes(&mut self, line: &[u8]) -> bool {
         let line = line.trim_ascii();
         let sign = line.first().copied().filter(|&byte| byte == b'`' || byte == b'~');
@@ -98,7 +98,7 @@ impl Fence {
     }
 }
 
-/// The level of a heading: `## Two`, `== Two`, or a line that is underlined with `===` or `---`.
+/// The level of a heading: `## Two`, `== Two`, or a line underlined with `===` or `---`.
 fn heading_level(rest: &[u8], bytes: usize) -> Option<u8> {
     let line = rest.get(..bytes)?;
     let first = *line.first()?;
@@ -113,7 +113,7 @@ fn heading_level(rest: &[u8], bytes: usize) -> Option<u8> {
     let below = rest.get(bytes..)?;
     let sign = *below.first().filter(|&&byte| matches!(byte, b'=' | b'-' | b'~' | b'^'))?;
     let below = below.get(..memchr::memchr(b'\n', below).unwrap_or(below.len()))?.trim_ascii_end();
-    // A list or a rule under a paragraph is shorter than its last line; an underline is not.
+    // A list or a rule below a paragraph is shorter than its last line; an underline is not.
     let is_underline = below.len() >= 3 && below.iter().all(|&byte| byte == sign);
     let is_long_enough = below.len() + 2 >= line.trim_ascii_end().len();
     match sign {

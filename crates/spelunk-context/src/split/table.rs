@@ -1,18 +1,18 @@
-//! Tables: CSV, TSV and their relatives, cut between rows. A row is a record, not a line: a quoted field may hold
-//! newlines. Quotes count only where a field begins, so an inch sign inside one does no harm.
+//! Tables: CSV, TSV and similar formats, cut between rows. A row is a record, not a line: a quoted field may contain
+//! newlines. A quote counts only at the beginning of a field, so an inch sign inside one is harmless.
 
 use std::ops::Range;
 
 use super::{Splitter, slice, to_boundaries};
 use crate::pack::{Boundary, Mark, Strength};
 
-/// A quoted field longer than this was never closed; its quote is taken as a letter.
+/// A longer quoted field was never closed; its quote is treated as an ordinary character.
 const QUOTED_BYTES_MAX: usize = 256 * 1024;
 
-/// Rows looked at to tell the delimiter and whether a table is sparse.
+/// Rows sampled to find the delimiter and whether a table is sparse.
 const SAMPLE_ROWS: usize = 100;
 
-/// Bytes of a table that are looked at for that.
+/// Bytes of a table that are sampled.
 const SAMPLE_BYTES: usize = 64 * 1024;
 
 /// Cuts between rows.
@@ -26,14 +26,14 @@ impl Splitter for Table {
     }
 }
 
-/// What the first rows say about a table.
+/// The properties of a table, found from its first rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub(crate) delimiter: u8,
-    /// The first row, with its line end.
+    /// The first row, including its line end.
     pub(crate) header: Range<usize>,
     pub(crate) n_columns: u64,
-    /// Half of the cells in the sample or more are empty.
+    /// Whether at least half of the cells in the sample are empty.
     pub(crate) is_sparse: bool,
 }
 
@@ -56,7 +56,7 @@ impl Shape {
     }
 }
 
-/// A mark behind each row; units are rows without the header.
+/// A mark after each row; units are rows without the header.
 pub(super) fn marks<'t>(text: &'t str, shape: &Shape) -> impl Iterator<Item = Mark> + 't {
     let mut start = shape.header.end;
     let mut n_rows = 0;
@@ -72,7 +72,7 @@ fn is_line_end(row: &[u8]) -> bool {
     matches!(row, b"\n" | b"\r\n")
 }
 
-/// The sign between cells: the one that gives the first rows the same width, and the widest of those.
+/// The delimiter between cells: the one that gives the first rows the same width, and the widest of those.
 pub(crate) fn delimiter_of(text: &str) -> Option<u8> {
     const SAMPLE: usize = 5;
     let head = slice(text, 0..text.floor_char_boundary(SAMPLE_BYTES));
@@ -87,7 +87,7 @@ pub(crate) fn delimiter_of(text: &str) -> Option<u8> {
     Some(best.1)
 }
 
-/// How many cells each row has, blank ones left out. The last row of a text that was cut is left out too.
+/// The number of cells in each row, without blank rows. The last row of a truncated text is left out too.
 pub(crate) fn widths(text: &str, delimiter: u8, is_cut: bool) -> impl Iterator<Item = usize> {
     let mut start = 0;
     Rows::of(text, delimiter).filter_map(move |end| {
@@ -98,7 +98,7 @@ pub(crate) fn widths(text: &str, delimiter: u8, is_cut: bool) -> impl Iterator<I
     })
 }
 
-/// The cells of one row, quotes and all.
+/// The cells of one row, including quotes.
 pub(crate) fn cells(row: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
     let row = row.strip_suffix(b"\n").unwrap_or(row);
     let row = row.strip_suffix(b"\r").unwrap_or(row);
@@ -144,7 +144,7 @@ impl Iterator for Rows<'_> {
             return None;
         }
         let mut at = start;
-        // Each round moves behind a quote or a newline.
+        // Each iteration moves past a quote or a newline.
         while let Some(offset) = memchr::memchr2(b'"', b'\n', self.bytes.get(at..).unwrap_or_default()) {
             let found = at + offset;
             at = found + 1;
@@ -163,7 +163,7 @@ impl Iterator for Rows<'_> {
     }
 }
 
-/// Behind the quote that closes the one at `start`; none if it is not closed within reach.
+/// The offset after the quote that closes the one at `start`; `None` if it is not closed within reach.
 fn quoted_end(bytes: &[u8], start: usize) -> Option<usize> {
     let reach = start.saturating_add(QUOTED_BYTES_MAX).min(bytes.len());
     let mut at = start + 1;

@@ -1,18 +1,18 @@
-//! How large a chunk should be, per content type, and how many chunks that makes.
+//! The target size of a chunk per content type, and the number of chunks that it implies.
 
 use spelunk_types::Limits;
 
 use super::table::Shape;
 use crate::kind::ContentType;
 
-/// How many columns a table has, and how full they are.
+/// The number of columns of a table, and how full they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
     /// Few columns.
     Narrow,
-    /// Many columns with values in most.
+    /// Many columns, most of them filled.
     WideDense,
-    /// Many columns, half of them empty or more.
+    /// Many columns, at least half of them empty.
     WideSparse,
 }
 
@@ -28,7 +28,7 @@ impl Width {
     }
 }
 
-/// Rows of a chunk of a table.
+/// The target rows of a chunk of a table.
 pub fn target_rows(limits: &Limits, width: Width) -> u64 {
     match width {
         Width::Narrow => limits.chunk_narrow_rows,
@@ -37,7 +37,7 @@ pub fn target_rows(limits: &Limits, width: Width) -> u64 {
     }
 }
 
-/// Lines or elements of a chunk; of a table, rows of a narrow one.
+/// The target lines or elements of a chunk; for a table, the rows of a narrow one.
 pub fn target_units(limits: &Limits, content_type: ContentType) -> u64 {
     match content_type {
         ContentType::SourceCode => limits.chunk_code_lines,
@@ -50,7 +50,7 @@ pub fn target_units(limits: &Limits, content_type: ContentType) -> u64 {
     }
 }
 
-/// How many chunks the target makes of so many units: at least one, and never two of what fits into one.
+/// The number of chunks that the target makes of `units`: at least one, and never two if they fit into one.
 pub fn partitions_expected(units: u64, target: u64) -> u64 {
     units.div_ceil(target.max(1)).max(1)
 }

@@ -1,4 +1,4 @@
-//! What holds for every splitter and every partition, over ordinary and pathological text.
+//! Properties of every splitter and every partition, over ordinary and pathological text.
 
 use proptest::prelude::*;
 use spelunk_types::Limits;
@@ -111,7 +111,7 @@ fn check(text: &str, cutting: &Cutting, limits: &Limits) -> Result<(), TestCaseE
     Ok(())
 }
 
-/// Every rendered line is found in the line of the document that it claims to be.
+/// Every rendered line matches the line of the document that it claims to be.
 fn check_lines(text: &str, chunk: &Chunk, rendered: &str) -> Result<(), TestCaseError> {
     let originals: Vec<&str> = text.split('\n').collect();
     let body = match &chunk.shell {
@@ -135,7 +135,7 @@ fn check_lines(text: &str, chunk: &Chunk, rendered: &str) -> Result<(), TestCase
     Ok(())
 }
 
-/// Text that looks a little like everything.
+/// Text that resembles every format a little.
 fn mixed() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "a",
@@ -275,7 +275,7 @@ fn imports_and_an_overlap_share_the_room_beside_a_chunk() {
     assert_eq!(tokens, [4, 5, 20, 8]);
 }
 
-/// Found by `fuzz`: the comma behind a number that is too long, and blanks around it, were not counted.
+/// Found by `fuzz`: the comma after a number that is too long, and the whitespace around it, were not counted.
 #[test]
 fn json_that_cannot_be_cut_into_values_stays_under_the_ceiling() {
     let text = format!("[\n{}1{} ,2]{}", " ".repeat(30), "0".repeat(70), "\n".repeat(70));
@@ -382,7 +382,7 @@ fn a_document_of_many_short_lines_has_no_more_chunks_than_a_plan_can_hold() {
             assert!((15_000..=20_000).contains(&chunks.len()), "{text:?} as {kind:?}: {}", chunks.len());
         }
     }
-    // What is not too many is cut by the target.
+    // A number of chunks within the limit follows from the target.
     let chunks = cut(&"\n".repeat(20_000), &detected(ContentType::Unknown), &limits, Mode::ByType).chunks;
     assert_eq!(chunks.len(), 20_000);
 }

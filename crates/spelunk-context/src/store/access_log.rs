@@ -1,17 +1,17 @@
-//! The access log: which context was looked at, and how. Bounded in entries; its totals go on counting when entries are
-//! dropped.
+//! The access log: which contexts were accessed, and how. The number of entries is bounded; totals keep counting when
+//! entries are dropped.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 
 use crate::store::ContextId;
 
-/// What was done.
+/// The kind of access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Action {
     /// Contexts were listed.
     List,
-    /// The beginning of one was read.
+    /// The first lines of one were read.
     Peek,
     /// One was searched.
     Grep,
@@ -46,22 +46,22 @@ impl fmt::Display for Action {
 /// One access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccessEntry {
-    /// What was done.
+    /// The kind of access.
     pub action: Action,
-    /// To which context; `None` for all of them.
+    /// The context accessed; `None` for all of them.
     pub context: Option<ContextId>,
-    /// With what: a pattern, a page. At most 200 characters of it.
+    /// The pattern or page, at most 200 characters.
     pub detail: String,
-    /// When.
+    /// The time of access.
     pub at_ms: u64,
 }
 
-/// What was done so far, dropped entries included.
+/// Totals so far, including dropped entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AccessSummary {
-    /// Everything.
+    /// All accesses.
     pub n_accesses: u64,
-    /// By action. Actions that were not taken are not listed.
+    /// Accesses by action. Actions that never occurred are not listed.
     pub by_action: BTreeMap<Action, u64>,
     /// Loads per peek; `None` before the first peek.
     pub load_to_peek_ratio: Option<f64>,
@@ -98,7 +98,7 @@ impl AccessLog {
         self.entries.iter()
     }
 
-    /// Drops the entries. The totals stay.
+    /// Drops the entries. The totals are kept.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
     }

@@ -1,5 +1,5 @@
-//! What a new context must fulfil: a kind that exists, a description of bounded size, and a source that may be read.
-//! Everything here happens before a lock is taken.
+//! The requirements for a new context: a kind that exists, a description of bounded size and a readable source. All
+//! checks here run before a lock is taken.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ const VALUE_BYTES_MAX: usize = 2000;
 const ADDRESS_BYTES_MAX: usize = 2000;
 
 impl ContextStore {
-    /// The context that is to be registered, and its text if it is inline. `admitted` is a source that was looked at
-    /// already: extracting a document twice would take twice as long.
+    /// Builds the context to register, and its text if it is inline. `admitted` is a source that was already checked:
+    /// extracting a document twice would take twice as long.
     pub(super) fn admit(
         &self,
         new: NewContext,
@@ -54,7 +54,7 @@ impl ContextStore {
         match source {
             NewSource::File(path) => self.look_at_file(&path).map_err(|refusal| refusal.into_error(id)),
             NewSource::Inline(text) => {
-                // Taken out now: the text is copied beside the registry, and from there into runs and indexes.
+                // Redact now: the text is copied next to the registry, and from there into runs and indexes.
                 let text = match self.settings.secrets {
                     SecretFiles::Refused => secrets::redact(&text).0.into_owned(),
                     SecretFiles::Allowed => text,
@@ -80,8 +80,8 @@ impl ContextStore {
         }
     }
 
-    /// Looks at a file and reads it as far as it takes to know that it has text: to its end where the text has to be
-    /// extracted or unpacked.
+    /// Checks a file, reading only as much as needed to know that it has text: all of it if the text must be extracted
+    /// or unpacked.
     pub(super) fn look_at_file(&self, path: &Path) -> Result<Admitted, Refusal> {
         let absent = |error| Refusal::from(SourceError::from_io(path, error));
         let absolute = std::path::absolute(path).map_err(absent)?;
@@ -96,7 +96,7 @@ impl ContextStore {
         if !metadata.is_file() {
             return Err(Refusal::from(SourceError::Special { path: path.to_owned() }));
         }
-        // What cannot be read as text is refused now, not at the first look.
+        // A file that cannot be read as text is refused now, not at the first access.
         let allow_secrets = self.settings.secrets == SecretFiles::Allowed;
         let derived = Reader::open_derived(&absolute, allow_secrets).map_err(Refusal::Unread)?;
         let mut revision = Stamp::of(&metadata).revision();
@@ -110,8 +110,8 @@ impl ContextStore {
         Ok(admitted)
     }
 
-    /// Whether a file may be read, links resolved. Asked when it is registered and each time it is opened, because a link
-    /// can be changed in between.
+    /// Whether a file may be read, with links resolved. Checked at registration and at every open, because a link can
+    /// change in between.
     pub(super) fn check_place(&self, path: &Path) -> Result<(), Refusal> {
         let resolved =
             path.canonicalize().map_err(|error| Refusal::from(SourceError::from_io(path, error)))?;
@@ -134,7 +134,7 @@ impl ContextStore {
     }
 }
 
-/// A source that may be read, the text that came with it, and what is to be known about it.
+/// A readable source, the text that came with it, and its metadata.
 #[derive(Debug, Clone)]
 pub(super) struct Admitted {
     source: ContextSource,
@@ -155,7 +155,7 @@ impl Admitted {
 pub(super) enum Refusal {
     /// It cannot be read, or has no text.
     Unread(ReadError),
-    /// It may be no context wherever it is read.
+    /// It is outside the roots, a directory, or has a path that is not Unicode.
     File(StoreError),
 }
 
@@ -173,7 +173,7 @@ impl Refusal {
         }
     }
 
-    /// Why a walk leaves the file out; `None` for what is wrong with more than the file.
+    /// The reason a directory walk skips the file; `None` if the problem is not limited to the file.
     pub(super) fn skip_reason(&self) -> Option<SkipReason> {
         match self {
             Self::Unread(ReadError::NotText { why, .. }) => Some((*why).into()),
@@ -203,7 +203,7 @@ fn reason_of(source: &SourceError) -> Option<SkipReason> {
         SourceError::NotText { why, .. } => Some((*why).into()),
         SourceError::Extract { source, .. } => Some(source.reason()),
         SourceError::Archive { .. } => Some(SkipReason::Damaged),
-        // An archive with nothing readable in it: the gravest reason speaks for all.
+        // An archive with nothing readable in it: report the gravest reason.
         SourceError::Empty { skipped, .. } => {
             let mut grave = [SkipReason::Damaged, SkipReason::Encrypted, SkipReason::TooLarge].into_iter();
             grave.find(|reason| skipped.contains_key(reason.name())).or(Some(SkipReason::NoText))
@@ -260,7 +260,7 @@ fn check_length(
     Ok(())
 }
 
-/// The path of a `file:` URI of this machine; `None` for another scheme.
+/// The path of a local `file:` URI; `None` for another scheme.
 fn path_of_uri(uri: &str) -> Result<Option<PathBuf>, StoreError> {
     let bad = || StoreError::BadUri { uri: crate::name::printable_text(uri) };
     let (scheme, rest) = uri.split_once(':').ok_or_else(bad)?;
@@ -283,7 +283,7 @@ fn path_of_uri(uri: &str) -> Result<Option<PathBuf>, StoreError> {
     unescaped(path).map(|path| Some(PathBuf::from(path))).ok_or_else(bad)
 }
 
-/// Text with `%41` read as `A`; `None` if that leaves no text.
+/// Percent-decodes text; `None` if the result is not UTF-8.
 fn unescaped(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

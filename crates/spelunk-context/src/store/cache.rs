@@ -1,5 +1,5 @@
-//! The content cache: whole texts in memory, least recently used out first, under a budget in bytes. Hot texts go last.
-//! Pure bookkeeping: it obtains nothing and keeps no clock.
+//! The content cache: whole texts in memory under a budget in bytes, evicted least recently used first, hot texts last.
+//! Pure bookkeeping: it loads nothing and reads no clock.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -7,26 +7,26 @@ use std::sync::Arc;
 use crate::store::ContextId;
 use crate::store::revision::Stamp;
 
-/// Texts under a budget. The sum of their lengths never exceeds it.
+/// Texts under a budget. Their total length never exceeds it.
 #[derive(Debug)]
 pub(crate) struct ContentCache {
     bytes_max: u64,
-    /// Where an eviction stops that a new text made necessary.
+    /// The size down to which texts are evicted to make room for a new one.
     bytes_after_eviction: u64,
     bytes: u64,
     n_ticks: u64,
     texts: HashMap<ContextId, (Rank, Cached)>,
-    /// In the order of eviction.
+    /// Eviction order.
     order: BTreeMap<Rank, ContextId>,
 }
 
-/// A text, and what must still hold for it to be used.
+/// A text, and the conditions under which it is still valid.
 #[derive(Debug, Clone)]
 pub(crate) struct Cached {
     pub(crate) text: Arc<str>,
-    /// The registration that it belongs to.
+    /// The registration it belongs to.
     pub(crate) generation: u64,
-    /// What its file was like. `None` for a source that is no file.
+    /// The stamp of its file. `None` for a source that is not a file.
     pub(crate) stamp: Option<Stamp>,
     pub(crate) loaded_at_ms: u64,
     pub(crate) heat: Heat,
@@ -39,10 +39,10 @@ pub(crate) enum Heat {
     Hot,
 }
 
-/// What became of a text that was offered.
+/// The result of offering a text to the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// It is in the cache, for which others had to go.
+    /// It was added, after evicting others.
     Kept { n_evicted: usize },
     /// It is larger than the whole budget.
     TooLarge,
@@ -76,7 +76,7 @@ impl ContentCache {
         self.texts.len()
     }
 
-    /// Takes a text in, in place of an older one of the same id.
+    /// Adds a text, replacing an older one with the same id.
     pub(crate) fn put(&mut self, id: ContextId, cached: Cached) -> Admission {
         self.remove(id.as_str());
         let bytes = cached.text.len() as u64;
@@ -94,7 +94,7 @@ impl ContentCache {
         Admission::Kept { n_evicted }
     }
 
-    /// The text of that id, which is then the last to go among its like.
+    /// Returns the text with this id and marks it as most recently used.
     pub(crate) fn touch(&mut self, id: &str) -> Option<Cached> {
         let heat = self.texts.get(id)?.1.heat;
         let next = self.next_rank(heat);
@@ -106,7 +106,7 @@ impl ContentCache {
         Some(cached)
     }
 
-    /// Gives back the bytes of one text; 0 if it was not there.
+    /// Removes one text and returns its size; 0 if it was not cached.
     pub(crate) fn remove(&mut self, id: &str) -> u64 {
         let Some((rank, cached)) = self.texts.remove(id) else { return 0 };
         self.order.remove(&rank);
@@ -115,7 +115,7 @@ impl ContentCache {
         bytes
     }
 
-    /// Evicts until at most `bytes_target` are left. Ends when nothing is left, whatever the target.
+    /// Evicts until at most `bytes_target` remain or the cache is empty.
     pub(crate) fn evict_to(&mut self, bytes_target: u64) -> usize {
         let mut n_evicted = 0;
         while self.bytes > bytes_target {

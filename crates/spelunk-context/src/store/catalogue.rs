@@ -1,12 +1,12 @@
-//! The catalogue: all contexts of a store in the order of their registration. Pure; a change is made here only after it
-//! is on disk.
+//! The catalogue: all contexts of a store in registration order. Pure; a change is applied here only after it is on
+//! disk.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::store::{AccessCounts, Context, ContextId};
 
-/// Contexts by place and by id. Cloning copies no context.
+/// Contexts by position and by id. Cloning copies no context.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Catalogue {
     places: BTreeMap<u64, Entry>,
@@ -14,13 +14,13 @@ pub(crate) struct Catalogue {
     n_generations: u64,
 }
 
-/// A context and which registration of its id it is.
+/// A context, and which registration of its id it is.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) context: Arc<Context>,
-    /// Never used twice in one store. Text of another generation is another text.
+    /// Unique within a store. Text of another generation is another text.
     pub(crate) generation: u64,
-    /// Looks that are counted in the context but not yet on disk.
+    /// Accesses counted in the context but not yet on disk.
     pub(crate) unsaved: AccessCounts,
 }
 
@@ -53,7 +53,7 @@ impl Catalogue {
         self.place_of.contains_key(id)
     }
 
-    /// In the order of registration.
+    /// Entries in registration order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
         self.places.values()
     }
@@ -62,7 +62,7 @@ impl Catalogue {
         self.places.values().map(|entry| &entry.context)
     }
 
-    /// A context that replaces another takes its place in the order.
+    /// A context that replaces another takes its position.
     pub(crate) fn apply(&mut self, change: Change) {
         match change {
             Change::Put(context) => self.put(context),
@@ -70,7 +70,7 @@ impl Catalogue {
         }
     }
 
-    /// Counts a look, and notes what was seen, if the context is still the one that was looked at.
+    /// Counts an access and returns the context to update, if it is still the one that was accessed.
     pub(crate) fn update(&mut self, id: &str, generation: u64, look: &AccessCounts) -> Option<&mut Context> {
         let entry = self.places.get_mut(self.place_of.get(id)?)?;
         if entry.generation != generation {
@@ -82,8 +82,8 @@ impl Catalogue {
         Some(context)
     }
 
-    /// Takes over what another process wrote. Contexts that it removed go; those that are not for the disk stay.
-    /// Returns the ids whose text may have changed.
+    /// Adopts what another process wrote. Contexts that it removed are dropped; those that are not stored on disk are
+    /// kept. Returns the ids whose text may have changed.
     pub(crate) fn adopt(&mut self, on_disk: Vec<Context>) -> Vec<ContextId> {
         let ids: HashSet<ContextId> = on_disk.iter().map(|context| context.id.clone()).collect();
         let gone =
@@ -97,7 +97,7 @@ impl Catalogue {
             let id = context.id.clone();
             match self.place_of.get(id.as_str()).and_then(|place| self.places.get_mut(place)) {
                 None => self.put(Arc::new(context)),
-                // A context of this session hides one of the same id that another process registered.
+                // A context of this session shadows one with the same id that another process registered.
                 Some(entry) if !entry.context.policy.is_durable() => {}
                 Some(entry) => {
                     context.access.add(&entry.unsaved);
@@ -114,7 +114,7 @@ impl Catalogue {
         changed
     }
 
-    /// Looks up to here are on disk.
+    /// Marks the accesses counted in `saved` as written to disk.
     pub(crate) fn settle(&mut self, saved: &Self) {
         for entry in saved.iter() {
             let Some(place) = self.place_of.get(entry.context.id.as_str()) else { continue };

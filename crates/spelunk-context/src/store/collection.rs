@@ -1,5 +1,5 @@
-//! Collections: sets of files that belong together, under ids with a common prefix. `identity:` for who the user is,
-//! `project:<name>:` for a project, `temporal:` for what happens. A file that is not there is reported, not an error.
+//! Collections: sets of related files under ids with a common prefix: `identity:` for who the user is,
+//! `project:<name>:` for a project, `temporal:` for current events. A missing file is reported, but is not an error.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,27 +11,27 @@ use crate::store::{
     Context, ContextId, ContextKind, DirectoryReport, Factory, Loader, NewContext, StoreError,
 };
 
-/// What a collection gave.
+/// The result of registering a collection.
 #[derive(Debug, Default)]
 pub struct CollectionReport {
     /// New contexts.
     pub registered: Vec<Arc<Context>>,
-    /// Ids that were taken before.
+    /// Ids that were already registered.
     pub already: Vec<ContextId>,
-    /// Files that are not there.
+    /// Files that do not exist.
     pub missing: Vec<MissingFile>,
 }
 
-/// A file of a collection that is not there.
+/// A file of a collection that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingFile {
     /// Its name in the collection.
     pub name: String,
-    /// Where it was looked for.
+    /// The path where it was expected.
     pub path: PathBuf,
 }
 
-/// What is known about the user and one project, each text under its id without the prefix.
+/// The texts about the user and one project, each under its id without the prefix.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct CombinedTexts {
     /// The `identity:` contexts.
@@ -46,8 +46,8 @@ const FOUNDATION: [(&str, &str); 3] = [
     ("communication_style", "communication_style.yaml"),
 ];
 
-/// Reads a collection: one `name: path` per line. Blank lines and lines that begin with `#` are passed over, and a path
-/// may stand in single or double quotes. This is the flat part of YAML and no more: nesting and lists are refused.
+/// Parses a collection: one `name: path` per line. Blank lines and lines that begin with `#` are skipped; a path may be
+/// in single or double quotes. This is the flat subset of YAML: nesting and lists are refused.
 pub fn parse_collection(text: &str) -> Result<Vec<(String, String)>, StoreError> {
     let mut pairs = Vec::new();
     for (idx, line) in text.lines().enumerate() {
@@ -77,7 +77,7 @@ fn unquoted(text: &str) -> &str {
 }
 
 impl Factory<'_> {
-    /// A context for each pair of a name and a path below `base` whose file is there, under the prefix and the name.
+    /// Registers each (name, path) pair whose file exists below `base`, under the prefix and the name.
     pub fn from_collection(
         &self,
         base: &Path,
@@ -105,18 +105,19 @@ impl Factory<'_> {
         Ok(report)
     }
 
-    /// The three files of `foundation/` below the root, under `identity:`.
+    /// Registers the three files of `foundation/` below the root, under `identity:`.
     pub fn foundation(&self, root: &Path) -> Result<CollectionReport, StoreError> {
         let pairs = FOUNDATION.map(|(name, file)| (name.to_owned(), file.to_owned()));
         self.from_collection(&root.join("foundation"), &pairs, &ContextKind::Identity, "identity:")
     }
 
-    /// The YAML files of a project's directory, under `project:<name>:`.
+    /// Registers the YAML files of a project's directory, under `project:<name>:`.
     pub fn project(&self, project: &str, directory: &Path) -> Result<DirectoryReport, StoreError> {
         self.from_directory(directory, "*.{yaml,yml}", &ContextKind::Project, &format!("project:{project}:"))
     }
 
-    /// Every directory of `projects/` below the root, as a project of its name. None if there is no such directory.
+    /// Registers every directory of `projects/` below the root as a project of that name. Nothing if there is no such
+    /// directory.
     pub fn projects(&self, root: &Path) -> Result<Vec<(String, DirectoryReport)>, StoreError> {
         let mut reports = Vec::new();
         let directory = root.join("projects");
@@ -135,7 +136,8 @@ impl Factory<'_> {
         Ok(reports)
     }
 
-    /// The JSON files of `temporal/` below the root, under `temporal:`. None if there is no such directory.
+    /// Registers the JSON files of `temporal/` below the root, under `temporal:`. Nothing if there is no such
+    /// directory.
     pub fn temporal(&self, root: &Path) -> Result<DirectoryReport, StoreError> {
         let directory = root.join("temporal");
         if directory.metadata().is_err_and(|error| is_absence(&error)) {
@@ -148,13 +150,13 @@ impl Factory<'_> {
         self.from_directory(&directory, "*.{json,jsonl}", &ContextKind::Temporal, "temporal:")
     }
 
-    /// A function that tells what happens, under `temporal:<id>`.
+    /// Registers a function that describes current events, under `temporal:<id>`.
     pub fn temporal_loader(&self, id: &str, name: &str, loader: Loader) -> Result<Arc<Context>, StoreError> {
         let id = ContextId::new(format!("temporal:{id}"))?;
         self.from_loader(id, name, ContextKind::Temporal, loader)
     }
 
-    /// The whole texts of the user's contexts, and of one project's. One that cannot be read is an error.
+    /// The whole texts of the user's contexts and of one project's. One that cannot be read is an error.
     pub fn combined(&self, project: &str) -> Result<CombinedTexts, StoreError> {
         Ok(CombinedTexts {
             user: self.texts_below("identity:")?,

@@ -1,5 +1,5 @@
-//! The context: a named handle on explorable content. It holds everything that is known about the content and none of
-//! the content itself.
+//! The context: a named handle on explorable content. It holds everything known about the content, but not the content
+//! itself.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -10,17 +10,17 @@ use std::sync::Arc;
 use crate::store::{ContextKind, IdFault, LoadPolicy, StoreError};
 use crate::{ContentType, Structure};
 
-/// The id of a context: 1 to 200 bytes on one line, without space at its ends, and none of the reserved words.
+/// The id of a context: 1 to 200 bytes on one line, without leading or trailing whitespace, and not a reserved word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContextId(Arc<str>);
 
 impl ContextId {
-    /// The longest id.
+    /// The maximum length of an id.
     pub const BYTES_MAX: usize = 200;
-    /// Words that stand where an id stands in the addresses of the HTTP server.
+    /// Words that occur in place of an id in the URLs of the HTTP server.
     pub const RESERVED: [&str; 3] = ["register", "search", "stats"];
 
-    /// Checks the rules.
+    /// Validates an id.
     pub fn new(id: impl AsRef<str>) -> Result<Self, StoreError> {
         let id = id.as_ref();
         match fault_of(id) {
@@ -71,35 +71,36 @@ impl Borrow<str> for ContextId {
 pub struct Context {
     /// Unique in its store.
     pub id: ContextId,
-    /// For people.
+    /// The display name.
     pub name: String,
     /// Its role.
     pub kind: ContextKind,
-    /// How its text is written, if whoever registered it knew.
+    /// The format of its text, if the registrant knew it.
     pub content_type: Option<String>,
     /// Where the text comes from.
     pub source: ContextSource,
-    /// Whatever else is known.
+    /// Other known facts.
     pub metadata: Metadata,
-    /// How long its text may be used again.
+    /// How long its text may be reused.
     pub policy: LoadPolicy,
     /// When it was registered or replaced.
     pub registered_at_ms: u64,
-    /// What the text was like when it was last looked at; `None` before the first time.
+    /// The state of the text at the last access; `None` before the first.
     pub revision: Option<ContextRevision>,
-    /// How often it was looked at.
+    /// How often it was accessed.
     pub access: AccessCounts,
 }
 
 impl Context {
-    /// How regular its text is, as far as its content type tells. A type that only the user knows may be anything.
+    /// How regular its text is, judged by its content type. An unknown type counts as mixed; `None` if no type was
+    /// given.
     pub fn structure(&self) -> Option<Structure> {
         let content_type = self.content_type.as_deref()?;
         Some(ContentType::from_name(content_type).map_or(Structure::Mixed, ContentType::structure))
     }
 }
 
-/// What else is known of a context, in the order of its keys. A map would take half a kilobyte for two entries.
+/// Other facts about a context, sorted by key. A map would take half a kilobyte for two entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Metadata(Box<[(Box<str>, Box<str>)]>);
 
@@ -109,7 +110,7 @@ impl Metadata {
         self.iter().find(|(own, _)| *own == key).map(|(_, value)| value)
     }
 
-    /// All of them.
+    /// All entries.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(key, value)| (&**key, &**value))
     }
@@ -129,48 +130,48 @@ pub enum ContextSource {
         /// Links in it are resolved when it is read.
         path: PathBuf,
     },
-    /// Text that was given when the context was registered.
+    /// Text supplied at registration.
     Inline {
-        /// Its BLAKE3 digest, hexadecimal.
+        /// Its BLAKE3 digest in hexadecimal.
         digest: String,
         /// Its length.
         size_bytes: u64,
     },
     /// A function of this process.
     Loader {
-        /// Under which it is registered, in every process anew.
+        /// The name under which every process must add it again.
         name: String,
     },
-    /// Something that is neither a file nor ours to fetch. A loader of the same name reads it.
+    /// Something that is neither a file nor fetched by the store. A loader of the same name reads it.
     Uri {
         /// With its scheme.
         uri: String,
     },
 }
 
-/// What a text was like when it was looked at.
+/// The state of a text when it was accessed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextRevision {
     /// The size of its source.
     pub size_bytes: u64,
-    /// When a file was last written.
+    /// The modification time of a file.
     pub modified_ms: Option<u64>,
-    /// BLAKE3 of its bytes, hexadecimal, once somebody asked for it.
+    /// BLAKE3 of its bytes in hexadecimal, once requested.
     pub digest: Option<String>,
 }
 
-/// How often a context was looked at, over all processes that saved their counts.
+/// How often a context was accessed, over all processes that saved their counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AccessCounts {
     /// Peeks.
     pub peeks: u64,
-    /// Greps, searches over all contexts included.
+    /// Greps, including searches over all contexts.
     pub greps: u64,
     /// Pages.
     pub pages: u64,
-    /// Loads of the whole.
+    /// Loads of the whole text.
     pub loads: u64,
-    /// The last of them.
+    /// The time of the last access.
     pub last_accessed_ms: Option<u64>,
 }
 
@@ -184,27 +185,27 @@ impl AccessCounts {
     }
 }
 
-/// What it takes to register a context.
+/// The description of a context to register.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewContext {
     /// Unique in the store.
     pub id: ContextId,
-    /// For people. At most 200 characters.
+    /// The display name, at most 200 characters.
     pub name: String,
     /// Its role.
     pub kind: ContextKind,
-    /// How its text is written, if known.
+    /// The format of its text, if known.
     pub content_type: Option<String>,
     /// Where the text comes from.
     pub source: NewSource,
-    /// At most 64 entries of 100 bytes for a key and 2000 for a value.
+    /// At most 64 entries, with keys up to 100 bytes and values up to 2000.
     pub metadata: BTreeMap<String, String>,
-    /// `None` takes the policy of the kind.
+    /// `None` uses the policy of the kind.
     pub policy: Option<LoadPolicy>,
 }
 
 impl NewContext {
-    /// A context with the name of its id, the kind's policy and nothing else known.
+    /// A context named after its id, with the kind's policy and no further facts.
     pub fn new(id: ContextId, kind: ContextKind, source: NewSource) -> Self {
         let name = id.as_str().to_owned();
         Self { id, name, kind, content_type: None, source, metadata: BTreeMap::new(), policy: None }
@@ -214,12 +215,12 @@ impl NewContext {
 /// Where the text of a new context comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NewSource {
-    /// A file. It must be there, and be a file.
+    /// A regular file that exists.
     File(PathBuf),
     /// The text itself.
     Inline(String),
-    /// A function that is, or will be, registered under this name.
+    /// A function registered under this name, now or later.
     Loader(String),
-    /// An address with a scheme. `file:` is read as a file.
+    /// An address with a scheme. A `file:` URI is read as a file.
     Uri(String),
 }

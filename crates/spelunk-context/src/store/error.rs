@@ -1,4 +1,4 @@
-//! What can go wrong with contexts and their registry. Each error names the context and one thing to try.
+//! Errors about contexts and their registry. Each error names the context and one thing to try.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use spelunk_types::{ErrorCode, Explain};
 use crate::ReadError;
 use crate::store::ContextId;
 
-/// Something that could not be done with a context.
+/// An operation on a context that failed.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
@@ -77,18 +77,18 @@ pub enum StoreError {
     BadGlob { pattern: String, reason: String },
 }
 
-/// Why an id is refused.
+/// Why an id is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdFault {
-    /// It has no characters.
+    /// It is empty.
     Empty,
     /// It is longer than 200 bytes.
     TooLong,
-    /// It has characters that do not print on one line.
+    /// It contains characters that do not print on one line.
     Control,
-    /// It begins or ends with space.
+    /// It begins or ends with whitespace.
     SpaceAtTheEnds,
-    /// It is a word of the HTTP addresses.
+    /// It is a word used in the URLs of the HTTP server.
     Reserved,
 }
 
@@ -105,13 +105,13 @@ impl fmt::Display for IdFault {
 }
 
 impl StoreError {
-    /// Tells a context that cannot be read from a request that makes no sense.
+    /// Distinguishes a context that cannot be read from an invalid request.
     pub(super) fn unread(id: &ContextId, source: ReadError) -> Self {
         match source {
             ReadError::TooLarge { bytes, bytes_max, .. } => {
                 Self::TooLarge { id: id.to_string(), size_bytes: bytes, bytes_max }
             }
-            // A text of ours is read from a file whose name says nothing: the id does.
+            // An inline text is read from a file with a meaningless name: use the id instead.
             ReadError::PageOutOfRange { page, n_pages, .. } => {
                 Self::Request(ReadError::PageOutOfRange { name: id.to_string(), page, n_pages })
             }
@@ -192,7 +192,7 @@ impl Explain for StoreError {
             Self::Full { .. } => Some("remove contexts that are not needed any more".to_owned()),
             Self::BadUri { .. } => Some("write it with its scheme, as in `file:///tmp/a.txt`".to_owned()),
             Self::PathNotUnicode { .. } => Some("rename the file".to_owned()),
-            // Whoever asks from elsewhere need not know where on this machine the directories are.
+            // A remote client need not know where the directories are on this machine.
             Self::OutsideRoots { .. } => {
                 Some("take a file below a directory that the server was started with (`--root`)".to_owned())
             }
@@ -226,7 +226,7 @@ impl Explain for StoreError {
     }
 }
 
-/// Who has the lock, as far as that is known.
+/// The process that holds the lock, if known.
 struct Holder(Option<u32>);
 
 impl fmt::Display for Holder {
@@ -238,7 +238,7 @@ impl fmt::Display for Holder {
     }
 }
 
-/// The words in backticks.
+/// The words in backticks, joined by `between`.
 fn ticked(words: &[String], between: &str) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(between)
 }

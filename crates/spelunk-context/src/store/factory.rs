@@ -1,4 +1,4 @@
-//! The factory: contexts from files, texts, directories and functions, with sensible names and ids.
+//! The factory: registers contexts from files, texts, directories and functions, with sensible names and ids.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -14,30 +14,30 @@ use crate::store::{
 };
 use crate::{ScanReport, SkipReason, SourceError, name, secrets};
 
-/// Makes contexts in one store.
+/// Creates contexts in one store.
 #[derive(Debug, Clone)]
 pub struct Factory<'a> {
     pub(super) store: &'a ContextStore,
 }
 
-/// What a directory gave.
+/// The result of registering a directory.
 #[derive(Debug)]
 pub struct DirectoryReport {
     /// New contexts.
     pub registered: Vec<Arc<Context>>,
-    /// Contexts that had been registered from the same files before.
+    /// Contexts already registered from the same files.
     pub already: Vec<ContextId>,
     /// What was left out, and why.
     pub left_out: ScanReport,
 }
 
 impl<'a> Factory<'a> {
-    /// Makes contexts in this store.
+    /// A factory for this store.
     pub fn new(store: &'a ContextStore) -> Self {
         Self { store }
     }
 
-    /// A context of a file under an id of the caller's.
+    /// Registers a file under the given id.
     pub fn from_file(
         &self,
         id: ContextId,
@@ -47,7 +47,7 @@ impl<'a> Factory<'a> {
         self.store.register(new_of_file(id, path, kind))
     }
 
-    /// A context of a file under an id made from its name. A file that is registered already keeps its context.
+    /// Registers a file under an id made from its name. A file that is already registered keeps its context.
     pub fn from_file_by_name(&self, path: &Path, kind: &ContextKind) -> Result<Arc<Context>, StoreError> {
         let (mut registered, already) = self.register_files(&[(path.to_owned(), None)], "", kind)?;
         match already.first() {
@@ -56,7 +56,7 @@ impl<'a> Factory<'a> {
         }
     }
 
-    /// A context of a text.
+    /// Registers a text.
     pub fn from_text(
         &self,
         id: ContextId,
@@ -66,7 +66,7 @@ impl<'a> Factory<'a> {
         self.store.register(NewContext::new(id, kind, NewSource::Inline(text.to_owned())))
     }
 
-    /// A context whose text a function gives. In another process the function must be added again, under the id.
+    /// Registers a function that returns the text. Another process must add the function again under the id.
     pub fn from_loader(
         &self,
         id: ContextId,
@@ -82,9 +82,9 @@ impl<'a> Factory<'a> {
         Ok(context)
     }
 
-    /// A context for each file that the pattern names. A pattern without `/` names files in the directory itself;
-    /// `**/*.md` also those below. Ignored files are left out, and hidden ones unless their name says secret and secrets
-    /// are allowed; links, special files, secrets and what has no text are left out and counted.
+    /// Registers each file that matches the pattern. A pattern without `/` matches files in the directory itself;
+    /// `**/*.md` also those below it. Ignored files are left out, as are hidden ones unless their name says secret and
+    /// secrets are allowed. Links, special files, secrets and files without text are left out and counted.
     pub fn from_directory(
         &self,
         directory: &Path,
@@ -109,8 +109,8 @@ impl<'a> Factory<'a> {
         Ok(DirectoryReport { registered, already: [already, meanwhile].concat(), left_out })
     }
 
-    /// Registers files that are not contexts yet, with one write. Other processes may take an id in between; then it
-    /// looks for others.
+    /// Registers files that are not contexts yet, with one write. If another process takes an id in the meantime, it
+    /// tries other ids.
     fn register_files(
         &self,
         files: &[LookedAt],
@@ -150,7 +150,7 @@ impl<'a> Factory<'a> {
         Ok((self.store.register_admitted(new.collect())?, already))
     }
 
-    /// The contexts that files have already, and the absolute paths of those that have none.
+    /// The existing contexts of these files, and the absolute paths of files that have none.
     fn known(&self, paths: &[PathBuf], id_prefix: &str) -> (Vec<ContextId>, Vec<PathBuf>) {
         let contexts = self.store.list();
         let id_of: HashMap<&Path, &ContextId> = contexts
@@ -228,14 +228,15 @@ impl<'a> Factory<'a> {
     }
 }
 
-/// A file, and what was seen when it was looked at already.
+/// A file, and the result of checking it if that was already done.
 type LookedAt = (PathBuf, Option<Admitted>);
 
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Whether a walk passes over an entry because of its dot. A name that says secret is meant where secrets are allowed.
+/// Whether a walk skips an entry because its name begins with a dot. A name that says secret is wanted where secrets
+/// are allowed.
 fn is_hidden(entry: &DirEntry, secrets_are_allowed: bool) -> bool {
     let name = Path::new(entry.file_name());
     let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
@@ -243,7 +244,7 @@ fn is_hidden(entry: &DirEntry, secrets_are_allowed: bool) -> bool {
     name.to_string_lossy().starts_with('.') && !(secrets_are_allowed && is_secret)
 }
 
-/// Named after the file, with its extension as `file_type`.
+/// A context named after the file, with its extension as `file_type`.
 pub(super) fn new_of_file(id: ContextId, path: &Path, kind: ContextKind) -> NewContext {
     let mut new = NewContext::new(id, kind, NewSource::File(path.to_owned()));
     new.name = name::tail(path, 1);

@@ -1,5 +1,5 @@
-//! Memory graphs: a file of nodes and edges as contexts, one that gives an overview and one for each domain. Texts are
-//! rendered when they are read, from the file as it is then; the name of the loader says all that takes, so that these
+//! Memory graphs: a file of nodes and edges as contexts, one for an overview and one for each domain. Texts are
+//! rendered from the current file when they are read. The loader name encodes all that rendering needs, so these
 //! contexts survive a restart.
 //!
 //! The file is either one JSON object `{"nodes": [...], "edges": [...]}` or JSON lines. A node has a `label` or an `id`,
@@ -14,14 +14,14 @@ use crate::store::wire::{GraphEdge, GraphFile, GraphNode};
 use crate::store::{Context, ContextId, ContextKind, Factory, NewContext, NewSource, StoreError};
 use crate::{ReadError, Reader};
 
-/// What of a graph a context shows.
+/// The part of a graph that a context shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum GraphView {
     Overview { path: PathBuf },
     Domain { path: PathBuf, domain: String },
 }
 
-/// A graph in memory, as long as it takes to render it.
+/// A graph in memory while it is rendered.
 #[derive(Debug, Default)]
 struct Graph {
     nodes: Vec<GraphNode>,
@@ -37,7 +37,7 @@ const LABEL_CHARS_MAX: usize = 200;
 const LOADER_PREFIX: &str = "memory-graph:";
 
 impl Factory<'_> {
-    /// `memory:graph_overview`, and `memory:domain:<d>` for each domain, at most 1000. Those that exist are kept.
+    /// Registers `memory:graph_overview`, and `memory:domain:<d>` for at most 1000 domains. Existing contexts are kept.
     pub fn from_memory_graph(&self, path: &Path) -> Result<Vec<Arc<Context>>, StoreError> {
         let path = std::path::absolute(path)
             .map_err(|error| StoreError::BadGraph { path: path.to_owned(), reason: error.to_string() })?;
@@ -74,7 +74,7 @@ impl GraphView {
         }
     }
 
-    /// The domain stands with its length, because it may hold any character.
+    /// The domain is prefixed with its length, because it may contain any character.
     fn loader_name(&self) -> String {
         match self {
             Self::Overview { path } => format!("{LOADER_PREFIX}overview:{}", path.display()),
@@ -84,7 +84,7 @@ impl GraphView {
         }
     }
 
-    /// `None` for every other loader.
+    /// Parses the name of a graph loader; `None` for any other loader.
     pub(super) fn from_loader_name(name: &str) -> Option<Self> {
         let rest = name.strip_prefix(LOADER_PREFIX)?;
         if let Some(path) = rest.strip_prefix("overview:") {
@@ -108,7 +108,7 @@ impl GraphView {
 impl Graph {
     fn read(path: &Path) -> Result<Self, StoreError> {
         let bad = |reason: String| StoreError::BadGraph { path: path.to_owned(), reason };
-        // The file is parsed, not shown: what is shown of it is redacted when it is read as a context.
+        // The file is parsed, not shown: what is shown is redacted when it is read as a context.
         let text = Reader::open(path)
             .and_then(|reader| reader.with_redaction(false).load(GRAPH_BYTES_MAX))
             .map_err(|error: ReadError| bad(error.to_string()))?;
@@ -136,7 +136,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Domains with the number of their nodes, by name.
+    /// Domains with their number of nodes, by name.
     fn domains(&self) -> BTreeMap<String, u64> {
         let mut domains = BTreeMap::new();
         for domain in
@@ -157,7 +157,7 @@ impl Graph {
             text.push_str(&format!("  - {} ({n_nodes})\n", on_one_line(domain, LABEL_CHARS_MAX)));
         }
         let mut by_access: Vec<&GraphNode> = self.nodes.iter().collect();
-        // Stable: nodes that are used alike stay in the order of the file.
+        // The sort is stable: nodes with equal counts stay in file order.
         by_access.sort_by_key(|node| std::cmp::Reverse(node.access_count));
         text.push_str(&format!(
             "\nMost used nodes ({} of {}):\n",

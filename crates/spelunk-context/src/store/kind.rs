@@ -1,5 +1,5 @@
-//! Kinds and load policies. A kind says what role a context plays (identity, project, ...), not how its text is written:
-//! that is its content type. A policy says how long text that was obtained may be used again.
+//! Kinds and load policies. A kind is the role of a context (identity, project, ...), not the format of its text: that
+//! is its content type. A policy says how long an obtained text may be reused.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ pub enum ContextKind {
     Identity,
     /// What a project is about.
     Project,
-    /// What happened lately, or will soon.
+    /// What happened recently or will happen soon.
     Temporal,
     /// Any document.
     Document,
     /// Something remembered.
     Memory,
-    /// What a tool said.
+    /// The output of a tool.
     ToolResult,
     /// Something fetched.
     Web,
-    /// A kind that the user declared.
+    /// A kind declared by the user.
     Custom(KindName),
 }
 
 impl ContextKind {
-    /// The seven kinds that are always there.
+    /// The seven built-in kinds.
     pub const BUILT_IN: [Self; 7] = [
         Self::Identity,
         Self::Project,
@@ -51,7 +51,7 @@ impl ContextKind {
         }
     }
 
-    /// The kind of that name, or `None` if the name cannot be one. Whether a custom kind exists is the store's to say.
+    /// The kind with this name, or `None` if the name is invalid. Whether a custom kind exists, only the store knows.
     pub fn from_name(name: &str) -> Option<Self> {
         match Self::BUILT_IN.into_iter().find(|kind| kind.name() == name) {
             Some(kind) => Some(kind),
@@ -78,12 +78,12 @@ impl fmt::Display for ContextKind {
     }
 }
 
-/// The name of a custom kind: small letters, digits, `_` and `-`, at most 64 of them, and none of the built-in names.
+/// The name of a custom kind: at most 64 lowercase letters, digits, `_` and `-`, and not a built-in name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KindName(Arc<str>);
 
 impl KindName {
-    /// `None` if the name is not allowed.
+    /// `None` if the name is invalid.
     pub fn new(name: &str) -> Option<Self> {
         let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
         let is_built_in = ContextKind::BUILT_IN.iter().any(|kind| kind.name() == name);
@@ -98,24 +98,24 @@ impl KindName {
     }
 }
 
-/// How long text that was obtained may be used again.
+/// How long an obtained text may be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadPolicy {
-    /// Loaded with the first access of any sort, and the last to be evicted.
+    /// Loaded at the first access of any sort, and evicted last.
     Hot,
-    /// Loaded when asked for, kept while there is room and the source is unchanged.
+    /// Loaded on demand, cached while there is room and the source is unchanged.
     Lazy,
-    /// Obtained anew with every access. Only a page after the first is read from the text the access before it got, so
+    /// Obtained again at every access. Only a page after the first is read from the text of the previous access, so
     /// that pages fit together.
     Refresh,
-    /// Used again for this long. An inline text cannot be obtained anew: it expires.
+    /// Reused for this long. An inline text cannot be obtained again: it expires.
     Ttl {
-        /// From loading, or for inline text from registration.
+        /// Counted from loading, or from registration for inline text.
         ttl_ms: u64,
     },
-    /// Lives as long as the store that it was registered in, and is not written to the registry.
+    /// Lives as long as the store it was registered in, and is not written to the registry.
     Session,
-    /// Obtained anew with every access, and never kept.
+    /// Obtained again at every access, and never cached.
     Query,
 }
 
@@ -132,7 +132,7 @@ impl LoadPolicy {
         }
     }
 
-    /// Whether contexts of this policy are written to the registry.
+    /// Whether contexts with this policy are written to the registry.
     pub(crate) fn is_durable(self) -> bool {
         match self {
             Self::Session => false,
@@ -141,7 +141,7 @@ impl LoadPolicy {
     }
 }
 
-/// What tools said an hour ago is asked again.
+/// Tool output older than an hour is obtained again.
 const TOOL_RESULT_TTL_MS: u64 = 3_600_000;
 const NAME_BYTES_MAX: usize = 64;
 

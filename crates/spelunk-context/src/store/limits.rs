@@ -1,10 +1,10 @@
-//! What a store is allowed: its share of the engine's limits, and which files may become contexts.
+//! The settings of a store: its share of the engine's limits, and which files may become contexts.
 
 use std::path::PathBuf;
 
 use spelunk_types::Limits;
 
-/// The limits of a store. Those that `Limits` names have its defaults; the rest bound the registry.
+/// The limits of a store. Those also in `Limits` have its defaults; the rest bound the registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of `Limits`, which documents them")]
 pub struct StoreLimits {
@@ -20,11 +20,11 @@ pub struct StoreLimits {
     pub page_lines_max: u64,
     pub grep_matches_max: u64,
     pub grep_context_lines_max: u64,
-    /// Contexts of one store.
+    /// The number of contexts in one store.
     pub contexts_max: u64,
-    /// Contexts that one search over all of them names.
+    /// The number of contexts that one search over all of them returns.
     pub search_hits_max: u64,
-    /// How long to wait for another process that writes the registry.
+    /// How long to wait for another process to finish writing the registry.
     pub lock_wait_ms_max: u64,
 }
 
@@ -56,25 +56,25 @@ impl Default for StoreLimits {
     }
 }
 
-/// At a kilobyte each, as much as the registry may weigh.
+/// At a kilobyte each, the maximum size of the registry.
 const CONTEXTS_MAX: u64 = 100_000;
 const SEARCH_HITS_MAX: u64 = 1000;
-/// A write takes a tenth of a second at the most; several may wait in a row.
+/// A write takes at most a tenth of a second; several may queue.
 const LOCK_WAIT_MS_MAX: u64 = 10_000;
 
-/// How a store is set up.
+/// The configuration of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreSettings {
-    /// Bounds.
+    /// The limits.
     pub limits: StoreLimits,
-    /// Where files may come from.
+    /// Where files may be located.
     pub roots: FileRoots,
     /// Whether files that may hold secrets can be registered.
     pub secrets: SecretFiles,
 }
 
 impl StoreSettings {
-    /// For a person at their own machine: any file but secrets.
+    /// For a user on their own machine: any file except secrets.
     pub fn for_a_person(limits: StoreLimits) -> Self {
         Self { limits, roots: FileRoots::Anywhere, secrets: SecretFiles::Refused }
     }
@@ -85,12 +85,12 @@ impl StoreSettings {
     }
 }
 
-/// Where files may come from.
+/// Where files may be located.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileRoots {
-    /// From anywhere.
+    /// Anywhere.
     Anywhere,
-    /// From below one of these, links resolved. None at all if there are none.
+    /// Below one of these directories, with links resolved. An empty list allows no file.
     Below(Vec<PathBuf>),
 }
 
@@ -99,6 +99,6 @@ pub enum FileRoots {
 pub enum SecretFiles {
     /// No.
     Refused,
-    /// The user said so.
+    /// The user allowed it.
     Allowed,
 }

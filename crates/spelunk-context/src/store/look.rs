@@ -1,4 +1,4 @@
-//! Looking at contexts: peek, grep, page and load by id, counted. Only a load keeps the text, and only within bounds.
+//! Access to contexts by id: peek, grep, page and load, each counted. Only a load caches the text, within limits.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,31 +9,31 @@ use crate::store::revision::digest_of_file;
 use crate::store::{AccessCounts, Context, ContextStore, LoadPolicy, StoreError};
 use crate::{GrepQuery, GrepReport, Page, Peek, ReadError, Reader, SourceError};
 
-/// How often a file that changes while it is read is read again.
+/// The number of attempts to read a file that keeps changing.
 const N_ATTEMPTS: usize = 3;
 
 impl ContextStore {
-    /// The first lines, at most so many tokens of them.
+    /// The first lines, limited to a number of tokens.
     pub fn peek(&self, id: &str, lines: u64, tokens: u64) -> Result<Peek, StoreError> {
         let look = AccessCounts { peeks: 1, ..AccessCounts::default() };
         self.look(id, Purpose::Look, look, |reader| reader.peek(lines, tokens))
     }
 
-    /// The lines that match.
+    /// The matching lines.
     pub fn grep(&self, id: &str, query: &GrepQuery, cancel: &AtomicBool) -> Result<GrepReport, StoreError> {
         let query = query.compile().map_err(StoreError::Request)?;
         let look = AccessCounts { greps: 1, ..AccessCounts::default() };
         self.look(id, Purpose::Look, look, |reader| reader.grep_compiled(&query, cancel))
     }
 
-    /// A page of so many lines, counted from 0.
+    /// A page of `lines` lines, counted from 0.
     pub fn page(&self, id: &str, page: u64, lines: u64) -> Result<Page, StoreError> {
         let purpose = if page == 0 { Purpose::Look } else { Purpose::LaterPage };
         let look = AccessCounts { pages: 1, ..AccessCounts::default() };
         self.look(id, purpose, look, |reader| reader.page(page, lines))
     }
 
-    /// The whole text, from the cache if it is there and still true. A text above `load_bytes_max` is refused.
+    /// The whole text, from the cache if it is there and still valid. A text above `load_bytes_max` is refused.
     pub fn load(&self, id: &str) -> Result<Arc<str>, StoreError> {
         let entry = self.entry(id)?;
         let loaded_at_ms = self.now_ms();
@@ -43,7 +43,7 @@ impl ContextStore {
         Ok(text)
     }
 
-    /// Loads every hot context that is not loaded yet, as far as they fit. Returns those that could not be.
+    /// Loads every hot context that is not cached yet, as far as they fit. Returns those that failed.
     pub fn warm(&self) -> Vec<(Arc<Context>, StoreError)> {
         let mut failures = Vec::new();
         for context in self.list() {
@@ -57,7 +57,8 @@ impl ContextStore {
         failures
     }
 
-    /// BLAKE3 of the bytes of a context's source, hexadecimal, which is then part of its revision. Reads it through.
+    /// BLAKE3 of the bytes of a context's source in hexadecimal, which is then added to its revision. Reads the whole
+    /// source.
     pub fn digest(&self, id: &str) -> Result<String, StoreError> {
         let entry = self.entry(id)?;
         let opened = self.open_context(&entry, Purpose::Sweep)?;
@@ -90,13 +91,13 @@ impl ContextStore {
         let (found, opened) = self.retrying(&entry, purpose, |opened| read(&opened.reader))?;
         self.count(&entry, &opened, look);
         if entry.context.policy == LoadPolicy::Hot {
-            // The look succeeded; that the whole is too large or gone is for whoever loads it.
+            // The access succeeded; that the whole is too large or gone matters only to a load.
             drop(self.heat(&entry));
         }
         Ok(found)
     }
 
-    /// A file that changed under the reader is opened again.
+    /// Reopens a file that changed while it was read.
     pub(super) fn retrying<T>(
         &self,
         entry: &Entry,
@@ -134,13 +135,13 @@ impl ContextStore {
         Ok(text)
     }
 
-    /// Brings a hot context into the cache, without counting it as a load.
+    /// Brings a hot context into the cache without counting it as a load.
     fn heat(&self, entry: &Entry) -> Result<(), StoreError> {
         let now_ms = self.now_ms();
         self.retrying(entry, Purpose::Load, |opened| self.load_opened(entry, opened, now_ms)).map(drop)
     }
 
-    /// Notes that a context was looked at, and what it was like then.
+    /// Records an access, and the state of the context at that time.
     pub(super) fn count(&self, entry: &Entry, opened: &Opened, mut look: AccessCounts) {
         look.last_accessed_ms = Some(self.now_ms());
         let mut revision = opened.revision();
@@ -148,7 +149,7 @@ impl ContextStore {
         let Some(context) = state.catalogue.update(entry.context.id.as_str(), entry.generation, &look) else {
             return;
         };
-        // A digest is still true of a source that is otherwise the same.
+        // The digest is still valid if size and modification time are unchanged.
         if let Some(known) = &context.revision
             && (known.size_bytes, known.modified_ms) == (revision.size_bytes, revision.modified_ms)
         {

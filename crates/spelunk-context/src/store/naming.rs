@@ -1,6 +1,5 @@
-//! Ids for files that were given none. The stem of the name if that is free; with its extension, then with the
-//! directories above it, where several files want the same. All that collide get longer ids, so that an id does not
-//! depend on which file came first.
+//! Ids for files registered without one: the stem of the file name if it is unique, otherwise with the extension, then
+//! with the parent directories. All colliding files get longer ids, so an id does not depend on which file came first.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::name::printable_text;
 use crate::store::ContextId;
 
-/// One id per path, all different, none of them taken. `:` stands between directories, as in other ids.
+/// One id per path, all distinct and none of them taken. `:` separates directories, as in other ids.
 pub(super) fn ids_for(
     paths: &[PathBuf],
     prefix: &str,
@@ -27,7 +26,7 @@ pub(super) fn ids_for(
         for (idx, id) in ids.iter().enumerate() {
             let is_free =
                 n_wanted[id.as_str()] == 1 && !is_taken(id) && !ContextId::RESERVED.contains(&id.as_str());
-            // Past the last directory only a number helps, and each level is another number.
+            // After the last directory only a number helps, and each level is another number.
             if !is_free {
                 levels[idx] += 1 + usize::from(levels[idx] > parts[idx].len()) * idx;
                 is_settled = false;
@@ -48,7 +47,7 @@ fn printable_parts(path: &Path) -> Vec<String> {
     normal.collect()
 }
 
-/// Level 0 is the stem, 1 the file name, each further level one directory more; beyond that the file name gets a number.
+/// Level 0 is the stem, 1 the file name, each further level adds a directory; after that the file name gets a number.
 fn candidate(parts: &[String], level: usize, prefix: &str) -> String {
     let Some(name) = parts.last() else { return format!("{prefix}file#{level}") };
     let id = match level {

@@ -1,5 +1,5 @@
-//! The navigator: how an agent explores contexts. Everything it gives is bounded and comes with a next step; everything
-//! it is asked is logged.
+//! The navigator: how an agent explores contexts. Every result is bounded and suggests a next step; every request is
+//! logged.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +13,7 @@ use crate::store::{
 };
 use crate::{GrepMatch, GrepQuery, Page, Peek, ReadError};
 
-/// Explores one store, and remembers what was asked. Shared by threads.
+/// Explores one store and logs the requests. Shared by threads.
 #[derive(Debug)]
 pub struct Navigator {
     store: Arc<ContextStore>,
@@ -23,32 +23,32 @@ pub struct Navigator {
 /// The beginning of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeekView {
-    /// The context, with what is known of it.
+    /// The context with its metadata.
     pub context: Arc<Context>,
-    /// The first lines. Their `Display` is what an agent is shown.
+    /// The first lines. Their `Display` is shown to the agent.
     pub peek: Peek,
     /// What to do next.
     pub suggestions: Vec<Suggestion>,
 }
 
-/// What was found in a context.
+/// The matches in a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrepView {
     /// The context.
     pub id: ContextId,
     /// The first matches.
     pub matches: Vec<GrepMatch>,
-    /// Lines that match.
+    /// The number of matching lines.
     pub n_matches: u64,
     /// Whether more lines match than are shown.
     pub truncated: bool,
-    /// Whether the search ended early, so that `n_matches` is the least there can be.
+    /// Whether the search stopped early, so that `n_matches` is a lower bound.
     pub stopped_early: bool,
     /// What to do next.
     pub suggestions: Vec<Suggestion>,
 }
 
-/// A page of a context, with the pages before and behind it.
+/// A page of a context, with the pages before and after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageView {
     /// The context.
@@ -68,9 +68,9 @@ pub struct LoadView {
     pub size_bytes: u64,
     /// In characters.
     pub size_chars: u64,
-    /// About so many tokens, at four characters each.
+    /// The approximate number of tokens, at four characters each.
     pub tokens_approx: u64,
-    /// What to do instead next time, if it is long.
+    /// What to do instead next time, if the text is long.
     pub warning: Option<String>,
 }
 
@@ -79,7 +79,7 @@ const CHARS_PER_TOKEN: u64 = 4;
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Navigator {
-    /// Explores this store.
+    /// A navigator for this store.
     pub fn new(store: Arc<ContextStore>) -> Self {
         let limits = store.limits();
         let log = AccessLog::new(limits.access_log_entries_max, limits.access_log_entries_kept);
@@ -91,7 +91,7 @@ impl Navigator {
         &self.store
     }
 
-    /// All contexts in the order of registration: everything that is known of them, and none of their texts.
+    /// All contexts in registration order: everything known about them, without their texts.
     pub fn list(&self) -> Vec<Arc<Context>> {
         self.note(Action::List, None, "");
         self.store.list()
@@ -104,7 +104,7 @@ impl Navigator {
         Ok(contexts)
     }
 
-    /// The first lines of a context: 1 to `peek_lines_max`, at most `peek_tokens` tokens of them.
+    /// The first lines of a context: 1 to `peek_lines_max`, at most `peek_tokens` tokens.
     pub fn peek(&self, id: &str, lines: u64) -> Result<PeekView, StoreError> {
         let limits = self.store.limits();
         in_range("lines of a peek", lines, 1, limits.peek_lines_max)?;
@@ -115,13 +115,14 @@ impl Navigator {
         Ok(PeekView { context, peek, suggestions })
     }
 
-    /// A query within the limits: a regular expression without regard to case.
+    /// A query within the limits: a case-insensitive regular expression.
     pub fn query(&self, pattern: &str, context_lines: u64) -> GrepQuery {
         let matches_max = self.store.limits().grep_matches_max;
         GrepQuery { context_lines, matches_max, ..GrepQuery::new(pattern) }
     }
 
-    /// The lines of a context that match: at most `grep_matches_max` shown, with 0 to `grep_context_lines_max` around each.
+    /// The matching lines of a context: at most `grep_matches_max`, with 0 to `grep_context_lines_max` lines around
+    /// each.
     pub fn grep(&self, id: &str, query: &GrepQuery) -> Result<GrepView, StoreError> {
         let query = self.bounded(query)?;
         let found = self.store.grep(id, &query, &NEVER)?;
@@ -147,7 +148,7 @@ impl Navigator {
         Ok(PageView { id: context.id.clone(), page: found })
     }
 
-    /// The whole of a context, with a warning if it is long.
+    /// The whole text of a context, with a warning if it is long.
     pub fn load(&self, id: &str) -> Result<LoadView, StoreError> {
         let text = self.store.load(id)?;
         let context = self.store.get(id)?;
@@ -160,7 +161,7 @@ impl Navigator {
         Ok(LoadView { id: context.id.clone(), text, size_bytes, size_chars, tokens_approx, warning })
     }
 
-    /// The contexts in which something matches, in the order of registration.
+    /// The contexts with a match, in registration order.
     pub fn search_all(&self, query: &GrepQuery) -> Result<(Vec<SearchHit>, SearchReport), StoreError> {
         let query = self.bounded(query)?;
         let mut hits = Vec::new();
@@ -172,17 +173,17 @@ impl Navigator {
         Ok((hits, report))
     }
 
-    /// What was asked, oldest first, as far as it is kept.
+    /// The logged requests that are kept, oldest first.
     pub fn access_log(&self) -> Vec<AccessEntry> {
         self.log().entries().cloned().collect()
     }
 
-    /// What was asked altogether.
+    /// Totals over all requests.
     pub fn access_summary(&self) -> AccessSummary {
         self.log().summary()
     }
 
-    /// Drops the entries of the log. The summary stays.
+    /// Drops the entries of the log. The summary is kept.
     pub fn clear_access_log(&self) {
         self.log().clear();
     }

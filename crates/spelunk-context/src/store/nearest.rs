@@ -1,13 +1,13 @@
-//! Ids that are near to one that does not exist, for the error that says so.
+//! Ids similar to one that does not exist, for its error message.
 
 use crate::store::ContextId;
 
-/// How many are named.
+/// How many are listed.
 const SHOWN_MAX: usize = 3;
-/// An id that nobody would type is compared by its beginning.
+/// Longer ids are compared by their beginning.
 const COMPARED_CHARS_MAX: usize = 64;
 
-/// The nearest ids, nearest first; none if none is near.
+/// The most similar ids, closest first; empty if none is close.
 pub(super) fn nearest(wanted: &str, ids: &[ContextId]) -> Vec<String> {
     let wanted = folded(wanted);
     if wanted.is_empty() {
@@ -32,8 +32,8 @@ fn folded(id: &str) -> Vec<char> {
     id.chars().take(COMPARED_CHARS_MAX).flat_map(char::to_lowercase).collect()
 }
 
-/// How many slips of the finger lie between two ids: a letter too many, too few, another, or two that changed places
-/// (the optimal string alignment distance).
+/// The number of typing errors between two ids: an inserted, deleted or replaced letter, or two swapped ones (the
+/// optimal string alignment distance).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -1,6 +1,6 @@
-//! From a context to something that can be read. A file is opened, extracted or unpacked if its name says so, and kept
-//! open on a short shelf; an inline text is read from its file or from memory; a loader is asked as often as the policy
-//! says. No lock is held meanwhile.
+//! Opens a context for reading. A file is opened, and extracted or unpacked if its name says so, and kept open in a
+//! small pool; an inline text is read from its file or from memory; a loader is called as often as the policy requires.
+//! No lock is held meanwhile.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -27,19 +27,19 @@ pub(super) enum Purpose {
     LaterPage,
     /// The whole text.
     Load,
-    /// One of very many files: none of them is worth keeping open.
+    /// One of very many files, not worth keeping open.
     Sweep,
 }
 
-/// A context that is open.
+/// An open context.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) reader: Arc<Reader>,
-    /// The file it is read from; `None` for a text in memory.
+    /// The stamp of its file; `None` for a text in memory.
     pub(super) stamp: Option<Stamp>,
-    /// The whole text, where it was obtained whole anyway.
+    /// The whole text, if it was loaded anyway.
     pub(super) text: Option<Arc<str>>,
-    /// BLAKE3 of the file's bytes, where they were all read anyway.
+    /// BLAKE3 of the file's bytes, if all of them were read anyway.
     pub(super) digest: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl ContextStore {
         }
     }
 
-    /// A file of the user's as text, with the digest of its bytes where the text is not they.
+    /// Opens a user's file as text, with the digest of its bytes where the text differs from them.
     fn open_made(&self, path: &Path) -> Result<(Reader, Option<String>), ReadError> {
         let Derived { reader, is_made, .. } =
             Reader::open_derived(path, self.settings.secrets == SecretFiles::Allowed)?;
@@ -128,7 +128,7 @@ impl ContextStore {
         }
     }
 
-    /// The text of a loader: the one that was kept, if the policy allows, or else a new one.
+    /// The text of a loader: the cached one if the policy allows, otherwise a new one.
     fn obtain(&self, entry: &Entry, loader: &str, purpose: Purpose) -> Result<Arc<str>, StoreError> {
         let context = &entry.context;
         if let Some(text) = self.cached(entry, None, purpose) {
@@ -151,7 +151,7 @@ impl ContextStore {
         };
         let text: Arc<str> = match self.settings.secrets {
             SecretFiles::Allowed => raw.into(),
-            // Redacted once, so that what is kept may be given out as it is.
+            // Redact once, so that the cached text may be returned as it is.
             SecretFiles::Refused => {
                 let reader = Reader::of_bytes(context.id.as_str(), raw.into_bytes().into());
                 reader.load(u64::MAX).map_err(|error| StoreError::unread(&context.id, error))?.into()
@@ -161,7 +161,7 @@ impl ContextStore {
         Ok(text)
     }
 
-    /// The text in the cache, if it is of this registration and of this file, and may be used again.
+    /// The cached text, if it belongs to this registration and this file, and may be reused.
     pub(super) fn cached(&self, entry: &Entry, stamp: Option<Stamp>, purpose: Purpose) -> Option<Arc<str>> {
         let now_ms = self.now_ms();
         let cached = self.state().cache.touch(entry.context.id.as_str())?;
@@ -175,8 +175,8 @@ impl ContextStore {
         (is_this && is_allowed).then_some(cached.text)
     }
 
-    /// Offers a text to the cache. It stays out if the context was replaced meanwhile, if its policy is to keep nothing,
-    /// or if it is larger than what may be loaded.
+    /// Offers a text to the cache. It is not cached if the context was replaced meanwhile, if its policy forbids it, or
+    /// if it exceeds the load limit.
     pub(super) fn keep(&self, entry: &Entry, stamp: Option<Stamp>, text: &Arc<str>, loaded_at_ms: u64) {
         let context = &entry.context;
         if context.policy == LoadPolicy::Query || text.len() as u64 > self.settings.limits.load_bytes_max {
@@ -207,8 +207,8 @@ impl ContextStore {
     }
 }
 
-/// Files that are kept open with what is known of their lines, the last used one last. Texts that had to be decoded,
-/// extracted or unpacked are in memory: they stay as long as there is room for them.
+/// Files kept open with their line indexes, most recently used last. Texts that had to be decoded, extracted or
+/// unpacked are in memory and are kept while there is room.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     readers: VecDeque<Shelved>,
@@ -223,13 +223,13 @@ struct Shelved {
 }
 
 impl Shelf {
-    /// Enough for a survey, far from what the system allows.
+    /// Enough for a survey, and far below the system's limit on open files.
     const READERS_MAX: usize = 32;
 
-    /// What texts in memory may take. A long one is made anew for each look rather than held for ever.
+    /// The budget for texts in memory. A longer one is produced again for each access instead of being held forever.
     const HELD_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-    /// What texts in memory take.
+    /// The bytes of the texts in memory.
     pub(super) fn held_bytes(&self) -> u64 {
         self.readers.iter().map(|shelved| shelved.reader.held_bytes()).sum()
     }
@@ -238,7 +238,7 @@ impl Shelf {
         self.readers.len()
     }
 
-    /// A reader of the file as it is now. One of another revision is dropped.
+    /// A reader of the current file. One of another revision is dropped.
     fn get(&mut self, id: &str, generation: u64, stamp: Stamp) -> Option<Arc<Reader>> {
         let place = self.readers.iter().position(|shelved| shelved.id.as_str() == id)?;
         let shelved = self.readers.remove(place)?;
@@ -269,7 +269,7 @@ impl Shelf {
     }
 }
 
-/// Whether a context is read from a file that can change under it.
+/// The file that a context is read from, if it can change.
 pub(super) fn file_of(context: &Context) -> Option<&Path> {
     match &context.source {
         ContextSource::File { path } => Some(path),

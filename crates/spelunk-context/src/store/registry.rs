@@ -1,6 +1,6 @@
-//! The registry file: where the contexts of a store outlive their process. Written whole, to a temporary file that then
-//! takes the name; a lock file keeps processes from writing over each other. Inline texts lie beside it, each under its
-//! digest. No link in the directory is followed (`spelunk-fs`).
+//! The registry file, which stores the contexts on disk. It is written whole to a temporary file, then renamed; a lock
+//! file keeps processes from overwriting each other. Inline texts are stored next to it, each under its digest. No link
+//! in the directory is followed (`spelunk-fs`).
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -21,18 +21,18 @@ pub(crate) struct RegistryFile {
     lock_wait_max: Duration,
 }
 
-/// The right to write, held by this process alone. Dropping it gives it back.
+/// The exclusive right to write. Released on drop.
 #[derive(Debug)]
 pub(crate) struct RegistryLock<'a> {
     file: &'a RegistryFile,
     _lock: File,
 }
 
-/// A registry that is larger than this is not one that we wrote.
+/// A larger file is not a registry that we wrote.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// A write takes milliseconds, so this is soon enough.
+/// A write takes milliseconds, so this is frequent enough.
 const LOCK_POLL: Duration = Duration::from_millis(5);
-/// As long as a number of a process may be.
+/// The maximum length of a process id.
 const PID_BYTES_MAX: u64 = 20;
 const NAME: &str = "registry.json";
 const STAGED_PREFIX: &str = "registry.json.tmp-";
@@ -55,13 +55,13 @@ impl RegistryFile {
         self.root().join(NAME)
     }
 
-    /// Where an inline text is, if it is a file of ours and no link.
+    /// The path of an inline text, if it is a regular file and not a link.
     pub(crate) fn inline_path(&self, digest: &str) -> Option<PathBuf> {
         let name = inline_name(digest);
         self.dir.is_file(&name).then(|| self.root().join(name))
     }
 
-    /// The file as it is now; `None` if there is none.
+    /// The current contents of the file; `None` if it does not exist.
     pub(crate) fn read(&self) -> Result<Option<(Vec<u8>, Stamp)>, StoreError> {
         let path = self.path();
         let file = match self.dir.open(NAME) {
@@ -79,18 +79,18 @@ impl RegistryFile {
         Ok(Some((bytes, stamp)))
     }
 
-    /// What the file is like, without reading it.
+    /// The stamp of the file, without reading it.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         let file = self.dir.open(NAME).ok()?;
         file.metadata().ok().map(|metadata| Stamp::of(&metadata))
     }
 
-    /// Whether a writer died, or is at work right now.
+    /// Whether a writer died, or is writing right now.
     pub(crate) fn has_leftovers(&self) -> bool {
         self.dir.list("").is_ok_and(|entries| entries.iter().any(is_staged))
     }
 
-    /// Waits until no other process writes, but not for ever: a process that hangs is named.
+    /// Waits, up to a limit, until no other process writes. The error names a process that hangs.
     pub(crate) fn lock(&self) -> Result<RegistryLock<'_>, StoreError> {
         let mut lock = self.dir.open_or_create("registry.lock").map_err(|error| self.unusable(error))?;
         let began = Instant::now();
@@ -108,7 +108,7 @@ impl RegistryFile {
                 Err(TryLockError::Error(error)) => return Err(self.unusable(error)),
             }
         }
-        // The pid only serves the message of a process that waits in vain.
+        // The pid is only for the error message of a process that times out.
         drop(lock.set_len(0).and_then(|()| write!(lock, "{}", std::process::id())));
         Ok(RegistryLock { file: self, _lock: lock })
     }
@@ -123,13 +123,13 @@ impl RegistryLock<'_> {
         self.file.path()
     }
 
-    /// Writes the registry so that it is either the old one or the new one, whenever the power goes.
+    /// Writes the registry atomically: after a power failure it is either the old one or the new one.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<Option<Stamp>, StoreError> {
         self.replace(NAME, STAGED_PREFIX, bytes).map_err(|error| self.file.unusable(error))?;
         Ok(self.file.stamp())
     }
 
-    /// Keeps an inline text. The same text is kept once.
+    /// Stores an inline text. Equal texts are stored once.
     pub(crate) fn put_inline(&self, digest: &str, text: &str) -> Result<(), StoreError> {
         let name = inline_name(digest);
         let is_whole = |entry: &Entry| entry.kind == EntryKind::File && entry.len == text.len() as u64;
@@ -139,12 +139,12 @@ impl RegistryLock<'_> {
         self.replace(&name, STAGED_INLINE_PREFIX, text.as_bytes()).map_err(|error| self.file.unusable(error))
     }
 
-    /// Nobody refers to it any more. What cannot be removed costs room and nothing else.
+    /// Removes an inline text that is no longer referenced. One that cannot be removed only wastes space.
     pub(crate) fn remove_inline(&self, digest: &str) {
         drop(self.file.dir.remove_file(&inline_name(digest)));
     }
 
-    /// Gives the file as it is a second name, `registry.json.damaged-N`, before anything is written over it.
+    /// Copies the file to `registry.json.damaged-N` before it is overwritten.
     pub(crate) fn set_aside(&self) -> io::Result<PathBuf> {
         const N_TRIED_MAX: u32 = 10_000;
         let mut bytes = Vec::new();
@@ -163,7 +163,8 @@ impl RegistryLock<'_> {
         Err(io::Error::other("there are too many damaged registries already"))
     }
 
-    /// Removes what writers that died left behind. Nobody else writes now, so every temporary file is such a thing.
+    /// Removes temporary files of writers that died. No one else is writing now, so every temporary file is such a
+    /// leftover.
     pub(crate) fn remove_leftovers(&self) -> usize {
         let entries = self.file.dir.list("").unwrap_or_default();
         entries
@@ -178,7 +179,7 @@ impl RegistryLock<'_> {
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
         drop(file);
         written.and_then(|()| dir.rename(&staged, name, Durability::Synced)).inspect_err(|_| {
-            // The staged file is worthless; the first error is the one to tell.
+            // The staged file is worthless; the first error is the one to report.
             drop(dir.remove_file(&staged));
         })
     }
@@ -188,7 +189,7 @@ fn inline_name(digest: &str) -> String {
     format!("inline/{digest}")
 }
 
-/// A file that a writer which died left behind.
+/// Whether this is a temporary file left by a writer.
 fn is_staged(entry: &Entry) -> bool {
     entry.kind == EntryKind::File
         && [STAGED_PREFIX, STAGED_INLINE_PREFIX].iter().any(|prefix| entry.name.starts_with(prefix))

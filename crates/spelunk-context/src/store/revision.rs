@@ -1,4 +1,4 @@
-//! What a file is like: a stamp that the system gives without reading, and a digest that takes reading it through.
+//! The revision of a file: a stamp from the file system without reading, and a digest that requires reading all of it.
 
 use std::fs::Metadata;
 use std::io;
@@ -7,12 +7,12 @@ use std::time::UNIX_EPOCH;
 
 use crate::store::ContextRevision;
 
-/// A file's revision, as far as the system tells it without reading.
+/// A file's revision as the file system reports it, without reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) size_bytes: u64,
     pub(crate) modified_ns: Option<u128>,
-    /// Tells a file from another that took its name.
+    /// Distinguishes a file from another that took its name.
     pub(crate) inode: u64,
 }
 
@@ -28,14 +28,14 @@ impl Stamp {
         Self { size_bytes: metadata.len(), modified_ns, inode }
     }
 
-    /// Without a digest: nothing was read.
+    /// A revision without a digest: nothing was read.
     pub(crate) fn revision(&self) -> ContextRevision {
         let modified_ms = self.modified_ns.and_then(|ns| u64::try_from(ns / 1_000_000).ok());
         ContextRevision { size_bytes: self.size_bytes, modified_ms, digest: None }
     }
 }
 
-/// BLAKE3 of a file's bytes, hexadecimal. Streams.
+/// BLAKE3 of a file's bytes in hexadecimal. Streams the file.
 pub(crate) fn digest_of_file(path: &Path) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(spelunk_fs::open_to_read(path)?)?;

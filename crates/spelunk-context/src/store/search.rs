@@ -1,5 +1,5 @@
-//! Search over all contexts: a grep of each, in the order of registration, each result given out as it is found.
-//! A context that cannot be read is reported and stops nothing.
+//! Search over all contexts: greps each in registration order and returns results as they are found. A context that
+//! cannot be read is reported and does not stop the search.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use crate::store::reading::{Opened, Purpose};
 use crate::store::{AccessCounts, ContextId, ContextKind, ContextStore, StoreError};
 use crate::{GrepMatch, GrepQuery, ReadError};
 
-/// A context in which something was found.
+/// A context with matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchHit {
     /// Its id.
@@ -19,26 +19,26 @@ pub struct SearchHit {
     pub name: String,
     /// Its kind.
     pub kind: ContextKind,
-    /// Lines that match.
+    /// The number of matching lines.
     pub n_matches: u64,
     /// The first of them, as many as the query shows.
     pub matches: Vec<GrepMatch>,
 }
 
-/// How far a search came.
+/// The extent of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchReport {
     /// Contexts that were searched.
     pub n_searched: u64,
-    /// Contexts in which something was found.
+    /// Contexts with matches.
     pub n_hits: u64,
-    /// Lines that match, over all contexts.
+    /// Matching lines over all contexts.
     pub n_matches: u64,
-    /// Contexts that could not be read: the first of them, with the reason.
+    /// The first contexts that could not be read, with the reason.
     pub unread: Vec<Unread>,
-    /// How many could not be read.
+    /// The number of contexts that could not be read.
     pub n_unread: u64,
-    /// Contexts that were not searched, because there were hits enough or the visitor wanted no more.
+    /// Contexts not searched, because there were enough hits or the visitor stopped.
     pub n_left: u64,
 }
 
@@ -47,7 +47,7 @@ pub struct SearchReport {
 pub struct Unread {
     /// Its id.
     pub id: ContextId,
-    /// The code of the error.
+    /// The error code.
     pub code: spelunk_types::ErrorCode,
     /// The error, with its cause.
     pub reason: String,
@@ -56,8 +56,8 @@ pub struct Unread {
 const UNREAD_SHOWN_MAX: usize = 20;
 
 impl ContextStore {
-    /// Searches every context. `visit` gets the hits in the order of registration and may end the search; it and the
-    /// loaders may use the store, because no lock is held. At most `search_hits_max` contexts are given out.
+    /// Searches every context. `visit` receives the hits in registration order and may stop the search; it and the
+    /// loaders may use the store, because no lock is held. At most `search_hits_max` contexts are returned.
     pub fn search_all(
         &self,
         query: &GrepQuery,

@@ -1,4 +1,4 @@
-//! Suggestions: what to do next after looking at a context. Each can be followed as it stands.
+//! Suggestions: what to do next after accessing a context. Each can be followed literally.
 
 use std::fmt;
 
@@ -17,15 +17,15 @@ pub enum Suggestion {
     Page {
         /// The context.
         id: ContextId,
-        /// Which, from 0, at the usual size.
+        /// The page number, counted from 0, at the default page size.
         page: u64,
     },
-    /// Look for something rarer.
+    /// Search for something rarer.
     Refine {
         /// How many lines match.
         n_matches: u64,
     },
-    /// Look for something else.
+    /// Search for something else.
     OtherWords,
     /// Load it.
     Load {
@@ -51,7 +51,7 @@ impl fmt::Display for Suggestion {
     }
 }
 
-/// What is known of a context when something is suggested.
+/// What is known about a context when a suggestion is made.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Situation<'a> {
     pub(super) id: &'a ContextId,
@@ -61,12 +61,12 @@ pub(super) struct Situation<'a> {
     pub(super) page_lines: u64,
 }
 
-/// Above this it is better read in pages.
+/// Above this, reading in pages is better.
 const PAGED_BYTES_MIN: u64 = 10_000;
-/// Above this the matches are not read one by one.
+/// Above this, matches are not read one by one.
 const MATCHES_FEW_MAX: u64 = 5;
 
-/// After a peek: search it, and read it in pages if it is long. An empty one has nothing to find.
+/// After a peek: search it, and read it in pages if it is long. An empty text gets no suggestion.
 pub(super) fn after_peek(situation: Situation<'_>, peek: &Peek) -> Vec<Suggestion> {
     if peek.lines_shown == 0 {
         return Vec::new();
@@ -78,8 +78,8 @@ pub(super) fn after_peek(situation: Situation<'_>, peek: &Peek) -> Vec<Suggestio
     suggestions
 }
 
-/// After a grep: other words if nothing was found; a narrower pattern or the page of the first match if too much was;
-/// otherwise the whole, or its page if the whole is too large.
+/// After a grep: other words if nothing was found; a narrower pattern or the page of the first match if there are too
+/// many; otherwise the whole text, or the page of the match if the text is too large.
 pub(super) fn after_grep(situation: Situation<'_>, found: &GrepReport) -> Vec<Suggestion> {
     let n_matches = found.n_matches;
     let id = situation.id.clone();

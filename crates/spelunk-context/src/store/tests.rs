@@ -1,4 +1,4 @@
-//! Stores for tests, with a clock that is moved by hand.
+//! Stores for tests, with a manual clock.
 
 mod bugs;
 mod bugs_of_reading;
@@ -21,7 +21,7 @@ use crate::store::{
     RegistryWarning, StoreError, StoreLimits, StoreSettings,
 };
 
-/// A clock that stands still until it is moved.
+/// A clock that advances only manually.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HandClock(Arc<AtomicU64>);
 
@@ -44,7 +44,7 @@ pub(super) fn settings() -> StoreSettings {
     StoreSettings::for_a_person(StoreLimits::default())
 }
 
-/// With so much room in the cache, and loads up to all of it.
+/// A cache of this size, and loads up to all of it.
 pub(super) fn small(cache_bytes: u64) -> StoreSettings {
     let limits = StoreLimits {
         content_cache_bytes_max: cache_bytes,

@@ -1,6 +1,6 @@
-//! The registry as it is written: a JSON object with `version`, `updated_at_ms` and `contexts`, one context per line so
-//! that a damaged line costs one context. Also the records of a memory graph file. Formats are kept: a field is never
-//! given another meaning.
+//! The registry's file format: a JSON object with `version`, `updated_at_ms` and `contexts`, one context per line so
+//! that a damaged line costs one context. Also the records of a memory graph file. Formats are stable: a field never
+//! changes its meaning.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,19 +13,19 @@ use crate::store::{
 /// The version that this engine writes, and the newest that it reads.
 pub(crate) const VERSION: u64 = 1;
 
-/// What a registry file held.
+/// The contents of a registry file.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     pub(crate) contexts: Vec<Context>,
-    /// Entries that were there and could not be read. 0 for a file that is whole.
+    /// Entries that could not be parsed. 0 for an undamaged file.
     pub(crate) n_lost: usize,
-    /// Whether the file as a whole is JSON of our shape.
+    /// Whether the file as a whole is JSON in our format.
     pub(crate) is_whole: bool,
-    /// The version it names, as far as that can be read.
+    /// The version it declares, if readable.
     pub(crate) version: Option<u64>,
 }
 
-/// The bytes of a registry.
+/// Serializes a registry.
 pub(crate) fn registry_bytes<'a>(
     updated_at_ms: u64,
     contexts: impl Iterator<Item = &'a Context>,
@@ -40,7 +40,7 @@ pub(crate) fn registry_bytes<'a>(
     Ok(bytes)
 }
 
-/// Reads what can be read. A file that is no JSON as a whole is read line by line.
+/// Parses as much as possible. A file that is not valid JSON as a whole is parsed line by line.
 pub(crate) fn parse_registry(bytes: &[u8]) -> Parsed {
     if let Ok(file) = serde_json::from_slice::<GoodFile>(bytes) {
         let mut parsed = Parsed { is_whole: true, version: Some(file.version), ..Parsed::default() };
@@ -61,9 +61,9 @@ pub(crate) fn parse_registry(bytes: &[u8]) -> Parsed {
     }
 }
 
-/// Every line that is a context by itself. The first line holds the version, the last closes the list.
+/// Parses every line that is a valid context by itself. The first line holds the version, the last closes the list.
 fn salvage(bytes: &[u8]) -> Parsed {
-    // A newer registry may have another shape: it names its version all the same.
+    // A newer registry may have another format, but still declares its version.
     let mut parsed = Parsed::default();
     if let Ok(head) = serde_json::from_slice::<Head>(bytes)
         && head.version > VERSION
@@ -100,7 +100,7 @@ impl Parsed {
         }
     }
 
-    /// Of two contexts with one id the later one counts, at the place of the first.
+    /// Of two contexts with the same id, keeps the later one at the position of the first.
     fn without_repetition(mut self) -> Self {
         let mut places: HashMap<ContextId, usize> = HashMap::with_capacity(self.contexts.len());
         let mut kept: Vec<Context> = Vec::with_capacity(self.contexts.len());
@@ -121,14 +121,14 @@ impl Parsed {
     }
 }
 
-/// The usual case, read without a detour.
+/// The usual case, parsed directly.
 #[derive(Deserialize)]
 struct GoodFile {
     version: u64,
     contexts: Vec<Line>,
 }
 
-/// A file with entries that are not what they should be.
+/// A file with invalid entries.
 #[derive(Deserialize)]
 struct File {
     version: u64,
@@ -239,7 +239,7 @@ impl From<&Context> for Line {
 impl From<&ContextSource> for Source {
     fn from(source: &ContextSource) -> Self {
         match source {
-            // Paths that are not Unicode are refused when a context is registered.
+            // Paths that are not Unicode are refused at registration.
             ContextSource::File { path } => Self::File(path.to_string_lossy().into_owned()),
             ContextSource::Inline { digest, size_bytes } => {
                 Self::Inline { digest: digest.clone(), size_bytes: *size_bytes }
@@ -264,7 +264,7 @@ impl From<LoadPolicy> for Policy {
 }
 
 impl Line {
-    /// `None` if a field breaks the rules of its type. The file is hostile input.
+    /// `None` if a field is invalid. The file is hostile input.
     fn into_context(self) -> Option<Context> {
         Some(Context {
             id: ContextId::new(&self.id).ok()?,
@@ -302,7 +302,7 @@ impl Source {
     fn into_source(self) -> Option<ContextSource> {
         Some(match self {
             Self::File(path) => ContextSource::File { path: path.into() },
-            // The digest becomes the name of a file: nothing but a digest may pass.
+            // The digest becomes a file name: accept nothing but a digest.
             Self::Inline { digest, .. } if !is_digest(&digest) => return None,
             Self::Inline { digest, size_bytes } => ContextSource::Inline { digest, size_bytes },
             Self::Loader(name) => ContextSource::Loader { name },
@@ -323,7 +323,7 @@ pub(crate) struct GraphFile {
     pub(crate) edges: Vec<GraphEdge>,
 }
 
-/// A node. Only its label must be there; the id is the label where it has none.
+/// A node. Only its label is required; the id defaults to the label.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct GraphNode {
     #[serde(default)]
@@ -340,7 +340,7 @@ pub(crate) struct GraphNode {
     pub(crate) access_count: u64,
 }
 
-/// An edge. Its ends are counted, not followed.
+/// An edge. Edges are counted, not followed.
 #[derive(Debug, Clone, Deserialize)]
 #[expect(dead_code, reason = "that both ends are there is what makes a record an edge")]
 pub(crate) struct GraphEdge {

@@ -1,5 +1,5 @@
-//! How the catalogue changes: under the registry's lock, on top of what other processes wrote meanwhile, on disk first
-//! and in memory after. A change that could not be written did not happen.
+//! Changes to the catalogue: made under the registry's lock, on top of what other processes wrote meanwhile, first on
+//! disk and then in memory. A change that could not be written has no effect.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -18,16 +18,16 @@ use crate::store::{
     StoreSettings, Writer,
 };
 
-/// Something that was wrong with the registry and did not stop it from being opened.
+/// A problem with the registry that did not prevent opening it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegistryWarning {
-    /// The file was damaged. What could be read was kept.
+    /// The file was damaged. The readable part was kept.
     Damaged {
-        /// Contexts that were kept.
+        /// The number of contexts kept.
         n_kept: usize,
-        /// Entries that could not be read. The end of a file that was cut is one.
+        /// Entries that could not be read. A truncated end counts as one.
         n_lost: usize,
-        /// Where the damaged file is now; `None` if it could not be set aside, and was left alone.
+        /// Where the damaged file is now; `None` if it could not be set aside and was left as it is.
         set_aside: Option<PathBuf>,
     },
 }
@@ -62,7 +62,7 @@ impl ContextStore {
         Ok((store, warnings))
     }
 
-    /// Takes over what other processes registered and removed since.
+    /// Adopts the registrations and removals of other processes.
     pub fn reload(&self) -> Result<Vec<RegistryWarning>, StoreError> {
         let mut writer = self.writer();
         let Some(registry) = &self.registry else { return Ok(Vec::new()) };
@@ -82,18 +82,18 @@ impl ContextStore {
         Ok(self.repair(registry, &mut writer, parsed)?.into_iter().collect())
     }
 
-    /// Registers a context. An id that is taken is an error.
+    /// Registers a context. An id that is already taken is an error.
     pub fn register(&self, new: NewContext) -> Result<Arc<Context>, StoreError> {
         let mut registered = self.register_all(vec![new])?;
         Ok(registered.remove(0))
     }
 
-    /// Registers all of them with one write, or none.
+    /// Registers all of them in one write, or none.
     pub fn register_all(&self, new: Vec<NewContext>) -> Result<Vec<Arc<Context>>, StoreError> {
         self.put(new.into_iter().map(|new| (new, None)).collect(), Taken::Refused)
     }
 
-    /// The same for files that were looked at already.
+    /// The same for files that were already checked.
     pub(super) fn register_admitted(
         &self,
         new: Vec<(NewContext, Option<Admitted>)>,
@@ -101,13 +101,13 @@ impl ContextStore {
         self.put(new, Taken::Refused)
     }
 
-    /// Registers a context in place of the one that has its id, if there is one.
+    /// Registers a context, replacing the one with its id if there is one.
     pub fn replace(&self, new: NewContext) -> Result<Arc<Context>, StoreError> {
         let mut replaced = self.put(vec![(new, None)], Taken::Replaced)?;
         Ok(replaced.remove(0))
     }
 
-    /// Takes a context out of the registry. Its file stays where it is.
+    /// Removes a context from the registry. Its file is untouched.
     pub fn remove(&self, id: &str) -> Result<Arc<Context>, StoreError> {
         self.entry(id)?;
         let mut removed = None;
@@ -118,12 +118,12 @@ impl ContextStore {
         })?;
         match removed {
             Some(context) => Ok(context),
-            // Another process was faster.
+            // Another process removed it first.
             None => self.get(id),
         }
     }
 
-    /// Takes all contexts out. Returns how many there were.
+    /// Removes all contexts. Returns how many there were.
     pub fn clear(&self) -> Result<usize, StoreError> {
         let mut n_removed = 0;
         self.change(|catalogue| {
@@ -133,7 +133,7 @@ impl ContextStore {
         Ok(n_removed)
     }
 
-    /// Takes out inline texts that have outlived their time. Returns how many there were.
+    /// Removes expired inline texts. Returns how many there were.
     pub fn remove_expired(&self) -> Result<usize, StoreError> {
         let now_ms = self.now_ms();
         let mut n_removed = 0;
@@ -145,7 +145,7 @@ impl ContextStore {
         Ok(n_removed)
     }
 
-    /// Writes access counts and revisions, which do not reach the disk by themselves. Other changes already have.
+    /// Writes access counts and revisions, which are not written automatically. All other changes already are.
     pub fn save(&self) -> Result<(), StoreError> {
         let mut writer = self.writer();
         let Some(registry) = self.registry.as_ref().filter(|registry| !registry.is_read_only()) else {
@@ -167,7 +167,7 @@ impl ContextStore {
         new: Vec<(NewContext, Option<Admitted>)>,
         taken: Taken,
     ) -> Result<Vec<Arc<Context>>, StoreError> {
-        // Files are looked at before any lock is taken.
+        // Files are checked before any lock is taken.
         let mut admitted = Vec::with_capacity(new.len());
         for (new, source) in new {
             admitted.push(self.admit(new, source)?);
@@ -179,8 +179,8 @@ impl ContextStore {
         Ok(admitted.into_iter().map(|(context, _)| context).collect())
     }
 
-    /// The one way in which the catalogue changes. `plan` sees it as it is on disk, and says what to change; it must not
-    /// use the store.
+    /// The only way to change the catalogue. `plan` sees the state on disk and returns the changes; it must not use the
+    /// store.
     pub(super) fn change(
         &self,
         plan: impl FnOnce(&Catalogue) -> Result<Vec<Planned>, StoreError>,
@@ -219,7 +219,7 @@ impl ContextStore {
         Ok(())
     }
 
-    /// Reads the registry again if somebody else wrote it.
+    /// Reads the registry again if another process wrote it.
     fn catch_up(
         &self,
         registry: &RegistryFile,
@@ -235,7 +235,7 @@ impl ContextStore {
         if parsed.is_undamaged() {
             self.state().adopt(parsed.contexts);
         } else {
-            // What is about to be written replaces it: keep the damaged file for whoever wants to look.
+            // The next write replaces the damaged file: keep a copy for inspection.
             lock.set_aside().map_err(|source| StoreError::Registry { path: registry.path(), source })?;
             self.state().adopt_damaged(parsed.contexts);
         }
@@ -243,8 +243,7 @@ impl ContextStore {
         Ok(())
     }
 
-    /// Sets a damaged registry aside and writes what could be read of it. A disk that cannot be written to is no reason
-    /// not to start.
+    /// Sets a damaged registry aside and writes the readable part. A read-only disk does not prevent opening.
     fn repair(
         &self,
         registry: &RegistryFile,
@@ -286,7 +285,7 @@ impl ContextStore {
         Ok(())
     }
 
-    /// Texts that are only in memory have a budget of their own: they cannot be evicted.
+    /// Texts that exist only in memory have a budget of their own, because they cannot be evicted.
     fn check_held(&self, state: &State, planned: &[Planned]) -> Result<(), StoreError> {
         let (mut size_bytes, mut freed_bytes) = (0, 0);
         for (change, text) in planned {
@@ -314,7 +313,7 @@ impl ContextStore {
     }
 }
 
-/// A change, and the text of an inline context that it puts in.
+/// A change, and the text of the inline context that it adds.
 pub(super) type Planned = (Change, Option<Arc<str>>);
 
 impl State {
@@ -324,7 +323,7 @@ impl State {
         }
     }
 
-    /// What a damaged file does not hold was not removed by anybody: contexts that are still in memory stay.
+    /// A context missing from a damaged file was not removed by anyone: contexts still in memory are kept.
     fn adopt_damaged(&mut self, mut salvaged: Vec<Context>) {
         let ids: HashSet<ContextId> = salvaged.iter().map(|context| context.id.clone()).collect();
         let is_lost =
@@ -350,14 +349,14 @@ impl State {
     }
 }
 
-/// What to do with an id that is taken.
+/// What to do if an id is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Taken {
     Refused,
     Replaced,
 }
 
-/// Puts the new contexts in and takes those out that are over, so that results of tools do not pile up.
+/// Adds the new contexts and removes expired ones, so that tool results do not pile up.
 fn plan_put(
     catalogue: &Catalogue,
     admitted: &[(Arc<Context>, Option<Arc<str>>)],
@@ -390,7 +389,7 @@ fn expired(catalogue: &Catalogue, now_ms: u64) -> Vec<ContextId> {
     catalogue.contexts().filter(is_over).map(|context| context.id.clone()).collect()
 }
 
-/// When an inline text is over; `None` for everything that can be obtained anew.
+/// When an inline text expires; `None` for everything that can be obtained again.
 pub(super) fn expires_at_ms(context: &Context) -> Option<u64> {
     match (&context.source, context.policy) {
         (ContextSource::Inline { .. }, LoadPolicy::Ttl { ttl_ms }) => {
@@ -421,7 +420,7 @@ fn parse(registry: &RegistryFile, bytes: &[u8]) -> Result<Parsed, StoreError> {
     }
 }
 
-/// A change among contexts of this session is no reason to write.
+/// A change among contexts of this session needs no write.
 fn reaches_disk(before: &Catalogue, change: &Change) -> bool {
     let was_durable = before.get(change.id().as_str()).is_some_and(|entry| entry.context.policy.is_durable());
     was_durable
@@ -438,7 +437,7 @@ fn digest_of(context: &Context) -> &str {
     }
 }
 
-/// The catalogue as it is to be written, and the inline texts that it may be the first not to need.
+/// The catalogue to be written, and the inline texts that it may no longer reference.
 struct Draft {
     catalogue: Catalogue,
     digests_before: HashSet<String>,

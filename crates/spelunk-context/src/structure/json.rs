@@ -1,14 +1,14 @@
-//! The keys of a JSON document, found without parsing it: those of the outermost object, or of the first object where
-//! the document is a list or has one value per line. Wrong JSON gives the keys that were seen.
+//! Finds the keys of a JSON document without parsing it: those of the outermost object, or of the first object if the
+//! document is a list or has one value per line. Invalid JSON gives the keys seen so far.
 
 use super::Mark;
 
-/// How far the scan has come.
+/// The state of the scan.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     n_line_ends: u64,
     depth: u64,
-    /// The depth of the object whose keys are wanted; known once it begins.
+    /// The depth of the object whose keys are collected; known once it begins.
     wanted_depth: Option<u64>,
     is_over: bool,
     awaits_key: bool,
@@ -17,14 +17,14 @@ pub(super) struct Keys {
 
 #[derive(Debug)]
 struct OpenString {
-    /// Behind its quote.
+    /// The offset after its quote.
     start: u64,
     is_key: bool,
     is_escaped: bool,
 }
 
 impl Keys {
-    /// Goes on with the next block, which begins at that offset.
+    /// Continues with the next block, which begins at that offset.
     pub(super) fn scan(&mut self, at: u64, block: &[u8], found: &mut dyn FnMut(Mark)) {
         for (idx, &byte) in block.iter().enumerate() {
             if self.is_over {

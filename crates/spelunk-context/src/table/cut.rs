@@ -1,5 +1,5 @@
-//! How a document is cut into rows and cells: its form is told from its name and its first lines. What the cells mean is
-//! nothing that is known here.
+//! Splits a document into rows and cells: the format is determined from its name and its first lines. The meaning of
+//! the cells is not known here.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,36 +10,37 @@ use serde_json::Value;
 use crate::split::is_log_start;
 use crate::split::table::{self, Rows, Shape};
 
-/// Lines that say what form a document has.
+/// Lines sampled to determine the format of a document.
 const SAMPLE_LINES: usize = 200;
-/// Of a hundred lines, those that must have the form.
+/// The percentage of lines that must have the format.
 const PERCENT_MIN: usize = 90;
-/// Different words in one place of a log line, at most: more are no names of levels or services.
+/// The maximum number of distinct words at one position of a log line: with more, they are not names of levels or
+/// services.
 const WORDS_MAX: usize = 40;
-/// Places behind the time that are looked at.
+/// Positions after the time that are examined.
 const PLACES_MAX: usize = 2;
-/// Objects in objects are columns of their own down to this level.
+/// Nested objects are flattened into columns down to this level.
 const LEVELS_MAX: usize = 3;
 const LEVELS: &[&str] = &[
     "TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING", "ERROR", "ERR", "FATAL", "CRITICAL", "SEVERE",
     "PANIC",
 ];
 
-/// The names of columns, and what stands under them in one row.
+/// The names of columns, and their values in one row.
 type Cells<'t> = [(&'t str, &'t str)];
-/// What is given the rows, each with its line, and nothing for a line that should be a row and is none.
+/// Receives each row with its line, and `None` for a line that should be a row but is invalid.
 type Take<'t> = dyn FnMut(u64, Option<&Cells<'_>>) + 't;
 
-/// The form of a document.
+/// The format of a document.
 #[derive(Clone)]
 pub(super) enum Format {
-    /// Cells between signs, and a first row with their names.
+    /// Delimited cells, and a first row with their names.
     Table { names: Vec<String> },
-    /// An object on each line.
+    /// One object per line.
     JsonLines,
-    /// Lines that begin with a time; its zone, the names of the words behind it, and the keys of `key=value`.
+    /// Lines that begin with a time; its zone, the names of the words after it, and the keys of `key=value`.
     Log { zone: String, places: Vec<String>, keys: BTreeSet<String> },
-    /// Lines with the same number of parts between signs, and their names where the first line has them.
+    /// Lines with the same number of delimited parts, and their names if the first line has them.
     Parts { delimiter: u8, names: Option<Vec<String>> },
 }
 
@@ -72,7 +73,7 @@ impl Format {
         parts(b'|').or_else(|| parts(b'\t')).or_else(|| parts(b';'))
     }
 
-    /// Whether rows of both can stand below each other.
+    /// Whether rows of both can be in one table.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Table { names }, Self::Table { names: others }) => names == others,
@@ -83,8 +84,8 @@ impl Format {
         }
     }
 
-    /// Gives each row with its line to `take`: the names of its columns and what stands there. False where the rows
-    /// cannot be held against each other, because their times are of different zones.
+    /// Passes each row with its line, column names and values to `take`. False if the rows cannot be compared, because
+    /// their times are in different zones.
     pub(super) fn rows(&self, text: &str, take: &mut Take<'_>) -> bool {
         match self {
             Self::Table { names } => table_rows(text, names, take),
@@ -131,7 +132,8 @@ fn borrowed(cells: &[(String, String)]) -> Vec<(&str, &str)> {
     cells.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect()
 }
 
-/// The names in the first row of a table. Figures that are no years are no names, and neither is a mark for a program (`sep=;`).
+/// The names in the first row of a table. Numbers other than years are not names, and neither is a directive for a
+/// program (`sep=;`).
 fn header(text: &str) -> Option<Vec<String>> {
     let shape = Shape::of(text);
     let header = text.get(shape.header.clone())?;
@@ -187,7 +189,7 @@ fn object(line: &str) -> Option<serde_json::Map<String, Value>> {
     }
 }
 
-/// `{"user": {"id": 7}}` as `user.id`.
+/// Flattens `{"user": {"id": 7}}` to `user.id`.
 fn flatten(
     object: &serde_json::Map<String, Value>,
     above: &str,
@@ -238,7 +240,7 @@ fn time_of(line: &str) -> Option<Begun<'_>> {
     Some(Begun { date, time: time.trim_end_matches([',', '.']), zone, rest })
 }
 
-/// Where a zone at the beginning of a text ends: `Z`, `+02:00`, `+0200`, ` UTC`.
+/// The end of a time zone at the beginning of a text: `Z`, `+02:00`, `+0200`, ` UTC`.
 fn zone_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |idx: usize| bytes.get(idx).is_some_and(u8::is_ascii_digit);
@@ -257,8 +259,8 @@ fn zone_end(text: &str) -> usize {
     }
 }
 
-/// What the words behind the times of a log are: the level, and what the line is from. What everyone calls the service, the
-/// module or the host has one name here.
+/// The meaning of the words after the times of a log: the level, and the origin of the line. Service, module and host
+/// are all called `source`.
 fn log<'t>(sample: &[&'t str]) -> Format {
     let rest_of = |line: &&'t str| match time_of(line) {
         Some(begun) => Some(begun.rest),
@@ -302,12 +304,12 @@ fn log<'t>(sample: &[&'t str]) -> Format {
     Format::Log { zone, places, keys: keys.collect() }
 }
 
-/// A word without the brackets and colons around it.
+/// A word without enclosing brackets and colons.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| "[]():,<>".contains(c))
 }
 
-/// The `key=value` of a text; a value in quotes goes to the next one: `msg="gave up"`.
+/// The `key=value` pairs of a text; a quoted value extends to the closing quote: `msg="gave up"`.
 fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -332,7 +334,7 @@ fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Lines that are no row of their own, such as those of a stack trace, have no time and are left out.
+/// Lines that are not records, such as those of a stack trace, have no time and are left out.
 fn take_log_line(row: &str, places: &[String], keys: &BTreeSet<String>, take: &mut dyn FnMut(&Cells<'_>)) {
     let (date, time, rest) = match time_of(row) {
         Some(Begun { date, time, rest, .. }) => (Some(date), Some(time), rest),
@@ -353,7 +355,8 @@ fn take_log_line(row: &str, places: &[String], keys: &BTreeSet<String>, take: &m
     take(&cells);
 }
 
-/// The names of parts, where the first line has some: a rule below it, or no figure in a column that has one in all rows.
+/// The names of parts, if the first line has some: there is a rule below it, or it has no number in a column that has
+/// one in all rows.
 fn names_of_parts(sample: &[&str], delimiter: char) -> Option<Vec<String>> {
     let has_figure = |part: &str| part.contains(|c: char| c.is_ascii_digit());
     let rows = || sample.iter().skip(1).filter(|line| !is_rule(line));
@@ -367,12 +370,13 @@ fn names_of_parts(sample: &[&str], delimiter: char) -> Option<Vec<String>> {
     (is_header || is_ruled).then(names)
 }
 
-/// The line below the names of a table in Markdown: `|---|:-:|`.
+/// The line below the header of a Markdown table: `|---|:-:|`.
 fn is_rule(line: &str) -> bool {
     line.contains("--") && line.chars().all(|c| "|-:+= \t".contains(c))
 }
 
-/// `#1 | user 7 | [size] It is too large.` as `part 1`, `part 2`, `tag` and `part 3`, where the parts have no names.
+/// Splits `#1 | user 7 | [size] It is too large.` into `part 1`, `part 2`, `tag` and `part 3` if the parts have no
+/// names.
 fn parts(row: &str, delimiter: char, names: Option<&[String]>) -> Vec<(String, String)> {
     let mut cells = Vec::new();
     for (idx, part) in row.split(delimiter).map(str::trim).enumerate() {

@@ -1,4 +1,4 @@
-//! What becomes a grid, and what does not.
+//! Which documents become a row table, and which do not.
 
 use std::sync::Arc;
 
@@ -190,7 +190,8 @@ fn prose_code_and_mixtures_are_no_grid() {
         &[("a.csv", "x,y\n1,2\n"), ("b.jsonl", "{\"x\":1}\n{\"x\":2}\n")],
         &[("a.csv", "x,y\n")],
         &[("a.csv", "x,y\n1,2\n"), ("b.md", "Notes.\n")],
-        // Tables of different things, figures for names, a mark for a program, and times that cannot be compared.
+        // Tables with different columns, numbers as names, a directive for a program, and times that cannot be
+        // compared.
         &[("a.csv", "x,y\n1,2\n"), ("b.csv", "y\n3\n")],
         &[("a.csv", "1,east\n2,west\n")],
         &[("a.csv", "sep=;\nx;y\n1;2\n")],

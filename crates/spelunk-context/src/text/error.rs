@@ -1,20 +1,20 @@
-//! What can go wrong with a text: the document, the pattern, or a result that is too large to give out.
+//! Errors of a text: the document, the pattern, or a result that is too large to return.
 
 use spelunk_types::{ErrorCode, Explain};
 
 use super::re::PatternFault;
 use crate::ReadError;
 
-/// An operation on a text that could not be done.
+/// An operation on a text that failed.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum TextError {
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Worded as Python words it.
+    /// Worded like Python's message.
     #[error(transparent)]
     Pattern(#[from] PatternFault),
-    /// Python's `ValueError` and `IndexError`, in its words.
+    /// Python's `ValueError` or `IndexError`, with its message.
     #[error("{message}")]
     Value { message: &'static str },
     #[error("the pattern took more than {steps_max} steps at one place of `{name}`")]

@@ -1,16 +1,16 @@
-//! The methods of `str` that look for text: `find`, `rfind`, `count`, `in`, `startswith`, `endswith`, `split`.
+//! The methods of `str` that search for text: `find`, `rfind`, `count`, `in`, `startswith`, `endswith`, `split`.
 
 use std::ops::Range;
 
 use super::re::{Flags, ITEM_BYTES, MatchCursor, PyPattern};
 use super::{LazyText, TextError};
 
-/// Some parts of a text, and where to go on.
+/// Some parts of a text, and where to continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextParts {
-    /// In the order of the text.
+    /// In text order.
     pub items: Vec<String>,
-    /// Nothing at the end.
+    /// `None` at the end.
     pub next: Option<MatchCursor>,
 }
 
@@ -107,8 +107,8 @@ impl LazyText {
         Ok(tail.ends_with(needle))
     }
 
-    /// `text.split(separator, maxsplit)` in batches of about `bytes_max` bytes. No separator splits at blanks;
-    /// `splits_max` 0 splits everywhere.
+    /// `text.split(separator, maxsplit)` in batches of about `bytes_max` bytes. Without a separator it splits at
+    /// whitespace; `splits_max` 0 means no limit.
     pub fn split(
         &self,
         separator: Option<&str>,

@@ -1,6 +1,6 @@
-//! From characters to bytes and back, by marks every 64 KiB: 16 bytes of index for each, 256 kB for a gigabyte. Built as
-//! far as it is asked for, on several threads where that is far. A block with as many characters as bytes, as in ASCII,
-//! is not read again to find a place in it.
+//! Converts between character and byte offsets, with a mark every 64 KiB: 16 bytes of index each, 256 kB for a
+//! gigabyte. Built only as far as needed, on several threads if that is far. A block with as many characters as bytes,
+//! as in ASCII, is not read again to find an offset in it.
 
 use std::ops::Range;
 
@@ -8,23 +8,22 @@ use super::piece::count_chars;
 use crate::reader::threads_for;
 use crate::{ReadError, Reader};
 
-/// How far two marks are apart.
+/// The distance between two marks.
 const BLOCK_BYTES: u64 = 64 * 1024;
 
-/// What one thread reads at a time.
+/// How much one thread reads at a time.
 const BLOCKS_PER_READ: u64 = 16;
 
-/// What is indexed in one go where the end is not known: enough to be worth threads.
+/// How much is indexed at once if the end is not known: enough to be worth threads.
 const STEP_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Where characters are.
 #[derive(Debug, Default)]
 pub(super) struct CharIndex {
-    /// In order and without gaps. Each is between two characters.
+    /// In order and without gaps. Each is a character boundary.
     marks: Vec<Mark>,
 }
 
-/// A place, as both count it.
+/// An offset in both bytes and characters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) byte: u64,
@@ -32,13 +31,13 @@ pub(super) struct Mark {
 }
 
 impl CharIndex {
-    /// How many characters there are.
+    /// The number of characters.
     pub(super) fn chars(&mut self, reader: &Reader) -> Result<u64, ReadError> {
         self.extend_to(reader.bytes(), reader)?;
         Ok(self.end().char)
     }
 
-    /// The place of a character; the end of the text for one that is not there.
+    /// The offset of a character; the end of the text if there is no such character.
     pub(super) fn at_char(&mut self, char: u64, reader: &Reader) -> Result<Mark, ReadError> {
         while self.end().char < char && self.end().byte < reader.bytes() {
             // A character has at least one byte.
@@ -59,7 +58,7 @@ impl CharIndex {
         Ok(Mark { byte: from.byte + bytes as u64, char })
     }
 
-    /// The place of a byte that is between two characters.
+    /// The mark of a byte offset that is a character boundary.
     pub(super) fn at_byte(&mut self, byte: u64, reader: &Reader) -> Result<Mark, ReadError> {
         self.extend_to(byte, reader)?;
         let (from, to) = self.around(|mark| mark.byte <= byte);
@@ -78,7 +77,7 @@ impl CharIndex {
         self.marks.last().copied().unwrap_or_default()
     }
 
-    /// The last mark that is before a place, and the one behind it; the last mark twice at the end.
+    /// The last mark before a position, and the one after it; the last mark twice at the end.
     fn around(&self, is_before: impl Fn(&Mark) -> bool) -> (Mark, Mark) {
         let n_before = self.marks.partition_point(is_before);
         let mark = |idx: usize| self.marks.get(idx).copied();
@@ -86,10 +85,10 @@ impl CharIndex {
         (from, mark(n_before).unwrap_or_else(|| self.end()))
     }
 
-    /// Goes on until the marks reach that far, or the end of the text.
+    /// Extends the marks to this offset or the end of the text.
     fn extend_to(&mut self, byte: u64, reader: &Reader) -> Result<(), ReadError> {
         let byte = byte.min(reader.bytes());
-        // A mark is up to three bytes before the end of its block, so what is missing may be of the next one.
+        // A mark is up to three bytes before the end of its block, so the missing part may be in the next block.
         while self.end().byte < byte {
             let first = self.end().byte.div_ceil(BLOCK_BYTES);
             let last = byte.div_ceil(BLOCK_BYTES).max(first + 1);
@@ -107,8 +106,8 @@ impl CharIndex {
     }
 }
 
-/// The ends of some blocks, each with its own characters alone. Block `n` ends at the last place between characters that
-/// is not behind `(n + 1) * BLOCK_BYTES`.
+/// The ends of some blocks, each with only its own characters. Block `n` ends at the last character boundary not after
+/// `(n + 1) * BLOCK_BYTES`.
 fn count_blocks(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadError> {
     let n_blocks = blocks.end - blocks.start;
     let n_threads = threads_for(n_blocks * BLOCK_BYTES).get() as u64;
@@ -134,7 +133,7 @@ fn count_share(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadErr
     let mut at = blocks.start;
     while at < blocks.end {
         let until = (at + BLOCKS_PER_READ).min(blocks.end);
-        // Three bytes before tell whether the first block begins inside of a character.
+        // The three bytes before tell whether the first block begins inside a character.
         let from = (at * BLOCK_BYTES).saturating_sub(3);
         let to = (until * BLOCK_BYTES).min(reader.bytes());
         reader.read(from..to, &mut buffer)?;
@@ -154,7 +153,7 @@ fn count_share(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadErr
     Ok(marks)
 }
 
-/// The bytes of so many characters.
+/// The length in bytes of the first `chars` characters.
 fn bytes_of(bytes: &[u8], chars: u64) -> usize {
     let (mut left, mut at) = (usize::try_from(chars).unwrap_or(usize::MAX), 0);
     for chunk in bytes.utf8_chunks() {

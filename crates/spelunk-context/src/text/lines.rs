@@ -1,22 +1,22 @@
-//! Lines as `str.splitlines` sees them, in batches, and the numbers of lines as the rest of the program counts them:
-//! from 1, each ended by `\n`.
+//! Lines as `str.splitlines` defines them, in batches, and line numbers as the rest of the program counts them: from 1,
+//! each line ended by `\n`.
 
 use super::{LazyText, TextError};
 use crate::line_index::LineIndex;
 use crate::reader::threads_for;
 
-/// Some lines, and where to go on.
+/// Some lines, and where to continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lines {
-    /// In the order of the text.
+    /// In text order.
     pub items: Vec<String>,
-    /// In bytes of the document; nothing at the end.
+    /// In bytes of the document; `None` at the end.
     pub next: Option<u64>,
 }
 
 impl LazyText {
-    /// `text.splitlines(keepends)` from a place on: whole lines of about `bytes_max` bytes, but at least one. The place
-    /// is 0 or what an earlier call said.
+    /// `text.splitlines(keepends)` from an offset: whole lines of about `bytes_max` bytes, but at least one. The offset
+    /// is 0 or the `next` of an earlier call.
     pub fn lines(&self, from: u64, bytes_max: u64, keeps_ends: bool) -> Result<Lines, TextError> {
         let from = self.floor_char(from)?;
         let mut bytes = bytes_max.clamp(4, Self::SLICE_BYTES_MAX);
@@ -40,14 +40,14 @@ impl LazyText {
         }
     }
 
-    /// How many lines there are, as `\n` ends them.
+    /// The number of lines ended by `\n`.
     pub fn n_lines(&self) -> Result<u64, TextError> {
         let n_lines = self.line_index()?.n_lines();
         self.require_fresh()?;
         Ok(n_lines)
     }
 
-    /// The number, from 1, of the line that a character is in.
+    /// The number, from 1, of the line that contains a character.
     pub fn line_of_char(&self, char: u64) -> Result<u64, TextError> {
         let at = self.at_char(char)?.byte;
         let line = self.line_index()?.line_at(at, &|range, buffer| self.reader.read(range, buffer))?;
@@ -55,7 +55,7 @@ impl LazyText {
         Ok(line + 1)
     }
 
-    /// The character that a line, counted from 1, begins with; the end of the text for a line behind the last.
+    /// The first character of a line, counted from 1; the end of the text for a line after the last.
     pub fn char_of_line(&self, line: u64) -> Result<u64, TextError> {
         let read = |range, buffer: &mut Vec<u8>| self.reader.read(range, buffer);
         let at = self.line_index()?.start_of(line.saturating_sub(1), &read)?;
@@ -74,11 +74,11 @@ impl LazyText {
     }
 }
 
-/// The lines of a text, and how much of it they are. Where more text may follow, the last line is not whole.
+/// The lines of a text, and their total length. If more text may follow, the incomplete last line is left out.
 fn whole_lines(text: &str, is_end: bool, keeps_ends: bool) -> (Vec<String>, usize) {
     let (mut lines, mut start) = (Vec::new(), 0);
     while let Some((end, next)) = line_end(text, start) {
-        // A return at the end may be half of a line end.
+        // A carriage return at the end may be half of a line end.
         if next == text.len() && !is_end && text.ends_with('\r') {
             break;
         }
@@ -93,7 +93,7 @@ fn whole_lines(text: &str, is_end: bool, keeps_ends: bool) -> (Vec<String>, usiz
     (lines, start)
 }
 
-/// Where the line that begins at `start` ends, without its end and with it.
+/// The end of the line that begins at `start`, without and with its line end.
 fn line_end(text: &str, start: usize) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut at = start;

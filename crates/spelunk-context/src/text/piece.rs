@@ -1,27 +1,26 @@
-//! A piece of a document as text: bytes decoded, secrets masked where that is wanted, and the way from a place in it to
-//! the place in the document. Mostly the two run in step; where something was replaced, a list says so.
+//! A piece of a document as text: decoded bytes, masked if requested, with a mapping from offsets in it to offsets in
+//! the document. The two mostly advance in step; a list records where something was replaced.
 
 use std::ops::Range;
 
 use crate::secrets::{KEY_HEAD, find_secrets, secrets_in_line};
 
-/// What a character of a secret looks like. It is in no ordinary text, so nobody takes it for what was there, and a
-/// pattern that is not written for anything does not match it. One for each character: offsets stay those of the
-/// document.
+/// Replaces each character of a secret. It does not occur in ordinary text, so it cannot be mistaken for the original,
+/// and only a very general pattern matches it. One per character, so offsets stay those of the document.
 pub(crate) const MASK: char = '█';
 
-/// Text from one place in the document to another.
+/// Text of a range of the document.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
     pub(super) text: String,
-    /// Where it is in the document.
+    /// The start of the range.
     pub(super) start: u64,
     pub(super) end: u64,
-    /// The ends of what was replaced.
+    /// The ends of the replaced parts.
     shifts: Vec<Shift>,
 }
 
-/// Behind something that was replaced: here in the text, there in the document.
+/// The end of a replaced part: its offset in the text and in the document.
 #[derive(Debug, Clone, Copy)]
 struct Shift {
     text: usize,
@@ -29,8 +28,8 @@ struct Shift {
 }
 
 impl Piece {
-    /// From bytes that begin at a character. What may be the beginning of a character whose rest is not there is left
-    /// out, unless the document ends with it.
+    /// Decodes bytes that begin at a character boundary. An incomplete character at the end is left out, unless the
+    /// document ends with it.
     pub(super) fn new(mut bytes: Vec<u8>, start: u64, is_end: bool) -> Self {
         if !is_end {
             bytes.truncate(bytes.len() - incomplete_bytes(&bytes));
@@ -45,17 +44,17 @@ impl Piece {
         }
     }
 
-    /// Whether a key may be in it, the one form of secret that goes over several lines.
+    /// Whether it may contain a key, the only form of secret that spans several lines.
     pub(super) fn may_hold_key(&self) -> bool {
         memchr::memmem::find(self.text.as_bytes(), KEY_HEAD).is_some()
     }
 
-    /// Gives the buffer back to be filled again.
+    /// Returns the buffer for reuse.
     pub(super) fn into_buffer(self) -> Vec<u8> {
         self.text.into_bytes()
     }
 
-    /// The place in the document of a place in the text, which is between two characters.
+    /// Maps a character boundary of the text to the document.
     pub(super) fn document_at(&self, text: usize) -> u64 {
         let n_before = self.shifts.partition_point(|shift| shift.text <= text);
         let last = n_before.checked_sub(1).and_then(|idx| self.shifts.get(idx));
@@ -63,7 +62,7 @@ impl Piece {
         last.document + (text - last.text) as u64
     }
 
-    /// The place in the text of a place in the document, which is between two characters.
+    /// Maps a character boundary of the document to the text.
     pub(super) fn text_at(&self, document: u64) -> usize {
         let n_before = self.shifts.partition_point(|shift| shift.document <= document);
         let last = n_before.checked_sub(1).and_then(|idx| self.shifts.get(idx));
@@ -72,7 +71,8 @@ impl Piece {
         at.min(self.text.len())
     }
 
-    /// Masks the secrets. Right for what has `REDACT_REACH_BYTES` around it in this piece, or the end of the document.
+    /// Masks the secrets. Correct for text with `REDACT_REACH_BYTES` around it in this piece, or the end of the
+    /// document.
     pub(super) fn mask(&mut self) {
         let secrets = secrets_of(&self.text, self.may_hold_key());
         if secrets.is_empty() {
@@ -95,7 +95,7 @@ impl Piece {
         (self.text, self.shifts) = (masked, shifts);
     }
 
-    /// Copies text that stays, and what was replaced in it before.
+    /// Copies text that is not masked, with its earlier replacements.
     fn keep(&self, from: usize, to: usize, masked: &mut String, shifts: &mut Vec<Shift>) {
         let first = self.shifts.partition_point(|shift| shift.text <= from);
         let inside = self.shifts[first..].iter().take_while(|shift| shift.text <= to);
@@ -104,7 +104,7 @@ impl Piece {
     }
 }
 
-/// The secrets of a text. But for keys each is known by its line alone, and most lines are seen to have none at a glance.
+/// The secrets of a text. All except keys are recognised by their line alone, and most lines are quickly ruled out.
 fn secrets_of(text: &str, has_key: bool) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     if has_key {
@@ -119,7 +119,7 @@ fn secrets_of(text: &str, has_key: bool) -> Vec<Range<usize>> {
     secrets
 }
 
-/// How many bytes at the end may be the beginning of a character.
+/// How many bytes at the end may begin an incomplete character.
 pub(super) fn incomplete_bytes(bytes: &[u8]) -> usize {
     let is_beginning = |tail: &[u8]| {
         str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
@@ -128,7 +128,7 @@ pub(super) fn incomplete_bytes(bytes: &[u8]) -> usize {
     tails.into_iter().find(|&n| is_beginning(&bytes[bytes.len() - n..])).unwrap_or(0)
 }
 
-/// Whether these bytes are one character of several bytes, or the beginning of one.
+/// Whether these bytes are one multi-byte character, or the beginning of one.
 pub(super) fn may_begin_char(bytes: &[u8]) -> bool {
     match str::from_utf8(bytes) {
         Ok(text) => bytes.len() > 1 && text.chars().count() == 1,
@@ -136,7 +136,7 @@ pub(super) fn may_begin_char(bytes: &[u8]) -> bool {
     }
 }
 
-/// How many characters bytes have that begin and end between characters.
+/// The number of characters in bytes that begin and end on character boundaries.
 pub(super) fn count_chars(bytes: &[u8]) -> u64 {
     if bytes.is_ascii() {
         return bytes.len() as u64;

@@ -1,5 +1,5 @@
-//! Python's `re` over a text of any size. Patterns are read as Python reads them and run by Rust's engines; results are
-//! those of Python 3.7 and later, down to empty matches. Where they differ is listed at [`PyPattern`].
+//! Python's `re` over a text of any size. Patterns are parsed as Python parses them and run by Rust's engines; results
+//! are those of Python 3.7 and later, including empty matches. [`PyPattern`] lists the differences.
 
 mod ast;
 mod emit;
@@ -31,14 +31,13 @@ use self::traits::Traits;
 pub(super) use self::walk::ITEM_BYTES;
 pub use self::walk::MatchCursor;
 
-/// A Python pattern that is ready to search with. Cloning is cheap.
+/// A compiled Python pattern. Cloning is cheap.
 ///
-/// It runs in linear time unless it looks around, refers back, or has atomic groups; those take steps back, and a limit
-/// on them per window ends patterns that would not. Differences from Python: where a pattern has `\b` or `\B`, `\w`
-/// includes combining marks, so that both agree about words; `\N{…}` is refused. A match of more than 16 MiB is an error.
-/// So is the search itself, in a longer text, for a pattern of which nothing says where a match must end: one that looks
-/// around or refers back, or has `\b` in text beyond ASCII, or may be empty, and takes every character any number of
-/// times.
+/// It runs in linear time unless it has look-around, back-references or atomic groups; those backtrack, with a limit on
+/// the steps per window. Differences from Python: in a pattern with `\b` or `\B`, `\w` includes combining marks, so
+/// that both agree on words; `\N{…}` is refused. A match of more than 16 MiB is an error. In a longer text, so is the
+/// search itself if nothing in the pattern says where a match must end: it has look-around or back-references, or `\b`
+/// in text beyond ASCII, or may match the empty string, and repeats every character any number of times.
 #[derive(Debug, Clone)]
 pub struct PyPattern {
     pattern: Arc<str>,
@@ -50,7 +49,7 @@ pub struct PyPattern {
     engines: Arc<Engines>,
 }
 
-/// Compiled when they are first needed.
+/// Compiled on first use.
 #[derive(Debug, Default)]
 struct Engines {
     by_use: [OnceLock<Result<Engine, PatternFault>>; 8],
@@ -58,7 +57,7 @@ struct Engines {
 }
 
 impl PyPattern {
-    /// The longest pattern.
+    /// The maximum length of a pattern.
     pub const PATTERN_CHARS_MAX: usize = 64 * 1024;
 
     /// Compiles a pattern as `re.compile(pattern, flags)` does.
@@ -76,7 +75,7 @@ impl PyPattern {
         Ok(compiled)
     }
 
-    /// A pattern that matches this text and nothing else.
+    /// A pattern that matches exactly this text.
     pub(super) fn literal(text: &str) -> Self {
         let chars = text.chars().map(|c| Node::Char { c, fold: ast::Fold::Exact });
         let node = Node::Concat(chars.collect());
@@ -96,22 +95,22 @@ impl PyPattern {
         }
     }
 
-    /// As it was written.
+    /// The source of the pattern.
     pub fn pattern(&self) -> &str {
         &self.pattern
     }
 
-    /// Those given and those it sets for itself; `U` unless it has `A`, as in Python.
+    /// The given flags and those set in the pattern; `U` unless it has `A`, as in Python.
     pub fn flags(&self) -> Flags {
         if self.flags.has(Flags::ASCII) { self.flags } else { self.flags.with(Flags::UNICODE) }
     }
 
-    /// How many groups it has, the whole match not counted.
+    /// The number of groups, without the whole match.
     pub fn n_groups(&self) -> usize {
         self.n_groups - 1
     }
 
-    /// The names of groups and their numbers, in order.
+    /// Group names with their numbers, in order.
     pub fn group_names(&self) -> &[(String, usize)] {
         &self.names
     }
@@ -120,7 +119,7 @@ impl PyPattern {
         if self.traits.needs_backtracking { Target::Backtracking } else { Target::Linear }
     }
 
-    /// Finds the lines worth searching, where a match stays within one.
+    /// The prefilter for lines, if a match stays within a line.
     fn sieve(&self) -> Option<&LinePrefilter> {
         self.engines.sieve.get_or_init(|| LinePrefilter::new(self)).as_ref()
     }

@@ -1,5 +1,5 @@
-//! The records of a document: the lines of JSON lines, or the elements of a JSON array. They are found without being
-//! parsed and without being held: a mark every 64 KiB says which record begins there, and a record is one read from it.
+//! The records of a document: the lines of JSON lines, or the elements of a JSON array. They are located without being
+//! parsed or held: a mark every 64 KiB says which record begins there, and one read from a mark finds a record.
 
 mod array;
 
@@ -9,23 +9,23 @@ use std::sync::Arc;
 use self::array::ArrayScan;
 use super::{LazyText, TextError};
 
-/// How far two marks are apart, at least.
+/// The minimum distance between two marks.
 const MARK_BYTES: u64 = 64 * 1024;
 
-/// Read at a time while counting, and while looking for one record.
+/// How much is read at a time while counting, and while looking for one record.
 const COUNT_BYTES: u64 = 1024 * 1024;
 const SEEK_BYTES: u64 = MARK_BYTES;
 
-/// How records are written.
+/// The format of the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordShape {
-    /// A value on each line; lines without one do not count.
+    /// One value per line; blank lines do not count.
     Lines,
     /// The elements of one array.
     Array,
 }
 
-/// The records of one document, by number from 0.
+/// The records of one document, numbered from 0.
 #[derive(Debug, Clone)]
 pub struct JsonRecords {
     text: Arc<LazyText>,
@@ -42,7 +42,7 @@ struct Mark {
 }
 
 impl JsonRecords {
-    /// Counts the records. Reads the document through; an array must be one, whatever is in its elements.
+    /// Counts the records by reading the whole document. An array must be well-formed, whatever its elements contain.
     pub fn open(text: Arc<LazyText>, shape: RecordShape) -> Result<Self, TextError> {
         let (mut marks, mut n_records): (Vec<Mark>, _) = (Vec::new(), 0);
         let scan = Scan::new(shape, &text, 0, COUNT_BYTES);
@@ -57,7 +57,7 @@ impl JsonRecords {
         Ok(Self { text, shape, n_records, marks: marks.into() })
     }
 
-    /// How many there are.
+    /// The number of records.
     pub fn n_records(&self) -> u64 {
         self.n_records
     }
@@ -90,7 +90,7 @@ impl JsonRecords {
     }
 }
 
-/// A way through the records of a text.
+/// Iterates over the records of a text.
 struct Scan<'t> {
     shape: RecordShape,
     text: &'t LazyText,
@@ -99,12 +99,12 @@ struct Scan<'t> {
 }
 
 impl<'t> Scan<'t> {
-    /// From the beginning, or from the beginning of a record.
+    /// Starts at the beginning of the text or of a record.
     fn new(shape: RecordShape, text: &'t LazyText, from: u64, read_bytes: u64) -> Self {
         Self { shape, text, from, read_bytes }
     }
 
-    /// Calls `found` with each record until it says stop.
+    /// Calls `found` with each record until it breaks.
     fn each(&self, found: &mut dyn FnMut(Range<u64>) -> ControlFlow<()>) -> Result<(), TextError> {
         match self.shape {
             RecordShape::Lines => self.each_line(found),
@@ -150,7 +150,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Reads block after block; tells whether it came to the end.
+    /// Reads block by block; returns whether it reached the end.
     fn each_block(
         &self,
         block_read: &mut dyn FnMut(u64, &[u8]) -> ControlFlow<()>,
@@ -169,7 +169,7 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// A line that may go over several blocks: what is not blank of it.
+/// A line that may span several blocks: its range without surrounding whitespace.
 #[derive(Default)]
 struct Line {
     record: Option<Range<u64>>,

@@ -1,4 +1,4 @@
-//! A lazy text against a `String` of the same text.
+//! Compares a lazy text with a `String` of the same text.
 
 mod properties;
 mod records;
@@ -11,7 +11,7 @@ use super::{LazyText, MatchCursor, Sizes};
 use crate::testing::{put, scan, tree, view};
 use crate::{ReadError, Reader, TextError, View};
 
-/// The text of these bytes as it is, in windows of a few bytes.
+/// The text of these bytes without masking, in windows of a few bytes.
 pub(super) fn raw(bytes: &[u8]) -> LazyText {
     let reader = Reader::of_bytes("any", bytes.into()).with_redaction(false);
     let sizes = Sizes {

@@ -1,5 +1,5 @@
-//! The worked examples of the source documents. Lines are their inputs, so partitions are by the formula; where the
-//! documents' own numbers are wrong (B1.x), the corrected ones stand here and the test says so.
+//! The worked examples of the source documents. Their inputs are lines, so partitions follow from the formula; where
+//! the documents' own numbers are wrong (B1.x), the test has the corrected ones and says so.
 
 mod real;
 
@@ -9,7 +9,7 @@ use spelunk_context::{
 };
 use spelunk_types::Limits;
 
-/// Partitions of a document by lines and type; 0 for one that is batched.
+/// Partitions of a document by lines and type; 0 for a batched one.
 fn partitions(lines: u64, content_type: ContentType) -> u64 {
     let limits = Limits::default();
     match Tier::of(lines, lines, 0, &limits) {
@@ -47,7 +47,7 @@ fn example_a_a_python_service() {
 
 #[test]
 fn example_b_a_data_pipeline() {
-    // S1.26 B: 125 partitions and 3 batches. The log in chunks of 5,000 lines makes it 122 and 3.
+    // S1.26 B: 125 partitions and 3 batches. With the log in chunks of 5,000 lines it is 122 and 3.
     let partitions = [
         partitions(82_000, ContentType::StructuredData),
         partitions(45_000, ContentType::StructuredData),
@@ -59,7 +59,7 @@ fn example_b_a_data_pipeline() {
     assert_eq!(partitions_expected(15_000, 5000), 3);
     // The document's own groups: data 64, JSON lines 34, code 22, log 3, and the JSON and prose batches as "general".
     assert_eq!(analyst_mix(&[64, 34, 22, 3, 2]), [16, 9, 6, 1, 1]);
-    // B1.3: the JSON batch is read by the JSON analyst and prose by the one that reads logs, which makes 32, not 33.
+    // B1.3: the JSON analyst reads the JSON batch, and the analyst of logs reads prose, which makes 32, not 33.
     expect!["code 6, data 16, json 9, general 1 = 32"].assert_eq(&mix([22, 64, 35, 4]));
 }
 
@@ -69,7 +69,7 @@ fn medium_documents_are_as_many_partitions_as_their_type_makes() {
     let ends = |content_type| (partitions(1501, content_type), partitions(5000, content_type));
     assert_eq!(ends(ContentType::SourceCode), (8, 25));
     assert_eq!(ends(ContentType::Jsonl), (3, 7));
-    // B1.6: its `max(2, …)` cuts what is below the target; ours does not.
+    // B1.6: its `max(2, …)` splits documents below the target; ours does not.
     assert_eq!(ends(ContentType::StructuredData), (1, 3));
     assert_eq!(ends(ContentType::Log), (1, 2));
     assert_eq!(partitions(1500, ContentType::SourceCode), 0);
@@ -83,7 +83,7 @@ fn the_expectations_of_the_evaluation() {
     assert_eq!(partitions_expected(25_000, sparse), 17);
     assert_eq!(11 * partitions_expected(10_000, sparse), 77);
     assert_eq!(partitions(4200, ContentType::SourceCode), 21);
-    // 5 to 10 ranges of 40,000 lines need the upper end of the range of a log's chunks; the default makes 16.
+    // 5 to 10 ranges of 40,000 lines need the upper end of the range of a log's chunks; the default gives 16.
     assert_eq!((partitions_expected(40_000, 5000), partitions(40_000, ContentType::Log)), (8, 16));
     assert_eq!(partitions(200, ContentType::SourceCode), 0);
 }

@@ -1,5 +1,5 @@
-//! The worked examples as documents that are really cut: rows, records and definitions are where they are, so the cut
-//! may differ from the formula, and where it does the test shows by how much.
+//! The worked examples as real documents that are split: rows, records and definitions have fixed positions, so the
+//! result may differ from the formula, and the test shows by how much.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn shown(plan: &Plan) -> String {
     shown
 }
 
-/// A record with so many fields.
+/// A record with `n_fields` fields.
 fn record(n_fields: usize) -> String {
     let fields: Vec<String> = (0..n_fields).map(|idx| format!("\"f{idx}\": {idx}")).collect();
     format!("{{{}}}\n", fields.join(", "))
@@ -92,7 +92,7 @@ fn example_b_is_cut_as_the_formula_says() {
         ("pipeline_config.json", format!("[\n{}0]", "1,\n".repeat(348))),
         ("README.md", "text\n".repeat(200)),
     ]);
-    // The Python is cut at definitions, which makes chunks of about 200 lines: 21 of 4,188 lines too.
+    // The Python is cut at definitions, which gives chunks of about 200 lines: also 21 for 4,188 lines.
     expect![[r"
         README.md: 200 lines, 0 expected, 0 cut
         etl.log: 15000 lines, 6 expected, 6 cut

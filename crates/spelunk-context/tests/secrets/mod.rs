@@ -1,5 +1,5 @@
-//! How many secrets the rules find, and how much of ordinary source code they take for one. The values are generated: what
-//! they are like, and how they are written, is said here.
+//! How many secrets the rules find, and how often they mistake ordinary source code for one. The values are generated:
+//! their alphabets and notations are defined here.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use spelunk_context::{Corpus, ScanOptions, SecretSpan, SourceInput, View, find_secrets, redact};
 
-/// What values are drawn from.
+/// The alphabets of the values.
 const ALPHABETS: [(&str, &str); 8] = [
     ("lower case", "abcdefghijklmnopqrstuvwxyz"),
     ("upper case", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
@@ -21,10 +21,10 @@ const ALPHABETS: [(&str, &str); 8] = [
 
 const LENGTHS: [usize; 8] = [8, 9, 10, 12, 16, 20, 32, 64];
 
-/// Draws of each alphabet and length, for each way to write it.
+/// Values per alphabet and length, for each notation.
 const DRAWS: usize = 6;
 
-/// Names and the ways in which files give them values; `NAME` and `VALUE` are put in.
+/// Names, and the notations in which files assign values to them; `NAME` and `VALUE` are substituted.
 const FORMATS: [(&str, &[&str], &[&str]); 13] = [
     (
         ".env",
@@ -122,7 +122,7 @@ const FORMATS: [(&str, &[&str], &[&str]); 13] = [
     ),
 ];
 
-/// The same numbers for the same seed.
+/// A pseudorandom generator, deterministic per seed.
 struct Draw(u64);
 
 impl Draw {
@@ -137,12 +137,12 @@ impl Draw {
     }
 }
 
-/// Signs mean something where there are no quotes around them, so nobody writes them there.
+/// Special characters have a meaning without quotes, so nobody writes them there.
 fn is_writable(alphabet: &str, template: &str, format: &str) -> bool {
     let is_bare = !["\"VALUE", "'VALUE", "`VALUE"].iter().any(|quoted| template.contains(quoted));
     match alphabet {
         "signs" => !is_bare || format == ".env",
-        // A slash ends the password of an address.
+        // A slash ends the password of a URL.
         "base64" => format != "addresses",
         _ => true,
     }
@@ -214,7 +214,7 @@ fn of_generated_secrets_nearly_all_are_found() {
 #[test]
 fn of_ten_thousand_lines_of_code_less_than_one_is_taken_for_a_secret() {
     let globs = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
-    // Tests of secrets are full of them.
+    // Tests of secrets contain many.
     let (include, exclude) = (globs(&["*.rs"]), globs(&["tests", "tests.rs", "secrets", "target"]));
     let options = ScanOptions { include, exclude, allow_secrets: true, ..ScanOptions::default() };
     let crates = SourceInput::Path(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));

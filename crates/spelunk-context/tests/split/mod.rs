@@ -1,5 +1,5 @@
-//! One document per format, cut with small limits, and exactly what an analyst would read of each chunk. After a
-//! change that is meant, `UPDATE_EXPECT=1 cargo test -p spelunk-context` writes the snapshots again.
+//! One document per format, split with small limits, and exactly what an analyst would read of each chunk. After an
+//! intended change, `UPDATE_EXPECT=1 cargo test -p spelunk-context` rewrites the snapshots.
 
 use expect_test::{ExpectFile, expect_file};
 use spelunk_context::{Chunk, Detector, DocText, Mode, Partitioner, render};
@@ -43,7 +43,7 @@ fn check(name: &str, text: &str, limits: &Limits, mode: Mode, expected: &ExpectF
     expected.assert_eq(&shown);
 }
 
-/// A chunk as a section of Markdown, each line behind the number it has in the document.
+/// A chunk as a section of Markdown, each line after its number in the document.
 fn show(chunk: &Chunk, text: &str) -> String {
     let (first, last) = (chunk.lines.start(), chunk.lines.end());
     let mut shown = format!("\n## {} of {}: lines {first} to {last}", chunk.index + 1, chunk.n_chunks);

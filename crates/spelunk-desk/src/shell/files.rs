@@ -61,7 +61,7 @@ fn place(path: &Path) -> Result<Place> {
         ["dev", "null"] => return Ok(Place::Device(Device::Null)),
         _ => {}
     }
-    DeskPath::parse(&format!("/{}", parts.join("/"))).map(Place::Desk).map_err(|error| refused(&error))
+    DeskPath::parse(&format!("/{}", parts.join("/"))).map(Place::Desk).map_err(|error| refused(&error.into()))
 }
 
 /// Converts a refusal to a file system error.

@@ -9,10 +9,10 @@ use bashkit::{
     ExecutionProfileName, FileSystem, MemoryLimits, OutputCallback, async_trait,
 };
 
-use super::ShellLimits;
 use super::commands::{self, Guard};
 use super::list::List;
 use super::temporary::Temporary;
+use crate::ShellLimits;
 use crate::{DeskError, show};
 
 /// The stack of a script. Nearly all nesting is counted; the rest is bounded by the parser's steps (`time time …`) or

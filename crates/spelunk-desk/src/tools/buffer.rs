@@ -44,7 +44,7 @@ fn path_of(name: &str) -> Result<DeskPath, DeskError> {
         let why = format!("`name` must have 1 to {NAME_BYTES_MAX} letters, digits, `-` or `_`");
         return Err(refused("Buffer", why));
     }
-    DeskPath::parse(&format!("{}/{name}.jsonl", Zone::BUFFERS))
+    Ok(DeskPath::parse(&format!("{}/{name}.jsonl", Zone::BUFFERS))?)
 }
 
 fn append(desk: &mut Desk, name: &str, path: &DeskPath, text: Option<&str>) -> Result<Outcome, DeskError> {

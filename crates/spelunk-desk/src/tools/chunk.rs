@@ -152,7 +152,7 @@ fn index_path(desk: &Desk, of: &DeskPath, kind: &str) -> Result<DeskPath, DeskEr
     }
     let hash = blake3::hash(of.as_str().as_bytes()).to_hex();
     let hash = hash.as_str().get(..8).unwrap_or_default();
-    DeskPath::parse(&format!("{}/{name}-{hash}_{kind}.json", Zone::INDEXES))
+    Ok(DeskPath::parse(&format!("{}/{name}-{hash}_{kind}.json", Zone::INDEXES))?)
 }
 
 fn json(value: &impl Serialize) -> Result<String, DeskError> {

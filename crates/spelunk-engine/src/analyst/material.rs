@@ -1,5 +1,5 @@
-//! The text of a task as an analyst reads it: every line under its number in the document, so that no line number has
-//! to be mapped back, and no text of a document can pass for our own marks.
+//! The text of a task as the analyst sees it. Every line carries its number in the document, so line numbers need no
+//! mapping back, and document text cannot be mistaken for our own markup.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,33 +10,33 @@ use spelunk_context::{Chunk, DocEntry, Segment, Shown, SourceError, Span, View, 
 use super::Analysis;
 use super::readers::Readers;
 
-/// Texts below which nobody looks for those that are let go of.
+/// Number of texts below which unused ones are not swept.
 const IN_USE_MIN: usize = 256;
-/// Room for the marks around documents.
+/// Room for the markup around documents.
 const ROOM_BYTES: usize = 256;
 
-/// Texts that are in use, or were last: the parts of a document come one after the other, and reading it for each would
-/// take longer than everything else.
+/// Texts in use, and the last one used. Tasks take the parts of a document in order; reading the document again for
+/// each would dominate the cost.
 #[derive(Debug, Default)]
 pub(crate) struct Texts {
     state: Mutex<State>,
-    /// Who reads them.
+    /// The threads that read them.
     pub(super) readers: Readers,
 }
 
-/// A document, and where in it the text begins: a long one is read in segments.
+/// A document and the offset at which the text begins: long documents are read in segments.
 type Place = (u32, u64);
 
 #[derive(Debug, Default)]
 struct State {
     last: Option<(Place, Arc<String>)>,
     in_use: HashMap<Place, Weak<String>>,
-    /// How many there may be before those that are let go of are looked for.
+    /// Number of texts at which unused ones are swept next.
     in_use_swept_at: usize,
 }
 
 impl Texts {
-    /// The text of a document or of a segment of it. Others wait meanwhile, and find it here if it is the same.
+    /// The text of a document or segment. Concurrent callers wait, then share it.
     fn get(
         &self,
         view: &View,
@@ -52,7 +52,8 @@ impl Texts {
         if let Some(text) = at_hand {
             return Ok(text);
         }
-        // What was last is let go of first, and the text is shared as it was read: one copy of it, and never two.
+        // The last text is released before the next is read, and the text is shared: there is only one copy of it in
+        // memory.
         state.last = None;
         let text = Arc::new(view.read_part(document, segment)?);
         if state.in_use.len() >= state.in_use_swept_at {
@@ -65,7 +66,7 @@ impl Texts {
     }
 }
 
-/// Text that is ready to be shown.
+/// Text ready to be shown.
 #[derive(Debug)]
 pub(super) struct Material {
     sections: Vec<Section>,
@@ -75,9 +76,9 @@ pub(super) struct Material {
 #[derive(Debug)]
 struct Section {
     name: String,
-    /// Each line with its number before it and a newline behind it.
+    /// Each line with its number in front and a newline at the end.
     lines: String,
-    /// The number of each; 0 where it is not a line of the document.
+    /// The number of each line; 0 if it is not a line of the document.
     numbers: Vec<u64>,
 }
 
@@ -123,7 +124,7 @@ impl Section {
         }
     }
 
-    /// Its first lines, and the others.
+    /// Splits off the first lines.
     fn cut(mut self, n_first: usize) -> (Self, Self) {
         let n_first = n_first.min(self.numbers.len());
         let at = self.lines.split_inclusive('\n').take(n_first).map(str::len).sum();
@@ -149,7 +150,7 @@ impl Section {
     }
 }
 
-/// The line on which a piece within a chunk begins.
+/// The line on which a piece of a chunk begins.
 fn line_at(chunk: &Chunk, text: &str, piece: &Span) -> u64 {
     let before = Span { start: chunk.span.start, end: piece.start.max(chunk.span.start) };
     chunk.lines.start() + part(text, &before).bytes().filter(|byte| *byte == b'\n').count() as u64
@@ -161,7 +162,7 @@ fn part<'t>(text: &'t str, span: &Span) -> &'t str {
 }
 
 impl Material {
-    /// The prompt's text. The documents come first and the question last; nothing in them is taken for a place to fill.
+    /// Renders the prompt. Documents come first and the question last; nothing in them is expanded as a placeholder.
     pub(super) fn render(&self, assignment: &str, question: &str) -> String {
         let n_bytes: usize = self.sections.iter().map(|section| section.lines.len()).sum();
         let mut text = String::with_capacity(n_bytes + assignment.len() + question.len() + ROOM_BYTES);
@@ -175,7 +176,7 @@ impl Material {
         text
     }
 
-    /// What of the documents is in it: what an analyst can quote.
+    /// The document text it contains, which is what an analyst can quote.
     pub(super) fn shown(&self) -> Shown {
         let mut shown = Shown::default();
         for section in &self.sections {
@@ -184,7 +185,7 @@ impl Material {
         shown
     }
 
-    /// The same text in two, cut at a line; nothing where there is only one line.
+    /// Splits the text in two at a line; `None` if there is only one line.
     pub(super) fn halves(self) -> Option<(Self, Self)> {
         let n_lines: usize = self.sections.iter().map(|section| section.numbers.len()).sum();
         if n_lines < 2 {

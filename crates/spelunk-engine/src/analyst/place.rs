@@ -1,5 +1,5 @@
-//! Where a finding says it is: the file must be one of the task's own, the line one that was shown, and what it quotes must
-//! be in the text that was shown.
+//! Checks the location of a finding: the file must belong to the task, the line must have been shown, and the quote
+//! must be in the text that was shown.
 
 use serde_json::{Map, Value};
 use spelunk_context::Shown;
@@ -7,8 +7,8 @@ use spelunk_types::{Citation, Found, Location};
 
 use super::{Analysis, Part};
 
-/// The location of a finding and what became of its quote, or what is wrong with it. A wrong line is put right where the
-/// quote is found; where it is not, a line that was not shown is taken away.
+/// The location of a finding and the result of looking up its quote, or what is wrong with it. A wrong line is
+/// corrected if the quote is found; otherwise a line that was not shown is dropped.
 pub(super) fn location(
     fields: &Map<String, Value>,
     analysis: &Analysis,
@@ -35,7 +35,7 @@ pub(super) fn location(
         let (document, line) = (part.name.to_string(), claimed.unwrap_or(1));
         match shown.check(&Citation { document, line, quote: evidence.to_owned() }) {
             (_, Found::Missing) => (claimed.filter(is_shown), Some(Found::Missing)),
-            // A line that was not claimed is not moved.
+            // Without a claimed line, nothing was moved.
             (citation, Found::Moved) if claimed.is_none() => (Some(citation.line), Some(Found::Exact)),
             (citation, found) => (Some(citation.line), Some(found)),
         }
@@ -52,8 +52,8 @@ pub(super) fn location(
     Ok((location, quote))
 }
 
-/// The part that a finding names. A task with one document needs no name; a name that is not the task's is refused,
-/// because a finding about another file cannot come from this text.
+/// The part that a finding names. A task with one document needs no name; any other document is refused, because a
+/// finding about it cannot come from this text.
 fn part_of<'a>(fields: &Map<String, Value>, analysis: &'a Analysis) -> Result<&'a Part, String> {
     let named =
         ["file", "file_path", "document"].iter().find_map(|name| fields.get(*name).and_then(Value::as_str));
@@ -74,7 +74,7 @@ fn plain(name: &str) -> &str {
     name.trim().trim_matches(['`', '"']).trim_start_matches("./")
 }
 
-/// The one document whose path ends so, or with which a longer path ends.
+/// The only document whose path ends with this name, or is the end of it.
 fn only_ending<'a>(parts: &'a [Part], name: &str) -> Option<&'a Part> {
     let ends = |whole: &str, end: &str| whole.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'));
     let mut fitting = parts.iter().filter(|part| ends(&part.name, name) || ends(name, &part.name));

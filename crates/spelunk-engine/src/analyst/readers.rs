@@ -1,5 +1,5 @@
-//! Readers: the few threads that read documents on behalf of tasks. A thread for each task would be woken or started for
-//! each, a hundred at once when a wave of replies comes in, and they would stand in line for the same texts.
+//! Reader threads: a few threads read documents on behalf of tasks. With one thread per task, a wave of replies would
+//! wake a hundred threads at once, all queueing for the same texts.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use tokio::sync::oneshot;
 
-/// Threads that read at once. The model, the executor and the scribe need cores, too.
+/// Threads that read at once. The model, the executor and the journal writer need cores, too.
 static THREADS_MAX: LazyLock<usize> = LazyLock::new(|| {
     let n_cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
     (n_cores / 2).clamp(1, 4)
@@ -18,7 +18,7 @@ static THREADS_MAX: LazyLock<usize> = LazyLock::new(|| {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A queue of things to read. It is as long as there are tasks at work, and no longer.
+/// A queue of reads, bounded by the number of active tasks.
 #[derive(Default)]
 pub(super) struct Readers {
     queue: Arc<Mutex<Queue>>,
@@ -31,11 +31,11 @@ struct Queue {
 }
 
 impl Readers {
-    /// Does it on a thread where waiting for a disk holds up nobody else.
+    /// Runs `read` on a thread that may block on the disk.
     pub(super) async fn have<T: Send + 'static>(&self, read: impl FnOnce() -> T + Send + 'static) -> T {
         let (tell, told) = oneshot::channel::<Result<T, Box<dyn Any + Send>>>();
         self.add(Box::new(move || {
-            // Nobody may be waiting any more, which is fine.
+            // The receiver may be gone, which is fine.
             let _unheard = tell.send(catch_unwind(AssertUnwindSafe(read)));
         }));
         let outcome = told.await.expect("a job stays in the queue until it is done");
@@ -53,7 +53,7 @@ impl Readers {
     }
 }
 
-/// Until there is nothing left: whoever adds something then finds that a thread is wanted.
+/// Runs until the queue is empty; whoever adds a job then starts a new thread.
 fn work(queue: &Mutex<Queue>) {
     loop {
         let mut waiting = lock(queue);

@@ -1,5 +1,6 @@
-//! Reading an analyst's reply: JSON in a fence, in tags, as an object, a list or a single finding. What is in it is held
-//! to the task; the first time every fault is told, the second time what is sound is taken and the rest counted.
+//! Parses an analyst's reply: JSON in a code fence, in tags, as an object, a list or a single finding. The content is
+//! validated against the task; the first reply is sent back with its faults, and from the second the valid findings
+//! are taken and the rest counted.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +14,21 @@ use crate::schema::extract_json;
 
 const SUMMARY_CHARS_MAX: usize = 1000;
 const ANSWER_CHARS_MAX: usize = 4000;
-/// Faults told at once.
+/// Faults reported at once.
 const FAULTS_MAX: usize = 10;
 /// Values of a distribution.
 const VALUES_MAX: usize = 1000;
 
-/// Whether there is another chance.
+/// Whether the reply can still be corrected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
-    /// Faults are told and the reply is asked for again.
+    /// Faults are reported and a corrected reply is requested.
     First,
-    /// What is sound is taken.
+    /// Valid findings are taken.
     Last,
 }
 
-/// The report in a reply, or what is wrong with it.
+/// The report in a reply, or its faults.
 pub(super) fn parse(
     reply: &str,
     analysis: &Analysis,
@@ -77,7 +78,7 @@ pub(super) fn parse(
     })
 }
 
-/// What stands in `<findings>` tags, where there are some.
+/// The content of `<findings>` tags, if there are any.
 fn inside_tags(reply: &str) -> &str {
     let inside = reply.split_once("<findings>").and_then(|(_, rest)| rest.split_once("</findings>"));
     inside.map_or(reply, |(inside, _)| inside)
@@ -86,7 +87,7 @@ fn inside_tags(reply: &str) -> &str {
 /// The fields of the report, and its findings.
 type Shape = (Map<String, Value>, Vec<Value>);
 
-/// Reads a report from any of the forms that models choose.
+/// Extracts a report from any of the forms that models choose.
 fn shape(json: Value) -> Result<Shape, Vec<String>> {
     match json {
         Value::Array(items) => Ok((Map::new(), items)),
@@ -155,7 +156,7 @@ fn kind(word: &str, analysis: &Analysis, reading: Reading) -> Result<String, Str
     }
 }
 
-/// One line of it, without the number that our own lines begin with.
+/// The first line of the evidence, without the line number we put in front.
 fn evidence(text: &str, chars_max: usize) -> String {
     let line = text.lines().next().unwrap_or_default();
     let unnumbered = match line.split_once("| ") {

@@ -1,6 +1,6 @@
-//! The form of an analyst's report as a JSON Schema, for providers that can hold a model to one. The reply is read in the
-//! same way whether they did or not. Where an analyst counts values, the schema has an open object in it, which strict modes
-//! do not know: it is sent as advice there.
+//! The JSON Schema of an analyst's report, for providers with structured output. Replies are parsed the same way with
+//! or without it. If an analyst counts values, the schema contains an open object, which strict modes do not support:
+//! there it is sent as non-strict.
 
 use std::sync::{Arc, LazyLock};
 
@@ -24,10 +24,10 @@ pub(super) fn schema(analyst: Analyst) -> Arc<Value> {
     })
 }
 
-/// Characters of a text of a small model, which else says the same sentence until it is cut off.
+/// Character limit on the texts of a small model, which otherwise repeats a sentence until it is truncated.
 const FEW_CHARS_MAX: u64 = 120;
 
-/// The same for a model that is held to so many findings, and to short texts.
+/// The same schema with a limit on findings and short texts.
 pub(super) fn schema_of_few(analyst: Analyst, findings_max: u64) -> Arc<Value> {
     let mut schema = report(analyst);
     if let Some(findings) = schema.pointer_mut("/properties/findings") {
@@ -37,7 +37,7 @@ pub(super) fn schema_of_few(analyst: Analyst, findings_max: u64) -> Arc<Value> {
     Arc::new(schema)
 }
 
-/// Bounds every free text of a schema. Names of files are what they are.
+/// Limits the length of every free text in a schema, except file names.
 fn shorten(schema: &mut Value) {
     let Value::Object(fields) = schema else { return };
     let is_text = |kind: &Value| {
@@ -92,7 +92,7 @@ fn finding(analyst: Analyst) -> Value {
     closed(&fields)
 }
 
-/// An object with these fields, all of them, and no others.
+/// An object with exactly these fields, all required.
 fn closed(fields: &Value) -> Value {
     let names: Vec<String> = fields.as_object().map(Map::keys).into_iter().flatten().cloned().collect();
     json!({"type": "object", "properties": fields, "required": names, "additionalProperties": false})

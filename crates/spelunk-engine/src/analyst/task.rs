@@ -1,4 +1,4 @@
-//! What one analyst is given: parts of documents by reference, never their text.
+//! A task of one analyst: parts of documents by reference, without their text.
 
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -10,7 +10,7 @@ use spelunk_types::{BlobId, Focus, Unit};
 /// One task of an analyst.
 #[derive(Debug, Clone)]
 pub(crate) struct Analysis {
-    /// From 1.
+    /// Starts at 1.
     pub(crate) number: u64,
     pub(crate) of: u64,
     pub(crate) analyst: Analyst,
@@ -18,7 +18,7 @@ pub(crate) struct Analysis {
     pub(crate) focus: Focus,
     /// Never empty.
     pub(crate) parts: Vec<Part>,
-    /// What the document of a chunk of JSON looks like as a whole.
+    /// The structure of the whole document, for a chunk of JSON.
     pub(crate) schema: Option<Arc<SchemaSketch>>,
 }
 
@@ -27,18 +27,18 @@ pub(crate) struct Analysis {
 pub(crate) struct Part {
     pub(crate) document_idx: u32,
     pub(crate) name: Arc<str>,
-    /// What the document holds.
+    /// The content hash of the document.
     pub(crate) digest: BlobId,
-    /// The text that is this part's own.
+    /// The size of this part without overlap.
     pub(crate) bytes: u64,
-    /// The lines that it lies on, from 1.
+    /// Its lines, from 1.
     pub(crate) lines: RangeInclusive<u64>,
-    /// Nothing where it is the whole document.
+    /// `None` for a whole document.
     pub(crate) chunk: Option<Box<Chunk>>,
 }
 
 impl Analysis {
-    /// Of a chunk of a long document.
+    /// A task for a chunk of a long document.
     pub(crate) fn of_chunk(task: &PlanTask, chunk: &Chunk, view: &View, focus: Focus) -> Self {
         let part = Part {
             document_idx: chunk.document_idx,
@@ -52,7 +52,7 @@ impl Analysis {
         Self { number: 0, of: 0, analyst, detected, focus, parts: vec![part], schema }
     }
 
-    /// Of a small document by itself.
+    /// A task for one small document.
     pub(crate) fn of_small(row: &ManifestRow, view: &View, focus: Focus) -> Self {
         let part = Part {
             document_idx: row.document_idx,
@@ -66,7 +66,7 @@ impl Analysis {
         Self { number: 0, of: 0, analyst, detected, focus, parts: vec![part], schema: None }
     }
 
-    /// The word for the type in reports; a custom kind has its own.
+    /// The content type as reports name it; a custom kind has its own name.
     pub(crate) fn content_type(&self) -> &str {
         self.detected.custom.as_ref().map_or_else(|| self.detected.content_type.name(), |kind| &kind.name)
     }
@@ -95,7 +95,7 @@ impl Analysis {
         self.detected.custom.as_ref()?.analyst_prompt.as_deref()
     }
 
-    /// What the task is about, in words: part of the prompt, and the note of the frame.
+    /// The task in words: part of the prompt, and the note of the frame.
     pub(crate) fn assignment(&self) -> String {
         let mut text = String::new();
         match self.parts.as_slice() {
@@ -136,7 +136,7 @@ impl Analysis {
         text
     }
 
-    /// What the task is about, in a few words.
+    /// A short label for the task.
     pub(crate) fn label(&self) -> String {
         match self.parts.as_slice() {
             [Part { name, lines, chunk: Some(_), .. }] => {
@@ -152,18 +152,18 @@ impl Analysis {
         }
     }
 
-    /// The text that is this task's own.
+    /// The size of this task's parts without overlap.
     pub(crate) fn bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
 
-    /// Documents that begin in this task: over all tasks, each is counted once.
+    /// Documents that begin in this task, so that the sum over all tasks counts each once.
     pub(super) fn n_begun(&self) -> u64 {
         let begins = |part: &&Part| part.chunk.as_ref().is_none_or(|chunk| chunk.index == 0);
         self.parts.iter().filter(begins).count() as u64
     }
 
-    /// The parts, for the record.
+    /// The parts, for the journal.
     pub(crate) fn units(&self) -> Vec<Unit> {
         self.parts.iter().map(Part::unit).collect()
     }
@@ -182,7 +182,7 @@ fn digest(view: &View, name: &str) -> BlobId {
 }
 
 impl Part {
-    /// The most bytes that it is shown as: with its prelude, what overlaps, and the numbers of its lines.
+    /// Upper bound on the rendered size: with prelude, overlap and line numbers.
     pub(crate) fn shown_bytes_max(&self) -> u64 {
         let chunk = self.chunk.as_deref();
         let prelude = chunk.and_then(|chunk| chunk.prelude.as_ref());

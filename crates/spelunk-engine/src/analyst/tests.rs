@@ -1,4 +1,4 @@
-//! What is read out of the replies of analysts.
+//! Parsing the replies of analysts.
 
 use std::sync::Arc;
 
@@ -129,7 +129,7 @@ fn faults_are_told_first_and_lived_with_then() {
     );
 }
 
-/// What an analyst of lines 1 to 50 says about other lines, and what is left of it: line, last line, quote.
+/// Findings about other lines from an analyst of lines 1 to 50, and what is left of them: line, last line, quote.
 #[test]
 fn a_finding_counts_only_inside_the_text_that_was_shown() {
     let outcome = |place: &str| {

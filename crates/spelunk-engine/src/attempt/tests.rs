@@ -33,8 +33,8 @@ fn what_the_provider_asks_for_is_honoured_up_to_the_limit() {
     assert!((48_000..=60_000).contains(&waits(&limited(3_600))[0].unwrap()));
 }
 
-/// Whatever the error, calls of one run, and one call of many runs, come back one by one; nobody comes back before the
-/// pause is over.
+/// Whatever the error, calls of one run, and one call of many runs, return one by one; none returns before the pause
+/// is over.
 #[test]
 fn those_that_were_refused_together_do_not_return_together() {
     for error in [limited(7), limited(3_600), ModelError::Overloaded { retry_after: None }] {

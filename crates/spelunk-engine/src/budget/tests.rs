@@ -99,8 +99,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Whatever the interleaving, what the purse holds is what was settled or spent plus what is still reserved, and a
-    /// reservation is only given out within the limits.
+    /// Under any interleaving, the held amount is what was settled or spent plus what is still reserved, and a
+    /// reservation is granted only within the limits.
     #[test]
     fn the_purse_balances_under_any_interleaving(steps in proptest::collection::vec(step(), 0..80)) {
         let purse = purse(12, 300, 300);

@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 
 use super::*;
 
-/// Sends `n_calls` calls of one second through the gate and says how many were in flight at most.
+/// Sends `n_calls` calls of one second through the limit and returns the maximum in flight.
 async fn peak(gate: &Arc<ConcurrencyLimit>, n_calls: usize) -> usize {
     let (now, peak) = (AtomicUsize::new(0), AtomicUsize::new(0));
     join_all((0..n_calls).map(async |_| {
@@ -31,7 +31,7 @@ async fn a_refusal_halves_it_and_a_wave_of_refusals_halves_it_once() {
         gate.narrow(Duration::from_millis(500));
     }
     assert_eq!(gate.width(), 4);
-    // Places that nobody has are withdrawn at once.
+    // Free permits are withdrawn at once.
     assert_eq!(peak(&gate, 100).await, 4);
 }
 

@@ -1,4 +1,4 @@
-//! Arguments of a host call, bound to parameters as Python binds them. What does not fit is an exception in the cell.
+//! Arguments of a host call, bound to parameters by Python's rules. A mismatch raises an exception in the cell.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use spelunk_sandbox::{HostCall, HostReply, Value};
@@ -39,7 +39,7 @@ pub(crate) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Binds the arguments of a call, taking them out of it.
+    /// Binds the arguments of a call, moving them out of it.
     pub(crate) fn of(call: &'a mut HostCall, params: &'static [&'static str]) -> Result<Self, Refusal> {
         let function = call.name.as_str();
         let (args, kwargs) = (std::mem::take(&mut call.args), std::mem::take(&mut call.kwargs));
@@ -67,25 +67,25 @@ impl<'a> Arguments<'a> {
         Ok(Self { function, params, values })
     }
 
-    /// The value of a parameter; `None` if it was left out or is Python's `None`.
+    /// The value of a parameter; `None` if it is not given or Python's `None`.
     pub(crate) fn take(&mut self, param: &str) -> Option<Value> {
         let idx = self.params.iter().position(|name| *name == param)?;
         self.values[idx].take().filter(|value| *value != Value::None)
     }
 
-    /// The value of a parameter that must be there.
+    /// The value of a required parameter.
     pub(crate) fn need(&mut self, param: &str) -> Result<Value, Refusal> {
         let missing = || Refusal::of_type(format!("{}() needs '{param}'", self.function));
         let idx = self.params.iter().position(|name| *name == param).ok_or_else(missing)?;
         self.values[idx].take().ok_or_else(missing)
     }
 
-    /// Text, if given.
+    /// An optional string.
     pub(crate) fn text(&mut self, param: &str) -> Result<Option<String>, Refusal> {
         self.take(param).map(|value| self.as_text(param, value)).transpose()
     }
 
-    /// Text that must be given.
+    /// A required string.
     pub(crate) fn need_text(&mut self, param: &str) -> Result<String, Refusal> {
         let value = self.need(param)?;
         self.as_text(param, value)
@@ -98,7 +98,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A whole number, if given.
+    /// An optional integer.
     pub(crate) fn int(&mut self, param: &str) -> Result<Option<i64>, Refusal> {
         match self.take(param) {
             None => Ok(None),
@@ -107,14 +107,14 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A count of at least zero, if given.
+    /// An optional non-negative integer.
     pub(crate) fn count(&mut self, param: &str) -> Result<Option<u64>, Refusal> {
         let Some(n) = self.int(param)? else { return Ok(None) };
         let refused = || Refusal::value(format!("{}(): '{param}' is {n}, less than 0", self.function));
         u64::try_from(n).map(Some).map_err(|_| refused())
     }
 
-    /// A truth value, if given.
+    /// An optional boolean.
     pub(crate) fn flag(&mut self, param: &str) -> Result<Option<bool>, Refusal> {
         match self.take(param) {
             None => Ok(None),
@@ -124,7 +124,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The items of a list or tuple that must be given.
+    /// The items of a required list or tuple.
     pub(crate) fn need_items(&mut self, param: &str) -> Result<Vec<Value>, Refusal> {
         match self.need(param)? {
             Value::List(items) | Value::Tuple(items) | Value::Set(items) => Ok(items),

@@ -1,11 +1,11 @@
-//! What a model is told about `context` before it has looked: shape, size, kinds, names, and a preview. Short whatever
-//! the size, and marked as data.
+//! The description of `context` for the model: form, size, kinds, names and a preview. Its length is bounded, and it
+//! is marked as data.
 
 use spelunk_sandbox::Value;
 
 use super::{Environment, Shape};
 
-/// Names listed of a dictionary of documents.
+/// Names listed for a dictionary of documents.
 const NAMES_MAX: usize = 40;
 const NAME_CHARS_MAX: usize = 120;
 

@@ -1,4 +1,4 @@
-//! JSON and the values of a session, both ways.
+//! Conversion between JSON and session values.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use serde_json::Value as Json;
@@ -6,7 +6,7 @@ use spelunk_sandbox::Value;
 
 use super::Shape;
 
-/// The value of a JSON or JSON Lines document, by its name's extension; `None` if it is not one, or damaged.
+/// The value of a JSON or JSON Lines document, by its file extension; `None` if it is neither or malformed.
 pub(super) fn parsed(name: &str, text: &str) -> Option<(Shape, Value)> {
     let extension = name.rsplit_once('.')?.1.to_ascii_lowercase();
     match extension.as_str() {
@@ -24,7 +24,7 @@ pub(super) fn parsed(name: &str, text: &str) -> Option<(Shape, Value)> {
     }
 }
 
-/// A JSON value as the session sees it.
+/// Converts JSON to a session value.
 pub(crate) fn value_of_json(value: Json) -> Value {
     match value {
         Json::Null => Value::None,
@@ -42,7 +42,7 @@ pub(crate) fn value_of_json(value: Json) -> Value {
     }
 }
 
-/// A value of the session as JSON; what JSON has no form for becomes its text.
+/// Converts a session value to JSON; what JSON cannot represent becomes text.
 pub(crate) fn json_of_value(value: &Value) -> Json {
     match value {
         Value::None | Value::Slice(..) => Json::Null,
@@ -75,8 +75,8 @@ fn key_text(key: &Value) -> String {
     }
 }
 
-/// A value as the text of an answer or a note: text as it is, numbers as Python prints them, the rest as JSON. `None`
-/// for `None` and for what is no data.
+/// A value as the text of an answer or note: strings as they are, numbers as Python prints them, the rest as JSON.
+/// `None` for `None` and for values that are not data.
 pub(crate) fn text_of_value(value: &Value) -> Option<String> {
     match value {
         Value::None | Value::Slice(..) | Value::Handle(_) => None,

@@ -1,5 +1,5 @@
-//! Host objects: contexts that are too large to be copied into the interpreter. To the code they behave like the `str`,
-//! `dict` or `list` they stand for; each operation arrives here and reads what it needs.
+//! Host objects: contexts too large to copy into the interpreter. To code they behave like the `str`, `dict` or
+//! `list` they represent; each operation arrives here and reads only what it needs.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 mod documents;
@@ -20,8 +20,8 @@ use super::Refusal;
 /// Documents whose indexes are kept at once.
 const OPEN_MAX: usize = 64;
 
-/// The objects of one environment, by the id in their handle. An id says everything, so a cell that is run again gets
-/// the same ones.
+/// The objects of one environment, by the id in their handle. An id fully describes its object, so a repeated cell
+/// gets the same ones.
 pub(super) struct Objects {
     view: View,
     limits: Limits,
@@ -37,14 +37,14 @@ struct Parts {
     ids: HashMap<Part, u64>,
 }
 
-/// Characters of a document.
+/// A range of characters of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Part {
     pub(super) doc_idx: u32,
     pub(super) chars: Range<u64>,
 }
 
-/// What an id stands for.
+/// What an id refers to.
 enum Object {
     Documents,
     Text(u32),
@@ -89,7 +89,7 @@ impl Objects {
         handle("Text", PART << KIND_SHIFT | id)
     }
 
-    /// Answers an operation on an object. Ids that were never handed out are refused.
+    /// Serves an operation on an object. Ids that were never handed out are refused.
     pub(super) fn serve(&self, call: &mut HostCall) -> Result<Value, Refusal> {
         let object = call.receiver.as_ref().and_then(|handle| self.object(handle));
         match object {
@@ -105,7 +105,7 @@ impl Objects {
         }
     }
 
-    /// The text that an object stands for, if it is no more than so many bytes.
+    /// The text of an object, if it is within `bytes_max`.
     pub(super) fn read(&self, handle: &Handle, bytes_max: u64) -> Option<String> {
         match self.object(handle)? {
             Object::Text(doc_idx) => self.lazy(doc_idx).ok()?.to_string_bounded(bytes_max).ok(),
@@ -114,7 +114,7 @@ impl Objects {
         }
     }
 
-    /// The document that an object stands for as a whole.
+    /// The document that an object represents as a whole.
     pub(super) fn document_of(&self, handle: &Handle) -> Option<u32> {
         match self.object(handle)? {
             Object::Text(doc_idx) | Object::Records(doc_idx) => Some(doc_idx),
@@ -137,7 +137,7 @@ impl Objects {
         }
     }
 
-    /// The text of a document, with the indexes that earlier looks have built.
+    /// The text of a document, with the indexes built by earlier accesses.
     pub(super) fn lazy(&self, doc_idx: u32) -> Result<Arc<LazyText>, Refusal> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(text) = open.get(&doc_idx) {
@@ -170,7 +170,7 @@ fn handle(class: &str, id: u64) -> Value {
     Value::Handle(Handle { class: class.to_owned(), id })
 }
 
-/// Python's words where it has some.
+/// Uses Python's own message if it has one.
 #[expect(clippy::needless_pass_by_value, reason = "it stands in `map_err`")]
 fn refused(error: TextError) -> Refusal {
     let kind = match &error {
@@ -187,7 +187,8 @@ fn refused(error: TextError) -> Refusal {
     Refusal::new(kind, format!("{error}{hint}"))
 }
 
-/// `context[a:b]` as a range from the beginning, as Python clips it. A step other than 1 is not for texts of this size.
+/// `context[a:b]` as a range from the start, clipped as in Python. Steps other than 1 are not supported for texts of
+/// this size.
 fn range(start: Option<i64>, end: Option<i64>, step: Option<i64>, len: u64) -> Result<Range<u64>, Refusal> {
     if !matches!(step, None | Some(1)) {
         return Err(Refusal::value("a slice with a step needs a real string: take context[a:b] first"));
@@ -200,7 +201,7 @@ fn range(start: Option<i64>, end: Option<i64>, step: Option<i64>, len: u64) -> R
     Ok(start..end.max(start))
 }
 
-/// One place, counted from the end if negative.
+/// One position, counted from the end if negative.
 fn position(idx: i64, len: u64, what: &str) -> Result<u64, Refusal> {
     let place = match u64::try_from(idx) {
         Ok(idx) => Some(idx),
@@ -218,7 +219,7 @@ fn strings(items: impl IntoIterator<Item = String>) -> Value {
     Value::List(items.into_iter().map(Value::Str).collect())
 }
 
-/// A place to go on from, as code carries it: nothing, a number, or numbers.
+/// A cursor to continue from, as code holds it: nothing, a number, or numbers.
 fn cursor(value: Option<Value>) -> Vec<u64> {
     let number = |value: &Value| match value {
         Value::Int(n) => u64::try_from(*n).ok(),
@@ -231,7 +232,7 @@ fn cursor(value: Option<Value>) -> Vec<u64> {
     }
 }
 
-/// What `__iter__` gives back.
+/// The return value of `__iter__`.
 fn batch(items: Value, next: Option<Value>) -> Value {
     Value::Tuple(vec![items, next.unwrap_or(Value::None)])
 }

@@ -20,7 +20,7 @@ fn call(name: &str, args: &[Value], kwargs: &[(&str, Value)]) -> HostCall {
     HostCall { name: name.to_owned(), receiver: None, args: args.to_vec(), kwargs }
 }
 
-/// What a call gives, as JSON, or the exception it raises.
+/// The result of a call as JSON, or the exception it raises.
 fn check(opened: &Opened, call: HostCall, expected: &Expect) {
     let shown = match opened.environment.serve(call) {
         Ok(value) => json_of_value(&value).to_string(),

@@ -1,5 +1,5 @@
-//! Looking at text: `peek`, `lines`, `grep`, `chunk`, `search`, `outline`. Each names documents and lines, so that what is
-//! found can be cited.
+//! Functions that look at text: `peek`, `lines`, `grep`, `chunk`, `search`, `outline`. Each reports documents and
+//! lines, so that results can be cited.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +15,7 @@ use super::objects::Part;
 use super::{Arguments, Environment, Refusal};
 use crate::retrieval::FrameRetrieval;
 
-/// Every function with its documentation, the signature first.
+/// Every function with its documentation, signature first.
 pub(super) const FUNCTIONS: [(&str, &str); 6] = [
     ("peek", "peek(start=0, end=2000, doc=None) -> str\n\nCharacters of a document."),
     (
@@ -40,9 +40,9 @@ pub(super) const FUNCTIONS: [(&str, &str); 6] = [
     ),
 ];
 
-/// What is looked at to tell the kind of a document.
+/// Bytes read to detect the kind of a document.
 const HEAD_BYTES: u64 = 64 * 1024;
-/// Bytes of passages that one search gives back.
+/// Bytes of passages that one search returns.
 const PASSAGES_BYTES_MAX: u64 = 200_000;
 const CHUNK_CHARS_MIN: u64 = 100;
 const CHUNK_CHARS: u64 = 50_000;
@@ -183,7 +183,7 @@ fn chunk(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Valu
     Ok(Value::List(chunks))
 }
 
-/// Pieces of a text, each with its first line. `pack` measures bytes, which are never fewer than characters.
+/// Pieces of a text, each with its first line. `pack` counts bytes, which are never fewer than characters.
 fn pieces(name: &str, text: &str, chars: u64, overlap: u64) -> Vec<Value> {
     let detected = Detector::default().detect(name, head(text));
     let boundaries = splitter(&detected).boundaries(text);
@@ -203,7 +203,7 @@ fn pieces(name: &str, text: &str, chars: u64, overlap: u64) -> Vec<Value> {
     chunks
 }
 
-/// Pieces of a document that stays outside, cut at line ends; their text is read when it is touched.
+/// Pieces of a document that is not copied into the session, cut at line ends; their text is read on access.
 fn large_pieces(
     environment: &Environment,
     document: &DocEntry,
@@ -233,7 +233,7 @@ fn large_pieces(
     Ok(chunks)
 }
 
-/// Whether a call is a search by meaning.
+/// Whether a call is a semantic search.
 pub(super) fn asks_index(call: &HostCall) -> bool {
     let named = call.kwargs.iter().find(|(name, _)| name == "mode").map(|(_, value)| value);
     let mode = named.or(call.args.get(2)).and_then(Value::as_str).and_then(Mode::from_name);
@@ -263,7 +263,7 @@ fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Val
     Ok(Value::List(passages.collect()))
 }
 
-/// Through the index, which is made when it is first asked for.
+/// Searches the index, which is built on first use.
 fn by_meaning(
     environment: &Environment,
     finder: &FrameRetrieval,
@@ -316,7 +316,7 @@ fn outline(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Va
 }
 
 impl Environment {
-    /// The note, where it is what `context` is and no document is named.
+    /// The note, if `context` is a note and no document is named.
     fn note_text(&self, doc: Option<&str>) -> Option<&str> {
         if doc.is_some() { None } else { self.note.as_deref() }
     }

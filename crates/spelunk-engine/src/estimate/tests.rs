@@ -1,4 +1,4 @@
-//! That what is set aside is enough for what may come.
+//! Reservations must cover the possible cost.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ fn without_a_word_of_the_provider_calls_of_tools_are_counted() {
     let usage = usage_of(&priced(), &prompt, &reply);
     assert_eq!((usage.input_tokens, usage.output_tokens), (1, 102));
     assert_eq!(usage.cost_microusd, 3 + 1530);
-    // What a provider says is taken as it is.
+    // Usage reported by a provider is taken as it is.
     let told = Usage { input_tokens: 7, output_tokens: 1, ..Usage::default() };
     let told = usage_of(&priced(), &prompt, &Reply { usage: Some(told), ..reply });
     assert_eq!((told.input_tokens, told.output_tokens, told.cost_microusd), (7, 1, 36));

@@ -1,4 +1,4 @@
-//! What a frame may know of the purse.
+//! A frame's view of the budget.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ use super::Frame;
 use crate::{BudgetExceeded, FrameError, estimate};
 
 impl Frame {
-    /// What is left, for the model to read. Not the same each time: go through [`Frame::observe`].
+    /// The remaining budget, for the model. Varies between processes, so use it through [`Frame::observe`].
     pub(crate) fn budget_left(&self) -> serde_json::Value {
         let (calls, tokens, cost_microusd) = self.run().purse.left();
         let limits = self.limits();
-        // Micro-dollars stay far below the precision of a float.
+        // Amounts in micro-dollars are far below the precision limit of a float.
         #[expect(clippy::cast_precision_loss, reason = "an amount to read, not to count with")]
         let dollars = cost_microusd as f64 / 1e6;
         json!({
@@ -27,15 +27,15 @@ impl Frame {
         })
     }
 
-    /// Whether so little time is left that the frame should come to its end.
+    /// Whether so little time is left that the frame should conclude.
     fn is_time_short(&self) -> Option<BudgetExceeded> {
         let value = self.limits().run_ms_max;
         let is_short = tokio::time::Instant::now() + Duration::from_millis(value / 10) >= self.run().ends_at;
         is_short.then_some(BudgetExceeded { limit: "run_ms_max", value })
     }
 
-    /// Why the next call must be the last, where money or time is nearly spent. On replay it is decided as it was decided
-    /// then, for the same reason.
+    /// Why the next call must be the last, if budget or time is nearly exhausted. On replay the recorded decision is
+    /// repeated.
     pub(crate) async fn must_conclude(&self, next: &Prompt) -> Result<Option<ErrorCode>, FrameError> {
         if let Some(was_turn) = self.next_call_was(next) {
             let recorded = || self.run().replay.limited(self.id()).unwrap_or(ErrorCode::CallsExhausted);
@@ -48,8 +48,8 @@ impl Frame {
         Ok(Some(exceeded.code()))
     }
 
-    /// Refuses planned work where there is no time for it: what is left is for putting the rest together. A call on
-    /// record was made, whatever the clock says now.
+    /// Refuses planned work if there is no time for it: the rest is for merging results. A recorded call was made,
+    /// whatever the clock says now.
     pub(crate) async fn require_time(&self, prompt: &Prompt) -> Result<(), FrameError> {
         if self.next_call_was(prompt).is_some() {
             return Ok(());
@@ -60,7 +60,7 @@ impl Frame {
         Err(FrameError::Child { frame: self.id().clone(), code: ErrorCode::TimeExhausted, message })
     }
 
-    /// The first limit that so many calls as long as this prompt would break.
+    /// The first limit that `n_calls` calls with this prompt would exceed.
     fn unaffordable(&self, n_calls: u64, prompt: &Prompt) -> Option<BudgetExceeded> {
         let (calls, tokens, cost_microusd) = self.run().purse.left();
         let (limits, one) = (self.limits(), estimate::at_most(self.model().as_ref(), prompt));

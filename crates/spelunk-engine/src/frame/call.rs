@@ -1,4 +1,5 @@
-//! A call from its start to its settlement: replay, gate, cache, purse, record. Who is asked, and how often: `chain.rs`.
+//! A call from start to settlement: replay, concurrency limit, cache, budget, journal. `retry.rs` decides which
+//! models are called and how often.
 
 use std::sync::{Arc, PoisonError};
 
@@ -13,36 +14,36 @@ use crate::journal_writer::{Draft, Mark, Receipt};
 use crate::run::is_kept;
 use crate::{FrameError, Stop, estimate, wire};
 
-/// What is asked of whom.
+/// A prompt and the model it goes to.
 pub(super) struct Ask {
-    /// Shared with whoever writes it down.
+    /// Shared with the journal writer.
     pub(super) prompt: Arc<Prompt>,
     pub(super) model: Arc<dyn Model>,
     pub(super) purpose: Purpose,
 }
 
-/// A call that is being paid for.
+/// A call with its reservation.
 #[derive(Clone, Copy)]
 pub(super) struct Paying<'a> {
     pub(super) call: &'a CallId,
     pub(super) ask: &'a Ask,
-    /// Of its prompt.
+    /// The digest of its prompt.
     pub(super) digest: &'a BlobId,
     pub(super) reservation: &'a Reservation,
 }
 
-/// What a call is for: it decides what may be spent on it, and what a refusal of the purse means.
+/// The purpose of a call: determines what may be spent on it and what a refusal means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// The frame's own next step: without it there is nothing to go on with, and the run ends.
+    /// The frame's own next step: without it the run cannot continue and ends.
     Turn,
-    /// A smaller question: the purse keeps something back, and whoever asked lives with a refusal.
+    /// A smaller question: part of the budget is reserved for others, and the caller copes with a refusal.
     Part,
-    /// Putting parts together: may spend what was kept back for it.
+    /// Merging parts: may spend what was reserved for it.
     Whole,
 }
 
-/// What a sub-call got at most: a reply, or a refusal of the purse that its frame may live with.
+/// The result of paying for a call: a reply, or a refusal that the frame can cope with.
 enum Paid {
     Reply(Reply),
     Refused(BudgetExceeded),
@@ -51,7 +52,7 @@ enum Paid {
 impl Frame {
     pub(super) async fn ask_as(&self, call: CallId, ask: Ask) -> Result<Reply, FrameError> {
         let run = self.run();
-        // The prompt is written: it cannot follow from what comes in while it waits for its turn.
+        // The prompt is built: it cannot depend on events that arrive while it waits.
         let reasons = run.scribe.mark();
         let model = &ask.model;
         let digest = wire::prompt_digest(model.reference(), &ask.prompt);
@@ -63,7 +64,7 @@ impl Frame {
             return self.replay_outcome(call, outcome);
         }
         let key = wire::cache_key(&digest, model.reference());
-        // Identical questions of one tree wait for the first of them instead of asking too.
+        // Identical prompts of one tree wait for the first instead of being sent again.
         let flight = run.flights.of(&key);
         let is_shared = run.settings.cache_replies && ask.purpose == Purpose::Part;
         let mut shared = if is_shared { Some(flight.lock().await) } else { None };
@@ -96,7 +97,7 @@ impl Frame {
         }
     }
 
-    /// Pays for a reply: reserve, send, settle, keep.
+    /// Pays for a reply: reserve, send, settle, cache.
     async fn ask_live(
         &self,
         (call, ask): (&CallId, &Ask),
@@ -111,8 +112,8 @@ impl Frame {
                 return Self::refused(ask, exceeded);
             }
         };
-        // No power cut may leave a question without the replies that it follows from. Of others, no more may be lost with a
-        // full disk than half of those that are in flight at once.
+        // A power failure must not leave a request without the replies it depends on. Of other replies, a full disk
+        // may lose at most half as many as may be in flight.
         let recent = run.scribe.replies_before_last(self.limits().calls_parallel_max / 2);
         run.scribe.written_before(reasons.max(recent)).await?;
         let paying = Paying { call, ask, digest, reservation: &reservation };
@@ -120,7 +121,7 @@ impl Frame {
             Ok(reply) => reply,
             Err(Unsettled::Unaffordable(exceeded)) => return Self::refused(ask, exceeded),
             Err(Unsettled::Error(error)) => {
-                // What requests without a reply cost is paid already.
+                // Requests without a reply are already charged.
                 reservation.settle(Usage::default());
                 return Err(self.remember_failure(call.clone(), error.code(), error.to_string()));
             }
@@ -133,7 +134,7 @@ impl Frame {
         Ok(Paid::Reply(reply))
     }
 
-    /// The purse refuses: without its next step a frame has nothing to go on with.
+    /// Handles a refusal by the budget: without its next step a frame cannot continue.
     fn refused(ask: &Ask, exceeded: BudgetExceeded) -> Result<Paid, FrameError> {
         match ask.purpose {
             Purpose::Turn => Err(Stop::Limit(exceeded).into()),
@@ -141,7 +142,7 @@ impl Frame {
         }
     }
 
-    /// Says once for each process that another model of a chain answers: it may cost more, and know less.
+    /// Warns once per process that a fallback model answers: it may cost more and be less capable.
     async fn tell_stand_in(&self, ask: &Ask, reply: &Reply) -> Result<(), Arc<JournalError>> {
         let Some(answering) = &reply.answered_by else { return Ok(()) };
         let run = self.run();
@@ -155,7 +156,7 @@ impl Frame {
         Ok(())
     }
 
-    /// Says once for each process that a limit was reached; the run goes on.
+    /// Reports once per process that a limit was reached; the run continues.
     pub(super) async fn tell_limit(&self, exceeded: &BudgetExceeded) -> Result<(), Arc<JournalError>> {
         let written = {
             // Queued under the lock, so that everything that follows from the refusal comes after it in the journal.
@@ -168,7 +169,7 @@ impl Frame {
         }
     }
 
-    /// Puts on record that a limit was reached.
+    /// Records that a limit was reached.
     pub(super) fn post_limit(&self, exceeded: &BudgetExceeded) -> Receipt {
         let kind = EventKind::LimitReached { limit: exceeded.limit.to_owned(), value: exceeded.value };
         self.run().scribe.post(self.id(), Box::new(move |_| Ok(kind)))
@@ -203,15 +204,15 @@ impl Frame {
         FrameError::Call { call, code, message }
     }
 
-    /// Whether the next call of this frame is on record with this prompt. A decision that depends on time or money is
-    /// taken on replay as it was taken then.
+    /// Whether the journal has this frame's next call with this prompt. On replay, decisions that depend on time or
+    /// money are repeated as recorded.
     pub(crate) fn next_call_was(&self, prompt: &Prompt) -> Option<bool> {
         let digest = wire::prompt_digest(self.model().reference(), prompt);
         self.run().replay.was_asked(&self.next_call(), &digest)
     }
 
-    /// Whether a sub-call with this prompt would be answered without asking anybody. On replay it is decided as it was
-    /// decided then. Reads a small file, and only where a budget is spent.
+    /// Whether a sub-call with this prompt can be answered without a request. On replay the recorded decision is
+    /// repeated. Reads a small file, and only when the budget is exhausted.
     pub(crate) fn is_at_hand(&self, prompt: &Prompt) -> bool {
         let run = self.run();
         let model = run.model(crate::run::Role::Sub).reference();
@@ -220,7 +221,7 @@ impl Frame {
             return was_asked;
         }
         if self.is_replaying() {
-            // What is on record came after a refusal.
+            // What the journal has here came after a refusal.
             return false;
         }
         let record = || run.replies.get(&wire::cache_key(&digest, model));
@@ -228,15 +229,15 @@ impl Frame {
             && record().and_then(|record| wire::read_reply(&record)).is_some_and(|reply| is_kept(&reply))
     }
 
-    /// Writes down that a request is about to be sent, and waits until that is written: a process that dies while the
-    /// request is on its way leaves a journal that knows of it. A power cut may take it.
+    /// Records that a request is about to be sent and waits until that is written: if the process dies during the
+    /// request, the journal knows of it. A power failure may lose the record.
     pub(super) async fn record_sent(&self, paying: Paying<'_>) -> Result<(), Arc<JournalError>> {
         let Paying { call, ask, digest, reservation } = paying;
         let draft = started(call, ask, digest, Some(reservation.estimate()));
         self.run().scribe.post(self.id(), draft).written().await
     }
 
-    /// Records a call that needs no request. A resumed run may have it on record already.
+    /// Records a call that needs no request. A resumed run may have it already.
     async fn record_unsent(
         &self,
         call: &CallId,
@@ -250,8 +251,7 @@ impl Frame {
         self.run().scribe.record_draft(self.id(), Durability::Buffered, draft).await
     }
 
-    /// Puts the reply on its way to the disk. Whoever gets it may compute with it at once; nothing leaves the run before
-    /// it is there.
+    /// Queues the reply for the journal. The caller may use it at once; nothing leaves the run before it is on disk.
     fn record_reply(&self, call: &CallId, reply: &Reply, usage: Usage, served: Served) {
         let (call, text, stop) = (call.clone(), reply.text.clone(), reply.stop);
         let called = wire::write_tool_calls(&reply.tool_calls);

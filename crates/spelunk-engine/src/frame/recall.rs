@@ -1,4 +1,4 @@
-//! Findings that were kept by earlier runs. What is taken from there is recorded first: a replayed run takes the same.
+//! Findings cached by earlier runs. What is recalled is recorded first, so that a replayed run recalls the same.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Frame;
 use crate::{FrameError, wire};
 
 impl Frame {
-    /// The reports under these keys, by their position in the list. Where no cache is used, nobody makes the keys.
+    /// The reports under these keys, by position. The keys are computed only if the cache is used.
     pub(crate) async fn recall(
         &self,
         keys: impl FnOnce() -> Vec<BlobId>,
@@ -18,7 +18,7 @@ impl Frame {
             let text = run.blobs.text(recorded).map_err(std::sync::Arc::new)?;
             return Ok(wire::read_reports(&text));
         }
-        // The process before used no cache and has recorded what followed: this one must do the same.
+        // The previous process used no cache and recorded what followed: this one must do the same.
         let went_without = run.replay.n_noted(self.id()) > 0;
         if went_without || !run.settings.cache_replies {
             return Ok(BTreeMap::new());
@@ -40,7 +40,7 @@ impl Frame {
         Ok(found)
     }
 
-    /// Keeps reports for later runs. A cache that cannot be written costs money later, not correctness now.
+    /// Caches reports for later runs. A cache that cannot be written costs money later, not correctness now.
     pub(crate) fn keep_findings(
         &self,
         records: impl FnOnce() -> Vec<(BlobId, AnalystReport)>,

@@ -1,5 +1,5 @@
-//! What a strategy records besides its calls: notes, warnings, cells, and values that another process could receive
-//! differently. On replay, what is on record stays the only record.
+//! What a strategy records besides its calls: notes, warnings, cells, and observations that another process could
+//! make differently. On replay, existing records are kept and not repeated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,11 +10,11 @@ use super::{Frame, Shared, durable};
 use crate::replay::is_text;
 use crate::{FrameError, Stop};
 
-/// How much longer than its limit something may take that ran before, within its limit: the machine may be slower or busier
-/// this time, and the record says how it ended.
+/// How much longer than its limit recorded work may take on replay: the machine may be slower or busier this time,
+/// and the journal has the outcome.
 pub(crate) const REPLAY_TIME_FACTOR: u64 = 10;
 
-/// A cell that ran, for the record.
+/// A finished cell, for the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CellRecord {
     pub(crate) code: String,
@@ -24,7 +24,7 @@ pub(crate) struct CellRecord {
     pub(crate) took_ms: u64,
 }
 
-/// Places that were taken in the order of the program: a replay finds what is on record by them.
+/// Counters taken in program order; a replay finds records by them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Places {
     calls: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// What was taken since.
+    /// The difference to an earlier value.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             calls: self.calls - before.calls,
@@ -55,14 +55,14 @@ impl Frame {
         Ok(())
     }
 
-    /// Tells the user something. Said again by a resumed run, because it may matter again.
+    /// Warns the user. A resumed run warns again, because it may still matter.
     pub(crate) async fn warn(&self, message: String, hint: String) -> Result<(), FrameError> {
         Ok(self.run().scribe.record(self.id(), EventKind::WarningRaised { message, hint }).await?)
     }
 
-    /// The door for everything from outside that is neither a reply nor a child: what is left of the budget, what a
-    /// search found. It is read once and then taken from the record. Its place is taken now, before anything is awaited,
-    /// and what is asked for there must be what was asked for then.
+    /// Access to everything from outside that is neither a reply nor a child: the remaining budget, search results.
+    /// Read once, then taken from the journal. Its ordinal is taken now, before anything is awaited, and on replay
+    /// the request must be the recorded one.
     pub(crate) fn observe<R>(
         &self,
         what: &str,
@@ -94,14 +94,14 @@ impl Frame {
         }
     }
 
-    /// Whether the next observation on record is this one.
+    /// Whether the next recorded observation is this one.
     pub(crate) fn observes_next(&self, what: &str) -> bool {
         let ordinal = self.shared.n_observed.load(Ordering::Relaxed);
         self.run().replay.observed(self.id(), ordinal).is_some_and(|recorded| recorded.what == what)
     }
 
-    /// The next cell, if it is on record as one that a limit of the sandbox stopped: it is not run again, because a
-    /// clock may decide otherwise this time. The places that it took are taken.
+    /// The next cell, if the journal has it as stopped by a sandbox limit: it is not run again, because a clock could
+    /// decide differently. The ordinals it took are taken.
     pub(crate) fn limited_cell(&self) -> Option<CellRecord> {
         let idx = self.shared.n_cells.load(Ordering::Relaxed);
         let recorded = self.run().replay.cell(self.id(), idx)?;
@@ -121,8 +121,8 @@ impl Frame {
         })
     }
 
-    /// Whether the journal has something that this frame has not come to yet. Then the clock must not stop what did not
-    /// stop before.
+    /// Whether the journal has something that this frame has not reached yet. Then no timeout may stop what did not
+    /// time out before.
     pub(crate) fn is_replaying(&self) -> bool {
         let (replay, places) = (&self.run().replay, self.places());
         let call = CallId { frame: self.id().clone(), ordinal: places.calls };
@@ -133,23 +133,23 @@ impl Frame {
             || replay.observed(self.id(), places.observed).is_some()
     }
 
-    /// Passes over the places of so many children that are not opened: those behind them keep theirs if a raised limit
-    /// opens these one day.
+    /// Skips the ids of children that are not opened, so that later children keep theirs if a raised limit opens
+    /// these.
     pub(crate) fn pass_over(&self, n_children: usize) {
         let n_children = u32::try_from(n_children).unwrap_or(u32::MAX);
         self.shared.n_children.fetch_add(n_children, Ordering::Relaxed);
     }
 
-    /// The places that this frame has taken so far, for the record of a cell.
+    /// The counters of this frame, for the record of a cell.
     pub(crate) fn places(&self) -> Places {
         let count = |n: &AtomicU32| n.load(Ordering::Relaxed);
         let Shared { n_calls, n_children, n_observed, .. } = &*self.shared;
         Places { calls: count(n_calls), children: count(n_children), observed: count(n_observed) }
     }
 
-    /// Records a cell, or holds it against the record: the same code on the same text must end in the same way.
+    /// Records a cell, or checks it against the journal: the same code on the same text must end the same way.
     pub(crate) async fn record_cell(&self, record: CellRecord) -> Result<(), FrameError> {
-        // What it printed may follow from a failure, so that comes first.
+        // Its output may depend on a failure, so the failure is recorded first.
         let past = self.move_past_failures();
         let cell = self.shared.n_cells.fetch_add(1, Ordering::Relaxed);
         durable(past).await?;
@@ -171,7 +171,7 @@ impl Frame {
     }
 }
 
-/// What was asked for, as the record names it: a long request by its beginning and its hash.
+/// The request as recorded: a long one is shortened to its beginning and hash.
 fn asked_for(what: &str) -> String {
     const SHOWN_CHARS_MAX: usize = 160;
     match what.char_indices().nth(SHOWN_CHARS_MAX) {

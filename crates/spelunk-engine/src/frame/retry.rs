@@ -1,5 +1,5 @@
-//! A call and the models that may answer it: the one that was asked, and those that stand in when it is out. Each has
-//! its own pace, its own patience and its own price. This is the one policy for asking again and for asking elsewhere.
+//! A call and the chain of models that may answer it: the requested one and its fallbacks. Each has its own rate
+//! limit, retries and price. This is the only policy for retries and fallback.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::budget::BudgetExceeded;
 use crate::rate_limit::{RateLimit, RateLimits};
 use crate::{FrameError, estimate};
 
-/// One model of a chain, and how fast it may be asked.
+/// One model of a chain, with its rate limit.
 struct Link {
     model: Arc<dyn Model>,
     pace: Arc<RateLimit>,
@@ -25,25 +25,25 @@ struct Link {
 
 /// Why a call has no reply.
 pub(super) enum Unsettled {
-    /// What the models said last.
+    /// The last error of the models.
     Error(ModelError),
-    /// What failed requests cost leaves too little for another.
+    /// Failed requests left too little budget for another.
     Unaffordable(BudgetExceeded),
 }
 
-/// What came of asking each model once.
+/// The result of calling each model once.
 enum Round {
     Replied(Reply),
-    /// Every link that was asked is out, or one has said something that another must not cover up.
+    /// Every model that was called is unavailable, or one returned an error that a fallback must not hide.
     Unanswered {
         error: ModelError,
         link_idx: usize,
     },
-    /// There is too little left to ask the next one.
+    /// Too little budget is left for the next model.
     Unaffordable(BudgetExceeded),
 }
 
-/// The models of a call, the one that was asked first.
+/// The models of a call, the requested one first.
 fn links(model: &Arc<dyn Model>, paces: &RateLimits) -> Vec<Link> {
     let link = |model: &Arc<dyn Model>| Link { model: Arc::clone(model), pace: paces.of(model.as_ref()) };
     match model.links() {
@@ -52,19 +52,20 @@ fn links(model: &Arc<dyn Model>, paces: &RateLimits) -> Vec<Link> {
     }
 }
 
-/// In which order they are asked now: those that were out a moment ago come last.
+/// The order in which to call them: recently unavailable ones come last.
 fn order(links: &[Link]) -> Vec<usize> {
     let (resting, ready): (Vec<_>, Vec<_>) = (0..links.len()).partition(|idx| links[*idx].pace.is_resting());
     ready.into_iter().chain(resting).collect()
 }
 
-/// Whether the model has too short a window for the request, or does not have what it asks for.
+/// Whether the model's window is too short for the request, or it lacks a feature the request needs.
 fn is_lacking(error: &ModelError) -> bool {
     matches!(error, ModelError::PromptTooLong { .. } | ModelError::FeatureRefused { .. })
 }
 
 impl Frame {
-    /// Asks until there is a reply, with its usage priced, or no use in asking again. The outer error ends the run.
+    /// Sends requests until there is a reply, with its usage priced, or retrying is pointless. The outer error ends
+    /// the run.
     pub(super) async fn attempt_until_settled(
         &self,
         paying: Paying<'_>,
@@ -90,7 +91,7 @@ impl Frame {
                 return Ok(Err(Unsettled::Unaffordable(exceeded)));
             }
             let Some(Wait { pause_ms, wait_ms }) = wait else {
-                // A provider that still has no room after all waits is as good as out.
+                // A provider that is still overloaded after all waits counts as unavailable.
                 pace.rest();
                 self.record_retry(call, n_failed, error.code(), 0).await?;
                 n_failed = 0;
@@ -104,7 +105,7 @@ impl Frame {
         }
     }
 
-    /// Asks each model at most once, and the next only where one is out.
+    /// Calls each model at most once, and the next only if one is unavailable.
     async fn go_round(&self, paying: Paying<'_>, links: &[Link], attempt: u32) -> Result<Round, FrameError> {
         let (mut last, mut refused) = (None, None);
         for link_idx in order(links) {
@@ -112,7 +113,7 @@ impl Frame {
                 if let Err(exceeded) = paying.reservation.again() {
                     return Ok(Round::Unaffordable(exceeded));
                 }
-                // Whoever watches sees the reply begin anew.
+                // Watchers see the reply start over.
                 self.record_retry(paying.call, attempt, code, 0).await?;
             }
             let link = &links[link_idx];
@@ -126,7 +127,7 @@ impl Frame {
             };
             refused = Some(error.code());
             if link_idx > 0 && is_lacking(&error) {
-                // What a stand-in cannot do says nothing about the model that was asked.
+                // A limitation of a fallback says nothing about the requested model.
                 continue;
             }
             if !error.is_outage() {
@@ -142,7 +143,7 @@ impl Frame {
         Ok(Round::Unanswered { error, link_idx })
     }
 
-    /// Sends the request to one model, and once more without its schema where that is refused.
+    /// Sends the request to one model, and again without its schema if that is refused.
     async fn ask_link(
         &self,
         paying: Paying<'_>,
@@ -154,7 +155,7 @@ impl Frame {
         let mut prompt = Cow::Borrowed(ask.prompt.as_ref());
         loop {
             if prompt.schema.as_ref().is_some_and(|schema| !pace.takes_schema(schema)) {
-                // The answer is held against the schema here, too; the model is told of it in words.
+                // We validate the answer ourselves, too; the prompt describes the schema in words.
                 prompt.to_mut().schema = None;
             }
             let turn = pace.enter(tokens).await;
@@ -194,7 +195,7 @@ impl Frame {
         }
     }
 
-    /// Writes down that another request follows, and waits until that is written, as for the first one.
+    /// Records that another request follows, and waits until that is written, as for the first one.
     async fn record_retry(
         &self,
         call: &CallId,

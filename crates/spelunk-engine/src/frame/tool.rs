@@ -1,5 +1,5 @@
-//! What an agent records: the files it begins with, and each call of a tool with what it changed. On replay a tool runs
-//! again, and what it does is held against the record.
+//! What an agent records: its initial files, and each tool call with its changes. On replay a tool runs again, and
+//! its effect is checked against the journal.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,22 +11,22 @@ use super::{Frame, durable};
 use crate::replay::is_text;
 use crate::{FrameError, Stop};
 
-/// A tool that ran, for the record.
+/// A finished tool call, for the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolRecord {
     pub(crate) name: String,
     /// JSON as the model wrote it.
     pub(crate) arguments: String,
     pub(crate) failed: bool,
-    /// What the model is told.
+    /// The output shown to the model.
     pub(crate) output: String,
     pub(crate) files: Vec<ChangedFile>,
-    /// The digest of all files after it.
+    /// The digest of all files afterwards.
     pub(crate) desk: BlobId,
     pub(crate) took_ms: u64,
 }
 
-/// A file that was changed, with what the journal needs to make it again.
+/// A changed file, with what the journal needs to restore it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChangedFile {
     Written { path: String, bytes: Arc<[u8]> },
@@ -52,7 +52,7 @@ fn kept(bytes: &[u8], blobs: &Blobs) -> Result<Text, JournalError> {
 }
 
 impl Frame {
-    /// Records the files that an agent begins with, or holds them against the record.
+    /// Records an agent's initial files, or checks them against the journal.
     pub(crate) async fn lay_desk(&self, files: Vec<ChangedFile>, desk: BlobId) -> Result<(), FrameError> {
         if let Some(recorded) = self.run().replay.laid(self.id()) {
             let diverged = Stop::DeskDiverged { frame: self.id().clone() };
@@ -65,9 +65,10 @@ impl Frame {
         Ok(self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await?)
     }
 
-    /// Records a tool, or holds it against the record: the same call on the same files must do the same.
+    /// Records a tool call, or checks it against the journal: the same call on the same files must have the same
+    /// effect.
     pub(crate) async fn record_tool(&self, record: ToolRecord) -> Result<(), FrameError> {
-        // What it did may follow from a failure, so that comes first.
+        // Its effect may depend on a failure, so the failure is recorded first.
         let past = self.move_past_failures();
         let tool = self.shared.n_tools.fetch_add(1, Ordering::Relaxed);
         durable(past).await?;
@@ -89,15 +90,15 @@ impl Frame {
         Ok(self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await?)
     }
 
-    /// What the next tool was refused with, if it is on record as refused: it changed nothing, and a clock may decide
-    /// otherwise this time.
+    /// The recorded refusal of the next tool call, if any: it changed nothing, and a clock could decide differently
+    /// this time.
     pub(crate) fn refused_tool(&self, name: &str) -> Option<String> {
         let recorded = self.run().replay.tool(self.id(), self.shared.n_tools.load(Ordering::Relaxed))?;
         let is_refused = recorded.failed && recorded.name == name;
         is_refused.then(|| self.run().blobs.text(&recorded.output).ok())?
     }
 
-    /// What the run was asked after its first answer.
+    /// Questions that were asked after the first answer.
     pub(crate) fn more_questions(&self) -> Result<Vec<String>, FrameError> {
         let run = self.run();
         let texts = run.replay.added().iter().map(|text| run.blobs.text(text));

@@ -1,6 +1,6 @@
-//! A request on its way. One that breaks after the provider began to answer, or that nobody waits for any more, may have to
-//! be paid for: what it is counted as is taken from the purse and written down, so that a resumed run counts the same. One
-//! that is on its way when the process dies is counted when the run is resumed (`RunView::unanswered`).
+//! A request in flight. If it breaks after the provider began to answer, or is abandoned, it may be charged: its
+//! estimated cost is taken from the budget and recorded, so that a resumed run counts the same. A request in flight
+//! when the process dies is counted on resume (`RunView::unanswered`).
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use crate::attempt::{Seen, may_cost};
 use crate::budget::Reservation;
 use crate::estimate;
 
-/// A request on its way. Dropped, it was given up.
+/// A request in flight. Dropping it abandons the request.
 pub(super) struct Sent<'a> {
     frame: &'a Frame,
     call: &'a CallId,
@@ -33,12 +33,12 @@ impl<'a> Sent<'a> {
         Self { frame, call, model, prompt, seen, reservation, is_over: false }
     }
 
-    /// It was answered: what that costs is settled with the reply.
+    /// It was answered; its cost is settled with the reply.
     pub(super) fn replied(mut self) {
         self.is_over = true;
     }
 
-    /// It brought no reply.
+    /// It failed without a reply.
     pub(super) fn broke(mut self, error: &ModelError) {
         self.is_over = true;
         if let ModelError::ReplyEmpty { usage: Some(told), .. } = error {
@@ -55,7 +55,7 @@ impl<'a> Sent<'a> {
     fn count(&self, usage: Usage) {
         self.reservation.spend(usage);
         let kind = EventKind::CallWasted { call: self.call.clone(), usage };
-        // Nobody waits for it: what follows waits for all that was posted before.
+        // Not awaited here: later requests wait for everything posted before.
         drop(self.frame.run().scribe.post(self.frame.id(), Box::new(move |_| Ok(kind))));
     }
 }

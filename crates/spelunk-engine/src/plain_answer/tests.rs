@@ -162,8 +162,8 @@ fn a_reply_that_only_calls_is_a_call() {
 }
 
 proptest::proptest! {
-    /// ReplyCache are hostile: whatever they hold, they are judged, and what is refused of a question that asks for code is
-    /// refused of every question.
+    /// Replies are hostile: any text is classified, and what is refused for a question that asks for code is refused
+    /// for every question.
     #[test]
     fn any_text_is_judged(text in "(```[a-z]{0,6}\n|~~~|<tool_call>|</tool_call>|FINAL\\(|\\{\"name\": |[\\[\\]{}\", a-z\n`]|\\PC){0,40}") {
         let (asked, plain) = (fault(&text, CodeAlone::IsAnswer), fault(&text, CodeAlone::IsNone));

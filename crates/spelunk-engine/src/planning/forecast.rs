@@ -1,6 +1,6 @@
-//! What an analysis may cost: at least, where no part has to do with the question, and at most, where every analyst writes
-//! as much as it may, is asked to correct its report, and everything is put together. Attempts that fail are not in it, and
-//! neither is what earlier runs left to be used again.
+//! The cost range of an analysis. The minimum assumes that no part is relevant; the maximum, that every analyst uses
+//! its whole output limit and one correction, and that everything is synthesised. Failed attempts and findings cached
+//! by earlier runs are not considered.
 
 use std::collections::BTreeMap;
 
@@ -11,53 +11,53 @@ use super::analyses;
 use crate::analyst::{Analysis, Words};
 use crate::{ModelCapacity, synthesis};
 
-/// Bytes of text to a token: at most in plain prose, at least in tables and other scripts, and as lists are measured.
+/// Bytes per token: the most in plain prose, the least in tables and other scripts, and the value used for lists.
 const TOKEN_BYTES_MAX: u64 = 6;
 const TOKEN_BYTES_MIN: u64 = 2;
 const TOKEN_BYTES: u64 = 4;
-/// The shortest report: that there is nothing.
+/// The shortest report: nothing found.
 const REPORT_TOKENS_MIN: u64 = 2;
-/// What the shortest finding takes of a report.
+/// The shortest finding in a report.
 const FINDING_TOKENS_MIN: u64 = 10;
-/// What is written around a finding or a document besides its name.
+/// Markup around a finding or document besides its name.
 const MARKS_BYTES: u64 = 80;
-/// What a correction says besides the report that it is about.
+/// The text of a correction besides the report it is about.
 const CORRECTION_BYTES: u64 = 6_000;
 /// The longest text that a focus adds.
 const FOCUS_BYTES: u64 = 1_000;
-/// Findings that are shown beside the summaries of types, and how long each may be.
+/// Findings shown next to the summaries of types, and the maximum length of each.
 const ACROSS_ITEMS: u64 = 50;
 const ITEM_BYTES_MAX: u64 = 1_500;
 
-/// From the least to the most.
+/// A range from minimum to maximum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Range<T> {
-    /// At least.
+    /// Minimum.
     pub least: T,
-    /// At most.
+    /// Maximum.
     pub most: T,
 }
 
-/// What a plan may cost.
+/// The cost range of a plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forecast {
     /// Requests.
     pub calls: Range<u64>,
-    /// What analysts use.
+    /// Usage of the analysts.
     pub reading: Range<Usage>,
-    /// What putting their findings together uses.
+    /// Usage of the synthesis.
     pub synthesis: Range<Usage>,
 }
 
 impl Forecast {
-    /// All tokens together.
+    /// Total usage.
     pub fn usage(&self) -> Range<Usage> {
         let Self { reading, synthesis, .. } = self;
         Range { least: reading.least.plus(synthesis.least), most: reading.most.plus(synthesis.most) }
     }
 }
 
-/// The forecast of a plan. `reader` is the model that reads the parts.
+/// The forecast of a plan. `reader` is the capacity of the model that reads the parts.
 pub fn forecast(
     plan: &Plan,
     view: &View,
@@ -90,7 +90,7 @@ pub fn forecast(
 /// One task.
 struct Task {
     least: Usage,
-    /// The first call; a correction has the same before it.
+    /// The first call; a correction repeats it as its beginning.
     most: Usage,
 }
 
@@ -122,7 +122,7 @@ impl Task {
         forecast.reading.most = forecast.reading.most.plus(*most).plus(correction);
     }
 
-    /// The most that its findings take where they are listed.
+    /// The maximum size of its findings in a list.
     fn found_tokens(&self, analysis: &Analysis, limits: &Limits) -> u64 {
         let output = self.most.output_tokens;
         let findings = limits.findings_max.min(output / FINDING_TOKENS_MIN);
@@ -131,12 +131,12 @@ impl Task {
     }
 }
 
-/// How long a reply of so many tokens is where it is listed, at most.
+/// The maximum size of a reply with this many tokens in a list.
 fn listed(output_tokens: u64) -> u64 {
     output_tokens.saturating_mul(TOKEN_BYTES_MAX).div_ceil(TOKEN_BYTES)
 }
 
-/// Calls that put findings together.
+/// Synthesis calls.
 struct Putting<'a> {
     calls: u64,
     usage: Usage,
@@ -145,11 +145,11 @@ struct Putting<'a> {
 }
 
 impl Putting<'_> {
-    /// So many tokens are summed up, in groups and rounds, until one text is left.
+    /// Summarises this many tokens, in groups and rounds, until one text is left.
     fn sum_up(&mut self, mut tokens: u64) {
         let output = self.limits.root_output_tokens_max;
         for _ in 0..=synthesis::ROUNDS_MAX {
-            // Two groups that follow each other are more than one holds.
+            // Two adjacent groups together exceed the limit of one.
             let full = self.limits.synthesis_tokens_max.max(1);
             let groups = if tokens <= full { 1 } else { (tokens.saturating_mul(2) / full).saturating_add(1) };
             self.calls = self.calls.saturating_add(groups);

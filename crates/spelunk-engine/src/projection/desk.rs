@@ -1,24 +1,24 @@
-//! The desk of an agent as real files. They stand beside the journal, so only names below the desk's own directories are
-//! written, whatever an event says.
+//! The desk of an agent as real files. They are next to the journal, so only names below the desk's own directories
+//! are written, whatever an event says.
 
 use spelunk_journal::JournalError;
 use spelunk_types::{Event, FileChange, FrameId, FrameOutcome, Text};
 
 use super::{ERRORS, EVIDENCE, Projection};
 
-/// Where files of a desk may be.
+/// Zones in which a desk may have files.
 const AREAS: [&str; 7] = ["input", "state", "scratch", "output", "cache", "tools", ".claude"];
-/// Files at the top.
+/// Files at the top level.
 const TOP: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
-/// Areas that hold nothing but what agents write: they are cleared before a desk is laid.
+/// Directories that contain only agent-written files: they are cleared before a desk is laid out.
 const CLEARED: [&str; 6] =
     ["scratch", "output", "cache/indexes", "input/attachments", "state/buffers", "tools"];
-/// What the projection itself knows better: it counts every process that worked on the run.
+/// Files of which the projection has the better version: it counts every process that worked on the run.
 const OWN: [&str; 1] = ["state/metrics.json"];
 pub(super) const ANSWERS: [&str; 2] = ["output/answer.md", "final_answer.md"];
 
 impl Projection {
-    /// The files a root agent begins with. Those of other frames are not shown: they would stand in each other's way.
+    /// Writes the initial files of a root agent. Those of other frames are not written: they would conflict.
     pub(super) fn lay(&mut self, event: &Event, files: &[FileChange]) -> Result<(), JournalError> {
         if event.frame != FrameId::root() {
             return Ok(());
@@ -30,7 +30,7 @@ impl Projection {
         self.change(event, files)
     }
 
-    /// What a tool changed.
+    /// Applies the changes of a tool.
     pub(super) fn change(&mut self, event: &Event, files: &[FileChange]) -> Result<(), JournalError> {
         if event.frame != FrameId::root() {
             return Ok(());
@@ -44,7 +44,7 @@ impl Projection {
     fn change_one(&mut self, file: &FileChange) -> Result<(), JournalError> {
         let own = [EVIDENCE, ERRORS].into_iter().find(|name| *name == file.path());
         match (file, own) {
-            // These two only grow, and the projection adds what it knows to them.
+            // These two are append-only, and the projection adds lines of its own.
             (FileChange::Appended { content, .. } | FileChange::Written { content, .. }, Some(name)) => {
                 let added = self.bytes(content)?;
                 self.lines.entry(name).or_default().push_str(&String::from_utf8_lossy(&added));
@@ -70,7 +70,7 @@ impl Projection {
         }
     }
 
-    /// The answer takes the place of what the agent wrote: without its evidence block.
+    /// Replaces the agent's answer file with the final answer, without its evidence block.
     pub(super) fn answer_desk(&mut self, outcome: &FrameOutcome) -> Result<(), JournalError> {
         let FrameOutcome::Answered { answer, .. } = outcome else { return Ok(()) };
         let answer = format!("{}\n", self.blobs.text(answer)?.trim_end());
@@ -81,7 +81,7 @@ impl Projection {
     }
 }
 
-/// Whether a path is one of a desk, and of nothing else in the directory of a run.
+/// Whether a path belongs to a desk and to nothing else in the run's directory.
 fn is_shown(path: &str) -> bool {
     let mut parts = path.split('/');
     let is_plain =

@@ -1,4 +1,4 @@
-//! What stands in each file of the projection. Every JSON file says its `schema_version`; fields are only ever added.
+//! The contents of each file of the projection. Every JSON file has a `schema_version`; fields are only ever added.
 
 use serde_json::{Value, json};
 use spelunk_context::estimate_tokens;
@@ -10,12 +10,12 @@ use super::{ChunkRow, Ending, Projection, Start, Worker};
 use crate::{CallState, ReportError, RunView};
 
 const SCHEMA_VERSION: u32 = 1;
-/// The line behind which a task's findings stand.
+/// The line that separates a task from its findings.
 const FINDINGS_MARK: &str = "--- FINDINGS ---";
 const SUMMARY_CHARS_MAX: usize = 200;
 const STRUCTURED: [&str; 3] = ["structured_data", "json", "jsonl"];
 
-/// What happened.
+/// A summary of the run.
 pub(super) fn metadata(of: &Projection, start: &Start) -> String {
     let view = &of.view;
     let source = match start.sources.as_slice() {
@@ -82,7 +82,7 @@ fn strategy(strategy: Strategy) -> &'static str {
     }
 }
 
-/// Nothing where no plan told the types of documents.
+/// `None` if no plan determined the document types.
 fn structure(of: &Projection) -> Option<&'static str> {
     let n_structured = of.types.iter().filter(|kind| STRUCTURED.contains(&kind.as_str())).count();
     match (of.types.len(), n_structured) {
@@ -93,8 +93,8 @@ fn structure(of: &Projection) -> Option<&'static str> {
     }
 }
 
-/// The mean of the workers' confidences, weighted by the tokens each took, times the part of the tasks that have a
-/// report. Nothing where no analyst said how sure it is.
+/// The mean of the workers' confidences, weighted by tokens, times the share of tasks with a report. `None` if no
+/// analyst reported a confidence.
 fn run_confidence(of: &Projection) -> Option<f64> {
     let weight: f64 = of.confidences.iter().map(|(_, tokens)| whole(*tokens).max(1.0)).sum();
     if of.confidences.is_empty() {
@@ -102,7 +102,7 @@ fn run_confidence(of: &Projection) -> Option<f64> {
     }
     let sum: f64 = of.confidences.iter().map(|(mean, tokens)| mean * whole(*tokens).max(1.0)).sum();
     let tasks = of.view.tasks.clone().unwrap_or_default();
-    // A run that has ended begins no further task.
+    // A run that has ended starts no further tasks.
     let ended = if of.view.outcome.is_some() { tasks.planned } else { tasks.done + tasks.failed };
     let covered = whole(tasks.done) / whole(ended).max(1.0);
     Some(rounded(sum / weight * covered))
@@ -149,7 +149,7 @@ pub(super) fn job(start: &Start, run: &RunId) -> String {
     }))
 }
 
-/// The documents by reference: their text stays where it is, and the digest tells whether it is still the same.
+/// The documents by reference: their text is not copied, and the digest shows whether it has changed.
 pub(super) fn documents(start: &Start, documents: Option<&str>) -> String {
     let mut text =
         "# The documents of this run, by reference. A line each: BLAKE3 digest, bytes, name.\n".to_owned();
@@ -216,7 +216,7 @@ pub(super) fn metrics(of: &Projection) -> String {
     }))
 }
 
-/// A task as text: what is asked, what is read, and behind the mark what was found.
+/// A task as text: the question, the material, and after the mark the findings.
 pub(super) fn task(worker: &Worker, question: &str, note: &str, ending: Option<&Ending>) -> String {
     let state = match ending {
         None => "in_progress",
@@ -244,7 +244,7 @@ pub(super) fn task(worker: &Worker, question: &str, note: &str, ending: Option<&
     text + &format!("\n{FINDINGS_MARK}\n{found}\n")
 }
 
-/// What a worker came back with.
+/// The result of a worker.
 pub(super) fn worker(
     of: &Projection,
     worker: &Worker,

@@ -1,5 +1,5 @@
-//! The projection of a run that goes on: a thread of its own follows the journal and writes, at most once a second and
-//! at the end. The run never waits for it, and a disk that refuses it costs the run nothing.
+//! The projection of a run in progress: a separate thread follows the journal and writes at most once a second and at
+//! the end. The run never waits for it, and its disk errors do not affect the run.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -12,15 +12,15 @@ use super::Projection;
 
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Keeps the files of a run written while it goes on.
+/// Keeps the files of a run up to date while it is in progress.
 pub struct Projector {
-    /// Dropping it ends the thread after one last look.
+    /// Dropping it ends the thread after one last read.
     stop: Sender<()>,
     thread: JoinHandle<Result<(), JournalError>>,
 }
 
 impl Projector {
-    /// Starts beside the journal of a run that this process works on; `None` where the workspace is not on the file system.
+    /// Starts following a run of this process; `None` if the workspace is not on the file system.
     pub fn start(workspace: &Workspace, run: &RunId) -> Option<Self> {
         let files = DerivedFiles::of_run(workspace, run)?;
         files.remove_leftovers();
@@ -32,7 +32,7 @@ impl Projector {
         Some(Self { stop, thread })
     }
 
-    /// Waits until everything that is in the journal is in the files.
+    /// Waits until the files reflect the whole journal.
     pub fn finish(self) -> Result<(), JournalError> {
         drop(self.stop);
         self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -45,7 +45,7 @@ fn follow(
     stopped: &Receiver<()>,
 ) -> Result<(), JournalError> {
     loop {
-        // The look comes after the word to stop: nothing written before that word is missed.
+        // Reading after the stop signal ensures that nothing written before it is missed.
         let is_last = stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Disconnected);
         for record in tail.read_new()? {
             projection.apply(&record)?;

@@ -10,7 +10,7 @@ fn rate(requests: Option<u64>, tokens: Option<u64>) -> Rate {
     Rate { requests_per_minute: requests, tokens_per_minute: tokens }
 }
 
-/// Sends calls of no length, all at once, and says when the last of them went.
+/// Sends calls without duration, all at once, and returns when the last of them was sent.
 async fn all_sent(pace: &RateLimit, n_calls: usize, tokens: u64) -> Duration {
     let began = Instant::now();
     join_all((0..n_calls).map(async |_| drop(pace.enter(tokens).await))).await;
@@ -44,7 +44,7 @@ async fn tokens_that_were_not_used_are_given_back() {
 #[tokio::test(start_paused = true)]
 async fn a_large_call_is_not_overtaken_by_small_ones_for_ever() {
     let pace = RateLimit::new(rate(None, Some(200_000)));
-    // Small ones use up what comes in, and go on coming.
+    // Small ones use up the tokens as they arrive, and keep coming.
     drop(pace.enter(20_000).await);
     let small = async {
         for _ in 0..100 {

@@ -1,44 +1,44 @@
-//! Coverage: what was read and what was not, said in every report.
+//! Coverage: what was read and what was not, part of every report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use spelunk_types::ErrorCode;
 
-/// Failed tasks that are named one by one. Of more, those that failed in the same way are counted.
+/// Failed tasks listed individually. If there are more, they are counted by error.
 const NAMED_MAX: usize = 20;
 
-/// Of those that are counted, how many are named.
+/// How many of those counted are named.
 const NAMED_OF_MANY: usize = 3;
 
 /// What was read and what was not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Coverage {
     pub(crate) documents: u64,
-    /// Those of which every part has a report, of this run or an earlier one.
+    /// Documents of which every part has a report, from this run or an earlier one.
     pub(crate) documents_read: u64,
-    /// Text of the tasks that have a report.
+    /// Size of the tasks with a report.
     pub(crate) bytes_read: u64,
     pub(crate) tasks: u64,
     /// Those with a report.
     pub(crate) tasks_done: u64,
-    /// Parts whose findings were at hand.
+    /// Parts whose findings were recalled.
     pub(crate) units_recalled: u64,
-    /// Tasks without a report: what they were about, and why.
+    /// Tasks without a report: a label and the error.
     pub(crate) failed: Vec<(String, ErrorCode)>,
     /// Documents that could not be read.
     pub(crate) unreadable: Vec<String>,
-    /// Parts that were not read because nothing in them is near the question.
+    /// Parts skipped because nothing in them is related to the question.
     pub(crate) parts_passed_over: u64,
     /// Findings that could not be used.
     pub(crate) rejected: u64,
-    /// Findings whose quote is not in the text that their analyst was shown.
+    /// Findings whose quote is not in the text that the analyst was shown.
     pub(crate) unverified: u64,
-    /// Findings that a text named and that do not exist.
+    /// References to findings that do not exist.
     pub(crate) unknown_names: u64,
 }
 
 impl Coverage {
-    /// What kept the report from being whole, if anything did.
+    /// Why the report is incomplete, if it is.
     pub(crate) fn gap(&self) -> Option<ErrorCode> {
         let codes: BTreeSet<&ErrorCode> = self.failed.iter().map(|(_, code)| code).collect();
         codes.into_iter().next().copied()
@@ -74,7 +74,7 @@ impl Coverage {
         format!("## Coverage\n\n{}\n", lines.join("\n"))
     }
 
-    /// What was not read. The same however the rest was come by.
+    /// What was not read. Does not depend on whether the rest was recalled.
     pub(crate) fn gaps(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let passed_over = "Parts not read because nothing in them is near the question";

@@ -1,14 +1,14 @@
-//! Directories held against each other: what was found in each, counted by code.
+//! Compares directories: counts the findings in each.
 
 use spelunk_types::Severity;
 
 use super::coverage::many;
 use super::{Gathered, Item};
 
-/// Findings that are named for each directory.
+/// Findings named per directory.
 const NAMED_MAX: usize = 3;
 
-/// A line for each directory: how many findings of which severity, and the gravest.
+/// One line per directory: the number of findings by severity, and the most severe ones.
 pub(crate) fn directory_lines(gathered: &Gathered, directories: &[String]) -> Vec<String> {
     directories.iter().map(|directory| line(gathered, directory)).collect()
 }

@@ -1,4 +1,4 @@
-//! The report as Markdown: the findings of each file, written by code, between what models wrote.
+//! The report as Markdown: findings by file, written by code, between the texts written by models.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use spelunk_types::Found;
 use super::coverage::many;
 use super::{Distribution, Gathered, Item};
 
-/// Findings listed in the text; all of them are in the record.
+/// Findings listed in the text; the journal has all of them.
 const LISTED_MAX: usize = 300;
-/// Values of a distribution that are shown.
+/// Values shown of a distribution.
 const VALUES_SHOWN: usize = 12;
 const QUOTE_SHOWN_CHARS: usize = 100;
 
-/// The findings by file, with the type of each.
+/// The findings by file, each with its type.
 pub(crate) fn findings_section(gathered: &Gathered) -> String {
     let mut text = "## Per-File Findings\n".to_owned();
     let mut files: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
@@ -84,12 +84,12 @@ pub(crate) fn shown(distribution: &Distribution) -> String {
     format!("{}, `{}`: {}{more}{total}", distribution.file, distribution.name, listed.join(", "))
 }
 
-/// Text of a model or a document within a line of ours: it must not begin lines of its own.
+/// Text of a model or document within one of our lines: it must not start new lines.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What was written and what was counted, in the order of a report: summary, findings by file, the rest, coverage.
+/// Arranges the written and counted parts of a report: summary, findings by file, the rest, coverage.
 pub(crate) fn in_order(written: &str, findings: &str, coverage: &str) -> String {
     let written = written.trim();
     let after_summary = written.find("## Summary").and_then(|start| {

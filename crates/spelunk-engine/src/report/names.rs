@@ -1,9 +1,9 @@
-//! The names of findings in a text that a model wrote: `[F3]` becomes the place it stands for. A name that stands for
-//! nothing is taken out and counted.
+//! References to findings in text written by a model: `[F3]` becomes the location of the finding. References to
+//! unknown findings are removed and counted.
 
 use super::Item;
 
-/// The text with places instead of names, which items were named, and how many names stood for nothing.
+/// The text with locations instead of references, the items referred to, and the number of unknown references.
 pub(crate) fn expand_names(text: &str, items: &[Item]) -> (String, Vec<usize>, u64) {
     let (mut expanded, mut named, mut n_unknown) = (String::with_capacity(text.len()), Vec::new(), 0);
     let mut rest = text;
@@ -17,7 +17,7 @@ pub(crate) fn expand_names(text: &str, items: &[Item]) -> (String, Vec<usize>, u
                 let places: Vec<String> =
                     known.iter().map(|&idx| items[idx].finding.location.to_string()).collect();
                 if places.is_empty() {
-                    // No blank is left where the name was.
+                    // Remove the space before the reference, too.
                     expanded.truncate(expanded.trim_end_matches(' ').len());
                 } else {
                     expanded.push_str(&format!("({})", places.join(", ")));
@@ -44,7 +44,7 @@ fn item_of(name: u64, items: &[Item]) -> Option<usize> {
     (idx < items.len()).then_some(idx)
 }
 
-/// `[F3]` or `[F3, F4]` at the beginning of a text: the numbers, and how long it is.
+/// Parses `[F3]` or `[F3, F4]` at the beginning of a text: the numbers, and the length.
 fn names_in(text: &str) -> Option<(Vec<u64>, usize)> {
     let end = text.find(']')?;
     let inside = text.get(1..end)?;

@@ -1,4 +1,4 @@
-//! What many reports come to.
+//! Merging many reports.
 
 use std::collections::BTreeMap;
 

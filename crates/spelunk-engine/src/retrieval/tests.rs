@@ -1,4 +1,4 @@
-//! Several runs over the same documents, and one index between them.
+//! Several runs over the same documents share one index.
 
 use spelunk_context::{Corpus, ScanOptions, SourceInput};
 use spelunk_index::StaticEmbedder;

@@ -1,4 +1,4 @@
-//! Checking a value. What does not fit is said in sentences that a model can act on.
+//! Validates a value. Violations are sentences that a model can act on.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -8,20 +8,20 @@ use serde_json::{Map, Number, Value};
 use super::show::{canonical, cut, named_list, pointer, shown, type_name};
 use super::{Bound, BoundKind, Node, NodeIdx, Range, Rules, Type, Violation};
 
-/// As many are told: a model fixes a few at a time.
+/// Violations reported at once: a model fixes a few at a time.
 const VIOLATIONS_MAX: usize = 10;
-/// How often a part of the schema may be held to a part of the value. Alternatives within alternatives multiply.
+/// How often a subschema may be applied to a part of the value. Nested alternatives multiply.
 const STEPS_MAX: u64 = 1_000_000;
-/// How deep schema and value together may go.
+/// Maximum depth of schema and value together.
 const DEPTH_MAX: u64 = 300;
-/// How deep a value may go.
+/// Maximum depth of a value.
 const VALUE_DEPTH_MAX: usize = 128;
-/// Bytes of text that are compared or matched at the price of one step.
+/// Bytes of text compared or matched per step.
 const STEP_BYTES: usize = 16;
-/// Characters of names and of lists of them that are told.
+/// Characters of names and of lists of names in messages.
 const NAME_CHARS_MAX: usize = 100;
 const LIST_CHARS_MAX: usize = 400;
-/// Alternatives of which it is told why they do not fit.
+/// Alternatives for which the mismatch is explained.
 const REASONS_MAX: usize = 3;
 
 const TOO_DEEP: &str = "the value is nested too deep to be checked";
@@ -42,7 +42,7 @@ pub(super) fn check(nodes: &[Node], value: &Value) -> Result<(), Vec<Violation>>
 
 struct Check<'a> {
     nodes: &'a [Node],
-    /// Where it is in the value.
+    /// The current position in the value.
     at: Vec<String>,
     violations: Vec<Violation>,
     n_steps: u64,
@@ -76,7 +76,7 @@ impl Check<'_> {
         {
             let expected: Vec<_> = types.iter().map(|expected| type_name(*expected)).collect();
             self.say(format!("expected {}, found {}", named_list(&expected, "or"), shown(value)));
-            // What else the schema says is about another type.
+            // The other keywords are about another type.
             return;
         }
         self.given_values(rules, value);
@@ -235,7 +235,7 @@ impl Check<'_> {
         self.say(format!("fits none of the {n_parts} alternatives ({})", told.join("; ")));
     }
 
-    /// What is wrong with a value under another schema, without saying it.
+    /// The violations of a value under another schema, without reporting them.
     fn faults_of(&mut self, part: NodeIdx, value: &Value) -> Vec<Violation> {
         let said = std::mem::take(&mut self.violations);
         self.node(part, value);
@@ -288,7 +288,7 @@ fn is_of(expected: Type, value: &Value) -> bool {
         | (Type::String, Value::String(_))
         | (Type::Array, Value::Array(_))
         | (Type::Object, Value::Object(_)) => true,
-        // By the standard 1.0 is an integer.
+        // By the standard, 1.0 is an integer.
         (Type::Integer, Value::Number(number)) => {
             number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
         }

@@ -1,4 +1,4 @@
-//! Reading a schema: every keyword is understood, known to say nothing about validity, or refused.
+//! Parses a schema: every keyword is either supported, known not to affect validity, or refused.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde_json::{Number, Value};
 use super::show::{canonical, cut, pointer, shown};
 use super::{Bound, BoundKind, Choice, Node, NodeIdx, Rules, SchemaError, Type};
 
-/// The most memory a compiled pattern may take.
+/// Maximum memory of a compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1024 * 1024;
 
-/// Characters of an allowed value that are told.
+/// Characters of an allowed value in messages.
 const CHOICE_CHARS_MAX: usize = 200;
 
-/// Words that say nothing about which values fit. `format` is one of them by the standard.
+/// Keywords that do not affect validity. By the standard, `format` is one of them.
 const ANNOTATIONS: [&str; 15] = [
     "$schema",
     "$id",
@@ -33,7 +33,7 @@ const ANNOTATIONS: [&str; 15] = [
     "discriminator",
 ];
 
-/// Reads a schema. The first node is the root.
+/// Compiles a schema. The first node is the root.
 pub(super) fn compile(root: &Value) -> Result<Vec<Node>, SchemaError> {
     let mut compiler =
         Compiler { root, nodes: vec![Node::Anything], targets: BTreeMap::new(), waiting: Vec::new() };
@@ -49,9 +49,9 @@ pub(super) fn compile(root: &Value) -> Result<Vec<Node>, SchemaError> {
 struct Compiler<'a> {
     root: &'a Value,
     nodes: Vec<Node>,
-    /// Where a reference leads.
+    /// The nodes of references.
     targets: BTreeMap<String, NodeIdx>,
-    /// What was referred to and is not read yet: references may lead in circles.
+    /// Referenced schemas that are not compiled yet: references may be circular.
     waiting: Vec<(NodeIdx, &'a Value, Vec<String>)>,
 }
 
@@ -116,7 +116,7 @@ impl<'a> Compiler<'a> {
                 let target = self.target(value, at)?;
                 rules.all_of.push(target);
             }
-            // Only looked at so that nothing unsupported hides in them; references find them by name.
+            // Compiled only so that nothing unsupported hides in them; references find them by name.
             "$defs" | "definitions" => drop(self.named(value, at)?),
             word if ANNOTATIONS.contains(&word) || word.starts_with("x-") => {}
             word => {
@@ -179,7 +179,7 @@ impl<'a> Compiler<'a> {
         Ok(idx)
     }
 
-    /// Refuses references that lead back to where they began while the same value is looked at: checking would not end.
+    /// Refuses references that lead back to themselves on the same value: validation would not terminate.
     fn refuse_loops(&self) -> Result<(), SchemaError> {
         let mut is_done = vec![false; self.nodes.len()];
         let mut is_open = vec![false; self.nodes.len()];
@@ -201,7 +201,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// The nodes that look at the same value as this one.
+/// The nodes that apply to the same value as this one.
 fn same_place(node: &Node) -> impl Iterator<Item = NodeIdx> {
     let rules = match node {
         Node::Rules(rules) => Some(rules),

@@ -1,15 +1,15 @@
-//! JSON in a model's reply: alone, in a fence, or with prose around it. Where a reply holds more than one thing that
-//! could be meant, there is none.
+//! Extracts JSON from a model's reply: alone, in a fence, or surrounded by prose. If a reply contains more than one
+//! candidate, there is no value.
 
 use serde_json::Value;
 
 use super::literal;
 
-/// How often a text may be followed from places where no value begins, in lengths of the text.
+/// Limit on failed parse attempts, in lengths of the text.
 const PASSES_MAX: usize = 8;
 const THINK_END: &str = "</think>";
 
-/// The value that a reply gives, if there is exactly one.
+/// The value in a reply, if there is exactly one.
 pub(crate) fn extract_json(text: &str) -> Option<Value> {
     let text = text.rsplit(THINK_END).next().unwrap_or_default().trim();
     if let Ok(value) = serde_json::from_str(text) {
@@ -18,14 +18,14 @@ pub(crate) fn extract_json(text: &str) -> Option<Value> {
     whole(text).or_else(|| only(fenced(text).filter_map(whole))).or_else(|| embedded(text))
 }
 
-/// A text that is a value and nothing else.
+/// Parses a text that consists of a value and nothing else.
 fn whole(text: &str) -> Option<Value> {
     let text = text.trim();
     let (value, len) = literal::read(text).ok()?;
     (len == text.len()).then_some(value)
 }
 
-/// What stands between fences of backticks.
+/// The contents of backtick fences.
 fn fenced(text: &str) -> impl Iterator<Item = &str> {
     text.split("```").skip(1).step_by(2).map(|block| match block.split_once('\n') {
         // The first line is the label.
@@ -34,7 +34,7 @@ fn fenced(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// An object or an array in prose. A single object counts more than arrays, which may be references like `[1]`.
+/// An object or an array in prose. A single object takes precedence over arrays, which may be references like `[1]`.
 fn embedded(text: &str) -> Option<Value> {
     let (mut objects, mut arrays) = (Vec::new(), Vec::new());
     let mut bytes_left = text.len().saturating_mul(PASSES_MAX);
@@ -63,7 +63,7 @@ fn embedded(text: &str) -> Option<Value> {
     if objects.is_empty() { only(arrays.into_iter()) } else { only(objects.into_iter()) }
 }
 
-/// Whether a value was begun: no prose has these after a bracket.
+/// Whether a value begins here: prose does not have these characters after a bracket.
 fn is_meant(text: &str) -> bool {
     let inner = text.get(1..).unwrap_or_default().trim_start();
     match text.as_bytes().first() {
@@ -72,7 +72,7 @@ fn is_meant(text: &str) -> bool {
     }
 }
 
-/// The value, if all are the same.
+/// The value, if all are equal.
 fn only(mut values: impl Iterator<Item = Value>) -> Option<Value> {
     let first = values.next()?;
     values.all(|other| other == first).then_some(first)

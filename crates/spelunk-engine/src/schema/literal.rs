@@ -1,12 +1,12 @@
-//! Values as models write them: JSON, and what differs from it in one way only and can mean nothing else. Texts in single
-//! quotes, `True`, `False`, `None`, a comma after the last item, and line breaks within a text.
+//! Parses values as models write them: JSON with unambiguous deviations. These are single quotes, `True`, `False`,
+//! `None`, trailing commas, and line breaks within strings.
 
 use serde_json::{Map, Number, Value};
 
-/// How deep a value may go.
+/// Maximum depth of a value.
 const DEPTH_MAX: u32 = 100;
 
-/// Reads the value at the start of a text. Gives it with its length, or how far the text was followed.
+/// Parses the value at the start of a text. Returns it with its length, or how far the text was parsed.
 pub(super) fn read(text: &str) -> Result<(Value, usize), usize> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     match reader.value() {
@@ -60,7 +60,7 @@ impl Reader<'_> {
             }
             self.skip_blank();
             let value = self.value()?;
-            // Of two values for one key, neither is meant more than the other.
+            // With two values for one key, it is unclear which is meant.
             if object.insert(key, value).is_some() {
                 return None;
             }
@@ -102,7 +102,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows a backslash.
+    /// Parses what follows a backslash.
     fn escape(&mut self) -> Option<char> {
         let byte = self.peek()?;
         self.at += 1;

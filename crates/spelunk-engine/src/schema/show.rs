@@ -1,10 +1,10 @@
-//! How values and places are written in a sentence, and how values are compared.
+//! How values and paths are written in messages, and how values are compared.
 
 use serde_json::Value;
 
 use super::Type;
 
-/// Characters of a text that are quoted.
+/// Characters quoted of a text.
 const QUOTED_CHARS_MAX: usize = 60;
 
 /// A JSON pointer.
@@ -17,7 +17,7 @@ pub(super) fn pointer(steps: &[String]) -> String {
     pointer
 }
 
-/// A value as it is named when it is not what was expected: short ones as they are, others by their kind.
+/// A value in an error message: short ones in full, others by type.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
@@ -60,8 +60,8 @@ pub(super) fn cut(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// A text that is the same for values that JSON holds to be equal: members in any order, and `1.0` for `1`. Recursion is
-/// fine: what it is given was read by a parser with a limit of its own, or passed the depth limit of a check.
+/// A text that is equal for equal JSON values: members in any order, and `1.0` for `1`. Recursion is safe: the value
+/// passed a parser's depth limit or that of a check.
 pub(super) fn canonical(value: &Value) -> String {
     match value {
         Value::Null | Value::Bool(_) | Value::String(_) => value.to_string(),

@@ -1,4 +1,4 @@
-//! Schemas, and values that do and do not fit them.
+//! Schemas, with valid and invalid values.
 
 mod extract;
 mod hostile;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Schema;
 
-/// Checks values, one per line, against a schema: a line for each that says whether it fits, or why not.
+/// Validates values, one per line, against a schema; each output line says whether the value is valid, or why not.
 fn check(schema: &str, values: &[&str], expected: &Expect) {
     let schema = Schema::parse(schema).unwrap();
     let mut shown = String::new();

@@ -1,6 +1,6 @@
-//! The agent strategy: a model works with tools on a desk of files until it has written its answer into one of them.
-//! The desk is a pure function of the journal: every call of a tool is recorded, and a resumed run makes the same calls
-//! again on the same files.
+//! The agent strategy: a model works with tools on a desk of files until it has written its answer to one of them.
+//! The desk is a pure function of the journal: every tool call is recorded, and a resumed run repeats the calls on
+//! the same files.
 
 mod agent_state;
 mod ask;
@@ -46,10 +46,10 @@ pub(super) const PROMPTS: [&str; 13] = [
     script::CHUNKING,
 ];
 
-/// ReplyCache in a row that call nothing, before it is given up.
+/// Consecutive replies without a tool call before giving up.
 const SILENT_MAX: u64 = 3;
 
-/// Answers by working on files. A run that was asked more goes on where it stood: what it answered before is replayed.
+/// Answers by working on files. A run that was asked more continues where it was: earlier answers are replayed.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let mut job = Job::begin(frame, task).await?;
     let mut answer = job.answer().await?;
@@ -79,7 +79,7 @@ impl<'a> Job<'a> {
         Ok(Self { frame, task, work, protocol, transcript, repeats: Repeats::default() })
     }
 
-    /// Turns until the answer is accepted, or something runs out.
+    /// Takes turns until the answer is accepted or a limit is reached.
     async fn answer(&mut self) -> Result<Answer, FrameError> {
         let (turns_max, mut n_silent) = (self.frame.limits().agent_turns_max, 0);
         for turn in 1..=turns_max {
@@ -120,10 +120,10 @@ impl<'a> Job<'a> {
         self.conclude(ErrorCode::TurnsExhausted).await
     }
 
-    /// Whether these calls, with these results, were made before.
+    /// Whether these calls returned these results before.
     fn novelty(&mut self, told: &[Told]) -> Novelty {
         if told.is_empty() {
-            // Nothing was called, which is counted by itself.
+            // Turns without a call are counted separately.
             return Novelty::New;
         }
         let calls: Vec<String> =
@@ -132,7 +132,7 @@ impl<'a> Job<'a> {
         self.repeats.judge(&calls, &results)
     }
 
-    /// Puts a summary in the place of older turns.
+    /// Replaces older turns by a summary.
     async fn compact(&mut self) -> Result<(), FrameError> {
         match self.frame.ask(self.asking(SUMMARY)).await {
             Ok(summary) => self.transcript.compact(&summary.text),
@@ -142,7 +142,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// Asks for the next step, and where that is too long, once more with half of the conversation.
+    /// Asks for the next step; if the prompt is too long, once more with half of the conversation.
     async fn ask(&mut self) -> Result<Reply, FrameError> {
         match self.ask_once().await {
             Err(error) if overflow::halved(self.frame, &mut self.transcript, &error).await? => {
@@ -152,7 +152,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// A provider that takes no tools is told of them in words from then on.
+    /// If the provider does not support tools, they are described in the prompt from then on.
     async fn ask_once(&mut self) -> Result<Reply, FrameError> {
         match self.frame.ask(self.prompt()).await {
             Err(error @ FrameError::Call { .. }) if self.protocol.is_refused_by(&error) => {
@@ -171,14 +171,14 @@ impl<'a> Job<'a> {
         self.transcript.push_user(MORE.replace("{question}", question));
     }
 
-    /// Everything the next request says.
+    /// The next request.
     fn prompt(&self) -> Prompt {
         let mut prompt = self.transcript.prompt(self.frame.limits().root_output_tokens_max);
         prompt.tools = self.protocol.tools();
         prompt
     }
 
-    /// The same with one more thing said by us, which does not become part of the conversation.
+    /// The next request with one more message, which does not become part of the conversation.
     fn asking(&self, said: &str) -> Prompt {
         let mut prompt = self.prompt();
         match prompt.messages.last_mut() {
@@ -213,7 +213,7 @@ impl<'a> Job<'a> {
         Ok(conclude::partial(answer, stopped_by))
     }
 
-    /// Why a reply does not conclude the work. A typed one is held to its schema instead.
+    /// Why a reply does not conclude the work. A typed one is validated against its schema instead.
     fn fault_of(&self, reply: &Reply) -> Option<NoAnswer> {
         plain_answer::fault_of(reply, CodeAlone::IsNone).filter(|_| self.task.schema.is_none())
     }
@@ -232,7 +232,7 @@ impl<'a> Job<'a> {
 }
 
 fn transcript(frame: &Frame, protocol: Protocol, first: &str) -> Transcript {
-    // The tools are sent along with every message.
+    // The tools are sent with every request.
     let n_tools = prompt_tokens(&Prompt { tools: protocol.tools(), ..Prompt::default() });
     let room_tokens = frame.room_tokens().saturating_sub(n_tools);
     let bounds = TranscriptLimits::within(frame.limits(), room_tokens);

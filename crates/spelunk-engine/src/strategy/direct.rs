@@ -1,5 +1,5 @@
-//! The direct strategy: one call with everything that fits. Where the view is larger than `direct_tokens_max`, the
-//! passages that share most words with the question stand in for it, and the answer says what share was read.
+//! The direct strategy: one call with everything that fits. If the view exceeds `direct_tokens_max`, only the
+//! passages that share the most words with the question are sent, and the answer reports what share was read.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ const SYSTEM: &str = include_str!("../prompts/direct-system.md");
 const USER: &str = include_str!("../prompts/direct-user.md");
 pub(super) const PROMPTS: [&str; 2] = [SYSTEM, USER];
 
-/// Bytes of plain text that a token stands for, in planning.
+/// Assumed bytes of plain text per token.
 const BYTES_PER_TOKEN: u64 = 4;
 const PASSAGES_MAX: u64 = 200;
 
@@ -25,7 +25,7 @@ const PASSAGES_MAX: u64 = 200;
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let material = gather(task, bytes_max(frame)).await?;
     match answer_from(frame, task, &material).await {
-        // The model's window is smaller than was thought: half as much is tried, once.
+        // The model's window is smaller than assumed: half as much is tried, once.
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
             let half = gather(task, material.text.len() as u64 / 2).await?;
             answer_from(frame, task, &half).await
@@ -34,12 +34,12 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     }
 }
 
-/// How much text one call takes.
+/// The amount of text for one call.
 pub(super) fn bytes_max(frame: &Frame) -> u64 {
     frame.limits().direct_tokens_max.min(frame.room_tokens()).saturating_mul(BYTES_PER_TOKEN)
 }
 
-/// Asks once, with this before the model.
+/// Calls the model once with this material.
 pub(super) async fn answer_from(
     frame: &Frame,
     task: &Task,
@@ -64,10 +64,10 @@ pub(super) async fn answer_from(
     evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await
 }
 
-/// What is put before the model.
+/// The text shown to the model.
 pub(super) struct Material {
     text: String,
-    /// The same without marks, to hold against what is quoted.
+    /// The same without markup, to check quotes against.
     shown: Shown,
     documents: u64,
     bytes: u64,
@@ -77,7 +77,7 @@ pub(super) struct Material {
 
 async fn gather(task: &Task, bytes_max: u64) -> Result<Material, FrameError> {
     let (view, question) = (task.view.clone(), task.question.clone());
-    // Reading and ranking a large view keeps a core busy; the executor has other calls to serve.
+    // Reading and ranking a large view is CPU-bound; the executor has other calls to serve.
     let gathering = tokio::task::spawn_blocking(move || {
         if view.bytes() <= bytes_max { whole(&view) } else { best_passages(&view, &question, bytes_max) }
     });
@@ -94,7 +94,7 @@ fn whole(view: &View) -> Result<Material, SourceError> {
         material.push(document, 1, &text);
         material.documents += 1;
     }
-    // Blacked-out text may be shorter than the file; it was read all the same.
+    // Masked text may be shorter than the file, but the whole file was read.
     material.bytes = material.of_bytes;
     Ok(material)
 }
@@ -117,14 +117,13 @@ fn best_passages(view: &View, question: &str, bytes_max: u64) -> Result<Material
     Ok(material)
 }
 
-/// Places of a name that are told.
+/// Locations reported per name.
 const PLACES_MAX: usize = 8;
-/// Passages that stand next to the question.
+/// Passages placed next to the question.
 const NEAR_MAX: usize = 4;
 
-/// Puts passages that come by their worth, the best first, into the order in which they are shown: most of them as in
-/// their documents, so that neighbours read on, and the best few behind them, the very best next to the question. Models
-/// overlook what stands in the middle of much text.
+/// Reorders passages, given best first, for display: most in document order, so that neighbours are adjacent, then
+/// the best few, with the very best next to the question. Models overlook what is in the middle of a long text.
 fn best_last<T, K: Ord>(passages: &mut [T], place: impl Fn(&T) -> K) {
     let n_near = passages.len().min(NEAR_MAX);
     passages.rotate_left(n_near);
@@ -133,7 +132,7 @@ fn best_last<T, K: Ord>(passages: &mut [T], place: impl Fn(&T) -> K) {
     near.reverse();
 }
 
-/// No word of the question occurs anywhere: the first lines of each document say at least what there is.
+/// No word of the question occurs anywhere: the first lines of each document at least show what there is.
 fn beginnings(view: &View, bytes_max: u64) -> Result<Material, SourceError> {
     let mut material = Material::empty(view);
     let share = (bytes_max / (view.documents().len() as u64).max(1)).max(400);
@@ -170,7 +169,7 @@ impl Material {
         material
     }
 
-    /// Text of the documents in it.
+    /// Size of the document text in it.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -181,7 +180,7 @@ impl Material {
         Self { text, shown, documents: 0, bytes: 0, of_documents, of_bytes }
     }
 
-    /// Every line begins with its number, so that no text of a document can pass for our own marks.
+    /// Every line begins with its number, so that no document text can be mistaken for our own markup.
     fn push(&mut self, document: &DocEntry, line_start: u64, text: &str) {
         use std::fmt::Write as _;
         let name = document.name.replace(['"', '\n', '<', '>'], "?");
@@ -195,8 +194,8 @@ impl Material {
         self.bytes += text.len() as u64;
     }
 
-    /// Where the names of the question stand in what is shown. A model that is told where to look overlooks less, and
-    /// invents less where there is nothing to see.
+    /// Where the names of the question occur in the text. A model that knows where to look overlooks less, and
+    /// invents less if there is nothing to find.
     fn places_of_names(&self, question: &str) -> String {
         use std::fmt::Write as _;
         let mut said = String::new();
@@ -251,7 +250,7 @@ impl Material {
             )
         };
         let places = self.places_of_names(question);
-        // The documents go in last, so that nothing in them is taken for a place to fill.
+        // The documents are inserted last, so that nothing in them is expanded as a placeholder.
         let frame = USER
             .replace("{coverage}", &format!("{coverage}{places}"))
             .replace("{question}", &question.replace("{documents}", "(documents)"));

@@ -1,12 +1,12 @@
-//! Silence: a model that says nothing at all. Where its words would be the answer, that is an error; where they are a step on
-//! the way, the way goes on without them. The failure is on record, so that a resumed run goes the same way.
+//! Empty replies. As the answer, an empty reply is an error; an empty intermediate reply is skipped. The failure is
+//! recorded, so that a resumed run takes the same path.
 
 use spelunk_model::Reply;
 use spelunk_types::ErrorCode;
 
 use crate::FrameError;
 
-/// What the model said; none where it said nothing.
+/// The reply; `None` if it was empty.
 pub(super) fn said(asked: Result<Reply, FrameError>) -> Result<Option<Reply>, FrameError> {
     match asked {
         Ok(reply) => Ok(Some(reply).filter(|reply| !reply.is_empty())),

@@ -1,8 +1,8 @@
-//! The map strategy: the text is cut into parts, the analyst that fits each part reads it, code puts together what they
-//! found, and a synthesis per content type and one across them say what it means.
+//! The map strategy: splits the text into parts and lets a suitable analyst read each. Code merges the findings; one
+//! synthesis per content type and one across them interpret the result.
 //!
-//! Parts are the same for every question, but that they share no lines where something is counted; and every part gets
-//! the same question. A part that fails is named in the report and never ends the run.
+//! The parts are the same for every question, except that they do not overlap if something is counted; and every part
+//! gets the same question. A part that fails is listed in the report and never ends the run.
 
 mod prefilter;
 mod recall;
@@ -28,11 +28,11 @@ use crate::synthesis::Synthesis;
 use crate::task::{Assigned, Assignment};
 use crate::{Answer, Frame, FrameError, Task};
 
-/// Citations that a report carries.
+/// Citations in a report.
 const CITATIONS_MAX: usize = 50;
 
-/// How many parts behind the first that is not read yet are begun, and so how many at most fail one by one when a limit of
-/// the run is reached.
+/// How far tasks may start ahead of the first unread part. Also bounds how many fail individually when the run
+/// reaches a limit.
 const AHEAD_PARTS: usize = 256;
 
 /// Which parts are read.
@@ -40,7 +40,7 @@ const AHEAD_PARTS: usize = 256;
 pub(super) enum Reach {
     /// All of them.
     All,
-    /// Those that share words with the question or mean something near to it, or all if none does.
+    /// Those that share words with the question or are semantically close to it, or all if there are none.
     Prefilter,
 }
 
@@ -80,7 +80,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     Ok(answer(&with_directories(written, &directories), &gathered, coverage))
 }
 
-/// How many documents have a report of each of their parts.
+/// The number of documents with a report for each of their parts.
 fn n_whole(parts: &BTreeMap<String, u64>, reports: &[AnalystReport]) -> u64 {
     let mut left: BTreeMap<&str, u64> = parts.iter().map(|(name, n)| (name.as_str(), *n)).collect();
     for unit in reports.iter().flat_map(|report| &report.units) {
@@ -91,7 +91,7 @@ fn n_whole(parts: &BTreeMap<String, u64>, reports: &[AnalystReport]) -> u64 {
     left.values().filter(|left| **left == 0).count() as u64
 }
 
-/// What was read, as every face tells it. A text that was read whole may be shorter than its file.
+/// What was read, as every front end reports it. Text that was read completely may be shorter than its file.
 fn read(task: &Task, coverage: &Coverage) -> EventKind {
     let of_bytes = task.view.bytes();
     let is_all = coverage.documents_read == coverage.documents && coverage.units_recalled == 0;
@@ -99,10 +99,10 @@ fn read(task: &Task, coverage: &Coverage) -> EventKind {
     EventKind::PassagesChosen { documents: coverage.documents_read, bytes, of_bytes }
 }
 
-/// A view, cut.
+/// A view, split into tasks.
 struct Planned {
     plan: Plan,
-    /// How many parts each document has, read or not.
+    /// The number of parts of each document, read or not.
     parts: BTreeMap<String, u64>,
     /// Parts that are not read.
     passed_over: u64,
@@ -116,7 +116,7 @@ async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, Frame
         Reach::Prefilter => Some(prefilter::find(frame, task).await?),
     };
     let (view, question, reader) = (task.view.clone(), task.question.clone(), frame.reader());
-    // Cutting a large view keeps the cores busy; the executor has other calls to serve.
+    // Splitting a large view is CPU-bound; the executor has other calls to serve.
     let planning = tokio::task::spawn_blocking(move || {
         let mut plan = plan_analysis(&view, &question, reader, options);
         let parts = plan.parts().into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
@@ -141,15 +141,16 @@ fn planned(plan: &Plan, analyses: &[Analysis]) -> EventKind {
     EventKind::TasksPlanned { tasks: analyses.len() as u64, documents: plan.manifest.len() as u64, by_type }
 }
 
-/// One frame for each task, as many at once as calls may be in flight. Reports come back in the order of the tasks. Once a
-/// limit of the run is reached, tasks are not begun any more; which ones does not depend on how quick the others were.
+/// Runs one frame per task, about as many at once as calls may be in flight. Reports are in task order. Once the run
+/// reaches a limit, later tasks do not start; which ones does not depend on the speed of the others.
 async fn analyse(
     frame: &Frame,
     task: &Task,
     analyses: Vec<Analysis>,
     coverage: &mut Coverage,
 ) -> Result<Vec<AnalystReport>, FrameError> {
-    // Half as many more than calls, so that the next prompts are ready, and their reasons on disk, when a place is free.
+    // Half as many more than calls, so that the next prompts are ready, and the events they depend on durable, when a
+    // permit is free.
     let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
     let width = parallel.saturating_add(parallel / 2);
     let ahead = AHEAD_PARTS.max(width);
@@ -157,7 +158,7 @@ async fn analyse(
     let mut failed = Vec::new();
     let mut waiting = analyses.into_iter().enumerate().peekable();
     let mut running = FuturesUnordered::new();
-    // Parts that are being read, and those that a limit of the run refused.
+    // Parts being read, and those refused by a limit of the run.
     let mut unread: BTreeMap<usize, Option<ErrorCode>> = BTreeMap::new();
     loop {
         let first_unread = |unread: &BTreeMap<_, _>| unread.keys().next().copied();
@@ -222,7 +223,7 @@ fn is_unverified(item: &Item) -> bool {
     item.finding.quote == Some(spelunk_types::Found::Missing)
 }
 
-/// Phase one by content type, phase two across them. What a model cannot write, code says.
+/// Phase one per content type, phase two across them. If a model cannot write a text, code does.
 async fn synthesise(
     frame: &Frame,
     task: &Task,
@@ -272,7 +273,7 @@ async fn synthesise(
     }
 }
 
-/// What was counted for each directory, behind what was written.
+/// Appends the counts by directory to the text.
 fn with_directories(written: String, directories: &[String]) -> String {
     if directories.is_empty() {
         return written;
@@ -280,7 +281,7 @@ fn with_directories(written: String, directories: &[String]) -> String {
     format!("{}\n\n## By Directory\n\n{}", written.trim_end(), directories.join("\n"))
 }
 
-/// A synthesis that failed is missing from the report; what ends the run ends it.
+/// A failed synthesis is missing from the report; errors that end the run are passed on.
 fn give_up(error: FrameError, what: &str, coverage: &mut Coverage) -> Result<(), FrameError> {
     if matches!(error, FrameError::Stopped(_)) {
         return Err(error);
@@ -297,7 +298,7 @@ fn synthesis_task(task: &Task, synthesis: Arc<Synthesis>) -> Task {
     }
 }
 
-/// What was found in one content type, and the names of its findings.
+/// The findings of one content type, and their numbers.
 fn of_type(content_type: &str, reports: &[AnalystReport], gathered: &Gathered) -> (Gathered, Vec<usize>) {
     let own: Vec<AnalystReport> =
         reports.iter().filter(|report| report.content_type == content_type).cloned().collect();
@@ -307,7 +308,7 @@ fn of_type(content_type: &str, reports: &[AnalystReport], gathered: &Gathered) -
     (Gathered { items, ..gather(&own) }, numbers)
 }
 
-/// The report, with places instead of names.
+/// The report, with locations instead of references.
 fn answer(written: &str, gathered: &Gathered, mut coverage: Coverage) -> Answer {
     let (written, named, n_unknown) = expand_names(written, &gathered.items);
     coverage.unknown_names = n_unknown;

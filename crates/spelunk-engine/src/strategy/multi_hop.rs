@@ -1,6 +1,6 @@
-//! A path: sentences through which a nested question leads, each by a name of the one before. "When was the library
-//! opened where the conductor of the concert was born?" has its answer in the third: who conducted it, where she was born,
-//! which library is there. The path that has most of the words of the question is the one.
+//! Multi-hop questions: finds the chain of sentences behind a nested question, each linked by a name in the one
+//! before. "When was the library opened where the conductor of the concert was born?" is answered in the third: who
+//! conducted it, where she was born, which library is there. The chain that covers most words of the question wins.
 
 use std::collections::BTreeSet;
 
@@ -10,27 +10,27 @@ use super::name_hops::{Sentence, VIEW_BYTES_MAX, holds, lines_with, names_on};
 use super::names::names_in;
 use super::sentence_qa::{asked_words, held};
 
-/// Sentences in which a name may stand; one that stands in more tells nothing apart.
+/// A name in more sentences than this is not distinctive.
 const LINES_MAX: usize = 40;
-/// Names that lead from one sentence to the next.
+/// Names that link one sentence to the next.
 const STEPS_MAX: usize = 3;
-/// Paths that are followed at a time.
+/// Chains followed at a time.
 const PATHS_MAX: usize = 12;
 const NAMES_MAX: usize = 80;
 
 /// Words that begin a question within a question.
 const NESTING: &[&str] = &[" where ", " whose ", " who ", " whom ", " in which ", " of which ", " at which "];
-/// Words at the beginning of a question, which nest nothing.
+/// Words at the beginning of a question, where they nest nothing.
 const HEAD_WORDS: usize = 3;
 
 #[derive(Debug, Clone)]
 struct Path {
     sentences: Vec<Sentence>,
-    /// Which words of the question they have.
+    /// The words of the question that they contain.
     covered: BTreeSet<usize>,
 }
 
-/// The sentences of the best path, in their order; none where the question is not nested, or where one sentence says as
+/// The sentences of the best chain, in order; `None` if the question is not nested, or if one sentence covers as
 /// much.
 pub(super) fn path(view: &View, question: &str) -> Option<Vec<Sentence>> {
     if view.bytes() > VIEW_BYTES_MAX || !is_nested(question) {
@@ -63,13 +63,13 @@ fn is_nested(question: &str) -> bool {
     NESTING.iter().any(|word| text.contains(word))
 }
 
-/// Most words first; of equals the shorter, and then the one that was there before.
+/// Sorts by words covered; ties go to the shorter, then to the earlier one.
 fn best_first(paths: &mut Vec<Path>) {
     paths.sort_by_key(|path| (usize::MAX - path.covered.len(), path.sentences.len()));
     paths.truncate(PATHS_MAX);
 }
 
-/// The paths, each with one sentence more that has a name of its last one and a word of the question that it lacked.
+/// Extends each chain by one sentence that contains a name of its last one and a missing word of the question.
 fn extended(view: &View, paths: &[Path], given: &[String], asked: &[String]) -> Vec<Path> {
     let leads = |path: &Path| {
         let last = path.sentences.last().map_or("", |last| last.text.as_str());

@@ -1,5 +1,5 @@
-//! The trail: lines that hold the names of a question, and then lines that hold the names in those. Who was it that
-//! conducted the concert, and where was she born? No search for the words of the question finds the second line; its name does.
+//! Name hops: lines with the names of a question, then lines with the names on those. Who conducted the concert, and
+//! where was she born? No search for the words of the question finds the second line; her name does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,19 +7,19 @@ use spelunk_context::View;
 
 use super::names::names_in;
 
-/// Lines on which a name of the question may stand; one that stands on more tells nothing apart.
+/// A name of the question on more lines than this is not distinctive.
 const ASKED_LINES_MAX: usize = 30;
-/// The same for a name that was found on the way.
+/// The same limit for a name found on the way.
 const FOLLOWED_LINES_MAX: usize = 6;
-/// Names looked for in one round.
+/// Names searched for in one round.
 const NAMES_MAX: usize = 60;
 /// Lines of the whole trail.
 const LINES_MAX: usize = 40;
 const SENTENCE_CHARS_MAX: usize = 400;
-/// Text that is read for it, whole and once, and held meanwhile. In more than this only the index is asked.
+/// The largest view that is read into memory for this. Above it, only the index is searched.
 pub(super) const VIEW_BYTES_MAX: u64 = 50_000_000;
 
-/// A sentence of a document, or a line of one that has no sentences.
+/// A sentence of a document, or a line of one without sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sentence {
     pub(super) document: String,
@@ -27,8 +27,8 @@ pub(super) struct Sentence {
     pub(super) text: String,
 }
 
-/// Follows the names of a question through a view for so many rounds. What was found first comes first. A document that
-/// cannot be read leads nowhere, and neither does a view that is too large.
+/// Follows the names of a question through a view for `rounds` rounds, in order of discovery. Unreadable documents
+/// and views that are too large yield nothing.
 pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Vec<Sentence> {
     if view.bytes() > VIEW_BYTES_MAX {
         return Vec::new();
@@ -52,12 +52,12 @@ pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Vec<Sentence
     trail
 }
 
-/// The sentences with each of these names, name by name, without those of a name that stands on too many lines.
+/// The sentences that contain each of these names, by name, except for names on too many lines.
 pub(super) fn lines_with(view: &View, names: &[String], lines_max: usize) -> Vec<Sentence> {
     lines_in(&texts(view), names, lines_max)
 }
 
-/// The documents that can be read, by name.
+/// The readable documents, by name.
 fn texts(view: &View) -> Vec<(&str, String)> {
     let documents = view.documents();
     documents.filter_map(|document| Some((document.name.as_str(), view.read_owned(document).ok()?))).collect()
@@ -96,7 +96,7 @@ fn lines_in(texts: &[(&str, String)], names: &[String], lines_max: usize) -> Vec
     all
 }
 
-/// Whether a name stands in a text as a word of its own.
+/// Whether a text contains a name as a separate word.
 pub(super) fn holds(text: &str, name: &str) -> bool {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     text.match_indices(name).any(|(start, _)| {
@@ -106,7 +106,7 @@ pub(super) fn holds(text: &str, name: &str) -> bool {
     })
 }
 
-/// The sentences of a line: it is cut after `.`, `?` or `!` where a space and a capital letter follow.
+/// The sentences of a line: split after `.`, `?` or `!` before a space and a capital letter.
 pub(crate) fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut cuts = vec![0];
     for (idx, c) in line.char_indices() {
@@ -131,8 +131,8 @@ fn shortened(sentence: &str) -> String {
     sentence.chars().take(SENTENCE_CHARS_MAX).collect()
 }
 
-/// Names on a line, as far as they can be told: neighbouring words with capital letters as one, and words with a digit
-/// in them. A single word with a capital letter at the beginning may be any word.
+/// Likely names on a line: runs of capitalised words as one name, and words with a digit. A single capitalised word
+/// at the beginning may be any word.
 pub(super) fn names_on(line: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut run: Vec<&str> = Vec::new();
@@ -166,7 +166,7 @@ pub(super) fn names_on(line: &str) -> Vec<String> {
     names
 }
 
-/// Runs of letters, digits and underscores, and where they begin.
+/// Runs of letters, digits and underscores, with their offsets.
 fn words_of(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut rest_start = 0;

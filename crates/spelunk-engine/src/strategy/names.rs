@@ -1,16 +1,16 @@
-//! Names in a question: words that can be looked for as they stand, because nobody writes them otherwise. Small models
-//! copy the first example that they see; an example with the names of their own question leads somewhere.
+//! Names in a question: words that can be searched for literally, because they have only one spelling. Small models
+//! copy the first example that they see, so an example with the names of their own question is useful.
 
 use std::path::Path;
 
 use spelunk_context::{DocEntry, View};
 
-/// Names that one search asks for.
+/// Names per search.
 const NAMES_MAX: usize = 4;
 const NAME_CHARS_MAX: usize = 60;
 
-/// Words of a question that look like names, in their order: those with a capital letter that do not begin a sentence,
-/// with a digit or an underscore in them, or between backticks.
+/// Words of a question that look like names, in order: capitalised within a sentence, containing a digit or an
+/// underscore, or in backticks.
 pub(super) fn names_in(question: &str) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     let mut begins_sentence = true;
@@ -29,7 +29,7 @@ pub(super) fn names_in(question: &str) -> Vec<&str> {
     names
 }
 
-/// The names of things in code that a question asks about: between backticks, and written as nobody writes a word.
+/// Identifiers of code in a question: in backticks, and written unlike any normal word.
 pub(super) fn identifiers_in(question: &str) -> Vec<&str> {
     let spans = question.split('`').skip(1).step_by(2);
     let is_identifier = |span: &&str| {
@@ -45,7 +45,7 @@ pub(super) fn identifiers_in(question: &str) -> Vec<&str> {
     names
 }
 
-/// A first block of code for a question; the usual one where it names nothing.
+/// A first block of code for a question; the default one if it contains no names.
 pub(super) fn first_block(question: &str) -> String {
     let names: Vec<String> = names_in(question).into_iter().map(regex_syntax_free).collect();
     if names.is_empty() {
@@ -54,7 +54,7 @@ pub(super) fn first_block(question: &str) -> String {
     format!("for hit in grep(r\"{}\", ignore_case=True):\n    print(hit)", names.join("|"))
 }
 
-/// A program that answers some other question about a view of this shape, for models that write one like it.
+/// A program that answers a different question about a view of this shape, as an example for models.
 pub(super) fn first_program(view: &View) -> &'static str {
     let is_table = |document: &DocEntry| {
         let extension = Path::new(&document.name).extension().unwrap_or_default();
@@ -83,7 +83,7 @@ for hit in grep(r"value", max=1000):
     chosen.append((hit["doc"], hit["line"], hit["text"]))
 FINAL(len(chosen))"#;
 
-/// The name as a pattern that stands for itself, safe between double quotes.
+/// The name as a literal pattern, safe within double quotes.
 fn regex_syntax_free(name: &str) -> String {
     let mut pattern = String::new();
     for c in name.chars() {

@@ -1,12 +1,12 @@
-//! A conversation that turned out longer than its model's window is halved and asked again, once for each question. The
-//! failure is on record, so that a resumed run halves in the same places.
+//! Halves a conversation that exceeds its model's window and retries, once per question. The failure is recorded, so
+//! that a resumed run halves in the same places.
 
 use spelunk_types::{ErrorCode, Explain};
 
 use crate::transcript::Transcript;
 use crate::{Frame, FrameError};
 
-/// Whether the question failed because it was too long, and the conversation is shorter now.
+/// Whether the call failed because the prompt was too long, and the conversation was shortened.
 pub(super) async fn halved(
     frame: &Frame,
     transcript: &mut Transcript,
@@ -21,7 +21,8 @@ pub(super) async fn halved(
     Ok(true)
 }
 
-/// The same for a summary that was asked for: an empty one stands in for nothing, and the conversation is too long without.
+/// Like [`halved`], for a summary: also halves if the summary is empty, since the conversation is too long without
+/// one.
 pub(super) async fn halved_unsummed(
     frame: &Frame,
     transcript: &mut Transcript,

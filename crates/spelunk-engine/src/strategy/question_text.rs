@@ -1,16 +1,16 @@
-//! The sentences of a question: those that ask, and those that say what is meant. What a question says about the form of
-//! the reply is for the model to follow; nothing here reads it.
+//! Splits a question into sentences that ask and sentences that explain. Instructions about the form of the reply are
+//! for the model and not interpreted here.
 
 use super::name_hops::sentences;
 
-/// The sentences that ask; all of them where none has a question mark.
+/// The sentences that ask; all of them if none has a question mark.
 pub(super) fn questions(question: &str) -> String {
     let all: Vec<&str> = question.lines().flat_map(sentences).collect();
     let asking: Vec<&str> = all.iter().copied().filter(|sentence| sentence.ends_with('?')).collect();
     if asking.is_empty() { all.join(" ") } else { asking.join(" ") }
 }
 
-/// The sentences that tell: what is meant by the words of the question.
+/// The sentences that explain the question.
 pub(super) fn told(question: &str) -> String {
     let all = question.lines().flat_map(sentences);
     all.filter(|sentence| !sentence.ends_with('?')).collect::<Vec<_>>().join(" ")

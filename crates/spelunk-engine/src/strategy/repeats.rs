@@ -1,14 +1,14 @@
-//! Repeats: turns that do what was done before and come to the same. A model in such a circle is told, and when that does
-//! not help it is stuck. A turn that does or finds something new ends the count, whatever is done again later.
+//! Detects repetition: turns that repeat earlier actions with the same results. A model in such a loop is told so; if
+//! that does not help, it is stuck. A turn with a new action or result resets the count.
 
 use std::collections::HashSet;
 
 use spelunk_types::BlobId;
 
-/// Turns in a row that bring nothing new, before a model is stuck.
+/// Consecutive turns without anything new before a model is stuck.
 const REPEATS_MAX: u32 = 3;
 
-/// What a model is told about them.
+/// What the model is told about a repetition.
 pub(super) const NUDGE: &str =
     "This is the same as before, with the same result. Try something else, or answer with what you have.";
 
@@ -28,7 +28,7 @@ pub(super) enum Novelty {
 }
 
 impl Repeats {
-    /// Judges a turn by what was done and what came of it.
+    /// Classifies a turn by its actions and results.
     pub(super) fn judge(&mut self, done: &[String], came_to: &[String]) -> Novelty {
         let came_to: Vec<String> = came_to.iter().map(|text| unnumbered(text)).collect();
         let turn = format!("{}\0\0{}", done.join("\0"), came_to.join("\0"));
@@ -41,7 +41,7 @@ impl Repeats {
     }
 }
 
-/// Without what counts the turns themselves: the number of a cell in a traceback, and the scripts that are left.
+/// Removes counters that change with each turn: cell numbers in tracebacks, and the number of scripts left.
 fn unnumbered(text: &str) -> String {
     let mut pieces = text.split("<cell ");
     let mut bare = pieces.next().unwrap_or_default().to_owned();

@@ -1,5 +1,6 @@
-//! The repl strategy: the recursive loop. A model writes code, the sandbox runs it against the context, sub-models answer
-//! smaller questions, and the model answers when it has seen enough. Everything it learns comes through its frame.
+//! The repl strategy: the recursive loop. A model writes code, the sandbox runs it against the context, sub-models
+//! answer smaller questions, and the model answers when it has seen enough. Everything it learns comes through its
+//! frame.
 
 mod answer;
 mod conclude;
@@ -38,9 +39,9 @@ const SUMMARY: &str = include_str!("../prompts/repl-summary.md");
 pub(super) const PROMPTS: [&str; 9] =
     [SYSTEM, RLM, MODELS, USER, SMALL_SYSTEM, SMALL_USER, SUMMARY, conclude::PROMPT, PRELUDE];
 
-/// Answers by exploring.
+/// Answers by exploring the context with code.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
-    // A part of the text, handed over by code, is not in the view: what a form computes would be about the whole.
+    // A note from the parent is not in the view: a table query would compute over the whole text instead.
     if frame.reader().is_small()
         && task.schema.is_none()
         && task.note.is_none()
@@ -84,24 +85,24 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
 const ITS_OWN_PROGRAM: &str = "This is the example, which answers another question. It was not run. Write a program \
     with the columns, words and values of this question.";
 
-/// Whether a small model gave the example back that it was shown: its result would look like an answer.
+/// Whether a small model returned the example it was shown: its result would look like an answer.
 fn is_example(frame: &Frame, task: &Task, reply: &str) -> bool {
     let cells = find_cells(reply).cells;
     let same = |code: &str| code.split_whitespace().eq(first_program(&task.view).split_whitespace());
     frame.reader().is_small() && !cells.is_empty() && cells.iter().all(|cell| same(&cell.code))
 }
 
-/// What came of a reply.
+/// The result of a reply.
 enum Turn {
     /// An answer.
     Answered(Given),
-    /// Something to tell the model.
+    /// A message to the model.
     Said(String),
-    /// Nothing that more turns would help with.
+    /// More turns would not help.
     Stuck(ErrorCode),
 }
 
-/// Runs the cells of a reply in order, until one of them answers or breaks.
+/// Runs the cells of a reply in order, until one of them answers or fails.
 async fn take_turn(
     session: &mut Session<'_>,
     habits: &mut LoopGuard,
@@ -117,7 +118,7 @@ async fn take_turn(
             Ran::Answered(given) => return Ok(Turn::Answered(given)),
             Ran::Printed(text) => said.push(text),
             Ran::Broke(text) => {
-                // What follows was written in the belief that this would work.
+                // The later cells assume that this one worked.
                 said.push(text);
                 break;
             }
@@ -134,17 +135,17 @@ async fn take_turn(
 
 pub(in crate::strategy) async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
     let (task, limits, finder) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
-    // Reading a large view keeps a core busy; the executor has other calls to serve.
+    // Reading a large view is CPU-bound; the executor has other calls to serve.
     let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits, Some(finder)));
     Ok(opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)
 }
 
-/// Asks for the next thing to do.
+/// Builds the prompt for the next step.
 fn next(frame: &Frame, transcript: &Transcript) -> Prompt {
     transcript.prompt(frame.limits().root_output_tokens_max)
 }
 
-/// Asks, and where that is too long, once more with half of the conversation.
+/// Calls the model; if the prompt is too long, once more with half of the conversation.
 async fn ask(
     frame: &Frame,
     transcript: &mut Transcript,
@@ -158,7 +159,7 @@ async fn ask(
     }
 }
 
-/// The conversation with one more thing said by us, which does not become part of it.
+/// The conversation with one more message, which does not become part of it.
 fn asking(frame: &Frame, transcript: &Transcript, said: &str) -> Prompt {
     let mut prompt = next(frame, transcript);
     match prompt.messages.last_mut() {
@@ -168,10 +169,10 @@ fn asking(frame: &Frame, transcript: &Transcript, said: &str) -> Prompt {
     prompt
 }
 
-/// The standing instruction and the question. They stay as they are for the whole conversation.
+/// The system prompt and the question. They stay the same for the whole conversation.
 fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     let limits = frame.limits();
-    // Small models copy what they are shown, again and again: they are shown a whole program, and no other tools.
+    // Small models copy what they are shown, again and again: they get a complete program and no other tools.
     let is_small = frame.reader().is_small();
     let system = if is_small {
         SMALL_SYSTEM.replace("{first_block}", first_program(&task.view))
@@ -186,7 +187,7 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
         ),
         None => String::new(),
     };
-    // What comes from outside goes in last, so that nothing in it is taken for a place to fill.
+    // External text is inserted last, so that nothing in it is expanded as a placeholder.
     let user = if is_small { SMALL_USER } else { USER }
         .replace("{turns_max}", &limits.turns_max.to_string())
         .replace("{first_block}", &first_block(question))
@@ -206,13 +207,13 @@ fn system(frame: &Frame) -> String {
         + &models_line(frame.roster().names())
 }
 
-/// Which models code may name; nothing where there are none.
+/// The models that code may name; empty if there are none.
 fn models_line(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     if quoted.is_empty() { String::new() } else { MODELS.replace("{models}", &quoted.join(", ")) }
 }
 
-/// Turns after which a small model only says again what it has said.
+/// Turns after which a small model only repeats itself.
 const SMALL_TURNS_MAX: u64 = 6;
 
 fn turns_max(frame: &Frame) -> u64 {
@@ -228,7 +229,7 @@ fn turns_left(turns_left: u64) -> String {
     }
 }
 
-/// An interpreter that cannot be had ends the run.
+/// Without an interpreter, the run ends.
 fn broken(frame: &Frame, source: spelunk_sandbox::InterpreterError) -> FrameError {
     Stop::Sandbox { frame: frame.id().clone(), source: Arc::new(source) }.into()
 }

@@ -1,5 +1,6 @@
-//! A tally: every row is read and given one of the kinds that the question names, a few rows at a time, and code counts.
-//! A small model that is asked for a number over a hundred messages makes one up; asked what each of eight is, it reads.
+//! Row labels: each row is assigned one of the kinds that the question names, a few rows per call, and code counts. A
+//! small model that is asked for a number over a hundred messages makes one up; asked what each of eight is, it reads
+//! them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,19 +19,19 @@ const READ: &str = include_str!("../prompts/tally-read.md");
 pub(super) const PROMPTS: [&str; 2] = [KINDS, READ];
 
 const BYTES_MAX: u64 = 20_000_000;
-/// Rows read one by one. More of them are read in parts, as any other text.
+/// Maximum rows to label. Larger tables are read in parts, like any other text.
 const ROWS_MAX: usize = 5_000;
-/// Rows of one call: with more, a small model loses its place.
+/// Rows per call: with more, a small model loses its place.
 const ROWS_AT_ONCE: usize = 8;
 const ROW_CHARS_MAX: usize = 600;
 const KINDS_MAX: usize = 20;
 const KINDS_TOKENS_MAX: u64 = 300;
-/// What the name of a kind takes in a reply.
+/// Output tokens for the name of a kind.
 const TOKENS_PER_ROW: u64 = 12;
 const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
 
-/// Answers by reading row by row; none where there are no rows, or where no count of kinds is asked for.
+/// Answers row by row; `None` if there are no rows, or if the question does not count kinds.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, FrameError> {
     let view = task.view.clone();
     let opening = tokio::task::spawn_blocking(move || Rows::open(&view));
@@ -58,7 +59,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
     Ok(Some(answer))
 }
 
-/// A text to be read.
+/// A text to be labelled.
 struct Row {
     document: String,
     line: u64,
@@ -79,14 +80,14 @@ struct Rows {
 }
 
 impl Rows {
-    /// The longest cells of a view's rows.
+    /// The texts of the prose column with the most text.
     fn open(view: &View) -> Option<Self> {
         let grid = RowTable::of(view, BYTES_MAX)?;
         if grid.len() > ROWS_MAX {
             return None;
         }
         let length = |column: usize| grid.values(column).map(str::len).sum::<usize>();
-        // What people wrote has spaces in it; paths, addresses and ids have none.
+        // Prose contains spaces; paths, URLs and ids do not.
         let is_prose = |column: &usize| {
             let (mut n, mut n_spaced) = (0_usize, 0_usize);
             for value in grid.values(*column) {
@@ -104,7 +105,7 @@ impl Rows {
         };
         let (texts, empty): (Vec<Row>, Vec<Row>) =
             (0..grid.len()).filter_map(row).partition(|row| !row.text.trim().is_empty());
-        // A column that half of the rows lack is not what is asked about.
+        // A column that is empty in half of the rows is not what the question is about.
         (empty.len() < texts.len()).then_some(Self { texts, n_empty: empty.len() })
     }
 }
@@ -141,7 +142,7 @@ async fn ask_wanted(frame: &Frame, question: &str) -> Result<Option<Wanted>, Fra
 }
 
 impl Wanted {
-    /// What a reply says, as far as the question says it, too: kinds that it does not name are made up.
+    /// Parses a reply; kinds that are not in the question are made up and dropped.
     fn read(reply: &str, question: &str) -> Option<Self> {
         let reply = object_in(reply)?;
         let sought = match reply.get("do")?.as_str()? {
@@ -165,7 +166,7 @@ impl Wanted {
         is_whole.then(|| Self { sought, of: of.unwrap_or_default(), kinds })
     }
 
-    /// A kind for each number: with the numbers before its eyes, a small model keeps its place.
+    /// A kind for each row number: seeing the numbers, a small model keeps its place.
     fn schema(&self, n_rows: usize) -> Arc<Value> {
         let numbers: Vec<String> = (1..=n_rows).map(|number| number.to_string()).collect();
         let kind = json!({"type": "string", "enum": self.kinds});
@@ -179,7 +180,7 @@ impl Wanted {
         }))
     }
 
-    /// The kinds of rows in a reply; none where it does not say one for each.
+    /// The kinds of rows in a reply; `None` unless there is one for each row.
     fn kinds_in(&self, reply: &str, n_rows: usize) -> Option<Vec<String>> {
         let reply = object_in(reply)?;
         let known = |number: usize| {
@@ -189,13 +190,13 @@ impl Wanted {
         (1..=n_rows).map(known).collect()
     }
 
-    /// The answer; none where nothing was read.
+    /// The answer; `None` if nothing was read.
     fn value(&self, tally: &RowLabels) -> Option<String> {
         let counts = tally.counts(self);
         if counts.iter().all(|(_, n)| *n == 0) {
             return None;
         }
-        // Of equals the first that the question names.
+        // Ties go to the kind that the question names first.
         Some(match self.sought {
             Sought::One => counts.iter().find(|(kind, _)| *kind == self.of)?.1.to_string(),
             Sought::MostCommon => counts.iter().rev().max_by_key(|(_, n)| *n)?.0.to_owned(),
@@ -203,13 +204,13 @@ impl Wanted {
         })
     }
 
-    /// The kind whose rows show the answer.
+    /// The kind whose rows support the answer.
     fn shown<'a>(&'a self, value: &'a str) -> &'a str {
         if self.sought == Sought::One { &self.of } else { value }
     }
 }
 
-/// The kinds of all rows; none where a row could not be read.
+/// The kinds of all rows; `None` for a row that could not be read.
 struct RowLabels {
     kinds: Vec<Option<String>>,
 }
@@ -247,7 +248,7 @@ async fn read_all(
     wanted: &Wanted,
     rows: &Rows,
 ) -> Result<RowLabels, FrameError> {
-    // What is asked at the end would be on the model's mind.
+    // Without the final question, which would distract the model.
     let told = question_text::told(question);
     let system = READ.replace("{question}", if told.is_empty() { question } else { &told });
     let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
@@ -283,7 +284,7 @@ fn batch_prompt(system: &str, wanted: &Wanted, batch: &[Row]) -> (usize, Prompt)
     (batch.len(), prompt)
 }
 
-/// The object in a reply, perhaps within a fence.
+/// The object in a reply, possibly fenced.
 pub(super) fn object_in(reply: &str) -> Option<Value> {
     let (start, end) = (reply.find('{')?, reply.rfind('}')?);
     serde_json::from_str(reply.get(start..=end)?).ok()

@@ -1,5 +1,5 @@
-//! The search strategy: the model says what to look for, the index finds passages by words and by meaning, and one call
-//! answers from them. For a fact that stands somewhere in a lot of text. What is not there is said to be not there.
+//! The search strategy: the model proposes queries, the index finds passages by words and by meaning, and one call
+//! answers from them. Suited to a single fact in a lot of text. When the text does not contain it, the answer says so.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::{Answer, Frame, FrameError, Task};
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
 pub(super) const PROMPTS: [&str; 1] = [QUERIES];
 
-/// Searches besides the question itself.
+/// Queries besides the question itself.
 const QUERIES_MAX: usize = 5;
 const QUERY_CHARS_MAX: usize = 200;
-/// Passages that one search gives.
+/// Passages per query.
 const HITS_MAX: usize = 30;
-/// What softens the first places when rankings are joined.
+/// Reduces the weight of top ranks when rankings are merged.
 const RANK_SOFTENER: f32 = 60.0;
-/// Tokens that the list of searches may take.
+/// Output tokens for the list of queries.
 const QUERIES_TOKENS_MAX: u64 = 300;
 
-/// Answers from what a search finds.
+/// Answers from search results.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let queries = queries(frame, task).await?;
     let passages = find(frame, task, queries.clone()).await?;
@@ -42,7 +42,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     let passages = with_trail(task, passages).await;
     let material = gather(task, &passages, direct::bytes_max(frame)).await;
     match direct::answer_from(frame, task, &material).await {
-        // The model's window is smaller than was thought: half as much is tried, once.
+        // The model's window is smaller than assumed: half as much is tried, once.
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
             let half = gather(task, &passages, material.bytes() / 2).await;
             direct::answer_from(frame, task, &half).await
@@ -54,7 +54,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
 /// Rounds in which names are followed.
 const TRAIL_ROUNDS: usize = 3;
 
-/// The passages, and before them the lines to which the names of the question lead and that are in none of them.
+/// The passages, preceded by lines outside of them that the names of the question lead to.
 async fn with_trail(task: &Task, passages: Arc<Vec<FoundPassage>>) -> Arc<Vec<FoundPassage>> {
     let (view, question) = (task.view.clone(), task.question.clone());
     let following = tokio::task::spawn_blocking(move || {
@@ -88,7 +88,7 @@ async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) 
     gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-/// The question, and what the model would look for.
+/// The question, and the queries that the model proposes.
 async fn queries(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> {
     let question = task.question_shown();
     let asked = format!("Question: {question}\n");
@@ -97,7 +97,7 @@ async fn queries(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> 
     match reply {
         Ok(reply) => queries.extend(listed(&reply.text)),
         Err(error @ FrameError::Stopped(_)) => return Err(error),
-        // The question alone finds something, too.
+        // The question alone is a query, too.
         Err(_) => {}
     }
     Ok(queries)
@@ -112,11 +112,11 @@ fn listed(reply: &str) -> Vec<String> {
     lines.take(QUERIES_MAX).collect()
 }
 
-/// The passages of all searches, joined by their ranks. They are recorded, because an index and the model that embeds the
-/// queries may be in another state when the run is resumed.
+/// The passages of all queries, merged by rank. They are recorded, because the index and the embedding model may have
+/// changed when the run is resumed.
 async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<FoundPassage>, FrameError> {
     if frame.observes_next("searched by") {
-        // Older journals recorded only how the passages were found.
+        // Older journals recorded only the search mode.
         let mode = frame.observe("searched by", async { Ok(String::new()) }).await?;
         return Ok(look(frame, task, queries, Mode::from_name(&mode).unwrap_or_default()).await?.0);
     }
@@ -147,7 +147,7 @@ fn recorded_passages(task: &Task, recorded: &str) -> Vec<FoundPassage> {
     rows.into_iter().filter_map(passage).collect()
 }
 
-/// By words and meaning, else by words alone.
+/// Searches by words and meaning, or by words alone if that fails.
 async fn look_first(
     frame: &Frame,
     task: &Task,
@@ -157,7 +157,7 @@ async fn look_first(
     if !notices.iter().any(|notice| matches!(notice, Notice::WordsOnly { .. })) {
         return Ok((passages, notices));
     }
-    // All searches of a run are made the same way.
+    // All queries of a run use the same mode.
     let (passages, _) = look(frame, task, queries, Mode::Words).await?;
     Ok((passages, notices))
 }
@@ -195,7 +195,7 @@ async fn look(
     })
 }
 
-/// A query is ours here: what it holds is of no interest to the user.
+/// The queries are our own here: notices about their content do not concern the user.
 fn is_told(notice: &Notice) -> bool {
     match notice {
         Notice::QueryCut | Notice::NothingAsked | Notice::UnknownWords => false,
@@ -203,7 +203,7 @@ fn is_told(notice: &Notice) -> bool {
     }
 }
 
-/// Reciprocal ranks, added up; the order of the searches does not matter.
+/// Sums reciprocal ranks; the order of the queries does not matter.
 fn joined(rankings: Vec<Vec<FoundPassage>>) -> Vec<FoundPassage> {
     let mut scores: HashMap<(u32, u64), (f32, FoundPassage)> = HashMap::new();
     for ranking in rankings {

@@ -1,6 +1,6 @@
-//! Close reading: a small model is shown the few sentences that matter and nothing else. Where its answer rests on
-//! sentences that lack words of the question, it is shown these once more: a near miss is the commonest mistake. What the
-//! text does not say is answered with one plain sentence and without evidence.
+//! Sentence QA: a small model sees only the few relevant sentences. If its answer rests on sentences that lack words
+//! of the question, it is shown them again, since a near miss is the most common mistake. When the text does not
+//! contain the answer, the result is one plain sentence without evidence.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,25 +22,25 @@ const CHECK: &str = include_str!("../prompts/close-check.md");
 const SAME: &str = include_str!("../prompts/close-same.md");
 pub(super) const PROMPTS: [&str; 3] = [SYSTEM, CHECK, SAME];
 
-/// What the prompts ask for where no sentence answers the question.
+/// The reply that prompts ask for if no sentence answers the question.
 const UNSAID: &str = "The text does not say it.";
 
 /// Sentences that share words with the question.
 const SENTENCES_MAX: usize = 12;
-/// Lines on which a name of code stands.
+/// Maximum lines with an identifier.
 const IDENTIFIER_LINES_MAX: usize = 40;
-/// Passages shown whole where no sentence has the words of the question.
+/// Passages shown in full if no sentence has the words of the question.
 const PASSAGES_MAX: usize = 3;
-/// Rounds in which names are followed; more lead a small model astray.
+/// Rounds in which names are followed; more mislead a small model.
 const ROUNDS: usize = 1;
-/// Small models that write more than this repeat themselves.
+/// Beyond this length, small models repeat themselves.
 const ANSWER_TOKENS_MAX: u64 = 600;
 const SAME_TOKENS_MAX: u64 = 8;
-/// Sentences that an answer is held against.
+/// Sentences that an answer is checked against.
 const BASIS_MAX: usize = 4;
 const CITATIONS_MAX: usize = 10;
 
-/// Words that tell nothing about what is asked.
+/// Words that say nothing about what is asked.
 const PLAIN: &[&str] = &[
     "the", "a", "an", "of", "at", "in", "is", "are", "was", "were", "be", "been", "to", "and", "or", "not",
     "does", "do", "did", "has", "have", "had", "it", "its", "this", "that", "these", "those", "which",
@@ -93,16 +93,16 @@ pub(super) async fn solve(
     evidence::check_shown(frame, &seen, &text, claims.collect()).await
 }
 
-/// Whether an answer is that the text does not say it.
+/// Whether the answer is that the text does not say it.
 fn is_unsaid(answer: &str) -> bool {
     let begin = UNSAID.trim_end_matches(" it.").to_lowercase();
     answer.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase().starts_with(&begin)
 }
 
-/// What the model is shown.
+/// The text for the model.
 struct Gathered {
     shown: Vec<Sentence>,
-    /// Whether it was found by names that leave no doubt: words of the question that a sentence lacks say nothing then.
+    /// Whether it was found by unambiguous names: then missing words of the question mean nothing.
     is_settled: bool,
 }
 
@@ -116,7 +116,7 @@ async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>) -> Gathered {
         let trail = follow(&view, &question, ROUNDS);
         let mut shown = best(&passages, &question);
         shown.retain(|sentence| !trail.contains(sentence));
-        // The best stand next to the question.
+        // The best are next to the question.
         shown.reverse();
         shown.extend(trail);
         Gathered { shown, is_settled: false }
@@ -124,7 +124,7 @@ async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>) -> Gathered {
     gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-/// The lines with the names of code that the question asks about; none where it names nothing of the kind.
+/// The lines with the identifiers of the question; `None` if it contains none.
 fn by_identifier(view: &View, question: &str) -> Option<Vec<Sentence>> {
     let names: Vec<String> = identifiers_in(question).into_iter().map(str::to_owned).collect();
     if names.is_empty() || view.bytes() > VIEW_BYTES_MAX {
@@ -134,7 +134,7 @@ fn by_identifier(view: &View, question: &str) -> Option<Vec<Sentence>> {
     (!lines.is_empty()).then_some(lines)
 }
 
-/// The sentences of passages that share most with the question, the best first.
+/// The sentences of passages that share most with the question, best first.
 fn best(passages: &[FoundPassage], question: &str) -> Vec<Sentence> {
     let all: Vec<Sentence> = passages.iter().flat_map(sentences_of).collect();
     let asked = asked_words(question);
@@ -151,7 +151,7 @@ fn best(passages: &[FoundPassage], question: &str) -> Vec<Sentence> {
     let has_words = order.first().is_some_and(|&idx| held[idx].len() * 2 >= asked.len());
     let mut shown: Vec<Sentence> = Vec::new();
     let by_words = order.into_iter().map(|idx| all[idx].clone());
-    // The question is put in words of its own: what means the same is shown as a whole.
+    // The question uses different words: semantically close passages are shown in full.
     let whole = passages.iter().take(if has_words { 0 } else { PASSAGES_MAX }).flat_map(sentences_of);
     for sentence in by_words.take(SENTENCES_MAX).chain(whole) {
         if !shown.contains(&sentence) {
@@ -184,7 +184,7 @@ fn chosen(task: &Task, shown: &[Sentence]) -> EventKind {
     EventKind::PassagesChosen { documents: documents.len() as u64, bytes, of_bytes: task.view.bytes() }
 }
 
-/// The sentences that hold what an answer says and its question does not.
+/// The sentences that contain the words of an answer that are not in its question.
 fn basis<'a>(question: &str, shown: &'a [Sentence], answer: &str) -> Vec<&'a Sentence> {
     let is_value = |word: &&str| {
         let tells =
@@ -198,7 +198,7 @@ fn basis<'a>(question: &str, shown: &'a [Sentence], answer: &str) -> Vec<&'a Sen
         let has_value = |sentence: &&Sentence| values.iter().any(|value| holds(&sentence.text, value));
         return shown.iter().filter(has_value).collect();
     }
-    // Neither a name nor a figure: what has at least half of its words.
+    // Neither a name nor a number: sentences with at least half of its words.
     let in_question: Vec<String> = words(question).collect();
     let is_new = |word: &String| !in_question.iter().any(|other| is_form_of(word, other));
     let new: Vec<String> =
@@ -207,8 +207,8 @@ fn basis<'a>(question: &str, shown: &'a [Sentence], answer: &str) -> Vec<&'a Sen
     shown.iter().filter(|sentence| !new.is_empty() && has_half(sentence)).collect()
 }
 
-/// What to say where all that an answer rests on is about another thing: about the mill in that village, where the church
-/// is asked for. Code sees that one is in the place of the other; the model knows whether they are the same.
+/// The reply if all sentences behind an answer are about another thing: about the mill in that village, while the
+/// question is about the church. Code detects the substitution; the model decides whether they are the same.
 async fn speaks_of_another(
     frame: &Frame,
     question: &str,
@@ -230,7 +230,7 @@ async fn speaks_of_another(
     Ok(said)
 }
 
-/// What stands in a sentence in the place of what is asked about.
+/// What a sentence has in place of what the question asks about.
 #[derive(Debug, PartialEq, Eq)]
 struct Instead {
     asked: String,
@@ -260,7 +260,7 @@ fn instead(question: &str, asked: &[String], text: &str) -> Option<Instead> {
     })
 }
 
-/// The sentences of a basis, each with the words of the question that it lacks; none where one of them lacks nothing.
+/// The sentences behind an answer, each with the words of the question that it lacks; `None` if one lacks nothing.
 fn doubts(question: &str, basis: &[&Sentence]) -> Option<String> {
     let asked = asked_words(question);
     let mut lines = Vec::new();
@@ -276,7 +276,7 @@ fn doubts(question: &str, basis: &[&Sentence]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// The words of what is asked.
+/// The content words of a question.
 pub(super) fn asked_words(question: &str) -> Vec<String> {
     let mut asked: Vec<String> = Vec::new();
     for word in words(&question_text::questions(question)) {
@@ -287,7 +287,7 @@ pub(super) fn asked_words(question: &str) -> Vec<String> {
     asked
 }
 
-/// Which of the words stand in a text, in whatever form.
+/// The words that occur in a text, in any form.
 pub(super) fn held(asked: &[String], text: &str) -> Vec<usize> {
     let there: Vec<String> = words(text).collect();
     let stands = |word: &String| there.iter().any(|other| is_form_of(word, other));
@@ -300,7 +300,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         .map(str::to_lowercase)
 }
 
-/// Whether two words are forms of one: they begin alike and differ in a short ending.
+/// Whether two words are forms of one: same beginning, short different endings.
 fn is_form_of(a: &str, b: &str) -> bool {
     let alike = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     let (a_chars, b_chars) = (a.chars().count(), b.chars().count());

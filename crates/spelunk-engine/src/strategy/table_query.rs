@@ -1,5 +1,5 @@
-//! A form: a question about rows, as a small model can put it. Which rows, what is done with them, in which column: it
-//! fills that in, and code computes the answer over all rows. A model that writes wrong programs fills in right forms.
+//! Table queries: a small model states a question about rows by filling in a form: which rows, which operation, which
+//! column. Code computes the answer over all rows. A model that writes wrong programs fills in correct forms.
 
 mod compute;
 mod link;
@@ -28,9 +28,9 @@ use crate::{Answer, Frame, FrameError, Task, evidence};
 const SYSTEM: &str = include_str!("../prompts/form-system.md");
 pub(super) const PROMPTS: [&str; 1] = [SYSTEM];
 
-/// Text that is read into a grid.
+/// The largest text that is read into a row table.
 const BYTES_MAX: u64 = 50_000_000;
-/// Different values of a column that are listed, and up to which a column is one of kinds.
+/// Distinct values listed per column, and the maximum for a column to count as one of kinds.
 const VALUES_SHOWN_MAX: usize = 12;
 pub(super) const KINDS_MAX: usize = 30;
 const EXAMPLES: usize = 3;
@@ -43,16 +43,16 @@ const FORM_TOKENS_MAX: u64 = 400;
 const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
 
-/// Which forms are taken for an answer.
+/// Which forms are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trust {
     /// All that can be computed.
     Any,
-    /// Only those in which the rows themselves say what is asked: what a reader would have to judge is left to readers.
+    /// Only those whose answer is in the cells themselves: judgements are left to readers.
     Kinds,
 }
 
-/// Answers by a form; none where the text has no rows, or no form of use was filled in.
+/// Answers by a form; `None` if the text has no rows, or no useful form was filled in.
 pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Option<Answer>, FrameError> {
     let Some((sheet, described)) = open(task).await else { return Ok(None) };
     if trust == Trust::Kinds && sheet.links.is_empty() {
@@ -83,7 +83,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Op
     evidence::check_claims(frame, &task.view, &text, claims).await.map(Some)
 }
 
-/// The sheet of a task, and how the model is shown it. Going through all rows keeps a core busy, here and below; the
+/// The sheet of a task and its description for the model. Scanning all rows is CPU-bound, here and below; the
 /// executor has other calls to serve.
 async fn open(task: &Task) -> Option<(Arc<Sheet>, String)> {
     let (view, question) = (task.view.clone(), task.question_shown().to_owned());
@@ -101,18 +101,18 @@ async fn read(sheet: &Arc<Sheet>, reply: &str, trust: Trust) -> Result<(Query, C
     reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-/// Why a form is not taken.
+/// Why a form is rejected.
 struct Fault {
     message: String,
-    /// Whether to ask once more.
+    /// Whether to ask for a correction.
     is_mendable: bool,
 }
 
-/// A grid, and the question about it.
+/// A row table and the question about it.
 struct Sheet {
     grid: RowTable,
     question: String,
-    /// The sentences that ask. What the others name, such as the form of the reply, is no condition.
+    /// The sentences that ask. What the others mention, such as the form of the reply, is not a condition.
     asking: String,
     links: Vec<Link>,
 }
@@ -124,14 +124,14 @@ impl Sheet {
         Self { grid, question, asking, links }
     }
 
-    /// The columns that are offered, with their places.
+    /// The columns that are offered, with their indexes.
     fn columns(&self) -> impl Iterator<Item = (usize, &String)> {
         let is_plain =
             |name: &str| name.chars().count() <= NAME_CHARS_MAX && !name.contains(char::is_control);
         self.grid.columns().iter().enumerate().filter(move |(_, name)| is_plain(name)).take(COLUMNS_SHOWN_MAX)
     }
 
-    /// The table as the model is shown it, and the question.
+    /// The description of the table and the question.
     fn described(&self) -> String {
         let mut text = format!("The table has {} rows. Its columns:\n", self.grid.len());
         for (idx, name) in self.columns() {
@@ -178,7 +178,7 @@ impl Sheet {
         }))
     }
 
-    /// The form in a reply, and what comes of it.
+    /// The query in a reply, and its result.
     fn read(&self, reply: &str, trust: Trust) -> Result<(Query, Computed), Fault> {
         let again = |message: String| Fault { message, is_mendable: true };
         let never = |message: String| Fault { message, is_mendable: false };
@@ -207,7 +207,7 @@ impl Sheet {
         Ok((query, computed))
     }
 
-    /// What the words of a question ask for that names values of the table: such a question is about the table.
+    /// The operations that the question asks for, if it names values of the table and so is about it.
     fn named_operations(&self) -> Option<String> {
         let columns: Vec<String> = self.columns().map(|(_, name)| name.clone()).collect();
         let named = operations(&self.asking, &columns);
@@ -217,7 +217,7 @@ impl Sheet {
         is_about.then(|| named.join(" or "))
     }
 
-    /// A column of times, where the question names one and no condition is about any of them.
+    /// A time column, if the question names a time and no condition uses such a column.
     fn forgotten_time(&self, query: &Query) -> Option<String> {
         if !link::names_time(&self.asking) {
             return None;
@@ -253,19 +253,19 @@ impl Sheet {
         text
     }
 
-    /// The rows that show the answer: where they begin.
+    /// The locations of the rows that show the answer.
     fn places(&self, computed: &Computed) -> Vec<(String, u64)> {
         let places = computed.seen.iter().take(CITATIONS_MAX).filter_map(|&row| self.grid.place(row));
         places.map(|(document, line)| (document.to_owned(), line)).collect()
     }
 }
 
-/// A name or a value as it is shown: a line of its own would look like one of ours.
+/// A name or value on one line, so that it cannot be mistaken for our own text.
 fn short(text: &str) -> String {
     text.chars().take(EXAMPLE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The lines at these places.
+/// The lines at these locations.
 async fn quoted(view: &View, places: Vec<(String, u64)>) -> Vec<Citation> {
     let view = view.clone();
     let reading = tokio::task::spawn_blocking(move || {

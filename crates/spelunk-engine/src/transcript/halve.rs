@@ -1,22 +1,22 @@
-//! Halving: what is done when a model's window turns out to be shorter than was thought. The oldest turns go, then the
-//! middles of long messages; nobody is asked for a summary, because the question for one would not fit either. What is left
-//! out stays where it was: in variables, in files, in the documents.
+//! Halving: used when a model's window turns out to be shorter than assumed. The oldest turns are dropped, then the
+//! middles of long messages; no summary is requested, because that prompt would not fit either. The data itself
+//! remains in variables, files and documents.
 
 use spelunk_model::{Message, Part, Speaker};
 
 use super::{MESSAGE_CHARS_MIN, SUMMARY_HEAD, Transcript, TranscriptLimits, cut, previous_turn, tokens_of};
 use crate::frame::message_tokens;
 
-/// Messages are not cut shorter than this: what is left of them would say nothing.
+/// Messages are not truncated below this: the rest would be meaningless.
 const CUT_CHARS_MIN: u64 = 200;
-/// Tokens that turns may take at least, whatever the window.
+/// Minimum tokens for turns, whatever the window.
 const TURNS_TOKENS_MIN: u64 = 1_000;
 
 const LEFT_OUT: &str = "(They no longer fit, and were left out.)";
 const LEFT_OUT_REPLY: &str = "Turns before this point were left out: together they were longer than you can read. Variables and files are as you left them. Print less from now on, and go on.";
 
 impl Transcript {
-    /// Makes it about half as long, and holds it to that from then on. False where nothing is left that could go.
+    /// Halves the transcript and its limits from then on. False if nothing is left to remove.
     pub(crate) fn halve(&mut self) -> bool {
         let n_before = self.tokens();
         let tokens_max = n_before / 2;
@@ -30,7 +30,7 @@ impl Transcript {
         self.tokens() < n_before
     }
 
-    /// Leaves out the oldest turns until it fits; a summary and the last turn stay.
+    /// Drops the oldest turns until it fits; a summary and the last turn stay.
     fn leave_out_turns(&mut self, tokens_max: u64) {
         let first = if self.is_compacted { 2 } else { 0 };
         let last = previous_turn(&self.turns, self.turns.len());
@@ -56,7 +56,7 @@ impl Transcript {
         self.turns.extend(kept);
     }
 
-    /// Cuts the longest messages of turns until it fits.
+    /// Truncates the longest messages of turns until it fits.
     fn cut_turns(&mut self, tokens_max: u64) {
         let whole = self.turns.clone();
         let mut chars_max = whole.iter().map(chars_of).max().unwrap_or_default();
@@ -66,7 +66,7 @@ impl Transcript {
         }
     }
 
-    /// Cuts the first message until it fits.
+    /// Truncates the first message until it fits.
     fn cut_first(&mut self, tokens_max: u64) {
         let whole = self.first_user.clone();
         let mut chars_max = chars_of(&whole);
@@ -77,7 +77,7 @@ impl Transcript {
     }
 }
 
-/// The characters of the longest thing in a message; a byte is at least as long as a character.
+/// Upper bound on the characters of the longest item in a message: its bytes.
 fn chars_of(message: &Message) -> u64 {
     let of_part = |part: &Part| match part {
         Part::ToolCall(call) => call.arguments.len(),

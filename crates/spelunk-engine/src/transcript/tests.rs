@@ -1,4 +1,4 @@
-//! Transcripts, with all that they say.
+//! Transcripts with their complete messages.
 
 use spelunk_model::{Message, Prompt};
 
@@ -14,7 +14,7 @@ fn assistant(text: &str) -> Message {
     Message::assistant(text)
 }
 
-/// A transcript with one turn for each pair.
+/// A transcript with one turn per pair.
 fn transcript(limits: TranscriptLimits, turns: &[(&str, &str)]) -> Transcript {
     let mut transcript = Transcript::new("system".to_owned(), "question".to_owned(), limits);
     for (reply, said) in turns {
@@ -106,7 +106,7 @@ fn a_second_summary_replaces_the_first() {
 
 #[test]
 fn turns_that_fill_half_of_the_room_are_not_kept_but_the_last_one_is() {
-    // 100 characters are 25 tokens: two turns of one such message each fill the room of 50.
+    // 100 characters are 25 tokens: two turns with one such message each fill the room of 50.
     let long = "x".repeat(100);
     let mut two = transcript(LIMITS, &[(&long, "A"), (&long, "B"), (&long, "C")]);
     two.compact("s");
@@ -133,11 +133,11 @@ fn a_turn_without_an_answer_yet_is_a_turn() {
 fn a_compaction_is_needed_when_it_is_too_long_and_would_help() {
     let long = "x".repeat(200);
     assert!(!transcript(LIMITS, &[("a", "A"), ("b", "B"), ("c", "C"), ("d", "D")]).needs_compaction());
-    // Nothing but the last turn: there is nothing to drop.
+    // Only the last turn: there is nothing to drop.
     assert!(!transcript(LIMITS, &[(&long, &long)]).needs_compaction());
     let mut two = transcript(LIMITS, &[(&long, "A"), (&long, "B")]);
     assert!(two.needs_compaction());
-    // A summary and the last turn: another summary would drop only the summary.
+    // A summary and the last turn: another compaction would drop only the summary.
     two.compact(&long);
     assert!(two.tokens() > LIMITS.prompt_tokens_max);
     assert!(!two.needs_compaction());

@@ -1,5 +1,5 @@
-//! What a raised limit does to the state of a run: from the first refusal on, failures and partial answers are open again.
-//! What was paid stays paid.
+//! Applies a raised limit to the state of a run: failures and partial answers after the first refusal are open again.
+//! Costs stay counted.
 
 use spelunk_types::{FrameId, Strategy};
 
@@ -37,7 +37,7 @@ impl RunView {
     }
 }
 
-/// Keeps those whose turn is true.
+/// Keeps the items whose flag is true.
 fn retain<T>(items: &mut Vec<T>, keep: &[bool]) {
     let mut keep = keep.iter();
     items.retain(|_| keep.next().copied().unwrap_or(true));

@@ -1,5 +1,5 @@
-//! What was read: text counts once the frame that was shown it has its answer, so that a part that failed was not read. A
-//! frame that says itself how much was read, after the frames below it, knows better than their sum.
+//! What was read: text counts once the frame that was shown it has answered, so a failed part was not read. If a
+//! frame reports its own amount after its children, that replaces their sum.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ type Amount = (u64, u64);
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Reading {
-    /// What frames without an answer were shown last.
+    /// What unanswered frames were shown last.
     shown: BTreeMap<FrameId, Amount>,
     read: BTreeMap<FrameId, Amount>,
 }
@@ -20,7 +20,7 @@ impl Reading {
         self.shown.insert(frame.clone(), (documents, bytes));
     }
 
-    /// The frame has its answer; what that changes in what was read, before and after.
+    /// The frame has answered; returns the amount before and after that it changes.
     pub(super) fn answer(&mut self, frame: &FrameId) -> Option<(Amount, Amount)> {
         let own = self.shown.remove(frame)?;
         let depth = frame.depth();
@@ -32,7 +32,7 @@ impl Reading {
             }
             above == *frame
         };
-        // Frames are in the order of the tree: those below a frame come next to it.
+        // Frames are in tree order: descendants follow their ancestor.
         let below: Vec<FrameId> = self
             .read
             .range(frame.clone()..)

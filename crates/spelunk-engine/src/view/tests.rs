@@ -1,4 +1,5 @@
-//! The fold: total over anything a journal may hold, the same in one go or step by step, and exact about time and money.
+//! The fold: total over anything a journal may contain, the same at once or step by step, and exact about time and
+//! money.
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Generate;
@@ -34,7 +35,7 @@ fn text(text: &str) -> Text {
     Text::Inline { text: text.to_owned() }
 }
 
-/// As an older engine wrote it: without what was set aside.
+/// As an older engine wrote it: without a reservation.
 fn call_started(call: &str) -> EventKind {
     call_sent(call, None)
 }
@@ -285,7 +286,7 @@ fn any_event() -> impl Generate<Value = Event> {
     })
 }
 
-/// What the settled calls cost, each the first time, and only if it was started before; and what attempts in vain cost.
+/// The cost of settled calls, each counted once and only if it was started before; plus the cost of wasted attempts.
 fn paid(events: &[Event]) -> Usage {
     let mut open: BTreeMap<&CallId, bool> = BTreeMap::new();
     let mut paid = Usage::default();
@@ -306,9 +307,9 @@ fn paid(events: &[Event]) -> Usage {
     paid
 }
 
-/// How many requests the events tell of.
+/// The number of requests in the events.
 fn n_requests(events: &[Event]) -> u64 {
-    // Whether it is open, and whether it was said when its requests were sent.
+    // Whether it is open, and whether its requests are recorded.
     let mut calls: BTreeMap<&CallId, (bool, bool)> = BTreeMap::new();
     let mut n_requests = 0;
     for event in events {
@@ -331,7 +332,7 @@ fn n_requests(events: &[Event]) -> u64 {
 }
 
 proptest! {
-    /// No sequence of events is too strange: every prefix gives a view, and going on from it is the same as starting
+    /// No sequence of events is invalid: every prefix yields a view, and continuing from it is the same as starting
     /// over.
     #[test]
     fn any_events_fold_to_a_view_in_one_go_or_step_by_step(events in proptest::collection::vec(any_event(), 0..60)) {
@@ -343,7 +344,7 @@ proptest! {
         let whole = fold(&events);
         prop_assert_eq!(&step_by_step, &whole);
         if events.iter().any(|event| matches!(event.kind, EventKind::RunResumed { again_from: Some(_), .. })) {
-            // What was made again in the place of something that was set aside is counted on top.
+            // What replaces something set aside is counted on top.
             prop_assert!(whole.spent.tokens() >= paid(&events).tokens());
         } else {
             prop_assert_eq!((whole.spent, whole.n_paid_calls()), (paid(&events), n_requests(&events)));
@@ -351,11 +352,11 @@ proptest! {
         prop_assert_eq!(whole.answer().is_some(), whole.frames.get(&FrameId::root()).is_some_and(|frame| {
             matches!(frame.state, FrameState::Answered { .. })
         }));
-        // Time is asked of any prefix, and an answer never has to be there.
+        // Time is defined for any prefix, with or without an answer.
         prop_assert!(whole.active_ms() >= fold(&events[..events.len() / 2]).earlier_ms);
     }
 
-    /// What is never written changes nothing but the time of the last sign of life.
+    /// Ephemeral events change nothing but the time of the last event.
     #[test]
     fn ephemeral_events_leave_the_state_alone(events in proptest::collection::vec(any_event(), 0..60)) {
         let is_durable = |event: &&Event| event.kind.durability() != Durability::Ephemeral;

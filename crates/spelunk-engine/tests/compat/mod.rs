@@ -1,4 +1,4 @@
-//! Journals of past formats, kept for ever: each opens, and means what it meant. A file is never rewritten; a new format
+//! Journals of past formats, kept forever: each opens and keeps its meaning. A file is never rewritten; a new format
 //! gets a new folder.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use spelunk_journal::Journal;
 use spelunk_testkit::{FaultDisk, facts};
 use spelunk_types::RunId;
 
-/// What a journal says: its facts, then what they fold to.
+/// The meaning of a journal: its events, then the state they fold to.
 fn meaning(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/compat/journals/v1").join(name);
     let run = RunId::new(0, 1);

@@ -1,5 +1,5 @@
-//! Crash at every write: the disk dies at its n-th write, for every n, once leaving a torn tail and once losing all
-//! that was not synced. Another process resumes, and nothing is different from a run that never crashed.
+//! Crash at every write: the disk dies at its n-th write, for every n, once leaving a torn tail and once losing
+//! everything that was not synced. Another process resumes, and the result is the same as without a crash.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ const PARALLEL_MAX: u64 = 4;
 struct Scenario {
     stage: fn() -> Stage,
     answer: &'static str,
-    /// Calls that are answered, each of which may be paid once.
+    /// Calls that are answered, each of which may be paid for once.
     calls: &'static [&'static str],
     spent: Usage,
 }
@@ -35,8 +35,8 @@ const SURVEY: Scenario = Scenario {
     },
 };
 
-/// The recursive loop: sub-calls in a loop, a batch with a failure, a child, a block that breaks half-way, and one that
-/// is stopped at its limit.
+/// The recursive loop: sub-calls in a loop, a batch with a failure, a child, a block that fails half-way, and one
+/// that hits its limit.
 const LOOP: Scenario = Scenario {
     stage: loop_stage,
     answer: "Alpha, Beta, Gamma",
@@ -50,7 +50,7 @@ const LOOP: Scenario = Scenario {
     },
 };
 
-/// An agent: file tools, the shell, a script with a sub-call and one that is stopped at its limit, a batch with a failure,
+/// An agent: file tools, the shell, a script with a sub-call and one that hits its limit, a batch with a failure, and
 /// an answer that is sent back once.
 const AGENT: Scenario = Scenario {
     stage: agent_stage,
@@ -101,7 +101,7 @@ fn agent_stage() -> Stage {
     stage
 }
 
-/// Analysts on three parts, one of whom must correct itself, a synthesis for each kind and one across them.
+/// Analysts on three parts, one of which needs a correction, a synthesis per kind and one across them.
 const MAP: Scenario = Scenario {
     stage: map_stage,
     answer: MAP_REPORT,
@@ -190,10 +190,10 @@ fn loop_stage() -> Stage {
     stage
 }
 
-/// One document's child fails and one of two parallel calls fails, both for good; a third call is tried twice.
+/// One document's child and one of two parallel calls fail permanently; a third call is tried twice.
 fn script() -> Vec<Rule> {
     vec![
-        // Longer than fits in a line of the journal, so that blobs are written too.
+        // Longer than fits in a line of the journal, so that blobs are written, too.
         on("0.0#0").reply(format!("Alpha. {}", "x".repeat(3_000))).usage(100, 10),
         on("0.1#0").always(status(400)),
         on("0.2#0").fault(status(429).retry_after_ms(1)).reply("Gamma.").usage(300, 30),
@@ -210,8 +210,8 @@ fn stage() -> Stage {
     stage
 }
 
-/// What must not depend on crashes. Attempts, resumptions and what is said of them are about the way, not about the
-/// outcome; the order of parallel facts is chance.
+/// Events that must not depend on crashes. Attempts, resumptions and reports about them do; the order of parallel
+/// events is arbitrary.
 fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
     let on_the_way = |event: &&Event| {
         !matches!(
@@ -220,7 +220,7 @@ fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
                 | EventKind::CallRetried { .. }
                 | EventKind::CallWasted { .. }
                 | EventKind::WarningRaised { .. }
-                // What is left of the budget is less for every request that a crash lost.
+                // Every request lost in a crash reduces the remaining budget.
                 | EventKind::ValueObserved { .. }
         )
     };
@@ -287,7 +287,7 @@ async fn a_crash_at_every_write_of_an_agent_resumes_at_the_same_desk() {
 struct Raised {
     stage: fn() -> Stage,
     answer: &'static str,
-    /// How often each call is answered, over both limits: the place of a conclusion is asked twice.
+    /// How often each call is answered, under both limits together: the call id of a conclusion is used twice.
     calls: &'static [(&'static str, u64)],
 }
 
@@ -325,7 +325,7 @@ const RAISED_MAP: Raised = Raised {
     calls: &[("0.0#0", 1), ("0.1#0", 1), ("0.1#1", 1)],
 };
 
-/// The findings are there, and what they mean cannot be said any more.
+/// The findings exist, but the budget is exhausted before the synthesis.
 fn raised_map_stage() -> Stage {
     let mut stage = map_stage();
     stage.limits.calls_max = 4;
@@ -393,7 +393,7 @@ async fn crash_raised(raised: &Raised, n: u64, crash: Crash) -> bool {
     assert!(answer.is_none() || answer.as_deref() == Some(raised.answer), "write {n} {crash:?}: {answer:?}");
     let end = view(&events(&engine, &run));
     assert_eq!(end.outcome, Some(RunOutcome::Answered), "write {n} {crash:?}");
-    // A reply that survived is not asked for again; of the others, at most the one in flight is.
+    // A reply that survived is not requested again; of the others, at most the one in flight is.
     let mut n_repeated = 0;
     for &(call, times) in raised.calls {
         let served = stage.server.times_served(call);
@@ -465,13 +465,13 @@ async fn crash_and_resume(scenario: &Scenario, n: u64, crash: Crash, expected: &
     let lost = wasted(&resumed);
     assert_eq!(view(&resumed).spent, scenario.spent.plus(lost), "write {n} {crash:?}");
     let (n_counted, n_sent) = (view(&resumed).n_paid_calls(), stage.server.requests().len() as u64);
-    // A disk that loses what was not synced may lose that a request was sent.
+    // A disk that loses unsynced writes may lose the record that a request was sent.
     assert!(n_counted >= n_sent || crash == Crash::LostTail, "write {n} {crash:?}: {n_counted} of {n_sent}");
     check_requests(scenario, &stage, &survived, n, crash);
     Crashed { has_died: true, was_resumed: true }
 }
 
-/// What requests are counted as that had no end when the process died.
+/// The charge for requests without an end when the process died.
 fn wasted(events: &[Event]) -> Usage {
     let of_event = |event: &Event| {
         let EventKind::CallWasted { usage, .. } = &event.kind else { return None };
@@ -480,7 +480,7 @@ fn wasted(events: &[Event]) -> Usage {
     events.iter().filter_map(of_event).fold(Usage::default(), Usage::plus)
 }
 
-/// An acknowledged reply is never asked for again, and at most the calls in flight are.
+/// An acknowledged reply is never requested again, and at most the calls in flight are.
 fn check_requests(scenario: &Scenario, stage: &Stage, survived: &[Event], n: u64, crash: Crash) {
     let mut n_repeated = 0;
     for &call in scenario.calls {

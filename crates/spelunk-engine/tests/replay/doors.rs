@@ -1,4 +1,4 @@
-//! Doors one by one: what broke a resume once, in the smallest program that shows it.
+//! Regression tests for resume: each external input that once broke it, in the smallest program that shows it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ fn cell(code: &str) -> String {
 const TYPED: &str = "schema = {'type': 'object', 'properties': {'n': {'type': 'integer'}}, 'required': ['n']}\n\
                      found = llm_query_batched(['a', 'b'], schema=schema)\nprint(len(context), found)";
 
-/// Two typed replies must be corrected, and come in another order in the second process.
+/// Two typed replies need a correction, and arrive in a different order in the second process.
 #[tokio::test]
 async fn two_corrections_of_a_batch_keep_their_places_whatever_the_order_of_replies() {
     let rules = |delays: [u64; 2], last: &Gate| {
@@ -71,14 +71,14 @@ async fn what_a_stopped_cell_observed_does_not_shift_what_later_cells_observe() 
     held.reached(1).await;
     handle.abandon().await;
     held.open();
-    // With another limit, today's budget is another one; what the cell read stays.
+    // A different limit changes the current budget, but not what the cell has read.
     let left = (stage.limits.calls_max - 2).to_string();
     stage.limits.calls_max += 100;
     let result = stage.resume(&engine_on(disk), &run).unwrap().join().await;
     assert_eq!(result.answer.map(|answer| answer.text), Some(left), "{:?}", result.error);
 }
 
-/// A value on record answers only the question that it was recorded for.
+/// A recorded value answers only the request it was recorded for.
 #[tokio::test]
 async fn an_observation_of_something_else_is_a_divergence() {
     let held = Gate::new();
@@ -107,7 +107,7 @@ async fn an_observation_of_something_else_is_a_divergence() {
     expect!["frame `0` asks for `budget` where the journal recorded `weather`"].assert_eq(&error.to_string());
 }
 
-/// An embedding server that is there for one process and away for the next.
+/// An embedding server that is available to one process and not to the next.
 struct Moody {
     is_up: Arc<AtomicBool>,
 }
@@ -159,8 +159,8 @@ async fn a_search_by_meaning_is_taken_from_the_record_when_the_embedding_model_i
     assert_eq!(result.answer.map(|answer| answer.text).as_deref(), Some("b.md"), "{:?}", result.error);
 }
 
-/// A call fails, the cell catches it and prints; then the process dies before the model is asked again. The call would be
-/// answered now.
+/// A call fails, the cell catches it and prints; then the process dies before the model is called again. The call
+/// would succeed now.
 #[tokio::test]
 async fn a_failure_that_a_cell_has_seen_is_a_fact_once_the_cell_is_on_record() {
     let code = "try:\n    said = llm_query('one')\nexcept ModelError:\n    said = 'nothing'\nprint(len(context), said)";

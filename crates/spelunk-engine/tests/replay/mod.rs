@@ -1,6 +1,6 @@
-//! Replay: a run is a program and a journal. A seed makes a program out of everything that comes in from outside, kills
-//! the process at some writes, and lets each later process find other delays, other replies and other budgets. None of
-//! them diverges, and the journal alone leads to the same answer once more.
+//! Replay: a run is a program and a journal. A seed generates a program that uses every kind of external input, kills
+//! the process at some writes, and gives each later process different delays, replies and budgets. None of them
+//! diverges, and the journal alone yields the same answer again.
 
 mod doors;
 mod program;
@@ -23,7 +23,7 @@ const CALLS_MAX: u64 = 1_000;
 const FILES: [(&str, &str); 2] =
     [("a.md", "Alpha is first.\nAlpha is red.\n"), ("b.md", "Beta is second.\nBeta is blue.\n")];
 
-/// `SPELUNK_SEED=7 cargo test -p spelunk-engine replay` runs that seed alone.
+/// `SPELUNK_SEED=7 cargo test -p spelunk-engine replay` runs only that seed.
 #[tokio::test]
 async fn a_program_of_every_door_never_diverges_and_its_journal_alone_gives_its_answer() {
     let seeds: Vec<u64> = match std::env::var("SPELUNK_SEED") {
@@ -41,17 +41,17 @@ async fn a_program_of_every_door_never_diverges_and_its_journal_alone_gives_its_
         });
         (n_crashes, n_limits) = (n_crashes + n_died, n_limits + n_stopped);
     }
-    // Processes do die and limits do stop them, or this shows nothing.
+    // Enough processes must die and hit limits for this to show anything.
     let is_enough = n_crashes >= seeds.len() / 2 && n_limits >= seeds.len() / 10;
     assert!(is_enough || seeds.len() == 1, "{n_crashes} crashes, {n_limits} limits in {} runs", seeds.len());
 }
 
-/// Runs one seed through its crashes; says how often the process died, and how often a limit stopped it.
+/// Runs one seed through its crashes; returns how often the process died, and how often a limit stopped it.
 async fn play(seed: u64) -> (usize, usize) {
     let mut dice = Dice(seed);
     let cells = Cells::roll(&mut dice);
     let mut disk = FaultDisk::sound();
-    // Kept to the end: the journal names the documents of the process that began the run.
+    // Kept to the end: the journal refers to the documents of the process that started the run.
     let (mut stages, mut n_died, mut n_stopped) = (Vec::new(), 0, 0);
     for n_before in 0..=dice.below(N_CRASHES_MAX) {
         let dying = Arc::new(disk.dying_at(1 + dice.below(60)));
@@ -97,7 +97,7 @@ async fn play(seed: u64) -> (usize, usize) {
     (n_died, n_stopped)
 }
 
-/// A process with delays, replies and a budget of its own.
+/// A process with its own delays, replies and budget.
 fn stage(cells: &Cells, dice: &mut Dice, calls_max: u64) -> Stage {
     let mut stage = Stage::new(&FILES, cells.rules(dice));
     stage.strategy = Strategy::Repl;
@@ -122,7 +122,7 @@ fn journal_is_empty(disk: &FaultDisk) -> bool {
     only_run(&copy.files()).is_none_or(|run| events(&engine_on(Arc::new(copy)), &run).is_empty())
 }
 
-/// What happened, a line each.
+/// The events, one per line.
 fn facts_of(events: &[Event]) -> String {
     spelunk_testkit::facts(events).join("\n")
 }
@@ -135,7 +135,7 @@ fn copy_of(disk: &FaultDisk) -> FaultDisk {
     copy
 }
 
-/// It has its answer, and the journal without its end leads to the same one when nobody answers any more.
+/// The run has its answer, and the journal without its end yields the same one from a server that never answers.
 async fn check(cells: &Cells, disk: &Arc<FaultDisk>, ended: RunResult, calls_max: u64) {
     let answer = match (ended.answer, ended.error) {
         (Some(answer), _) => answer,
@@ -146,7 +146,7 @@ async fn check(cells: &Cells, disk: &Arc<FaultDisk>, ended: RunResult, calls_max
         |event: &Event| event.frame == FrameId::root() && matches!(event.kind, EventKind::FrameClosed { .. });
     let end = written.iter().rposition(is_end).expect("an answer closes the root");
     if written[end..].iter().any(|event| matches!(event.kind, EventKind::RunResumed { .. })) {
-        // It died between its answer and its end; what is left without the answer is a run of the process before.
+        // It died between its answer and its end; without the answer, the rest is a run of the previous process.
         return;
     }
     let facts = written[..end].iter().map(|event| (event.frame.clone(), event.kind.clone())).collect();
@@ -159,7 +159,7 @@ async fn check(cells: &Cells, disk: &Arc<FaultDisk>, ended: RunResult, calls_max
     engine.workspace().create_journal(&ended.run).append(written[0].at_ms, facts).unwrap();
     let mut silent = Stage::new(&FILES, [on("*").always(status(400))]);
     silent.strategy = Strategy::Repl;
-    // A higher one would let it ask what was refused.
+    // A higher one would allow calls that were refused.
     silent.limits.calls_max = calls_max;
     let result = silent.resume(&engine, &ended.run).unwrap().join().await;
     let text = result.answer.map(|answer| answer.text);

@@ -1,11 +1,11 @@
-//! Programs out of every door: replies, typed batches with corrections, children, budgets, searches, the clock, refused
-//! answers, and cells that a limit stops.
+//! Programs that use every kind of external input: replies, typed batches with corrections, children, budgets,
+//! searches, the clock, refused answers, and cells that a limit stops.
 
 use spelunk_testkit::{Rule, status, when};
 
 use crate::stage::Dice;
 
-/// The cells that a scripted model writes, one in each turn; the last one answers.
+/// The cells that a scripted model writes, one per turn; the last one answers.
 pub(super) struct Cells {
     cells: Vec<String>,
     asked: Vec<Asked>,
@@ -37,7 +37,7 @@ impl Cells {
             for _ in 0..=dice.below(4) {
                 code += &made.statement(dice);
             }
-            // A cell that is stopped has done nothing, so an answer that it offered was never offered.
+            // A stopped cell has no effect, so any answer it offered was never offered.
             if is_endless || std::mem::take(&mut may_refuse) {
                 code += "try:\n    FINAL('')\nexcept ValueError as e:\n    print('refused', len(context))\n";
             }
@@ -51,7 +51,7 @@ impl Cells {
         made
     }
 
-    /// One thing that comes from outside.
+    /// One external input.
     fn statement(&mut self, dice: &mut Dice) -> String {
         match dice.below(7) {
             0 => format!("print(llm_query('{}'))\n", self.ask(Kind::Plain)),
@@ -88,7 +88,7 @@ impl Cells {
         self.cells.join("\n")
     }
 
-    /// How one process finds the outside: when replies come, and what they are.
+    /// The environment of one process: when replies arrive, and what they are.
     pub(super) fn rules(&self, dice: &mut Dice) -> Vec<Rule> {
         let turns = self.cells.iter().enumerate();
         let mut rules = vec![when(|prompt| prompt.contains("The budget is used up.")).reply("Some of it.")];
@@ -100,8 +100,8 @@ impl Cells {
     }
 }
 
-/// The root is told apart by its question, and its turns by the cells it has written. The last one is written again where
-/// a busy machine stopped it.
+/// The root is recognised by its question, and its turns by the cells it has written. The last one is written again
+/// if a busy machine stopped it.
 fn turn(idx: usize, last: usize, code: &str) -> Rule {
     let (this, before) = (format!("# cell {idx}\n"), idx.checked_sub(1).map(|idx| format!("# cell {idx}\n")));
     let is_turn = move |prompt: &str| {

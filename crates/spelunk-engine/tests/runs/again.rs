@@ -1,5 +1,5 @@
-//! A run that a limit stopped with a partial answer continues to a whole one under a higher limit. Nothing that was paid is
-//! paid again, and an unchanged limit is a refusal that names it.
+//! A run that a limit stopped with a partial answer continues to a complete one under a higher limit. Nothing is paid
+//! for twice, and an unchanged limit is refused by name.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ const FIRST: &str = "```repl\nsaid = llm_query('first? ' + context)\nprint(said)
 const SECOND: &str = "```repl\nmore = llm_query_batched(['second?', 'third?'])\nprint([type(item).__name__ for item in more])\n```";
 const LAST: &str = "```repl\nFINAL(said + ' ' + ' '.join(more))\n```";
 
-/// What a model that is asked to conclude says.
+/// The reply of a model that is asked to conclude.
 fn concluding() -> Rule {
     when(|prompt| prompt.contains("The budget is used up.")).reply("I could only see a part.").usage(100, 10)
 }
@@ -63,7 +63,7 @@ async fn under_a_higher_limit_refused_calls_are_made_and_the_answer_is_whole() {
     stage.limits.calls_max = 20;
     let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;
     whole(&resumed, "one two three");
-    // Only the place of the conclusion was asked twice: once for that, and once for the turn.
+    // Only the call id of the conclusion was used twice: once for that, and once for the turn.
     let received = (0..6).map(|idx| stage.server.times_received(&format!("0#{idx}"))).collect::<Vec<_>>();
     assert_eq!(received, [1, 1, 1, 1, 1, 2]);
     let view = view(&events(&engine, &stopped.run));
@@ -106,7 +106,7 @@ async fn under_a_higher_limit_refused_calls_are_made_and_the_answer_is_whole() {
         frame.closed     0 answered uncited
         run.finished     answered"#]]
     .assert_eq(&told(&engine, &stopped.run));
-    // It is over now.
+    // The run is finished now.
     assert_eq!(
         refusal(stage.resume(&engine, &stopped.run)).to_string(),
         format!("run `{}` has its answer already", stopped.run.short())
@@ -126,7 +126,7 @@ async fn an_unchanged_or_lower_limit_is_named_with_the_flag_that_raises_it() {
     .assert_eq(&shown(&refused, &stopped.run));
     stage.limits.calls_max = 3;
     assert!(refusal(stage.resume(&engine, &stopped.run)).to_string().ends_with("and that limit is 3 now"));
-    // A refusal leaves no mark, and another limit is none of its business.
+    // A refusal records nothing, and raising another limit does not help.
     stage.limits.tokens_max = u64::MAX;
     refusal(stage.resume(&engine, &stopped.run));
     assert_eq!(events(&engine, &stopped.run).len(), n_events);
@@ -172,7 +172,7 @@ async fn every_limit_on_money_is_named_and_can_be_raised() {
     }
 }
 
-/// A clock that stands where it was put.
+/// A clock that does not advance by itself.
 #[derive(Default)]
 struct SetClock(AtomicU64);
 
@@ -191,7 +191,7 @@ async fn a_run_out_of_time_continues_when_it_is_given_more() {
         on("0#2").reply("```repl\nFINAL('42')\n```"),
     ]);
     let (engine, run) = with_little_time_left(&stage, &gate).await;
-    // Five seconds of a hundred are left, which is for concluding.
+    // Five seconds of a hundred are left, which are reserved for concluding.
     stage.limits.run_ms_max = 100_000;
     partial(&stage.resume(&engine, &run).unwrap().join().await, ErrorCode::TimeExhausted);
     let refused = refusal(stage.resume(&engine, &run));

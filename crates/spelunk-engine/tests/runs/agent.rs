@@ -1,4 +1,4 @@
-//! Runs of agents: tools, scripts, budgets, refusals, what is asked later, and the files that are left.
+//! Runs of agents: tools, scripts, budgets, refusals, follow-up questions, and the resulting files.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use spelunk_types::{Event, EventKind, RunId, SourceSpec, Strategy, Text};
 use super::{NOTE, refusal, shown, told};
 use crate::stage::{PATIENCE, Stage, engine_on, events, model};
 
-/// An agent whose input is not shown to it at once.
+/// An agent whose input is too large for the first message.
 fn stage(files: &[(&str, &str)], rules: Vec<Rule>) -> Stage {
     let mut stage = Stage::new(files, rules);
     (stage.strategy, stage.limits.inline_chars_max) = (Strategy::Agent, 10);
@@ -27,13 +27,13 @@ fn text(text: &Text) -> String {
     }
 }
 
-/// What each tool said, by name.
+/// The output of each tool call, by name.
 fn said(events: &[Event]) -> Vec<String> {
     let said = |event: &Event| {
         let EventKind::ToolRan { name, output, failed, .. } = &event.kind else { return None };
         let how = if *failed { "refused" } else { "done" };
         let output = text(output);
-        // The check is the same each time; a story shows it.
+        // The check is the same each time; a trajectory shows it.
         let output =
             if output.starts_with("Before this is taken") { "(check it)" } else { output.trim_end() };
         Some(format!("{name} {how}: {output}"))
@@ -403,7 +403,7 @@ fn files_of(engine: &Engine, run: &RunId) -> BTreeMap<String, String> {
     let home = tempfile::tempdir().unwrap();
     Projection::rebuild(engine.workspace(), run, DerivedFiles::within(home.path())).unwrap();
     let once = files(home.path());
-    // Over what is there already it gives the same.
+    // Rebuilding over existing files gives the same.
     Projection::rebuild(engine.workspace(), run, DerivedFiles::within(home.path())).unwrap();
     assert_eq!(files(home.path()), once);
     once

@@ -1,4 +1,4 @@
-//! One purse for the whole tree: what is reserved before sending bounds what is sent, whatever happens at once.
+//! One budget for the whole tree: reservations before sending bound what is sent, whatever happens concurrently.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::stage::{Stage, engine_on, events, survey, view};
 /// What one `prompt("call 00")` reserves: 4 + 3 tokens of text and 50 of reply, at a micro-dollar each.
 const ESTIMATE: u64 = 57;
 
-/// Fifty calls at once under these limits. None is answered before all have asked for money.
+/// Fifty calls at once under these limits. None is answered before all have requested a reservation.
 async fn fifty_at_once(limit: impl Fn(&mut Limits)) -> (Stage, RunResult) {
     let gate = Gate::new();
     let mut stage = Stage::new(&NOTE, [on("0#*").gate(&gate).reply("yes").usage(10, 10)]);
@@ -118,7 +118,7 @@ async fn cached_replies_are_free_even_when_nothing_is_left() {
     let free = stage.ask(&engine, "").await;
     assert_eq!((free.outcome, free.answer), (RunOutcome::Answered, Some(answer("yes yes"))));
     assert_eq!(view(&events(&engine, &free.run)).spent, Usage::default());
-    // What is not in the cache is refused without a request.
+    // What is not cached is refused without a request.
     stage.program = Some(ask_in_turn(&["first", "third"]));
     let stopped = stage.ask(&engine, "").await;
     assert_eq!(stopped.outcome, RunOutcome::Partial { stopped_by: ErrorCode::CallsExhausted });
@@ -135,7 +135,7 @@ async fn cached_replies_are_free_even_when_nothing_is_left() {
     assert_eq!(stage.server.requests().len(), 2);
 }
 
-/// What an attempt of `prompt("call 00")` counts that was cut off after its first piece.
+/// The charge for an attempt of `prompt("call 00")` that was cut off after its first piece.
 const WASTED: u64 = 5;
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn an_attempt_that_broke_off_is_paid_and_a_resumed_run_knows() {
     assert_eq!(failed.stopped_by(), Some(ErrorCode::ModelRequestRefused));
     let spent = view(&events(&engine, &failed.run)).spent;
     assert_eq!((spent.tokens(), spent.cost_microusd), (20 + WASTED, 20 + WASTED));
-    // The purse of the resumed run begins with all of it: the second call does not fit any more.
+    // The budget of the resumed run includes all of it: the second call no longer fits.
     stage.limits.tokens_max = 20 + WASTED + ESTIMATE - 1;
     let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;
     assert_eq!(resumed.stopped_by(), Some(ErrorCode::TokensExhausted));
@@ -163,7 +163,7 @@ async fn nobody_asks_again_once_attempts_in_vain_have_used_up_the_budget() {
     for (fault, tokens_max, n_asked) in [
         (Fault::CutStream, ESTIMATE + WASTED - 1, 1),
         (Fault::CutStream, ESTIMATE + 2 * WASTED - 1, 2),
-        // What was never answered costs nothing, and is asked again as often as ever.
+        // A request that was never answered costs nothing, and is retried as often as usual.
         (Fault::HangUp, ESTIMATE, 4),
     ] {
         let mut stage = Stage::new(&NOTE, [on("0#0").always(fault.clone())]);
@@ -195,7 +195,7 @@ async fn a_child_that_was_given_up_has_spent_what_it_had_been_sent() {
     assert!(view(&events(&engine, &result.run)).spent.tokens() > 200, "{facts}");
 }
 
-/// Whatever a provider does, no more requests are sent than `calls_max` says, and each is reported as a call.
+/// Whatever a provider does, at most `calls_max` requests are sent, and each is reported as a call.
 #[tokio::test]
 async fn every_request_counts_as_a_call_and_none_is_sent_beyond_calls_max() {
     for fault in [Fault::CutStream, Fault::HangUp, status(429).retry_after_ms(1).into(), status(500).into()] {
@@ -227,7 +227,7 @@ async fn requests_on_their_way_at_a_crash_are_counted_once_and_the_user_is_told(
     at_gate(&gate, 3).await;
     crashed.abandon().await;
     assert_eq!(view(&events(&engine, &run)).spent, Usage::default());
-    // The second process dies with the same requests on their way.
+    // The second process dies with the same requests in flight.
     let crashed = stage.resume(&engine, &run).unwrap();
     at_gate(&gate, 6).await;
     crashed.abandon().await;
@@ -285,7 +285,7 @@ async fn a_request_that_was_given_up_in_order_is_counted_then_and_not_again() {
     assert_eq!((seen.n_paid_calls(), seen.warnings.len()), (2, 0));
 }
 
-/// A process that dies while a request is on its way leaves a journal that knows of it.
+/// If a process dies while a request is in flight, the journal knows of the request.
 #[tokio::test]
 async fn no_request_is_sent_before_its_start_is_written() {
     let mut stage = Stage::new(&NOTE, [on("0#*").reply("yes")]);
@@ -294,7 +294,7 @@ async fn no_request_is_sent_before_its_start_is_written() {
     let engine = engine_on(disk.clone());
     let mut joined = Box::pin(stage.start(&engine, "").unwrap().join());
     disk.hold(true);
-    // Nothing tells that a request is not sent, so it gets time to be wrong.
+    // Nothing signals that a request is not sent, so wait a while for a wrong one.
     let watched = tokio::time::timeout(Duration::from_millis(300), &mut joined).await;
     assert!(watched.is_err(), "it cannot end");
     assert_eq!(stage.server.requests(), []);
@@ -302,7 +302,7 @@ async fn no_request_is_sent_before_its_start_is_written() {
     assert_eq!(joined.await.answer, Some(answer("2 replies")));
 }
 
-/// A model of another machine whose price nobody knows.
+/// A model on another machine without a known price.
 fn unpriced() -> Arc<dyn Model> {
     let (base_url, name) = ("https://192.0.2.1/v1".to_owned(), "unknown".to_owned());
     let options = ModelOptions { base_url, name, key: None, price: None, label_calls: false };

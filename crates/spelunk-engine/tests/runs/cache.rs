@@ -1,4 +1,4 @@
-//! The reply cache: what was paid for once is free for the same question to the same model over the same text.
+//! The reply cache: a reply that was paid for is free for the same question to the same model about the same text.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn records(disk: &FaultDisk) -> Vec<String> {
     disk.files().into_keys().filter(|name| name.starts_with("replies-v1/")).collect()
 }
 
-/// A disk and an engine on it that has asked once.
+/// A disk, and an engine on it that has run once.
 async fn warm(stage: &Stage) -> (Arc<FaultDisk>, Engine) {
     let disk = Arc::new(FaultDisk::sound());
     let engine = engine_on(disk.clone());

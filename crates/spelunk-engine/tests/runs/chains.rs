@@ -1,4 +1,5 @@
-//! Chains of models: who is asked when one is out, silent or full, who answered, and what it cost.
+//! Chains of models: which fallback is called when a model is unavailable, silent or overloaded, which one answered,
+//! and what it cost.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use spelunk_types::{CallId, Explain, ModelRef};
 use super::{NOTE, answer, ask_at_once, ask_in_turn, told_without_waste};
 use crate::stage::{Stage, engine_on, events, view};
 
-/// Short enough to wait for; nothing that a stand-in sends takes as long.
+/// Short enough to wait for; no fallback takes as long.
 const PATIENCE_MS: u64 = 400;
 
 /// A model of another server, at 3 dollars per million tokens of output.
@@ -28,7 +29,7 @@ fn stand_in(base_url: &str) -> Arc<dyn Model> {
     Arc::new(OpenAiModel::new(options).unwrap())
 }
 
-/// A stage whose model has this server behind it.
+/// A stage whose model has this server as its fallback.
 fn stage(rules: impl IntoIterator<Item = Rule>, spare: &ModelServer) -> Stage {
     let mut stage = Stage::new(&NOTE, rules);
     stage.stand_ins = vec![stand_in(&spare.base_url())];
@@ -57,7 +58,7 @@ async fn the_first_model_answers_where_it_can_and_costs_what_it_costs() {
     let result = stage.ask(&engine, "").await;
     assert_eq!(result.answer, Some(answer("yes")));
     assert_eq!(spare.requests(), []);
-    // The dearer stand-in was reserved for, and is not paid.
+    // The more expensive fallback was reserved for, but not paid.
     assert_eq!(view(&events(&engine, &result.run)).spent.cost_microusd, 2);
 }
 
@@ -77,7 +78,7 @@ async fn an_outage_before_the_first_word_asks_the_next_at_its_own_price() {
     }
 }
 
-/// A reply that does not come, or not to its end, is the stand-in's.
+/// A reply that does not arrive, or not completely, comes from the fallback.
 async fn handed_over(rule: Rule, n_paid: usize) -> String {
     let spare = ModelServer::start([yes()]).await;
     let mut stage = stage([rule], &spare);
@@ -154,12 +155,12 @@ async fn when_all_are_out_each_is_asked_once_for_an_attempt_and_the_last_error_i
 #[tokio::test]
 async fn a_storm_of_refusals_is_waited_out_at_its_model_alone_and_handed_over_when_it_lasts() {
     let storm = || status(429).retry_after_ms(1);
-    // Over after one wait: the model that was asked answers.
+    // It ends after one wait: the requested model answers.
     let spare = ModelServer::start([yes()]).await;
     let passing = stage([on("0#0").fault(storm()).reply("yes").usage(1, 1)], &spare);
     assert_eq!(passing.ask(&engine(), "").await.answer, Some(answer("yes")));
     assert_eq!((passing.server.requests().len(), spare.requests().len()), (2, 0));
-    // It does not end: ten calls are answered by the stand-in, which is asked for each of them once.
+    // It does not end: ten calls are answered by the fallback, which is called once for each.
     let mut lasting = stage([on("0#*").always(storm())], &spare);
     lasting.program = Some(ask_at_once(10));
     assert_eq!(lasting.ask(&engine(), "").await.answer, Some(answer("10 replies")));
@@ -187,7 +188,7 @@ async fn a_stand_in_whose_window_is_too_short_is_passed_over() {
     assert_eq!(stage.ask(&engine(), "").await.answer, Some(answer("yes")));
 }
 
-/// A model with a rate.
+/// A model with a rate limit.
 struct Rated(Arc<dyn Model>, u64);
 
 impl Model for Rated {
@@ -220,6 +221,6 @@ async fn a_stand_in_is_asked_at_its_own_rate_and_not_at_that_of_the_model_it_sta
     let began = Instant::now();
     assert!(stage.ask(&engine(), "").await.answer.is_some());
     assert!(began.elapsed() >= Duration::from_secs(1), "{:?}", began.elapsed());
-    // The silent one was asked once and rests: nobody waits for it again.
+    // The silent one was called once and rests: nobody waits for it again.
     assert_eq!((stage.server.requests().len(), spare.requests().len()), (1, 7));
 }

@@ -1,4 +1,4 @@
-//! Coverage is what was answered, and evidence is what was shown: parts that failed were not read, and a finding counts
+//! Coverage counts what was answered, and evidence what was shown: failed parts were not read, and a finding counts
 //! only inside the part its analyst saw.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use spelunk_types::{ErrorCode, Found, Grounding, RunOutcome, Strategy};
 
 use crate::stage::{Stage, engine_on, events, view};
 
-/// Twelve lines each, which are read in parts of four.
+/// Twelve lines each, read in parts of four.
 fn log(name: &str) -> String {
     let lines: Vec<String> =
         (1..=12).map(|line| format!("09:{line:02} INFO {name} did step {line}\n")).collect();
@@ -25,7 +25,7 @@ fn stage(files: &[(&str, &str)], rules: Vec<Rule>) -> Stage {
     stage
 }
 
-/// The line of the report, and the same numbers as the record has them.
+/// The coverage line of the report, and the same numbers from the journal.
 async fn covered(stage: &Stage) -> (String, (u64, u64, u64, u64)) {
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "Review it").await;
@@ -89,10 +89,10 @@ async fn what_a_limit_leaves_unread_is_counted_and_not_begun() {
           - a.log line 4, a.log line 5, a.log line 6 and 595 more: The run has made all the calls it may."]]
     .assert_eq(coverage);
     let seen = view(&events(&engine, &stopped.run));
-    // The root, three parts that were read and 256 that were refused, and what puts the findings together.
+    // The root, three parts that were read and 256 that were refused, and the synthesis.
     let frames: Vec<String> = seen.frames.keys().map(ToString::to_string).collect();
     assert_eq!((frames.len(), frames.last().unwrap().as_str()), (261, "0.600"));
-    // What was not begun has its place, and is read under a higher limit.
+    // Tasks that were not started keep their ids, and are read under a higher limit.
     stage.limits.calls_max = 1000;
     let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;
     assert_eq!(resumed.outcome, RunOutcome::Answered, "{:?}", resumed.error);
@@ -104,7 +104,7 @@ async fn what_a_limit_leaves_unread_is_counted_and_not_begun() {
 #[tokio::test]
 async fn an_analyst_is_not_believed_about_lines_that_it_was_not_shown() {
     let a = log("a");
-    // It saw lines 1 to 4, and what it says of line 11 is even true.
+    // It saw lines 1 to 4; what it says of line 11 happens to be true.
     let found = r#"[
         {"type": "error", "summary": "Seen", "line": 2, "evidence": "a did step 2"},
         {"type": "error", "summary": "Guessed", "line": 11, "evidence": "a did step 11", "severity": "high"}
@@ -136,7 +136,7 @@ async fn an_analyst_is_not_believed_about_lines_that_it_was_not_shown() {
     assert_eq!(places, [("Guessed", None, Some(Found::Missing)), ("Seen", Some(2), Some(Found::Exact))]);
 }
 
-/// What is cited after a question for which only some passages were shown.
+/// The citations after a question for which only some passages were shown.
 async fn cited(engine: &Engine, strategy: Strategy) -> (Vec<String>, Grounding) {
     let filler = "The weather was fine and nobody wrote anything down on that day at all.\n".repeat(60);
     let text = format!("The pump was replaced by Ada.\n{filler}A secret was kept here.\n");

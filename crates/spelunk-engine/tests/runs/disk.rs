@@ -1,4 +1,4 @@
-//! A disk in memory that a test makes slow or full, and well again, while a run is on it.
+//! An in-memory disk that a test can make slow or full, and restore, during a run.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

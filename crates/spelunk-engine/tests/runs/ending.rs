@@ -1,4 +1,5 @@
-//! The ways in which a run ends without an answer: cancelled, broken, diverged, out of disk, taken by another process.
+//! The ways in which a run ends without an answer: cancelled, broken, diverged, out of disk, taken by another
+//! process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -77,7 +78,7 @@ async fn a_run_is_cancelled_by_its_name_while_it_lives() {
     assert!(!engine.cancel(&cancelled.run), "it has ended");
 }
 
-/// The journal's queue is full of waiting children that nobody polls any more; the end must still get through.
+/// The journal's queue is full of waiting children that are no longer polled; the end must still get through.
 #[tokio::test]
 async fn a_wide_run_that_is_cancelled_while_the_disk_is_slow_records_its_end() {
     let mut stage = Stage::new(&NOTE, []);
@@ -91,7 +92,7 @@ async fn a_wide_run_that_is_cancelled_while_the_disk_is_slow_records_its_end() {
     let engine = engine_on(disk.clone());
     let handle = stage.start(&engine, "").unwrap();
     disk.hold(true);
-    // Each turn of the driver puts at least a hundred children into the queue.
+    // Each turn of the driver adds at least a hundred children to the queue.
     for _ in 0..500 {
         tokio::task::yield_now().await;
     }
@@ -106,7 +107,7 @@ async fn a_wide_run_that_is_cancelled_while_the_disk_is_slow_records_its_end() {
     assert_eq!(told(&engine, &cancelled.run).lines().last(), Some("run.finished     cancelled"));
 }
 
-/// Asks, then panics as long as it is told to.
+/// Sends a prompt, then panics while the flag is set.
 fn breaking(is_broken: &Arc<AtomicBool>) -> Program {
     let is_broken = Arc::clone(is_broken);
     program(move |frame, task| {
@@ -151,7 +152,7 @@ async fn a_panic_in_a_program_fails_its_run_and_no_other() {
     .assert_eq(&told(&engine, &failed.run));
     gate.open();
     assert_eq!(other.join().await.answer, Some(answer("sound")));
-    // A program that was mended goes on from there.
+    // The fixed program continues from there.
     is_broken.store(false, Ordering::Relaxed);
     let resumed = broken.resume(&engine, &failed.run).unwrap().join().await;
     assert_eq!(resumed.answer, Some(answer("one")));
@@ -166,7 +167,7 @@ async fn a_program_that_asks_something_else_is_stopped_before_it_sends() {
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let failed = stage.ask(&engine, "").await;
     let run = failed.run;
-    // Neither what was settled nor what was only started may change.
+    // Neither settled nor merely started calls may change.
     for (words, call) in [(&["other", "second"], "0#0"), (&["first", "other"], "0#1")] {
         stage.program = Some(ask_in_turn(words));
         let diverged = stage.resume(&engine, &run).unwrap().join().await;
@@ -185,7 +186,7 @@ async fn a_program_that_asks_something_else_is_stopped_before_it_sends() {
 
 #[tokio::test]
 async fn a_full_disk_stops_the_run_and_freed_space_lets_it_go_on() {
-    // The start takes two writes. How many follow depends on what the scribe finds in its queue: at least four.
+    // The start takes two writes. How many follow depends on the journal writer's batches: at least four.
     for n in 4.. {
         let stage = Stage::new(&NOTE, [on("0#0").reply("42.")]);
         let full = Arc::new(FaultDisk::sound().full_at(n));
@@ -210,7 +211,7 @@ async fn a_full_disk_stops_the_run_and_freed_space_lets_it_go_on() {
     }
 }
 
-/// A reply may be computed with while it is on its way to the disk; a question that may follow from it waits.
+/// A reply may be used while it is being written to disk; a prompt that may depend on it waits.
 #[tokio::test]
 async fn no_question_is_sent_before_the_reply_before_it_is_on_disk() {
     let gate = Gate::new();
@@ -232,7 +233,8 @@ async fn no_question_is_sent_before_the_reply_before_it_is_on_disk() {
     at_gate(&gate, 1).await;
     disk.hold(true);
     gate.open();
-    // The run is driven while it is watched. Nothing tells that a request is not sent, so it gets time to be wrong.
+    // The run is driven while it is watched. Nothing signals that a request is not sent, so wait a while for a wrong
+    // one.
     let watched = tokio::time::timeout(Duration::from_millis(300), &mut joined).await;
     assert!(watched.is_err(), "it cannot end");
     assert!(has_reply.load(Ordering::Relaxed), "the reply was not waited for");
@@ -244,7 +246,8 @@ async fn no_question_is_sent_before_the_reply_before_it_is_on_disk() {
 
 #[tokio::test]
 async fn nothing_more_is_sent_once_the_disk_is_full() {
-    // Eight calls wait for one place. The disk is full at the first reply, so the seven others would be paid in vain.
+    // Eight calls wait for one permit. The disk is full at the first reply, so the seven others would be paid for in
+    // vain.
     let gate = Gate::new();
     let mut stage = Stage::new(&NOTE, [on("0#*").gate(&gate).reply("yes")]);
     stage.limits.calls_parallel_max = 1;
@@ -266,7 +269,7 @@ async fn nothing_more_is_sent_once_the_disk_is_full() {
 
 #[tokio::test]
 async fn nothing_more_is_sent_again_once_the_disk_is_full() {
-    // All eight calls have their start on record, so a resumed run writes nothing before it sends them again.
+    // The journal has the start of all eight calls, so a resumed run writes nothing before it sends them again.
     let gate = Gate::new();
     let mut stage = Stage::new(&NOTE, [on("0#*").gate(&gate).reply("yes")]);
     stage.program = Some(ask_at_once(8));
@@ -320,7 +323,7 @@ async fn a_run_of_another_process_is_not_resumed() {
     .assert_eq(&shown(&refused, &run).replace(&format!("pid {pid}"), "pid PID"));
     gate.open();
     assert_eq!(handle.join().await.answer, Some(answer("42.")));
-    // The lock went with the run, and the refusal left no mark on the journal.
+    // The lock was released with the run, and the refusal recorded nothing.
     let refused = refusal(stage.resume(&second, &run));
     assert_eq!(refused.to_string(), format!("run `{}` has its answer already", run.short()));
     assert_eq!(view(&events(&second, &run)).n_resumed, 0);

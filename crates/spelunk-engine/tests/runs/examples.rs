@@ -1,4 +1,4 @@
-//! The worked examples of the source documents, from files to report: a service in Python, and a pipeline of data.
+//! The worked examples of the source documents, from files to report: a Python service and a data pipeline.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ async fn check(files: &[(&str, String)], expected: &Expect) {
     ));
 }
 
-/// One task fewer than by the formula: the hundred lines that `models.py` has left over go with the chunk before them.
+/// One task fewer than by the formula: the remaining hundred lines of `models.py` are added to the chunk before them.
 #[tokio::test]
 async fn example_a_a_service_in_python() {
     let files = [

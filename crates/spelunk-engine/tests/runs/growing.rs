@@ -1,5 +1,5 @@
-//! Files that are written to while they are read: a log that grows is read as far as it was seen, one that was cut or
-//! replaced is named, and no strategy passes over either in silence.
+//! Files that change while they are read: a growing log is read up to its scanned size, a truncated or replaced one
+//! is reported, and no strategy ignores either silently.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -84,7 +84,7 @@ async fn a_log_that_was_cut_or_replaced_is_named() {
         for strategy in [Strategy::Direct, Strategy::Search, Strategy::Map, Strategy::Repl] {
             let (result, warnings, _stage) = ask_after(strategy, change).await;
             assert!(warnings.iter().any(|warning| warning == told), "{strategy}: {warnings:?}");
-            // Whoever needs all of it fails with its name; whoever does not, says what is missing.
+            // A strategy that needs the whole file fails with its name; the others report what is missing.
             if strategy == Strategy::Search {
                 assert!(warnings.contains(&"`app.log` cannot be read any more".to_owned()), "{warnings:?}");
             } else if strategy == Strategy::Map {

@@ -1,5 +1,5 @@
-//! The recursive loop under attack: documents that pose as answers, code that reaches for more than it has, models that
-//! never stop, and replies that are broken.
+//! The recursive loop under attack: documents that pose as answers, code that tries to exceed its rights, models that
+//! never stop, and malformed replies.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ print(said)";
         [
             on("0#0").reply(cell(code)),
             on("0.0#0").reply(cell("print(rlm_query('even deeper', context))\nFINAL(len(context))")),
-            // At the deepest level a child is a plain question.
+            // At the maximum depth, a child is a plain question.
             on("0.0#1").reply("plain"),
             on("0#1").reply(cell("FINAL(said)")),
         ],

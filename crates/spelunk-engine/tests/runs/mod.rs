@@ -46,7 +46,7 @@ where
     Arc::new(move |frame, task| -> BoxFuture<'static, _> { Box::pin(solve(frame, task)) })
 }
 
-/// A program that asks these words one after the other and answers with all replies.
+/// A program that sends these words one after the other and answers with all replies.
 pub(crate) fn ask_in_turn(words: &'static [&'static str]) -> Program {
     program(move |frame, _| async move {
         let mut replies = Vec::new();
@@ -57,7 +57,7 @@ pub(crate) fn ask_in_turn(words: &'static [&'static str]) -> Program {
     })
 }
 
-/// A program that asks so many things at once and answers with how many replies there are.
+/// A program that sends `n_calls` prompts at once and answers with the number of replies.
 pub(crate) fn ask_at_once(n_calls: usize) -> Program {
     program(move |frame, _| async move {
         let prompts = (0..n_calls).map(|idx| prompt(&format!("call {idx:02}"))).collect();
@@ -75,25 +75,25 @@ pub(crate) fn answer(text: impl Into<String>) -> Answer {
     Answer { text: text.into(), citations: Vec::new(), grounding: Grounding::Uncited }
 }
 
-/// Waits until so many replies are held at the gate.
+/// Waits until this many replies are held at the gate.
 pub(crate) async fn at_gate(gate: &Gate, n_replies: u64) {
     timeout(PATIENCE, gate.reached(n_replies)).await.expect("the replies come to the gate");
 }
 
-/// The facts of a run, a line each.
+/// The events of a run, one per line.
 pub(crate) fn told(engine: &Engine, run: &RunId) -> String {
     facts(&events(engine, run)).join("\n")
 }
 
-/// The same without attempts that were paid in vain, and how many of those there are: how much of a reply came before
-/// it was given up may be chance.
+/// Like [`told`], without wasted attempts, and the number of those: how much of a reply arrived before it was
+/// abandoned may vary.
 pub(crate) fn told_without_waste(engine: &Engine, run: &RunId) -> (String, usize) {
     let (wasted, rest): (Vec<_>, Vec<_>) =
         facts(&events(engine, run)).into_iter().partition(|line| line.starts_with("call.wasted"));
     (rest.join("\n"), wasted.len())
 }
 
-/// An error as a user sees it: code, message, causes, hint. The run's name is chance.
+/// An error as a user sees it: code, message, causes, hint. The run's id is replaced because it is random.
 pub(crate) fn shown(error: &dyn Explain, run: &RunId) -> String {
     let mut lines = vec![format!("{}: {error}", error.code())];
     let mut cause = error.source();

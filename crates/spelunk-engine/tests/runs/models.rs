@@ -1,5 +1,5 @@
-//! What a run asks of models beyond text: schemas that providers hold them to, windows that are smaller than was thought,
-//! and others by name.
+//! What a run uses of models beyond text: schemas that providers enforce, windows that are smaller than assumed, and
+//! named models.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ fn engine() -> Engine {
     engine_on(Arc::new(FaultDisk::sound()))
 }
 
-/// What a provider says that takes no schemas.
+/// The error of a provider that does not support schemas.
 fn no_schema() -> impl Into<spelunk_testkit::Fault> {
     status(400).message("response_format is not supported with this model")
 }
 
-/// Calls in the order in which they came, each with whether it had a schema.
+/// Calls in order of arrival, each with whether it had a schema.
 fn asked(server: &ModelServer) -> Vec<(String, bool)> {
     let told = |request: spelunk_testkit::Recorded| {
         let has_schema = request.json()["response_format"]["type"] == "json_schema";
@@ -59,7 +59,7 @@ async fn a_sub_call_with_a_schema_is_held_to_it_by_the_provider() {
         Strategy::Repl,
         [
             on("0#0").reply(cell(TYPED)),
-            // Each typed call takes the place of its correction along with its own.
+            // Each typed call takes the id of its correction together with its own.
             on("0#5").reply(cell("FINAL(found[0]['n'])")),
             on("0#*").reply(r#"{"n": 42}"#),
         ],
@@ -93,7 +93,7 @@ async fn a_provider_without_schemas_is_asked_again_without_and_not_a_third_time(
     );
     stage.limits.retries_max = 0;
     let result = stage.ask(&engine(), QUESTION).await;
-    // The reply of 0#4 does not fit, which is found here as ever.
+    // The reply of 0#4 is invalid, which is detected here as usual.
     assert_eq!(answer(&result), "43");
     let expected = [
         ("0#0", false),
@@ -157,7 +157,7 @@ async fn a_search_whose_passages_are_too_long_is_asked_once_with_half_of_them() 
     assert!(lengths.len() == 3 && lengths[2] * 3 < lengths[1] * 2, "{lengths:?}");
 }
 
-/// Code that looks and prints so much.
+/// Code that prints a lot.
 fn much(letter: &str) -> String {
     cell(&format!("print(grep('magic'), '{letter}' * 3000)"))
 }
@@ -177,7 +177,7 @@ async fn a_turn_that_is_too_long_is_asked_once_with_half_of_the_conversation_and
             on("0#1").reply(much("b")),
             on("0#2").always(too_long()),
             on("0#3").reply(much("c")),
-            // What is left is held to its length from then on, by a summary.
+            // From then on a summary keeps the rest within the reduced length.
             on("0#4").fault(status(401)).reply("I looked for magic."),
             on("0#5").reply(cell("FINAL(42)")),
         ],
@@ -209,7 +209,7 @@ async fn a_summary_and_a_conclusion_that_are_too_long_are_done_without_or_with_h
     let result = stage.ask(&engine(), QUESTION).await;
     assert_eq!(answer(&result), "It is 42.");
     assert_eq!(result.stopped_by(), Some(spelunk_types::ErrorCode::TurnsExhausted));
-    // What was asked in vain is a summary: the turn goes on with what is left.
+    // The failed call is a summary: the turn continues with what is left.
     let asked: Vec<bool> =
         stage.server.requests().iter().map(|request| request.body.contains("Write a summary")).collect();
     assert_eq!(asked, [false, false, true, false, false, false]);
@@ -240,7 +240,7 @@ async fn an_agent_whose_turn_is_too_long_goes_on_with_half_of_the_conversation()
     assert_eq!(answer(&result), "It is 42.");
     let lengths = lengths(&stage);
     assert!(lengths[3] * 3 < lengths[2] * 2, "{lengths:?}");
-    // A call and its result go together: no provider takes one without the other.
+    // A call and its result stay together: no provider accepts one without the other.
     let sent = stage.server.requests()[3].json();
     let messages = sent["messages"].as_array().unwrap().clone();
     let of_role = |role: &str| messages.iter().filter(|message| message["role"] == role).count();
@@ -295,7 +295,7 @@ async fn a_child_asks_the_model_that_its_parent_names_and_a_resumed_run_needs_th
     assert!(refused.to_string().contains("slow"), "{refused}");
 }
 
-/// A roster with one model, `fast`, which can be opened or not.
+/// Named models with one entry, `fast`, which can be opened or not.
 fn roster(fast: &ModelServer, is_open: bool) -> NamedModels {
     let model = other(fast);
     let open = move |_: &str| if is_open { Ok(Arc::clone(&model)) } else { Err("it has no key".to_owned()) };
@@ -313,7 +313,7 @@ async fn a_model_that_could_not_be_asked_is_refused_again_when_the_run_resumes()
     let engine = |is_open| engine_on(Arc::clone(&disk) as _).with_named_models(roster(&fast, is_open));
     let result = stage.ask(&engine(false), QUESTION).await;
     assert!(answer(&result).starts_with("model-unauthorized"), "{}", answer(&result));
-    // Its key is there by now.
+    // Its key is available by now.
     let resumed = stage.resume(&engine(true), &result.run).unwrap().join().await;
     assert_eq!(answer(&resumed), "the model 'fast' cannot be asked: it has no key");
     assert_eq!(fast.requests().len(), 0);

@@ -1,4 +1,4 @@
-//! What is no answer: a block of code, a call of a tool, nothing at all. Whichever strategy gets it, the model is asked once
+//! What is not an answer: a block of code, a tool call, an empty reply. In every strategy, the model is asked once
 //! more, and the run ends with an error or a partial answer in words.
 
 use std::sync::Arc;
@@ -156,7 +156,7 @@ async fn a_session_that_concludes_with_code_is_asked_once_more_and_ends() {
         model-stuck: frame `0` got no answer: the reply is only a block of code, also after it was asked for again
         hint: ask in other words, or choose a stronger model"]],
     );
-    // Four times the same, and two conclusions.
+    // Four identical replies, and two conclusions.
     assert_eq!(scene.stage.server.requests().len(), 6);
     let scene = Scene::of(
         Strategy::Repl,

@@ -1,4 +1,5 @@
-//! The files and the report of a run: the same however often they are written, for runs of every kind and at any moment.
+//! The files and the report of a run: the same however often they are written, for runs of every kind and at any
+//! moment.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -49,7 +50,7 @@ fn files(root: &Path) -> BTreeMap<String, String> {
     files
 }
 
-/// Writes the files piece by piece, with a flush after every `step` events.
+/// Writes the files incrementally, with a flush after every `step` events.
 fn written_in_steps(
     engine: &Engine,
     run: &RunId,

@@ -1,4 +1,5 @@
-//! What a run does not go on with: its own answer, another model, other settings, other documents, another program.
+//! What a run cannot be resumed with: its own answer, another model, other settings, other documents, another
+//! program.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use spelunk_types::{BlobId, EventKind, RunId};
 use super::{NOTE, answer, ask_in_turn, refusal, shown};
 use crate::stage::{Stage, engine_on, events};
 
-/// A run of the direct strategy that failed and could be resumed.
+/// A run of the direct strategy that failed and can be resumed.
 async fn failed_run() -> (Stage, Engine, RunId) {
     let stage = Stage::new(&NOTE, [on("0#0").fault(status(400)).reply("42.")]);
     let engine = engine_on(Arc::new(FaultDisk::sound()));
@@ -55,7 +56,7 @@ fn short(digest: &BlobId) -> String {
     digest.as_str().chars().take(8).collect()
 }
 
-/// Prompts come with the engine, so a journal of another engine stands in for them.
+/// Prompts are part of the engine, so a journal of another engine stands in for changed ones.
 #[tokio::test]
 async fn other_prompts_or_settings_are_refused() {
     let (stage, engine, run) = failed_run().await;
@@ -79,7 +80,7 @@ async fn other_prompts_or_settings_are_refused() {
 #[tokio::test]
 async fn limits_that_shape_the_path_are_those_of_the_start() {
     let (mut stage, engine, run) = failed_run().await;
-    // Under these limits, only a part of the document would be read and the prompt would be another.
+    // Under these limits, only part of the document would be read and the prompt would differ.
     (stage.limits.direct_tokens_max, stage.limits.root_output_tokens_max) = (1, 7);
     let resumed = stage.resume(&engine, &run).unwrap().join().await;
     assert_eq!(resumed.answer, Some(answer("42.")));
@@ -111,7 +112,7 @@ async fn a_program_run_without_its_program_is_refused() {
         settings-changed: run `RUN` was driven by a program that is not here
         hint: resume it from the program that started it"]]
     .assert_eq(&shown(&refused, &failed.run));
-    // The refusal left nothing behind that stands in the way.
+    // The refusal left nothing that prevents a resume.
     stage.program = program;
     let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;
     assert_eq!(resumed.answer, Some(answer("one")));

@@ -1,4 +1,4 @@
-//! A run that did not end with an answer goes on where it stopped.
+//! A run that did not end with an answer continues where it stopped.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ async fn a_run_that_failed_asks_again_and_answers() {
 
 #[tokio::test]
 async fn a_failure_the_strategy_lived_with_is_not_asked_again() {
-    // The first call would succeed now, but the strategy has gone on knowing that it failed.
+    // The first call would succeed now, but the strategy has continued knowing that it failed.
     let rules =
         [after_an_outage("0#0").reply("too late"), after_an_outage("0#1").reply("nothing first").usage(1, 1)];
     let mut stage = Stage::new(&NOTE, rules);
@@ -89,7 +89,7 @@ async fn a_resumed_program_reads_a_failure_in_the_same_words() {
         after_an_outage("0#1").reply("done"),
     ];
     let mut stage = Stage::new(&NOTE, rules);
-    // What a failure says goes into the next prompt; other words there would be another question.
+    // The message of a failure becomes part of the next prompt; a different message would change the prompt.
     stage.program = Some(program(|frame, task| async move {
         let call = frame.ask(prompt("first")).await.unwrap_err();
         let child = frame.descend(Task { strategy: Strategy::Direct, ..task }).await.unwrap_err();
@@ -120,7 +120,7 @@ async fn raised_spending_limits_let_a_stopped_run_go_on() {
     let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;
     assert_eq!((resumed.outcome, resumed.answer), (RunOutcome::Answered, Some(answer("one two"))));
     assert_eq!((stage.server.times_received("0#0"), stage.server.times_received("0#1")), (1, 1));
-    // Both calls count against the raised limit: the first was paid by the process before.
+    // Both calls count against the raised limit: the first was paid for by the previous process.
     assert_eq!(view(&events(&engine, &stopped.run)).n_paid_calls(), 2);
 }
 
@@ -223,7 +223,7 @@ async fn a_cell_that_ends_otherwise_than_recorded_is_named() {
     let run = handle.run.clone();
     at_gate(&gate, 1).await;
     handle.abandon().await;
-    // The same journal, but for what the cell is said to have printed.
+    // The same journal, except for the recorded output of the cell.
     let mut facts = Vec::new();
     for mut event in events(&engine, &run) {
         if let EventKind::CellRan { output, .. } = &mut event.kind {

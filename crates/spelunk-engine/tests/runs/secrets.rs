@@ -1,4 +1,4 @@
-//! What goes over the wire, and what must not reach the disk.
+//! What is sent to the provider, and what must not reach the disk.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ async fn the_key_never_reaches_the_disk_even_if_the_provider_repeats_it() {
     let files = disk.files();
     let holding = files.iter().filter(|(_, bytes)| bytes.windows(KEY.len()).any(|w| w == KEY.as_bytes()));
     assert_eq!(holding.map(|(name, _)| name).collect::<Vec<_>>(), Vec::<&String>::new());
-    // The echo is on disk, with a mark where the key stood; so this test would have seen it.
+    // The echo is on disk, with a mark in place of the key; so this test would have detected the key.
     let echoed = b"the key [key] is not welcome";
     assert!(files.values().any(|bytes| bytes.windows(echoed.len()).any(|w| w == echoed)));
     let error = result.error.unwrap().to_string().replace(&stage.server.base_url(), "URL");

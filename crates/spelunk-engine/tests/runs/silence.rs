@@ -1,4 +1,4 @@
-//! ReplyCache that say nothing: asked for again, never an answer, never kept, and no end of a conversation.
+//! Empty replies: retried, never an answer, never cached, and never the end of a conversation.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use spelunk_types::{BlobId, StopReason, Strategy};
 use super::{NOTE, answer, shown, told};
 use crate::stage::{Stage, engine_on};
 
-/// A stream that ends before it has said anything.
+/// A stream that ends before any text.
 fn nothing() -> Fault {
     Fault::Raw { content_type: "text/event-stream", body: b"data: [DONE]\n\n".to_vec() }
 }
@@ -46,7 +46,7 @@ async fn a_model_that_never_says_anything_gives_no_answer() {
     .assert_eq(&shown(&result.error.unwrap(), &result.run));
 }
 
-/// The next attempt would be as long, and is paid for, too.
+/// The next attempt would be as long, and would be charged, too.
 #[tokio::test]
 async fn reasoning_that_used_up_the_reply_is_not_paid_for_again() {
     let stage = Stage::new(&NOTE, [on("0#0").reasoning("hm").reply("").stop(StopReason::Length)]);
@@ -77,7 +77,7 @@ async fn only_a_reply_that_came_to_its_end_or_its_limit_is_kept() {
     }
 }
 
-/// As an earlier engine kept it.
+/// As an earlier engine stored it.
 #[tokio::test]
 async fn an_empty_record_of_the_cache_counts_as_absent() {
     let mut stage = Stage::new(&NOTE, [on("0#0").reply("42.")]);
@@ -130,7 +130,7 @@ async fn an_agent_that_says_nothing_is_told_so_and_goes_on() {
     assert_eq!(result.answer.map(|answer| answer.text).as_deref(), Some("It is 42."));
 }
 
-/// Providers refuse a conversation with an empty message in it.
+/// Providers refuse a conversation that contains an empty message.
 #[tokio::test]
 async fn an_analyst_whose_report_was_filtered_is_not_quoted_with_nothing() {
     let mut stage = Stage::new(

@@ -1,4 +1,4 @@
-//! Bounds in time, in size and in number at once.
+//! Limits on time, size and concurrency.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ async fn no_more_than_calls_parallel_max_are_open_at_once() {
     let handle = stage.start(&engine, "").unwrap();
     let test = async {
         for (idx, gate) in gates.iter().enumerate() {
-            // Permits are given in order: with this call at its gate, the two after it are the others open.
+            // Permits are granted in order: while this call is at its gate, only the two after it are open.
             let last_open = (idx + 2).min(7);
             at_gate(&gates[last_open], 1).await;
             assert_eq!(stage.server.requests().len(), last_open + 1);
@@ -34,11 +34,11 @@ async fn no_more_than_calls_parallel_max_are_open_at_once() {
     assert_eq!(result.answer, Some(answer("8 replies")));
 }
 
-/// How many attempts were paid in vain.
+/// How many attempts were wasted.
 async fn a_stall_is_tried_again(stall: Fault) -> usize {
     let mut stage = Stage::new(&NOTE, [on("0#0").fault(stall).reply("yes").usage(1, 1)]);
     stage.limits.call_idle_ms_max = PATIENCE_MS;
-    // The bound on the whole call is far away; waiting for that would be too long.
+    // The timeout of the whole call is far away; waiting for it would take too long.
     stage.limits.run_ms_max = 20 * PATIENCE_MS;
     stage.program = Some(ask_in_turn(&["first"]));
     let engine = engine_on(Arc::new(FaultDisk::sound()));
@@ -116,7 +116,7 @@ async fn a_run_that_takes_too_long_stops_and_can_go_on() {
         limit.reached    run_ms_max=500
         run.finished     partial time-exhausted"]]
     .assert_eq(&told(&engine, &stopped.run));
-    // The time is spent: the same limit stops the run again at once.
+    // The time is used up: the same limit stops the run again at once.
     let again = stage.resume(&engine, &stopped.run).unwrap().join().await;
     assert_eq!(again.stopped_by(), Some(ErrorCode::TimeExhausted));
     let active_ms = view(&events(&engine, &stopped.run)).active_ms();

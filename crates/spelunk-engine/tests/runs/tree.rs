@@ -1,4 +1,4 @@
-//! The tree of frames: how deep and how wide it may grow.
+//! The tree of frames: its limits on depth and width.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use spelunk_types::{ErrorCode, Explain, Strategy};
 use super::{NOTE, answer, program, prompt, shown, told};
 use crate::stage::{Stage, engine_on};
 
-/// What came of a child, in words.
+/// The result of a child, as text.
 fn outcome(child: Result<Answer, FrameError>) -> String {
     match child {
         Ok(answer) => answer.text,
@@ -20,7 +20,7 @@ fn outcome(child: Result<Answer, FrameError>) -> String {
     }
 }
 
-/// Opens so many children, one after the other, each with this strategy.
+/// Opens this many children, one after the other, each with this strategy.
 pub(super) fn open_children(n_children: usize, strategy: Strategy) -> Program {
     program(move |frame, task| async move {
         let mut outcomes = Vec::new();
@@ -146,7 +146,7 @@ async fn a_child_that_is_given_another_task_is_stopped() {
     assert_eq!(resumed.answer, Some(answer("yesend")));
 }
 
-/// Moving on makes a fact of a failure, even if what the program moved on to is never awaited.
+/// Moving on records a failure, even if what the program does next is never awaited.
 #[tokio::test]
 async fn a_failure_is_a_fact_once_the_program_asks_on() {
     let mut stage =

@@ -1,6 +1,6 @@
-//! A weak model, simulated: it misses things, says things twice, quotes wrongly, names files it was not given, and
-//! breaks its format, each at a set rate and from a seed. Whatever it does, the run ends, what is reported is in the text
-//! or marked, and what it saw is not lost.
+//! A simulated weak model: it misses things, repeats itself, misquotes, names files it was not given, and breaks its
+//! format, each at a fixed rate and from a seed. Whatever it does, the run ends, everything reported is in the text
+//! or marked, and nothing it saw is lost.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::stage::quick_limits;
 const FILES: usize = 30;
 const SEEDS: u64 = 12;
 
-/// How often something goes wrong, of a hundred.
+/// How often something goes wrong, in percent.
 #[derive(Clone, Copy)]
 struct Rates {
     miss: u64,
@@ -98,7 +98,7 @@ fn documents() -> tempfile::TempDir {
     documents
 }
 
-/// The report of a run with this seed, and how it ended.
+/// The report of a run with this seed, and its outcome.
 async fn report(documents: &tempfile::TempDir, seed: u64, rates: Rates) -> (String, RunOutcome) {
     let workspace = Workspace::on(Arc::new(FaultDisk::sound()));
     let engine = Engine::new(workspace, Arc::new(SystemClock), ScanOptions::default());

@@ -1,5 +1,5 @@
-//! Simulation: a seed decides the documents, the provider's faults, how many calls run at once, and when the disk dies,
-//! several times in one run. However it goes, the run ends as it would have without a crash.
+//! Simulation: a seed decides the documents, the provider's faults, the number of parallel calls, and when the disk
+//! dies, several times per run. The run always ends as it would have without a crash.
 
 mod oracles;
 mod plan;
@@ -20,7 +20,7 @@ const N_FIXED_SEEDS: u64 = 60;
 const N_FRESH_SEEDS: u64 = 5;
 const QUESTION: &str = "What is there?";
 
-/// `SPELUNK_SEED=7 cargo test -p spelunk-engine simulation` runs that seed alone.
+/// `SPELUNK_SEED=7 cargo test -p spelunk-engine simulation` runs only that seed.
 #[tokio::test]
 async fn every_seed_ends_as_it_would_have_without_crashes() {
     let seeds: Vec<u64> = match std::env::var("SPELUNK_SEED") {
@@ -37,11 +37,11 @@ async fn every_seed_ends_as_it_would_have_without_crashes() {
             panic!("reproduce with: SPELUNK_SEED={seed} cargo test -p spelunk-engine simulation")
         });
     }
-    // Disks do die, or this simulates nothing.
+    // Enough disks must die for this to simulate anything.
     assert!(n_crashes * 2 >= seeds.len() || seeds.len() == 1, "{n_crashes} crashes in {} runs", seeds.len());
 }
 
-/// Runs one seed with and without its crashes; says how often the disk died.
+/// Runs one seed with and without its crashes; returns how often the disk died.
 async fn simulate(seed: u64) -> usize {
     let plan = Plan::from_seed(seed);
     let undisturbed = stage(&plan);
@@ -89,7 +89,7 @@ async fn run_through_crashes(plan: &Plan, stage: &Stage) -> (usize, Vec<Event>) 
             return (n_crashes + 1, survivors);
         }
         if survivors.is_empty() {
-            // Nothing of the start survived: there is no run to go on with.
+            // Nothing of the start survived: there is no run to resume.
             disk = FaultDisk::sound();
         }
     }

@@ -8,15 +8,15 @@ use spelunk_types::{CallId, CallOutcome, Event, EventKind, FrameId, FrameOutcome
 use super::plan::Plan;
 use crate::stage::view;
 
-/// How often each call was asked that needs no more asking: those settled on a disk that survived, and those of frames
-/// that are closed there.
+/// How often each call was received that must not be sent again: those settled on a disk that survived, and those of
+/// frames that are closed there.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     n_asked: BTreeMap<CallId, u64>,
 }
 
 impl Ledger {
-    /// Holds what was durable after an earlier crash against the server, and adds what is durable now.
+    /// Checks what was durable after an earlier crash against the server, and adds what is durable now.
     pub(super) fn check(&mut self, server: &ModelServer, survivors: &[Event]) {
         check_journal(survivors);
         let (settled, closed) = (settled(survivors), closed(survivors));
@@ -30,7 +30,7 @@ impl Ledger {
     }
 }
 
-/// The journal is whole, says what the undisturbed one says, and its spend is what the server served.
+/// The journal is complete, matches the one without crashes, and its spending is what the server served.
 pub(super) fn check_end(
     plan: &Plan,
     server: &ModelServer,
@@ -62,7 +62,7 @@ pub(super) fn check_end(
     assert!(n_repeats <= plan.n_parallel * n_crashes as u64, "{n_repeats} repeats after {n_crashes} crashes");
 }
 
-/// Holds for every prefix: contiguous, each thing begins before it ends and ends once.
+/// Holds for every prefix: sequence numbers are contiguous, and everything starts before it ends and ends once.
 fn check_journal(events: &[Event]) {
     let seqs: Vec<u64> = events.iter().map(|event| event.seq).collect();
     assert_eq!(seqs, (1..=events.len() as u64).collect::<Vec<_>>());
@@ -129,7 +129,7 @@ fn check_ended(events: &[Event]) {
         assert!(closed.contains_key(frame), "{frame} is open below an answer");
     }
     let settled = settled(events);
-    // What ended a frame without an answer is told by the frame; every other call has its own end.
+    // A failed frame reports the failure that ended it; every other call has its own end.
     for call in seen.calls.keys() {
         let is_told_by_frame = !matches!(closed.get(&call.frame), Some(FrameOutcome::Answered { .. }));
         assert!(settled.contains(call) || is_told_by_frame, "{call} is open in an answered frame");
@@ -161,7 +161,7 @@ fn replied(events: &[Event]) -> BTreeMap<CallId, Usage> {
     events.iter().filter_map(of_event).collect()
 }
 
-/// What attempts without a reply are counted as.
+/// The charges for attempts without a reply.
 fn wasted(events: &[Event]) -> Vec<Usage> {
     let of_event = |event: &Event| {
         let EventKind::CallWasted { usage, .. } = &event.kind else { return None };
@@ -174,8 +174,8 @@ fn answer(events: &[Event]) -> Option<Text> {
     view(events).answer().map(|(text, ..)| text.clone())
 }
 
-/// What must not depend on crashes: attempts, resumptions and what is said of them are about the way, and the order of
-/// parallel facts is chance.
+/// Events that must not depend on crashes: attempts, resumptions and reports about them do, and the order of parallel
+/// events is arbitrary.
 fn lasting_facts(events: &[Event]) -> BTreeSet<String> {
     let is_lasting = |event: &&Event| {
         !matches!(

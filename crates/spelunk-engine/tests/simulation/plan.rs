@@ -1,10 +1,10 @@
-//! What a seed stands for: everything that happens to one simulated run, decided before it starts.
+//! The meaning of a seed: everything that happens to one simulated run, decided before it starts.
 
 use spelunk_testkit::{Crash, Fault, Rule, on, status};
 
 use crate::stage::Dice;
 
-/// Attempts after the first one that `quick_limits` allow.
+/// Retries that `quick_limits` allow.
 const RETRIES_MAX: u64 = 3;
 const CRASHES_MAX: u64 = 4;
 /// Fewer writes than most simulated runs make, so that most disks die.
@@ -20,18 +20,18 @@ pub(super) struct Plan {
     pub(super) crashes: Vec<CrashPlan>,
 }
 
-/// What a call meets.
+/// What happens to a call.
 #[derive(Debug)]
 pub(super) struct CallPlan {
     pub(super) call: String,
     pub(super) input_tokens: u64,
     pub(super) output_tokens: u64,
     faults: Vec<Fault>,
-    /// `None`: the provider refuses it for good.
+    /// `None`: the provider refuses it permanently.
     reply: Option<String>,
 }
 
-/// When the disk dies, counted from the crash before, and what is left of it.
+/// When the disk dies, counted from the previous crash, and what is left of it.
 #[derive(Debug)]
 pub(super) struct CrashPlan {
     pub(super) at_write: u64,
@@ -63,7 +63,7 @@ impl Plan {
 impl CallPlan {
     fn roll(call: String, dice: &mut Dice) -> Self {
         let faults = (0..dice.below(RETRIES_MAX + 1)).map(|_| transient(dice)).collect();
-        // A long reply is kept as a blob, which is one more write to die at.
+        // A long reply is stored as a blob, which is one more write to die at.
         let text =
             if dice.below(3) == 0 { "long ".repeat(600) } else { format!("reply {}", dice.below(1000)) };
         let reply = (dice.below(5) > 0).then_some(text);

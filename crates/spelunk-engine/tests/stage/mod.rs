@@ -1,4 +1,4 @@
-//! A stage: documents, a scripted server, a disk, and the engine on them.
+//! A stage: documents, a scripted server, a disk, and an engine that uses them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) fn model(base_url: &str) -> Arc<dyn Model> {
     Arc::new(OpenAiModel::new(options).unwrap())
 }
 
-/// Longer than anything here takes. What waits for ever fails one test and does not hold up the others.
+/// Longer than anything here takes. A test that hangs fails and does not hold up the others.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Limits that make tests quick.
@@ -51,7 +51,7 @@ pub(crate) struct Stage {
     pub(crate) schema: Option<String>,
     pub(crate) focus: Focus,
     pub(crate) program: Option<Program>,
-    /// Who is asked when the server is out.
+    /// Fallbacks for when the server is unavailable.
     pub(crate) stand_ins: Vec<Arc<dyn Model>>,
 }
 
@@ -78,7 +78,7 @@ impl Stage {
         }
     }
 
-    /// Whom the root asks.
+    /// The root's model.
     fn model(&self) -> Arc<dyn Model> {
         let first = model(&self.server.base_url());
         if self.stand_ins.is_empty() {
@@ -113,7 +113,7 @@ impl Stage {
         self.start_on(engine, question, sources, corpus)
     }
 
-    /// Asks about what was scanned before.
+    /// Starts a run on a corpus that was scanned before.
     pub(crate) fn start_on(
         &self,
         engine: &Engine,
@@ -147,7 +147,7 @@ impl Stage {
         engine.resume(run, request, &mut |_| {})
     }
 
-    /// Asks over other sources than the stage's own folder.
+    /// Asks about sources other than the stage's own folder.
     pub(crate) async fn ask_over(
         &self,
         engine: &Engine,
@@ -180,13 +180,13 @@ pub(crate) fn view(events: &[Event]) -> RunView {
     RunView::of(events)
 }
 
-/// The first run of a disk.
+/// The first run on a disk.
 pub(crate) fn only_run(files: &BTreeMap<String, Vec<u8>>) -> Option<RunId> {
     let name = files.keys().find(|name| name.ends_with("/journal.jsonl"))?;
     Some(name.split('/').nth(1).unwrap().parse().unwrap())
 }
 
-/// A program with all that a run can do: a child for each document, two calls at once, a failure it lives with, and a
+/// A program that uses everything a run can do: a child per document, two parallel calls, a tolerated failure, and a
 /// last call that depends on all of it.
 pub(crate) fn survey() -> Program {
     Arc::new(|frame, task| {
@@ -214,7 +214,7 @@ pub(crate) fn survey() -> Program {
     })
 }
 
-/// Lives with what a strategy may live with.
+/// Tolerates errors that a strategy may tolerate.
 fn said(outcome: Result<String, FrameError>) -> Result<String, FrameError> {
     match outcome {
         Ok(text) => Ok(text),
@@ -225,7 +225,7 @@ fn said(outcome: Result<String, FrameError>) -> Result<String, FrameError> {
     }
 }
 
-/// Splitmix64: the same seed throws the same dice on every machine.
+/// Splitmix64: the same seed gives the same numbers on every machine.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

@@ -1,5 +1,5 @@
-//! Golden trajectories: the stories beside this file, run through the HTTP server. `SPELUNK_UPDATE=1` rewrites what
-//! they expect; the diff is the review.
+//! Golden trajectories: the stories next to this file, run against the HTTP server. `SPELUNK_UPDATE=1` rewrites their
+//! expectations; review the diff.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -56,10 +56,10 @@ async fn tell(markdown: &str) -> (String, String, BTreeMap<String, String>) {
     assert_eq!(stage.server.unexpected().len(), 0, "{:?}", stage.server.unexpected());
     let mut lines = facts(&events(&engine, &result.run));
     if story.settings.contains_key("order") {
-        // What happens at the same time is recorded as it comes.
+        // Concurrent events are recorded in order of arrival.
         lines.sort();
     }
-    // The server's port is the system's choice.
+    // The server's port is chosen by the system.
     let answer = show(&result).replace(&stage.server.base_url(), "http://SERVER/v1");
     let shown = story.shown.keys().map(|call| (call.clone(), last_message(&stage, call))).collect();
     (lines.join("\n") + "\n", answer, shown)

@@ -1,4 +1,4 @@
-//! Watching: every durable event once, in order and without a gap, however late or slow the watcher is and whichever
+//! Watching: every durable event once, in order and without gaps, however late or slow the watcher is and whichever
 //! process drives the run.
 
 use std::path::Path;
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::runs::{NOTE, answer, ask_in_turn, at_gate, program, prompt, shown};
 use crate::stage::{PATIENCE, Stage, engine_on, events, view};
 
-/// Follows to the end, ephemeral events included.
+/// Follows to the end, including ephemeral events.
 async fn follow(mut stream: EventStream) -> Vec<Event> {
     let mut seen = Vec::new();
     let mut next = async || timeout(PATIENCE, stream.next()).await.expect("the stream goes on or ends");
@@ -52,7 +52,7 @@ async fn a_watcher_sees_every_event_and_every_piece_of_text() {
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let mut handle = stage.start(&engine, "").unwrap();
     let stream = engine.watch(&handle.run, 0).unwrap();
-    // The handle's own stream has the start already.
+    // The handle's own stream already has the start.
     let Some(Ok(first)) = handle.events.next().await else { panic!("a run begins with an event") };
     let (result, seen) = tokio::join!(handle.join(), follow(stream));
     let written = events(&engine, &result.run);
@@ -90,7 +90,7 @@ async fn a_watcher_that_falls_far_behind_misses_no_durable_event() {
     let rules = [on("0#0").gate(&gate).reply("one"), on("0#*").chunks(200).reply("x".repeat(200))];
     let mut stage = Stage::new(&NOTE, rules);
     stage.limits.calls_parallel_max = 50;
-    // The first reply is settled early; the pieces of fifty others push that out of what is kept for a watcher.
+    // The first reply is settled early; the pieces of fifty others push it out of the watcher's buffer.
     stage.program = Some(program(|frame, _| async move {
         frame.ask(prompt("first")).await?;
         let prompts = (0..50).map(|idx| prompt(&idx.to_string())).collect();
@@ -104,7 +104,7 @@ async fn a_watcher_that_falls_far_behind_misses_no_durable_event() {
     let result = handle.join().await;
     let seen = follow(stream).await;
     assert_eq!(durable(&seen), events(&engine, &result.run));
-    // Pieces were lost on the way, or this watcher has not fallen behind.
+    // Pieces were dropped; otherwise this watcher has not lagged.
     assert!(seen.len() < 9_000, "{} events", seen.len());
 }
 
@@ -149,7 +149,7 @@ async fn another_process_follows_a_resumed_run_past_its_earlier_end() {
     let failed = stage.ask(&driver, "").await;
     let handle = stage.resume(&driver, &failed.run).unwrap();
     at_gate(&gate, 1).await;
-    // The file holds the earlier end, the resumption, and more after it.
+    // The file contains the earlier end, the resumption, and more after it.
     let stream = watcher.watch(&failed.run, 0).unwrap();
     gate.open();
     let (result, seen) = tokio::join!(handle.join(), follow(stream));

@@ -13,7 +13,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use super::{CommandOptions, CommandOutput};
 use crate::error_mapping::Asked;
 use crate::price::Price;
-use crate::tool::Drafts;
+use crate::tool_drafts::Drafts;
 use crate::wire::command as wire;
 use crate::{ModelDelta, ModelError};
 

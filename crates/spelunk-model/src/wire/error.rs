@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error_mapping::RETRY_AFTER_MAX;
+/// A longer wait than this is treated as a refusal; the engine has its own, lower bound.
+pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
 
 /// An error as the provider reported it.
 #[derive(Debug, Clone, PartialEq, Eq)]

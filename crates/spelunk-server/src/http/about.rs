@@ -1,4 +1,4 @@
-//! What a form needs to know of the server, and the plan of a run that was not asked for yet.
+//! Information about the server for forms, and the plan of a run that has not been started.
 
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -58,7 +58,7 @@ pub(super) fn routes() -> Vec<Route> {
 pub(super) async fn plan(State(server): State<Shared>, Fields(mut arguments): Fields) -> Answer<Json<Value>> {
     let question = arguments.text("question", QUESTION_CHARS_MAX)?.unwrap_or_default();
     let material = Material::of(&mut arguments)?;
-    // Every strategy reads the same text; the word is checked so that a mistake shows here already.
+    // Every strategy reads the same text; the name is validated only to report a mistake early.
     strategy(&mut arguments)?;
     arguments.finish()?;
     let place = server.mcp.looks.acquire().await.ok();
@@ -74,7 +74,7 @@ async fn about(
     params: Params,
 ) -> Answer<Json<Value>> {
     params.finish()?;
-    // A provider that is set up wrongly is no model either; asking it will say why.
+    // A misconfigured provider counts as no model; a run with it reports why.
     let chosen = model(&server).await.ok();
     let names: Vec<String> = chosen
         .iter()

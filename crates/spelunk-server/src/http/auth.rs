@@ -1,5 +1,5 @@
-//! Tokens: who may do what. A token is shown once, when it is made; the server keeps its digest, its scopes and the day
-//! it ends. A file of tokens holds a line for each: `NAME SCOPES DIGEST [until=SECONDS]`.
+//! Access tokens and their scopes. A token is shown once, when it is created; the server stores its digest, scopes and
+//! expiry. A token file has one line per token: `NAME SCOPES DIGEST [until=SECONDS]`.
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
@@ -14,17 +14,17 @@ use super::problem::Problem;
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const TOKENS_MAX: usize = 1_000;
 const NAME_CHARS_MAX: usize = 60;
-/// What every token begins with, so that scanners for leaked keys can know it.
+/// The prefix of every token, so that scanners for leaked keys can recognize it.
 const PREFIX: &str = "spelunk_";
 
-/// What a token allows. Each allows what the ones before it do.
+/// What a token allows. Each scope includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scope {
-    /// Look at runs and contexts.
+    /// Read runs and contexts.
     Read,
     /// Start, stop and resume runs; register contexts.
     Run,
-    /// Remove.
+    /// Delete.
     Admin,
 }
 
@@ -43,7 +43,7 @@ impl Scope {
         Self::ALL.into_iter().find(|scope| scope.name() == word)
     }
 
-    /// What a request needs, by its method.
+    /// The scope a request needs, by its method.
     pub(crate) fn of_method(method: &Method) -> Self {
         match *method {
             Method::GET | Method::HEAD | Method::OPTIONS => Self::Read,
@@ -53,12 +53,12 @@ impl Scope {
     }
 }
 
-/// Who calls. Runs wait in turn by the name.
+/// The caller. The queue is fair between client names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Client {
-    /// The name of the token, or the address where none is asked for.
+    /// The name of the token, or the IP address if no token is required.
     pub(crate) name: String,
-    /// The most it may do.
+    /// The highest scope it has.
     pub(crate) scope: Scope,
 }
 
@@ -69,7 +69,7 @@ impl Client {
     }
 }
 
-/// A token as the server knows it.
+/// A token as the server stores it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
     name: String,
@@ -79,14 +79,14 @@ struct Token {
     until_s: Option<u64>,
 }
 
-/// All tokens; none means that nobody is asked for one.
+/// All tokens; if empty, no token is required.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tokens {
     tokens: Vec<Token>,
 }
 
 impl Tokens {
-    /// Reads a file of tokens.
+    /// Reads a token file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let refused = |what: String| Usage {
             message: format!("the file of tokens `{}` {what}", path.display()),
@@ -126,7 +126,7 @@ impl Tokens {
         Ok(Self { tokens })
     }
 
-    /// The one that was just made, and no other.
+    /// Accepts only the token that was just created.
     pub fn only(made: &NewToken) -> Self {
         Self::parse(&made.line).unwrap_or_default()
     }
@@ -135,7 +135,7 @@ impl Tokens {
         !self.tokens.is_empty()
     }
 
-    /// Whom a request comes from: the token that it carries, or the address if none is asked for.
+    /// The client of a request: the token it carries, or the address if no token is required.
     pub(crate) fn client(&self, headers: &HeaderMap, address: &str, now_s: u64) -> Result<Client, Problem> {
         if !self.are_asked_for() {
             return Ok(Client { name: address.to_owned(), scope: Scope::Admin });
@@ -152,7 +152,7 @@ impl Tokens {
         })?;
         let given = digest(given.as_bytes());
         let mut found = None;
-        // Every token is looked at, each in the same time: how long it takes says nothing about any of them.
+        // Every token is compared, each in constant time, so that timing reveals nothing about any of them.
         for token in &self.tokens {
             if is_same(token.digest.as_bytes(), given.as_str().as_bytes()) {
                 found = Some(token);
@@ -196,7 +196,7 @@ fn is_digest(word: &str) -> bool {
     word.len() == digest(b"").as_str().len() && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The token in the usual header. A client of Anthropic's API puts it into a header of its own.
+/// The token in the `Authorization` header. Clients of Anthropic's API use a header of their own.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let authorization = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = authorization.and_then(|value| {
@@ -206,22 +206,22 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     token.or_else(|| headers.get("x-api-key")?.to_str().ok()).filter(|token| !token.is_empty())
 }
 
-/// Takes the same time wherever they differ.
+/// Compares in constant time.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     let differences = a.iter().zip(b).fold(0_u8, |sum, (a, b)| black_box(sum | (a ^ b)));
     a.len() == b.len() && differences == 0
 }
 
-/// A new token and the line of the file that lets it in.
+/// A new token and its line for the token file.
 pub struct NewToken {
-    /// What a client sends.
+    /// The token that a client sends.
     pub token: String,
-    /// What the server keeps: a hash.
+    /// The line that the server stores, with a hash of the token.
     pub line: String,
 }
 
 impl NewToken {
-    /// From 32 random bytes.
+    /// Creates a token from 32 random bytes.
     pub fn make(name: &str, scopes: &str, until_s: Option<u64>, random: [u8; 32]) -> Result<Self, Failure> {
         let mut token = PREFIX.to_owned();
         for byte in random {

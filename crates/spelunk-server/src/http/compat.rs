@@ -1,6 +1,6 @@
-//! Compatible addresses: a client of OpenAI's or Anthropic's API gets a model with a window that has no end. What is long
-//! in a conversation is read as documents by a run, and its answer comes back in the shape of that API. While the run is
-//! under way a stream says so, and a client that goes away stops it.
+//! Compatible endpoints: a client of OpenAI's or Anthropic's API gets a model with an unlimited context window. Long
+//! texts of a conversation become documents that a run reads, and its answer is returned in the format of that API. A
+//! stream reports progress while the run is in progress, and a client that disconnects stops it.
 
 mod chat;
 mod conversation;
@@ -34,14 +34,14 @@ use question_input::{Asked, Progress, models};
 use reply::{Head, Reply, comment, data, event};
 use wrong::{Answered, Wrong, reshape};
 
-/// How often somebody who waits hears that the run goes on.
+/// How often a waiting client gets a progress update.
 const STEP: Duration = Duration::from_secs(2);
 const RUN_HEADER: HeaderName = HeaderName::from_static("x-spelunk-run");
-/// Where the clients of each API look for a name to complain under.
+/// The headers in which the clients of each API look for a request id.
 const REQUEST_HEADERS: [HeaderName; 2] =
     [HeaderName::from_static("x-request-id"), HeaderName::from_static("request-id")];
 
-/// Whose API is spoken.
+/// The API of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Dialect {
     /// OpenAI's chat completions.
@@ -83,7 +83,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What each API needs. What it knows besides is taken and left alone, so that its clients need no change.
+/// The fields each API requires. Other fields are accepted and ignored, so that existing clients work unchanged.
 fn request_schema(conversation: &str, needed: &[&str]) -> Value {
     let messages = json!({
         "type": "array", "minItems": 1,
@@ -109,7 +109,7 @@ fn request_schema(conversation: &str, needed: &[&str]) -> Value {
     })
 }
 
-/// A message as all three APIs write it.
+/// The schema of a message in all three APIs.
 pub(super) fn message_schema() -> Value {
     let text = json!({ "type": "string", "minLength": 1 });
     let part = json!({ "type": "object", "required": ["type"], "anyOf": [
@@ -140,7 +140,7 @@ fn error_schema() -> Value {
     json!({ "type": "object", "required": ["error"], "properties": { "error": { "type": "object" } } })
 }
 
-/// Answers and errors are those of the API that is spoken.
+/// Responses and errors have the format of the client's API.
 fn with_errors(route: Route) -> Route {
     let mut route = route.answers(200, "The answer", json!({ "type": "object" })).answers_as(
         200,
@@ -154,7 +154,7 @@ fn with_errors(route: Route) -> Route {
     route
 }
 
-/// Lets the problems of an address come out in the shape of its API.
+/// Makes the errors of a route use the format of its API.
 pub(super) fn shaped(path: &str, handler: MethodRouter<Shared>) -> MethodRouter<Shared> {
     let dialect = match path {
         "/v1/chat/completions" | "/v1/models" | "/v1/models/{model}" => Dialect::Chat,
@@ -210,7 +210,7 @@ async fn messages(
     answer(server, client, request, Dialect::Messages).await
 }
 
-/// A conversation is an upload: it may be as long as one.
+/// A conversation counts as an upload and has the same size limit.
 async fn answer(server: Shared, client: Client, request: Request, dialect: Dialect) -> Answered<Response> {
     let settings = &server.app.settings.server;
     let body = read_json(request, &server, settings.upload_bytes_max).await?;
@@ -276,7 +276,7 @@ impl Dialect {
         }
     }
 
-    /// What ends a stream that cannot be ended well.
+    /// The final event of a stream that fails.
     fn broken(self, head: &Head, wrong: &Wrong) -> String {
         match self {
             Self::Chat => data(&wrong.json(self)),
@@ -286,7 +286,7 @@ impl Dialect {
     }
 }
 
-/// Somebody who waits for an answer.
+/// A client that waits for an answer.
 struct Waiting {
     dialect: Dialect,
     asked: Asked,
@@ -295,7 +295,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Waits for the end.
+    /// Waits for the end of the run.
     async fn finish(mut self) -> Answered<Value> {
         loop {
             match self.whole.wait(STEP).await {
@@ -308,7 +308,7 @@ impl Waiting {
         Ok(self.dialect.whole(&Reply::of(self.head, &self.asked, &ended)?))
     }
 
-    /// Says so while it waits.
+    /// Streams progress while it waits.
     fn into_stream(self) -> Response {
         let body = Body::from_stream(stream::unfold(Stage::Opening(Box::new(self)), next));
         let headers = [
@@ -320,7 +320,7 @@ impl Waiting {
     }
 }
 
-/// How far a stream has come.
+/// The stage of a stream.
 enum Stage {
     Opening(Box<Waiting>),
     Waiting(Box<Waiting>),

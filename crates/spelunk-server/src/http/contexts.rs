@@ -1,5 +1,5 @@
-//! Contexts over HTTP: the same bounded looks that agents and the command line have, at the same store. Reading happens
-//! away from the threads that serve. Ids may hold slashes, written as they are or as `%2F`.
+//! Contexts over HTTP: the same bounded operations as for agents and the command line, on the same store. Reads run off
+//! the server's threads. Ids may contain slashes, written as they are or as `%2F`.
 
 mod fold;
 
@@ -34,7 +34,7 @@ const ID_CHARS_MAX: usize = 1_000;
 const NAME_CHARS_MAX: usize = 1_000;
 const PATH_CHARS_MAX: usize = 4_096;
 const TEXT_CHARS_MAX: usize = 10_000_000;
-/// Passages that one search may ask for.
+/// The maximum number of passages per search.
 const PASSAGES_MAX: u64 = 50;
 const CONTEXT_LINES: u64 = 2;
 
@@ -93,12 +93,12 @@ fn text_schema() -> Value {
     json!({ "type": "string" })
 }
 
-/// What is looked for.
+/// The schema of a pattern.
 fn pattern_schema() -> Value {
     json!({ "type": "string", "minLength": 1 })
 }
 
-/// A program may declare more kinds than these; a server has no such program.
+/// A program may declare more kinds than these, but the server does not.
 fn kind_schema() -> Value {
     json!({ "enum": ContextKind::BUILT_IN.map(|kind| kind.name().to_owned()) })
 }
@@ -148,18 +148,18 @@ fn register_schema() -> Value {
     })
 }
 
-/// Does blocking work, when there is a place for it.
+/// Runs blocking work within the concurrency limit.
 async fn work<T: Send + 'static>(
     server: &Shared,
     act: impl FnOnce(&mcp::State) -> Answer<T> + Send + 'static,
 ) -> Answer<T> {
-    // The gate is never closed; without a place there is nothing to give back.
+    // The semaphore is never closed, so acquiring cannot fail.
     let _place = server.mcp.looks.acquire().await.ok();
     let state = Arc::clone(&server.mcp);
     blocking(move || Ok(act(&state))).await?
 }
 
-/// One look. Another process may have registered the context a moment ago, so an unknown one is looked for twice.
+/// One operation. Another process may just have registered the context, so an unknown id is looked up twice.
 async fn look(
     server: &Shared,
     act: impl Fn(&Navigator) -> Result<Value, StoreError> + Send + 'static,
@@ -177,12 +177,12 @@ async fn look(
     .await
 }
 
-/// The problem that an error of the store is.
+/// Converts an error of the store to a problem.
 fn problem(error: StoreError) -> Problem {
     failed(error.into())
 }
 
-/// The same where the error may be of another kind.
+/// The same for errors that may be of another kind.
 fn failed(failure: Failure) -> Problem {
     let error: &(dyn Error + 'static) = failure.0.as_ref();
     let error = error.downcast_ref::<StoreError>();
@@ -198,7 +198,7 @@ fn failed(failure: Failure) -> Problem {
     }
 }
 
-/// What is known better than by the code of the error.
+/// A status that is more specific than the one of the error code.
 fn status(error: &StoreError) -> Option<StatusCode> {
     if matches!(error, StoreError::UnknownKind { .. } | StoreError::BadKindName { .. }) {
         Some(StatusCode::BAD_REQUEST)
@@ -213,7 +213,7 @@ fn status(error: &StoreError) -> Option<StatusCode> {
     }
 }
 
-/// A whole number; whether it is too large is for the store to say.
+/// An integer; the store decides whether it is too large.
 fn whole(params: &mut Params, name: &'static str, default: u64) -> Answer<u64> {
     params.text(name).map_or(Ok(default), |typed| number(name, &typed))
 }
@@ -223,7 +223,7 @@ fn number(name: &str, typed: &str) -> Answer<u64> {
     typed.parse().map_err(wrong)
 }
 
-/// A parameter that is there and cannot be meant.
+/// A parameter with an invalid value.
 fn wrong(name: &str, what: &str) -> Problem {
     Problem::bad_parameter(name, what).with_status(StatusCode::UNPROCESSABLE_ENTITY)
 }
@@ -245,7 +245,7 @@ async fn list(State(server): State<Shared>, mut params: Params) -> Answer<Json<V
     let kind = params.text("type");
     params.finish()?;
     work(&server, move |state| {
-        // Other processes register contexts, too.
+        // Other processes register contexts too.
         drop(state.store().reload()?);
         let contexts = match &kind {
             Some(kind) => state.navigator.list_of_kind(kind).map_err(problem)?,
@@ -365,14 +365,14 @@ async fn search(
 
 async fn find(server: &Shared, wanted: Wanted) -> Answer<Json<Value>> {
     work(server, move |state| {
-        // Other processes register contexts, too.
+        // Other processes register contexts too.
         drop(state.store().reload()?);
         Ok(Json(found_json(&mcp::find(state, &wanted).map_err(failed)?)))
     })
     .await
 }
 
-/// How many passages are wanted.
+/// The requested number of passages.
 fn passages(params: &mut Params, default: usize) -> Answer<usize> {
     let n = whole(params, "top_k", default as u64)?;
     if !(1..=PASSAGES_MAX).contains(&n) {
@@ -407,7 +407,7 @@ async fn register(
                 );
             }
         };
-        // The workspace's own files come first: they keep the directory private and out of git.
+        // Create the workspace's own files first: they keep the directory private and out of git.
         drop(state.app.workspace()?);
         drop(state.store().reload()?);
         let kind = known_kind(state, kind.as_deref().unwrap_or("document"))?;
@@ -421,14 +421,14 @@ async fn register(
     .await
 }
 
-/// A type that is built in or was declared before: a slip of the pen makes no new one.
+/// A built-in or declared type: a typo does not create a new one.
 fn known_kind(state: &mcp::State, name: &str) -> Answer<ContextKind> {
     drop(state.store().list_of_kind(name).map_err(problem)?);
     let bad = || StoreError::BadKindName { name: head(name, 100) };
     ContextKind::from_name(name).ok_or_else(|| problem(bad()))
 }
 
-/// Whatever is known, as text.
+/// Arbitrary metadata, as text.
 fn metadata(fields: &mut Arguments) -> Answer<BTreeMap<String, String>> {
     let given = fields.object("metadata")?.unwrap_or_default();
     let text = |value: Value| match value {

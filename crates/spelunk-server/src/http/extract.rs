@@ -1,5 +1,5 @@
-//! What a request brings, taken apart so that everything wrong with it becomes a problem: bodies that are no JSON, too
-//! long or too slow, parameters that nobody asked for, parts of a path that are none.
+//! Extracts the parts of a request and turns everything wrong with them into a problem: bodies that are not JSON, too
+//! long or too slow, unknown parameters, invalid path segments.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,10 +20,10 @@ use super::problem::Problem;
 const PARAMETERS_MAX: usize = 50;
 const PARAMETER_BYTES_MAX: usize = 4_096;
 
-/// A body of JSON, whatever it holds.
+/// A JSON body of any shape.
 pub(crate) struct JsonBody(pub(crate) Value);
 
-/// A body that is a JSON object, to be taken apart by name.
+/// A body that is a JSON object, whose fields are taken by name.
 pub(crate) struct Fields(pub(crate) Arguments);
 
 impl FromRequest<Shared> for JsonBody {
@@ -34,7 +34,7 @@ impl FromRequest<Shared> for JsonBody {
     }
 }
 
-/// A body of JSON that has so many bytes at most.
+/// A JSON body of at most `bytes_max` bytes.
 pub(crate) async fn read_json(request: Request, server: &Shared, bytes_max: u64) -> Result<Value, Problem> {
     if !is_json(request.headers()) {
         let detail = "the body is not said to be `application/json`";
@@ -59,7 +59,7 @@ impl FromRequest<Shared> for Fields {
     }
 }
 
-/// The members of an object.
+/// The fields of an object.
 pub(crate) fn fields(value: Value) -> Result<Arguments, Problem> {
     match value {
         Value::Object(members) => Ok(Arguments::new(Some(members))),
@@ -85,7 +85,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
-/// All of a body, within the limits on its length and on its time.
+/// The whole body, within the size and time limits.
 pub(super) async fn read_body(body: Body, server: &Shared) -> Result<Bytes, Problem> {
     read_at_most(body, server, server.app.settings.server.body_bytes_max).await
 }
@@ -107,7 +107,7 @@ async fn read_at_most(body: Body, server: &Shared, bytes_max: u64) -> Result<Byt
     tokio::time::timeout(patience, read).await.unwrap_or_else(|_| Err(Problem::too_slow()))
 }
 
-/// What stands behind the question mark. Each is taken by name; what is left over is refused.
+/// The query parameters. Each is taken by name; leftovers are rejected.
 pub(crate) struct Params {
     given: BTreeMap<String, String>,
     taken: Vec<&'static str>,
@@ -154,7 +154,7 @@ impl Params {
         self.text(name).ok_or_else(|| Problem::bad_parameter(name, "is missing"))
     }
 
-    /// A whole number between bounds, both allowed.
+    /// An integer between bounds, both inclusive.
     pub(crate) fn whole(&mut self, name: &'static str, min: u64, max: u64) -> Result<Option<u64>, Problem> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let number = text.parse::<u64>().ok().filter(|number| (min..=max).contains(number));
@@ -162,7 +162,7 @@ impl Params {
         number.ok_or_else(wrong).map(Some)
     }
 
-    /// Refuses what nobody took.
+    /// Rejects parameters that were not taken.
     pub(crate) fn finish(self) -> Result<(), Problem> {
         let Some(name) = self.given.keys().next() else { return Ok(()) };
         let problem = Problem::bad_parameter(&shown(name), "is not one of this address");
@@ -178,7 +178,7 @@ fn shown(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(60).collect()
 }
 
-/// Parts of the path, by their names in the route.
+/// Path segments, by their names in the route.
 pub(crate) struct Part<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Part<T> {

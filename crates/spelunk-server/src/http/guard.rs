@@ -1,5 +1,5 @@
-//! The guard at the door: is the request meant for this server, does it come from a page that may call, and is its token
-//! good for what it wants. Also the headers that every answer carries, and the line that the log gets.
+//! The guard: checks that a request is meant for this server, comes from an allowed origin, and carries a token with
+//! the necessary scope. It also sets the headers of every response and writes the request log.
 
 use std::time::Instant;
 
@@ -17,15 +17,15 @@ use super::listen::Peer;
 use super::problem::{Code, Problem};
 use super::{Log, Shared};
 
-/// Names of this machine for itself.
+/// The loopback names of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// Nothing from elsewhere, nothing inline, no frames.
+/// Nothing from other origins, nothing inline, no frames.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src 'self' data:; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const ALLOWED_HEADERS: &str = "authorization, content-type, idempotency-key, last-event-id, mcp-protocol-version, \
     mcp-session-id, mcp-method, mcp-name, x-api-key";
 
-/// The outermost layer: counts, logs, refuses what is not meant for us, and puts headers on what goes out.
+/// The outermost layer: counts, logs, rejects requests not meant for this server, and sets response headers.
 pub(super) async fn observe(State(server): State<Shared>, request: Request, next: Next) -> Response {
     let began = Instant::now();
     let method = request.method().clone();
@@ -62,7 +62,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-/// One line of JSON for each request; never a body, a token or an address with parameters.
+/// One line of JSON per request; never a body, a token or a URL with parameters.
 fn log(server: &Shared, method: &Method, route: &str, response: &Response, took_ms: u64) {
     if server.log == Log::Nothing {
         return;
@@ -81,8 +81,8 @@ fn log(server: &Shared, method: &Method, route: &str, response: &Response, took_
     server.app.say(&line.to_string());
 }
 
-/// A page of another site can make a browser send requests here, and can give its own name our address. Neither the name
-/// nor the origin is then one of ours.
+/// A page of another site can make a browser send requests here, and can point its own host name at our address. In
+/// both cases the host or the origin is not one of ours.
 fn check(server: &Shared, request: &Request) -> Result<(), Problem> {
     let host = host_of(request);
     if !is_own_host(server, host) {
@@ -112,11 +112,11 @@ fn is_own_host(server: &Shared, host: &str) -> bool {
     if LOOPBACK.into_iter().any(is_named) || hosts.iter().any(|known| is_named(known)) {
         return true;
     }
-    // A token is what a page of another site does not have.
+    // With tokens no host check is needed: a page of another site does not have one.
     hosts.is_empty() && server.tokens.are_asked_for()
 }
 
-/// The name or address in a `Host` header; nothing for what no client would send.
+/// The name or address in a `Host` header; `None` if it is malformed.
 pub(crate) fn name_of(host: &str) -> Option<&str> {
     let end = if host.starts_with('[') { host.find(']')? + 1 } else { host.find(':').unwrap_or(host.len()) };
     let (name, port) = host.split_at_checked(end)?;
@@ -160,14 +160,14 @@ fn preflight(is_allowed: bool) -> Response {
     response
 }
 
-/// What a route needs, and the server that knows the tokens.
+/// The scope a route needs, and the server that knows the tokens.
 #[derive(Clone)]
 pub(super) struct Needs {
     pub(super) server: Shared,
     pub(super) scope: Option<Scope>,
 }
 
-/// The layer of one route: who calls, and may they.
+/// The layer of one route: identifies the caller and checks its scope.
 pub(super) async fn admit(State(needs): State<Needs>, mut request: Request, next: Next) -> Response {
     match client(&needs, &request) {
         Err(problem) => problem.into_response(),

@@ -1,4 +1,4 @@
-//! Is it alive, can it take work, and how much has it done: for whoever keeps it running.
+//! Liveness, readiness and metrics, for operators.
 
 use axum::Json;
 use axum::extract::State;

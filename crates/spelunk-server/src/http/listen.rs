@@ -1,5 +1,5 @@
-//! Listening: connections, each bounded in what it may take and how long it may dawdle. A client that sends its headers
-//! slowly or does not read what it asked for loses its connection; how many there are at once is bounded, too.
+//! Listening: accepts connections and bounds the resources and time of each. A client that sends headers slowly or does
+//! not read its response is disconnected; the number of connections is limited too.
 
 use std::convert::Infallible;
 use std::io;
@@ -27,17 +27,17 @@ use tower_service::Service as _;
 use super::Shared;
 use super::contexts::fold;
 
-/// How long answers that are under way may take when the server stops.
+/// How long responses in progress may take when the server stops.
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
-/// After this the operating system is out of something; others may give it back.
+/// A pause after a failed accept: the operating system has run out of a resource, which other connections may release.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const BUFFER_BYTES_MAX: usize = 64 << 10;
 
-/// Where a request comes from.
+/// The address a request comes from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) SocketAddr);
 
-/// Serves until told to stop; answers that are under way are finished, streams end.
+/// Serves until told to stop; responses in progress are finished, streams end.
 pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: impl Future<Output = ()>) {
     let settings = &server.app.settings.server;
     let places = usize::try_from(settings.connections_max).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS);
@@ -79,7 +79,7 @@ pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: im
         let connection = graceful.watch(connection);
         let counting = Counted::new(&server);
         connections.spawn(async move {
-            // Whatever breaks here is a client that went away.
+            // An error here means that the client disconnected.
             drop(connection.await);
             drop((place, counting));
         });
@@ -90,7 +90,7 @@ pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: im
     connections.shutdown().await;
 }
 
-/// Counts a connection for as long as it is there.
+/// Counts an open connection.
 struct Counted(Shared);
 
 impl Counted {
@@ -106,17 +106,17 @@ impl Drop for Counted {
     }
 }
 
-/// A stream that gives up on a reader who does not read.
+/// A stream that gives up on a client that does not read.
 struct Patient {
     stream: TcpStream,
-    /// How long what is sent may stay unread.
+    /// How long sent data may stay unread.
     patience: Duration,
-    /// Set while a write waits.
+    /// Set while a write is blocked.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Patient {
-    /// Bounds how long something may stay pending.
+    /// Limits how long an operation may stay pending.
     fn bounded<T>(&mut self, context: &mut Context<'_>, polled: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if polled.is_ready() {
             self.stalled = None;

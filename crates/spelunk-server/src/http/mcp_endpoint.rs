@@ -1,5 +1,5 @@
-//! `/mcp`: the tools for agents, by the streamable HTTP transport, for clients of both eras of the protocol. The same
-//! handler and the same state as on standard input and output; tokens, hosts and origins are checked before it.
+//! `/mcp`: the agent tools over the streamable HTTP transport, for clients of both eras of the protocol. It uses the
+//! same handler and state as stdio; tokens, hosts and origins are checked before it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,14 +23,14 @@ use super::problem::{Answer, Problem};
 use super::route::Route;
 use crate::mcp;
 
-/// McpEndpoint that were let in at once.
+/// The maximum number of open sessions.
 const SESSIONS_MAX: usize = 1_000;
-/// A session that says nothing for so long is over.
+/// The idle timeout of a session.
 const SESSION_IDLE: Duration = Duration::from_mins(30);
 
 type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// The transport, with its types put away.
+/// The transport, with its types erased.
 pub(crate) struct McpEndpoint {
     answer: Box<dyn Fn(Request) -> Answering + Send + Sync>,
     n_sessions: Box<dyn Fn() -> Pin<Box<dyn Future<Output = usize> + Send>> + Send + Sync>,
@@ -40,7 +40,7 @@ pub(crate) struct McpEndpoint {
 impl McpEndpoint {
     pub(super) fn new(state: &Arc<mcp::State>, settings: &ServerSettings) -> Self {
         let bytes_max = usize::try_from(settings.body_bytes_max).unwrap_or(usize::MAX);
-        // Hosts and origins are the guard's, who knows the settings.
+        // The guard checks hosts and origins, because it knows the settings.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .disable_allowed_origins()
@@ -66,7 +66,7 @@ impl McpEndpoint {
         }
     }
 
-    /// Sessions end.
+    /// Ends all sessions.
     pub(super) fn close(&self) {
         (self.close)();
     }
@@ -119,7 +119,7 @@ async fn serve(State(server): State<Shared>, request: Request) -> Answer {
         ));
     }
     let (parts, body) = request.into_parts();
-    // The transport would wait for ever for a body that does not come.
+    // The transport itself would wait forever for a body that does not arrive.
     let body = read_body(body, &server).await?;
     Ok((server.agents.answer)(Request::from_parts(parts, Body::from(body))).await)
 }

@@ -1,5 +1,5 @@
-//! Metrics: counts since the server started, in the text format of Prometheus. Labels are routes of the table, never
-//! anything that a client sent.
+//! Metrics: counters since the server started, in the Prometheus text format. Labels are routes of the table, never
+//! anything a client sent.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use axum::http::{Method, StatusCode};
 
 /// Upper bounds of the buckets.
 const BUCKETS_MS: [u64; 8] = [5, 20, 50, 100, 500, 1_000, 5_000, 30_000];
-/// Routes times methods times statuses; more would be a mistake of ours.
+/// Routes times methods times statuses; more would be a bug.
 const SERIES_MAX: usize = 4_096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,19 +20,19 @@ enum Verb {
     Other,
 }
 
-/// What is counted.
+/// The counters.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     requests: Mutex<BTreeMap<(String, Verb, u16), Series>>,
-    /// Connections that are open.
+    /// Open connections.
     pub(crate) connections: AtomicU64,
-    /// Streams of events that are open.
+    /// Open event streams.
     pub(crate) watchers: AtomicU64,
-    /// Events that were sent to watchers.
+    /// Events sent to watchers.
     pub(crate) events_sent: AtomicU64,
-    /// Runs that ended, by how.
+    /// Ended runs, by outcome.
     ended: Mutex<BTreeMap<&'static str, u64>>,
-    /// What ended runs used.
+    /// Tokens used by ended runs.
     tokens: AtomicU64,
     cost_microusd: AtomicU64,
 }
@@ -44,7 +44,7 @@ struct Series {
     buckets: [u64; BUCKETS_MS.len()],
 }
 
-/// How many runs there are now.
+/// The current number of runs.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) running: u64,
@@ -72,14 +72,14 @@ impl Metrics {
         }
     }
 
-    /// A run ended so.
+    /// Counts an ended run.
     pub(crate) fn run_ended(&self, how: &'static str, tokens: u64, cost_microusd: u64) {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner).entry(how).or_default() += 1;
         self.tokens.fetch_add(tokens, Ordering::Relaxed);
         self.cost_microusd.fetch_add(cost_microusd, Ordering::Relaxed);
     }
 
-    /// Everything, as Prometheus reads it.
+    /// All metrics in the Prometheus text format.
     pub(crate) fn text(&self, counts: &Counts) -> String {
         let mut text = String::new();
         let mut gauge = |name: &str, about: &str, value: u64| {

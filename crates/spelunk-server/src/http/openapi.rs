@@ -1,4 +1,5 @@
-//! The document of the API, made from the table that makes the router. It is checked in as `docs/reference/openapi.json`.
+//! The API document, generated from the same table as the router. It is checked in as
+//! `docs/reference/openapi.json`.
 
 use axum::Json;
 use serde_json::{Map, Value, json};
@@ -17,7 +18,7 @@ async fn show() -> Json<Value> {
     Json(document())
 }
 
-/// The document.
+/// The API document.
 pub(crate) fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for route in super::routes() {

@@ -1,5 +1,5 @@
-//! The page of the viewer and its files, from within the binary. Files are named by their bytes in what the page asks for,
-//! so that a browser may keep them.
+//! The viewer page and its files, embedded in the binary. The page refers to files by their digest, so that browsers
+//! can cache them.
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};

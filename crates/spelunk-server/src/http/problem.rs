@@ -1,5 +1,5 @@
-//! Problems: what goes wrong, as RFC 9457 problem details. Every error of the engine becomes one, and so does everything
-//! that is wrong with a request itself.
+//! Problems: errors as RFC 9457 problem details. Every engine error becomes one, and so does everything wrong with a
+//! request itself.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -14,27 +14,27 @@ use spelunk_engine::EngineError;
 use spelunk_journal::JournalError;
 use spelunk_types::{Blame, ErrorCode, Explain};
 
-/// What is said about whatever it was, at most.
+/// The maximum length of the detail text.
 const DETAIL_CHARS_MAX: usize = 2_000;
 
 const OPENAPI_HINT: &str = "see `/openapi.json` for what may be sent";
 
-/// A refusal or a failure, on its way to a client.
+/// An error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,
-    /// The stable name: that of an [`ErrorCode`], or one of the server's own.
+    /// The stable code: that of an [`ErrorCode`], or one of the server's own.
     pub(crate) code: String,
     pub(crate) title: String,
     pub(crate) detail: String,
     pub(crate) hint: Option<String>,
 }
 
-/// What handlers answer.
+/// The result type of handlers.
 pub(crate) type Answer<T = Response> = Result<T, Problem>;
 
 impl Problem {
-    /// A problem of the server's own kind.
+    /// A problem with a code of the server's own.
     pub(crate) fn new(status: StatusCode, code: &str, title: &str, detail: impl Into<String>) -> Self {
         Self { status, code: code.to_owned(), title: title.to_owned(), detail: detail.into(), hint: None }
     }
@@ -45,41 +45,41 @@ impl Problem {
         self
     }
 
-    /// The same under another status.
+    /// The same problem with another status.
     #[must_use]
     pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
         self.status = status;
         self
     }
 
-    /// The address names nothing.
+    /// The URL does not name anything.
     pub(crate) fn not_found(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not-found", "There is nothing at this address.", what)
             .hint("see `/openapi.json` for all addresses")
     }
 
-    /// A parameter of the address does not make sense.
+    /// A query parameter is invalid.
     pub(crate) fn bad_parameter(name: &str, what: &str) -> Self {
         let detail = format!("the parameter `{name}` {what}");
         Self::new(StatusCode::BAD_REQUEST, "parameter-wrong", "A parameter does not make sense.", detail)
             .hint("see `/openapi.json` for the parameters")
     }
 
-    /// A body that is longer than is taken.
+    /// The body exceeds the size limit.
     pub(crate) fn too_large(bytes_max: u64) -> Self {
         let detail = format!("the body has more than {bytes_max} bytes");
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", "The body is too long.", detail)
             .hint("send less, upload files as multipart/form-data, or name paths on the server")
     }
 
-    /// A body that does not arrive.
+    /// The body did not arrive in time.
     pub(crate) fn too_slow() -> Self {
         let detail = "the body did not arrive in time";
         Self::new(StatusCode::REQUEST_TIMEOUT, "body-too-slow", "The request took too long.", detail)
             .hint("send it faster, or raise `server.request_ms_max`")
     }
 
-    /// The members of the problem.
+    /// The problem as JSON.
     pub(crate) fn json(&self) -> Value {
         let mut members = json!({
             "type": format!("urn:spelunk:problem:{}", self.code),
@@ -110,13 +110,13 @@ impl IntoResponse for Problem {
         if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
         }
-        // The log names it.
+        // The log reports it.
         response.extensions_mut().insert(Code(self.code));
         response
     }
 }
 
-/// The code of a problem, for whoever writes the log.
+/// The code of a problem, for the log.
 #[derive(Debug, Clone)]
 pub(super) struct Code(pub(super) String);
 
@@ -126,7 +126,7 @@ impl From<Failure> for Problem {
     }
 }
 
-/// `?` on the errors that handlers meet.
+/// Enables `?` on the errors that handlers encounter.
 macro_rules! from_errors {
     ($($error:ty),+) => {
         $(impl From<$error> for Problem {
@@ -140,7 +140,7 @@ macro_rules! from_errors {
 from_errors!(EngineError, JournalError, StoreError, Usage);
 
 impl Problem {
-    /// The problem that an error is.
+    /// Converts an error to a problem.
     pub(crate) fn of(error: &dyn Explain) -> Self {
         let code = error.code();
         let mut detail = error.to_string();
@@ -160,12 +160,12 @@ impl Problem {
     }
 }
 
-/// Blocking work, on a thread of its own.
+/// Runs blocking work on another thread.
 pub(crate) async fn work<T: Send + 'static>(work: impl FnOnce() -> Answer<T> + Send + 'static) -> Answer<T> {
     blocking(move || Ok(work())).await?
 }
 
-/// Who has to act decides the class; what is known better is listed.
+/// Who has to act determines the status class; more specific statuses are listed.
 fn status(code: ErrorCode) -> StatusCode {
     let conflicts = [
         ErrorCode::ContextExists,

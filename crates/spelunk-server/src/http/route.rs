@@ -1,5 +1,5 @@
-//! Routes: the one table that makes both the router and the document of the API. A route that is not in it is not served,
-//! and one that is served is described.
+//! Routes: the single table from which both the router and the API document are built, so that every served route
+//! is documented.
 
 use axum::handler::Handler;
 use axum::http::Method;
@@ -9,18 +9,18 @@ use serde_json::{Map, Value, json};
 use super::Shared;
 use super::auth::Scope;
 
-/// One address, one method, what it takes and what it answers.
+/// One path and method, with its parameters and responses.
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// As axum writes it: `/v1/runs/{id}`.
+    /// In axum's syntax: `/v1/runs/{id}`.
     pub(crate) path: &'static str,
-    /// What a token must allow; nothing for what everybody may see.
+    /// The scope a token must have; `None` for public routes.
     pub(crate) scope: Option<Scope>,
     pub(crate) handler: MethodRouter<Shared>,
     doc: Map<String, Value>,
 }
 
-/// Something that is looked at.
+/// A route that reads something.
 pub(crate) fn get<H, T>(path: &'static str, summary: &str, handler: H) -> Route
 where
     H: Handler<T, Shared>,
@@ -29,7 +29,7 @@ where
     Route::new(Method::GET, path, summary, on(MethodFilter::GET, handler))
 }
 
-/// Something that is done.
+/// A route that does something.
 pub(crate) fn post<H, T>(path: &'static str, summary: &str, handler: H) -> Route
 where
     H: Handler<T, Shared>,
@@ -38,7 +38,7 @@ where
     Route::new(Method::POST, path, summary, on(MethodFilter::POST, handler))
 }
 
-/// Something that is removed.
+/// A route that deletes something.
 pub(crate) fn delete<H, T>(path: &'static str, summary: &str, handler: H) -> Route
 where
     H: Handler<T, Shared>,
@@ -71,14 +71,14 @@ impl Route {
         Self { method, path, scope, handler, doc }
     }
 
-    /// The same for another scope; `None` is open to everybody.
+    /// Sets another scope; `None` makes the route public.
     #[must_use]
     pub(crate) fn scope(mut self, scope: Option<Scope>) -> Self {
         self.scope = scope;
         self
     }
 
-    /// What a part of the address in braces may be, where it is not any text.
+    /// The schema of a path parameter that is not arbitrary text.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn part(mut self, name: &str, schema: Value) -> Self {
@@ -90,7 +90,7 @@ impl Route {
         self
     }
 
-    /// A parameter behind the question mark.
+    /// A query parameter.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn query(mut self, name: &str, schema: Value, about: &str) -> Self {
@@ -98,7 +98,7 @@ impl Route {
         self
     }
 
-    /// A parameter behind the question mark that must be there.
+    /// A required query parameter.
     #[must_use]
     pub(crate) fn query_needed(self, name: &str, schema: Value, about: &str) -> Self {
         let mut route = self.query(name, schema, about);
@@ -109,7 +109,7 @@ impl Route {
         route
     }
 
-    /// A header that is looked at.
+    /// A request header.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn header(mut self, name: &str, schema: Value, about: &str) -> Self {
@@ -117,13 +117,13 @@ impl Route {
         self
     }
 
-    /// A body of JSON.
+    /// A JSON body.
     #[must_use]
     pub(crate) fn takes(self, schema: Value) -> Self {
         self.takes_as("application/json", schema)
     }
 
-    /// A body of JSON that may be left out.
+    /// An optional JSON body.
     #[must_use]
     pub(crate) fn takes_optionally(self, schema: Value) -> Self {
         let mut route = self.takes(schema);
@@ -131,7 +131,7 @@ impl Route {
         route
     }
 
-    /// A body of any kind; several kinds may be taken.
+    /// A body of any media type; may be called several times.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn takes_as(mut self, kind: &str, schema: Value) -> Self {
@@ -141,13 +141,13 @@ impl Route {
         self
     }
 
-    /// What comes back, as JSON.
+    /// A JSON response.
     #[must_use]
     pub(crate) fn answers(self, status: u16, about: &str, schema: Value) -> Self {
         self.answers_as(status, about, "application/json", schema)
     }
 
-    /// What comes back, of any kind; several kinds may come back under one status.
+    /// A response of any media type; one status may have several.
     #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn answers_as(mut self, status: u16, about: &str, kind: &str, schema: Value) -> Self {
@@ -157,14 +157,14 @@ impl Route {
         self
     }
 
-    /// Nothing comes back but the status.
+    /// A response without a body.
     #[must_use]
     pub(crate) fn answers_nothing(mut self, status: u16, about: &str) -> Self {
         self.doc["responses"][status.to_string()] = json!({ "description": about });
         self
     }
 
-    /// Problems that it can answer, besides those of every route.
+    /// Problems this route can return, besides those of every route.
     #[must_use]
     pub(crate) fn problems(mut self, statuses: &[u16]) -> Self {
         for status in statuses {
@@ -173,7 +173,7 @@ impl Route {
         self
     }
 
-    /// How the document shows it.
+    /// The operation in the API document.
     pub(crate) fn operation(&self) -> Value {
         let mut doc = self.doc.clone();
         let everywhere: &[u16] = &[400, 403, 421, 500];
@@ -207,13 +207,13 @@ impl Route {
     }
 }
 
-/// The names in braces. A rest of a path (`{*path}`) is one name.
+/// The names in braces. A wildcard (`{*path}`) is one name.
 fn path_parameters(path: &str) -> Vec<&str> {
     let parts = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     parts.map(|name| name.trim_start_matches('*')).collect()
 }
 
-/// The path as the document writes it.
+/// The path as the API document writes it.
 pub(crate) fn document_path(path: &str) -> String {
     path.replace("{*", "{")
 }

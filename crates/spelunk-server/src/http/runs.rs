@@ -1,4 +1,4 @@
-//! Runs over HTTP: asking, listing, looking, stopping, going on, removing.
+//! Runs over HTTP: create, list, read, cancel, resume, delete.
 
 mod blobs;
 mod events;
@@ -121,7 +121,7 @@ async fn create(
 ) -> Answer {
     let key = idempotency_key(&headers)?;
     let sent = receive(request, &server).await?;
-    // Whoever has no model to ask is told now, and not when it is the run's turn.
+    // A missing model is reported now rather than when the run starts.
     let models: RoleModels = model(&server).await?.into();
     let promising = Arc::clone(&server);
     let promised = work(move || promise(&promising, client, key, sent, &models)).await?;
@@ -140,7 +140,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     key.ok_or_else(wrong).map(|key| Some(key.to_owned()))
 }
 
-/// Checks everything that can be checked without reading the text, then writes the ticket. Blocking.
+/// Validates everything that can be validated without reading the sources, then writes the ticket. Blocking.
 fn promise(
     server: &Shared,
     client: Client,
@@ -149,7 +149,7 @@ fn promise(
     models: &RoleModels,
 ) -> Result<Promised, Problem> {
     let Sent { request, files } = sent.without_secrets();
-    // Only the members of an object are looked at.
+    // Only checks that the request is an object.
     drop(fields(request.clone())?);
     let uploads = files.iter().map(|file| SourceInput::Text { name: file.name.clone(), bytes: Vec::new() });
     let wanted = Wanted::read(server, &request, uploads.collect())?;
@@ -188,7 +188,7 @@ fn new_id(server: &Shared) -> Result<RunId, Failure> {
     Ok(engine.new_id())
 }
 
-/// What was asked, whatever the order of its members.
+/// The digest of a request, independent of the order of its fields.
 fn request_digest(request: &Value, files: &[request::File]) -> String {
     let mut text = request.to_string();
     for file in files {
@@ -197,7 +197,7 @@ fn request_digest(request: &Value, files: &[request::File]) -> String {
     digest(text.as_bytes()).as_str().to_owned()
 }
 
-/// 202, where the run is, and how it stands.
+/// 202 with the location and state of the run.
 async fn promised_answer(server: &Shared, run: &RunId) -> Answer {
     let (looking, name) = (Arc::clone(server), run.clone());
     let state = blocking(move || word(&looking, &name)).await?;
@@ -277,7 +277,7 @@ fn go_on(
     }
     let at_ms = SystemClock.now_ms();
     let Some(workspace) = workspace else {
-        // It never began: what was asked is in its ticket.
+        // It never started: the request is in its ticket.
         drop(settled.ok_or_else(|| Problem::not_found("the run has no journal"))?);
         let ticket = Ticket { progress: Progress::Waiting, ..server.runs.tickets.read(&run)? };
         server.runs.promise(&Ticket { key: None, ..ticket }, JobKind::Begin, 0)?;
@@ -299,7 +299,7 @@ fn go_on(
     Ok(run)
 }
 
-/// The request makes sense; it is the run that has all it can come to.
+/// The request is valid, but the run has nothing left to do.
 fn not_resumable(server: &Shared, error: EngineError) -> Problem {
     let mut hint = None;
     if let EngineError::LimitNotRaised { limit, value, .. } = &error {

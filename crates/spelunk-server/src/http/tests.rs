@@ -1,4 +1,4 @@
-//! The table of routes against the document.
+//! Checks the route table against the API document.
 
 use std::collections::BTreeSet;
 

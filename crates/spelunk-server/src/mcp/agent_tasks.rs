@@ -1,6 +1,6 @@
-//! The board: the calls of a run as tasks for agents of the host, who take the place of a model. What a task says, whether
-//! a report can be used, and when the next one may begin, is the engine's business; the board only hands out and collects.
-//! A task is leased: an agent that does not come back loses it to the next.
+//! The task board: the calls of a run as tasks for agents of the host, which replace the model. The engine decides the
+//! content of a task, whether a report is usable and when the next one may start; the board only hands out and
+//! collects. A task is leased: an agent that does not return in time loses it to the next.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,13 +13,13 @@ use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, S
 use spelunk_types::{CallId, FrameId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
-/// The model of a run whose calls are on a board.
+/// The model name of a run whose calls are agent tasks.
 pub(super) const MODEL: &str = "agents";
-/// Agents may come back the next day.
+/// Agents may return the next day.
 pub(super) const CALL_MS_MAX: u64 = 86_400_000;
 const ABOUT_CHARS_MAX: usize = 160;
 
-/// Tasks that nobody has answered.
+/// The unanswered tasks.
 pub(super) struct AgentTasks {
     tasks: Mutex<BTreeMap<CallId, Task>>,
     /// Counts changes, to wait for the next.
@@ -38,15 +38,15 @@ struct Lease {
     until_ms: u64,
 }
 
-/// A task as it stands.
+/// The current state of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shown {
     pub(super) call: CallId,
-    /// What the agent is, in a few words.
+    /// The agent's role, in a few words.
     pub(super) role: String,
-    /// What it is about, in a line.
+    /// Its subject, as one line.
     pub(super) about: String,
-    /// Who has it, and until when.
+    /// The agent that has it, and until when.
     pub(super) leased_to: Option<(String, u64)>,
 }
 
@@ -64,13 +64,13 @@ impl AgentTasks {
         answered.await.map_err(|_| ModelError::StreamCut)
     }
 
-    /// The tasks that can be worked on, in the order of the run.
+    /// The open tasks, in the order of the run.
     pub(super) fn list(&self, now_ms: u64) -> Vec<Shown> {
         self.tasks().iter().map(|(call, task)| task.shown(call, now_ms)).collect()
     }
 
-    /// Leases a task to an agent: the one that is named, or else the first that nobody has. An agent that claims what it
-    /// has gets more time.
+    /// Leases a task to an agent: the named one, or else the first that is free. Claiming a task again extends its
+    /// lease.
     pub(super) fn claim(
         &self,
         call: Option<&CallId>,
@@ -102,12 +102,12 @@ impl AgentTasks {
         Ok(task.shown(&found, now_ms))
     }
 
-    /// All that a task says, the instruction first.
+    /// The full text of a task, instructions first.
     pub(super) fn prompt(&self, call: &CallId) -> Result<Prompt, Usage> {
         self.tasks().get(call).map(|task| task.prompt.clone()).ok_or_else(|| unknown(call))
     }
 
-    /// Takes the reply of an agent. Who lost the lease to another is refused.
+    /// Accepts an agent's reply. An agent that lost its lease to another is rejected.
     pub(super) fn submit(&self, call: &CallId, agent: &str, reply: String, now_ms: u64) -> Result<(), Usage> {
         let mut tasks = self.tasks();
         let task = tasks.get(call).ok_or_else(|| unknown(call))?;
@@ -123,13 +123,13 @@ impl AgentTasks {
             Some(_) | None => {}
         }
         if let Some(task) = tasks.remove(call) {
-            // The run may have ended a moment ago.
+            // The run may have just ended.
             drop(task.reply.send(reply));
         }
         Ok(())
     }
 
-    /// A task that asks for a reply once more: what was wrong with the one before is in its last message.
+    /// A task that requests another reply; its last message states what was wrong with the previous one.
     pub(super) fn again(&self, frame: &FrameId) -> Option<(CallId, Prompt)> {
         let tasks = self.tasks();
         let is_repair = |call: &CallId, task: &Task| call.frame == *frame && task.prompt.messages.len() > 1;
@@ -137,7 +137,7 @@ impl AgentTasks {
         Some((call.clone(), task.prompt.clone()))
     }
 
-    /// Tells of every change.
+    /// Notifies of every change.
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
@@ -166,7 +166,7 @@ impl Task {
     }
 }
 
-/// The first line behind the documents, which says what part of them it is.
+/// The first line after the documents, which names the part.
 fn about(prompt: &Prompt) -> String {
     let first = prompt.messages.iter().find(|message| message.speaker == Speaker::User);
     let text = first.map(|message| message.text.as_str()).unwrap_or_default();
@@ -183,7 +183,7 @@ fn unknown(call: &CallId) -> Usage {
     }
 }
 
-/// A model whose calls are on the board.
+/// A model whose calls become agent tasks.
 pub(super) struct AgentModel {
     reference: ModelRef,
     board: Arc<AgentTasks>,

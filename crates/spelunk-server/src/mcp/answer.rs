@@ -1,5 +1,5 @@
-//! What a tool answers: text for whoever reads, the same as data for programs, both bounded. A failure is an answer too,
-//! marked as one, with the code, the message and the hint that the command line would show.
+//! The response of a tool: text for readers and the same as data for programs, both bounded. A failure is a response
+//! too, marked as one, with the code, message and hint that the command line would show.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use spelunk_types::Explain;
 
 use super::truncate::{bound, cut};
 
-/// An answer before it is bounded.
+/// A response before it is bounded.
 #[derive(Debug)]
 pub(super) struct Said {
     text: String,
@@ -23,7 +23,7 @@ impl Said {
         Self { text: text.into(), data, is_error: false }
     }
 
-    /// An answer that tells of a failure and still has something to show.
+    /// A response that reports a failure but still contains data.
     pub(super) fn failed(text: impl Into<String>, data: Value) -> Self {
         Self { text: text.into(), data, is_error: true }
     }
@@ -32,7 +32,7 @@ impl Said {
         Self::failed(error_text(error, Paint::Plain), json!({ "error": error_json(error) }))
     }
 
-    /// Within the limit of the server. Data that was cut says so in a field of its own.
+    /// Bounded by the server's limit. Truncated data is flagged in a field of its own.
     pub(super) fn into_result(self, chars_max: usize) -> CallToolResult {
         let (mut data, is_cut) = bound(self.data, chars_max);
         if let Some(fields) = data.as_object_mut().filter(|_| is_cut) {

@@ -1,5 +1,5 @@
-//! The catalogue of tools: the name, what it is for, what it takes and gives, and what it may change. The list that a
-//! client sees is made from here, and so is the dispatch.
+//! The catalogue of tools: their names, descriptions, schemas and effects. Both the list a client sees and the dispatch
+//! are built from it.
 
 mod contexts;
 mod notes;
@@ -31,22 +31,22 @@ pub(super) struct Entry {
 pub(super) enum Effect {
     /// Nothing.
     Look,
-    /// It adds; the same again adds nothing.
+    /// It adds; repeating the call adds nothing.
     Set,
-    /// It adds, each time anew.
+    /// It adds on every call.
     Add,
-    /// It takes away.
+    /// It removes.
     Remove,
-    /// It asks a model, which is outside.
+    /// It calls a model, which is an external service.
     Ask,
 }
 
-/// Who answers a call.
+/// How a call is handled.
 #[derive(Clone, Copy)]
 pub(super) enum Action {
-    /// A function that reads, on a thread of its own.
+    /// A function that reads, on a blocking thread.
     Local(fn(&State, Arguments) -> Result<Said, Failure>),
-    /// Something that waits.
+    /// An operation that waits.
     Waiting(Waiting),
 }
 
@@ -62,7 +62,7 @@ pub(super) enum Waiting {
     Submit,
 }
 
-/// Every tool, in the order in which an agent should think of them.
+/// Every tool, in the order in which an agent should consider them.
 pub(super) fn entries() -> Vec<Entry> {
     let mut entries = contexts::entries();
     entries.extend(runs::entries());
@@ -72,7 +72,7 @@ pub(super) fn entries() -> Vec<Entry> {
 }
 
 impl Entry {
-    /// As the protocol shows it.
+    /// The tool as the protocol describes it.
     pub(super) fn tool(&self) -> Tool {
         let (read_only, destructive, idempotent, open_world) = match self.effect {
             Effect::Look => (true, false, true, false),

@@ -1,5 +1,5 @@
-//! `rlm_repl`: sessions of code over text, with the calling agent in the place of the root model. A session is a run: its
-//! cells, and the calls of models that they make, are in its journal.
+//! `rlm_repl`: code sessions over text, with the calling agent in place of the root model. A session is a run: its
+//! cells, and the model calls they make, are in its journal.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,7 +32,7 @@ const SESSIONS_MAX: usize = 8;
 /// An agent may run as many cells as it likes.
 const CELLS_MAX: u64 = 1_000_000;
 
-/// The sessions that are open, by the short names of their runs.
+/// The open sessions, by the short ids of their runs.
 #[derive(Default)]
 pub(super) struct Consoles {
     open: Mutex<HashMap<String, Arc<Console>>>,
@@ -42,7 +42,7 @@ pub(super) struct Consoles {
 pub(super) struct Console {
     pub(super) live: Arc<Live>,
     cells: mpsc::UnboundedSender<ConsoleCell>,
-    /// What `context` is, in words.
+    /// A description of `context`.
     description: String,
 }
 
@@ -82,7 +82,7 @@ impl Console {
         self.live.run.short()
     }
 
-    /// What a cell said.
+    /// The output of a cell.
     pub(super) fn said(&self, text: &str) -> Said {
         let has_ended = self.cells.is_closed();
         let shown = if text.is_empty() { "[nothing was printed]" } else { text };
@@ -91,7 +91,7 @@ impl Console {
         Said::new(shown, json!({ "session": self.name(), "output": text, "ended": has_ended }))
     }
 
-    /// The session is over: by `FINAL`, by a limit, or by a failure.
+    /// The end of the session: by `FINAL`, a limit or a failure.
     pub(super) fn ended(&self, ended: &Ended) -> Said {
         let answer = ended.result.answer.as_ref().map(|answer| answer.text.clone());
         let error = ended.result.error.as_ref();
@@ -111,7 +111,7 @@ impl Console {
     }
 }
 
-/// What a call of the tool wants.
+/// The parsed arguments of a call.
 struct Wanted {
     code: Option<String>,
     session: Option<String>,
@@ -135,7 +135,7 @@ fn read(mut arguments: Arguments) -> Result<Wanted, Usage> {
     Ok(wanted)
 }
 
-/// Runs a cell, in a new session or in one that is open.
+/// Runs a cell, in a new or an open session.
 pub(super) async fn repl(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
@@ -176,7 +176,7 @@ async fn begin(
         return Ok(Begun::Said(console.said(&console.description)));
     };
     let (said, hear) = oneshot::channel();
-    // A session that has ended meanwhile says so by its end.
+    // If the session has just ended, its end reports that.
     drop(console.cells.send(ConsoleCell { code, said }));
     Ok(Begun::Cell(Work::Cell { console, said: hear }))
 }
@@ -219,7 +219,7 @@ async fn open(
         program: Some(console(typed, ready)),
     })?;
     let live = state.runs.keep(handle, models.asked, None);
-    // A session that could not begin says why when its first cell is waited for.
+    // If the session could not start, waiting for its first cell reports why.
     let description = described.await.unwrap_or_default();
     let console = Arc::new(Console { live, cells, description });
     state.consoles.open().insert(console.name().to_owned(), Arc::clone(&console));

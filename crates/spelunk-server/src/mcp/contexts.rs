@@ -1,4 +1,5 @@
-//! The context tools: look at registered texts without loading them. Each look is bounded, counted, and suggests the next.
+//! The context tools: inspect registered texts without loading them. Each operation is bounded, counted, and suggests
+//! the next.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,7 +28,7 @@ const ID_CHARS_MAX: usize = 1000;
 const PATTERN_CHARS_MAX: usize = 10_000;
 const QUESTION_CHARS_MAX: usize = 10_000;
 const TEXT_CHARS_MAX: usize = 10_000_000;
-/// Characters that one entry of a batch may show.
+/// The maximum number of characters per batch entry.
 const BATCH_CHARS_MAX: usize = 400;
 const PASSAGES_MAX: u64 = 20;
 const PASSAGES_DEFAULT: u64 = 5;
@@ -39,7 +40,7 @@ pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<Said, Fail
     let kind = arguments.text("type", ID_CHARS_MAX)?;
     let offset = arguments.whole("offset", NUMBER_MAX)?.unwrap_or(0);
     arguments.finish()?;
-    // Other processes register contexts, too.
+    // Other processes register contexts too.
     drop(state.store().reload()?);
     let contexts = match &kind {
         Some(kind) => state.navigator.list_of_kind(kind)?,
@@ -60,7 +61,7 @@ pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<Said, Fail
     Ok(Said::new(text, data))
 }
 
-/// Contexts that one list shows.
+/// The maximum number of contexts per list.
 const LIST_MAX: usize = 100;
 
 pub(super) fn peek(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
@@ -174,13 +175,13 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<Said, Fa
     }
 }
 
-/// Passages of registered contexts, as far as their files are still below a root.
+/// Passages of registered contexts whose files are still below a root.
 pub(crate) fn find(state: &State, wanted: &Wanted) -> Result<FoundInContexts, Failure> {
     let admit = |path: &Path| state.admit(&path.to_string_lossy());
     Finder { app: &state.app, store: state.store(), admit: &admit }.find(wanted, &mut |_| {})
 }
 
-/// The passages of contexts that fit a query best. The one place that decides how they are found.
+/// The passages of contexts that match a query best. All retrieval for the tools goes through here.
 fn best_passages(state: &State, ids: Vec<String>, query: &str, n_max: u64) -> Result<Ranking, Failure> {
     let ids = if ids.is_empty() {
         state.navigator.list().iter().map(|context| context.id.as_str().to_owned()).collect()
@@ -206,7 +207,7 @@ pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<Said, 
     let prefix = arguments.text("prefix", ID_CHARS_MAX)?.unwrap_or_default();
     let replace = arguments.flag("replace")?;
     arguments.finish()?;
-    // The workspace's own files come first: they keep the directory private and out of git.
+    // Create the workspace's own files first: they keep the directory private and out of git.
     drop(state.app.workspace()?);
     let store = state.store();
     let kind = match ContextKind::from_name(&kind) {
@@ -303,7 +304,7 @@ fn batch(state: &State, arguments: &mut Arguments) -> Result<Vec<Value>, Usage> 
     arguments.list("queries", n_max)
 }
 
-/// One query that fails stops none of the others.
+/// A failing query does not stop the others.
 fn answer_batch(queries: &[Value], one: impl Fn(&Value) -> Result<Value, Failure>) -> Said {
     let results: Vec<Value> = queries
         .iter()

@@ -1,5 +1,5 @@
-//! The lines of the protocol on standard input and output. A line that is no message is answered with an error where the
-//! library would pass over it without a word, and none is held in memory beyond a limit.
+//! The lines of the protocol on stdio. A line that is not a message gets an error response, where the library would
+//! silently skip it, and no line is buffered beyond a limit.
 
 use std::io;
 
@@ -9,19 +9,19 @@ use tokio::io::{
 };
 use tokio::sync::mpsc;
 
-/// The longest message: as long as the longest upload by default, for the texts that a client registers.
+/// The longest message: as long as the default upload limit, for the texts that a client registers.
 const MESSAGE_BYTES_MAX: usize = 64 << 20;
-/// What waits between the library and us.
+/// The buffer between the library and this module.
 const PIPE_BYTES: usize = 64 << 10;
-/// Errors that wait to be written; a client that reads none of them is not read from either.
+/// The maximum number of errors to be written; a client that does not read them is not read from either.
 const ERRORS_MAX: usize = 16;
 
-/// Codes of JSON-RPC.
+/// JSON-RPC error codes.
 const PARSE_ERROR: i32 = -32_700;
 const INVALID_REQUEST: i32 = -32_600;
 
-/// The two ends for the library, and what has to go on beside it: reading, until the input ends, and writing, until the
-/// library has let go of its end.
+/// The two ends for the library, and the tasks that run alongside it: reading until the input ends, and writing until
+/// the library closes its end.
 pub(super) fn checked(
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
@@ -35,7 +35,7 @@ pub(super) fn checked(
     ((for_library, of_library), reading, writing)
 }
 
-/// Hands on lines that are messages, and answers the others.
+/// Forwards lines that are messages, and responds to the others with an error.
 async fn read(
     mut input: impl AsyncBufRead + Unpin,
     mut library: DuplexStream,
@@ -73,7 +73,7 @@ pub(crate) enum Line {
     TooLong,
 }
 
-/// The next line without its end; of one that is too long nothing is kept.
+/// The next line without its newline; a line that is too long is discarded.
 pub(crate) async fn next_line(
     input: &mut (impl AsyncBufRead + Unpin),
     bytes_max: usize,
@@ -101,7 +101,7 @@ pub(crate) async fn next_line(
     }
 }
 
-/// What is wrong with a message: whom to answer, the code, and words.
+/// What is wrong with a message: the id to respond to, the code and the message.
 pub(crate) fn fault(line: &[u8]) -> Option<(Value, i32, String)> {
     let message: Value = match serde_json::from_slice(line) {
         Ok(message) => message,
@@ -116,7 +116,7 @@ pub(crate) fn fault(line: &[u8]) -> Option<(Value, i32, String)> {
     Some((id, INVALID_REQUEST, "the message is not JSON-RPC 2.0".to_owned()))
 }
 
-/// Writes lines of the library and errors, each whole.
+/// Writes the library's lines and errors, each line whole.
 async fn write(
     mut library: impl AsyncBufRead + Unpin,
     mut errors: mpsc::Receiver<String>,
@@ -125,7 +125,7 @@ async fn write(
     let mut line = Vec::new();
     loop {
         tokio::select! {
-            // What was read of a line when the other branch is taken stays in `line`.
+            // If the other branch is taken, the partial line stays in `line`.
             read = library.read_until(b'\n', &mut line) => {
                 if read? == 0 {
                     break;
@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    /// What reaches the library, and what the client is answered.
+    /// What reaches the library, and what the client receives.
     async fn sent(text: &[u8], bytes_max: usize) -> (String, String) {
         let (library, mut handed_on) = tokio::io::duplex(1 << 20);
         let (errors, mut answered) = mpsc::channel(100);
@@ -184,7 +184,7 @@ mod tests {
         let (handed_on, answered) = sent(long.as_bytes(), 100).await;
         assert_eq!(handed_on, format!("{PING}\n"));
         assert!(answered.contains("the message is longer than 100 bytes"), "{answered}");
-        // As long as allowed is not too long.
+        // A line of exactly the maximum length is accepted.
         let (handed_on, answered) = sent(format!("{PING}\n").as_bytes(), PING.len()).await;
         assert_eq!((handed_on, answered), (format!("{PING}\n"), String::new()));
     }

@@ -1,5 +1,5 @@
-//! What a tool is asked to read: paths below the roots, registered contexts, or both, as sources that a run can open
-//! again when it is resumed.
+//! The material of a tool call: paths below the roots, registered contexts, or both, as sources that a resumed run can
+//! open again.
 
 use std::path::PathBuf;
 
@@ -15,14 +15,14 @@ const NAME_CHARS_MAX: usize = 4096;
 const GLOBS_MAX: usize = 50;
 const GLOB_CHARS_MAX: usize = 500;
 
-/// What was named, before anything is read.
+/// The named material, before anything is read.
 #[derive(Debug)]
 pub(crate) struct Material {
     paths: Vec<String>,
     contexts: Vec<String>,
     include: Vec<String>,
     exclude: Vec<String>,
-    /// Texts that come with the request.
+    /// Texts sent with the request.
     given: Vec<SourceInput>,
 }
 
@@ -37,12 +37,12 @@ impl Material {
         })
     }
 
-    /// Contexts by their ids, and nothing else.
+    /// Only contexts, by id.
     pub(crate) fn of_contexts(contexts: Vec<String>) -> Self {
         Self { paths: Vec::new(), contexts, include: Vec::new(), exclude: Vec::new(), given: Vec::new() }
     }
 
-    /// The same and these texts.
+    /// The same material plus these texts.
     pub(crate) fn with(mut self, given: Vec<SourceInput>) -> Self {
         self.given = given;
         self
@@ -52,7 +52,7 @@ impl Material {
         !(self.paths.is_empty() && self.contexts.is_empty() && self.given.is_empty())
     }
 
-    /// How directories are read: under the user's own cap. Secrets stay out, whatever a client says.
+    /// The scan options, with the user's limits. Secrets are always excluded, whatever a client asks for.
     pub(crate) fn scan_options(&self, limits: &Limits) -> ScanOptions {
         ScanOptions {
             include: self.include.clone(),
@@ -62,7 +62,7 @@ impl Material {
         }
     }
 
-    /// The sources, in the order they were named. Nothing named is an error: a root may be a whole disk.
+    /// The sources, in the order they were named. Naming none is an error: a root may be a whole disk.
     pub(crate) fn inputs(&self, state: &State) -> Result<Vec<SourceInput>, Failure> {
         if !self.is_named() {
             let message = "neither paths nor contexts are named".to_owned();
@@ -79,7 +79,7 @@ impl Material {
         Ok(inputs)
     }
 
-    /// Reads everything through. Blocking.
+    /// Reads all of it. Blocking.
     pub(crate) fn scan(
         &self,
         state: &State,
@@ -101,7 +101,7 @@ fn named(path: PathBuf, typed: &str) -> SourceInput {
     }
 }
 
-/// A file is read where it is, and cited by the id; any other text is taken as it is now.
+/// A file is read in place and cited by the context id; any other text is taken as it is now.
 fn of_context(state: &State, id: &str) -> Result<SourceInput, Failure> {
     let context = state.store().get(id)?;
     if let ContextSource::File { path } = &context.source {

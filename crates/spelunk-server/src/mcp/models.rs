@@ -1,4 +1,4 @@
-//! Whose model answers: a configured provider, the client's own by sampling, agents of the host, or nobody.
+//! Which model answers: a configured provider, the client's own by sampling, agents of the host, or none.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use super::state::State;
 
 const WORD_CHARS_MAX: usize = 100;
 
-/// Whom the caller wants asked.
+/// Which model the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ModelChoice {
     /// A provider if there is one, else the client.
@@ -44,28 +44,28 @@ impl ModelChoice {
     }
 }
 
-/// Who answers, and how.
+/// The models of a call and how they are used.
 pub(super) struct Models {
     pub(super) root: Arc<dyn Model>,
     pub(super) sub: Option<Arc<dyn Model>>,
     pub(super) synthesis: Option<Arc<dyn Model>>,
     pub(super) asked: Asked,
-    /// How long a call may take besides what the settings say.
+    /// A lower bound for the time limits of a call; 0 leaves the settings unchanged.
     patience_ms: u64,
 }
 
 impl Models {
-    /// One model for everything.
+    /// One model for every role.
     pub(super) fn of(root: Arc<dyn Model>) -> Self {
         Self { root, sub: None, synthesis: None, asked: Asked::default(), patience_ms: 0 }
     }
 
-    /// The same with others in some roles.
+    /// Separate models for some roles.
     pub(super) fn of_roles(RoleModels { root, sub, synthesis }: RoleModels) -> Self {
         Self { sub, synthesis, ..Self::of(root) }
     }
 
-    /// Agents of the host in the place of a model.
+    /// Agents of the host in place of a model.
     pub(super) fn of_agents() -> Self {
         let board = Arc::new(AgentTasks::default());
         let root: Arc<dyn Model> = Arc::new(AgentModel::new(Arc::clone(&board)));
@@ -73,7 +73,7 @@ impl Models {
         Self { asked, patience_ms: agent_tasks::CALL_MS_MAX, ..Self::of(root) }
     }
 
-    /// Limits for them: the person at a client may take their time.
+    /// Their run settings: the person at a client may take their time.
     pub(super) fn settings(&self, state: &State, limits: Limits) -> RunSettings {
         let mut settings = state.app.run_settings_within(limits);
         if self.patience_ms > 0 {
@@ -89,7 +89,7 @@ impl Models {
     }
 }
 
-/// The model for a call: a configured provider, or the client's own by sampling, or none.
+/// The models for a call: a configured provider, or the client's own by sampling, or none.
 pub(super) async fn models(
     state: &State,
     context: &RequestContext<RoleServer>,

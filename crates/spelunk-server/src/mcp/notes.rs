@@ -1,5 +1,5 @@
-//! Notes of the agent: variables, and buffers in which a long text is put together piece by piece. They live as long as
-//! the server, in memory, and are bounded.
+//! The agent's notes: variables, and buffers for assembling a long text piece by piece. They live in memory as long as
+//! the server, and are bounded.
 
 use std::collections::BTreeMap;
 
@@ -188,7 +188,7 @@ pub(super) fn read(state: &State, mut arguments: Arguments) -> Result<Said, Fail
     arguments.finish()?;
     let notes = state.notes();
     let entries = notes.buffers.get(&label).map(Vec::as_slice).unwrap_or_default();
-    // The separator may be a kilobyte a thousand times; the answer is bounded, and so is this.
+    // A long separator may be repeated a thousand times; the response is bounded, and so is this.
     let text = entries.join(&join);
     Ok(Said::new(text.clone(), json!({ "label": label, "text": text, "entries": entries.len() })))
 }

@@ -1,4 +1,4 @@
-//! `rlm_plan`: how text would be cut into tasks and what that would cost; nothing is spent.
+//! `rlm_plan`: how text would be split into tasks and what that would cost; nothing is spent.
 
 use serde_json::{Value, json};
 use spelunk_app::arguments::Arguments;
@@ -12,7 +12,7 @@ use super::material::Material;
 use super::state::State;
 
 const QUESTION_CHARS_MAX: usize = 100_000;
-/// Rows of the manifest and of the tasks that are shown.
+/// The maximum number of rows shown of the manifest and of the tasks.
 const ROWS_MAX: usize = 200;
 
 pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
@@ -34,7 +34,7 @@ pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<Said, Fail
     Ok(Said::new(plan_text(&planned, with_tasks), data))
 }
 
-/// Reads everything through and plans it. Blocking.
+/// Reads all of the material and plans it. Blocking.
 pub(crate) fn make(state: &State, material: &Material, question: &str) -> Result<Planned, Failure> {
     let settings = &state.app.settings;
     let (_, corpus) = material.scan(state, &material.scan_options(&settings.limits))?;

@@ -1,4 +1,4 @@
-//! `rlm_query`: ask a question of text. A run starts by a call of this kind and by nothing else.
+//! `rlm_query`: asks a question about text. Runs are started only by explicit calls like this one.
 
 use std::sync::Arc;
 
@@ -33,14 +33,14 @@ const SCHEMA_CHARS_MAX: usize = 200_000;
 pub(super) const RUN_CHARS_MAX: usize = 100;
 const PASSAGES_MAX: u64 = 5;
 const PASSAGES_BYTES_MAX: u64 = 20_000;
-/// Limits that a call may lower. The user's settings are the most.
+/// Limits that a call may lower. The user's settings are the maximum.
 pub(crate) const LIMITS: [&str; 6] =
     ["calls_max", "tokens_max", "cost_microusd_max", "run_ms_max", "depth_max", "turns_max"];
-/// The three ways to a model, for whoever has none.
+/// The three ways to get a model, for the error message.
 pub(super) const NO_MODEL: &str = "no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a \
     local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself";
 
-/// How a question is to be answered: what every face of the program takes under the same names.
+/// How to answer a question: the options that every frontend accepts under the same names.
 pub(crate) struct Manner {
     pub(crate) strategy: StrategyChoice,
     pub(crate) focus: Focus,
@@ -67,7 +67,7 @@ impl Manner {
     }
 }
 
-/// The strategy that the arguments name, if they do.
+/// The strategy in the arguments, if any.
 pub(crate) fn strategy(arguments: &mut Arguments) -> Result<Option<StrategyChoice>, Usage> {
     let Some(word) = arguments.text("strategy", RUN_CHARS_MAX)? else { return Ok(None) };
     let known = StrategyChoice::of(&word);
@@ -75,7 +75,7 @@ pub(crate) fn strategy(arguments: &mut Arguments) -> Result<Option<StrategyChoic
     known.map(Some).ok_or_else(|| wrong("strategy", &words()))
 }
 
-/// A question as it was asked.
+/// A parsed question.
 struct Query {
     question: String,
     material: Material,
@@ -113,10 +113,10 @@ pub(crate) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Li
     for (name, value) in arguments.object("limits")?.unwrap_or_default() {
         let known = LIMITS.contains(&name.as_str()).then(|| limits.get(&name)).flatten();
         let most = known.ok_or_else(|| wrong("limits", &format!("may name {}", LIMITS.join(", "))))?;
-        // Up to what is exact wherever JSON is read.
+        // Up to the largest integer that is exact in every JSON implementation.
         let wanted = whole_number(&value).filter(|number| *number < 1 << 53);
         let wanted = wanted.ok_or_else(|| wrong("limits", "must hold whole numbers below 2^53"))?;
-        // The name was found just above.
+        // The name was validated above.
         let _ = limits.set(&name, wanted.min(most));
     }
     Ok(limits)
@@ -132,10 +132,10 @@ pub(super) async fn query(
     wait_for(state, context, "rlm_query", begun).await
 }
 
-/// What a call of a run tool comes to before it waits.
+/// The outcome of a run tool's call before it waits.
 pub(super) enum Begun {
     Run(Arc<Live>, Option<u64>),
-    /// An answer at once.
+    /// An immediate response.
     Said(Said),
 }
 
@@ -173,7 +173,7 @@ async fn begin(
     Ok(Begun::Run(launch(state, query, models).await?, wait_ms))
 }
 
-/// A run that waits for agents, and where they find their tasks.
+/// Starts a run that waits for agents, with its task board.
 pub(super) async fn begin_tasks(
     state: &Arc<State>,
     arguments: Arguments,
@@ -186,7 +186,7 @@ pub(super) async fn begin_tasks(
     Ok((launch(state, query, models).await?, board))
 }
 
-/// Reads the text and starts the run.
+/// Reads the sources and starts the run.
 async fn launch(state: &Arc<State>, query: Query, models: Models) -> Result<Arc<Live>, Failure> {
     let options = query.material.scan_options(&state.app.settings.limits);
     let reading = Arc::clone(state);
@@ -201,7 +201,7 @@ async fn launch(state: &Arc<State>, query: Query, models: Models) -> Result<Arc<
     Ok(state.runs.keep(handle, models.asked, then))
 }
 
-/// Keeps the answer with the thought that led to it.
+/// Stores the answer with the thought that led to it.
 fn keep_with_thought(state: &Arc<State>, number: usize) -> Then {
     let (state, app) = (Arc::clone(state), Arc::clone(&state.app));
     Box::new(move |ended| {
@@ -238,7 +238,7 @@ fn start(
     asking.ready(&state.app, |_| Ok(state.sandbox.clone()))?.start()
 }
 
-/// The answer without a model: the passages that share most words with the question.
+/// The answer without a model: the passages that share the most words with the question.
 fn passages(state: &State, query: &Query) -> Result<Said, Failure> {
     let (_, corpus) = query.material.scan(state, &query.material.scan_options(&state.app.settings.limits))?;
     let view = View::of(Arc::new(corpus));
@@ -254,7 +254,7 @@ fn passages(state: &State, query: &Query) -> Result<Said, Failure> {
     Ok(Said::new(format!("{found}\n[{NO_MODEL}]"), data))
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(super) fn ended(state: &State, ended: &Ended) -> Result<Said, Failure> {
     let Ended { result, view } = ended;
     let mut data = result_json(result, view, &state.app.workspace()?.blobs());
@@ -275,7 +275,7 @@ pub(super) fn ended(state: &State, ended: &Ended) -> Result<Said, Failure> {
     Ok(if result.answer.is_none() { Said::failed(text, data) } else { Said::new(text, data) })
 }
 
-/// A run that goes on.
+/// The response for a run in progress.
 pub(super) fn under_way(live: &Live) -> Said {
     let (run, step) = (live.run.short(), live.progress.borrow().clone());
     let text =

@@ -1,4 +1,4 @@
-//! Resources: contexts, runs and variables by address, for clients that attach text instead of calling tools.
+//! Resources: contexts, runs and variables by URI, for clients that attach text instead of calling tools.
 
 use rmcp::ErrorData;
 use rmcp::model::{ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
@@ -12,11 +12,11 @@ use super::truncate::cut;
 const CONTEXT: &str = "spelunk://context/";
 const RUN: &str = "spelunk://run/";
 const VARIABLE: &str = "rlm://vars/";
-/// Resources on one page of the list.
+/// Resources per page of the list.
 const PAGE_MAX: usize = 100;
 const URI_BYTES_MAX: usize = 2000;
 
-/// What an address stands for.
+/// What a URI refers to.
 #[derive(Debug, PartialEq, Eq)]
 enum Meant {
     Context(String),
@@ -24,7 +24,7 @@ enum Meant {
     Variable(String),
 }
 
-/// The kinds of addresses.
+/// The URI templates.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(format!("{CONTEXT}{{id}}"), "context")
@@ -42,7 +42,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// A page of the contexts and, behind the last of them, the newest runs.
+/// A page of the contexts and, after the last of them, the newest runs.
 pub(super) fn list(state: &State, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let bad_cursor = || ErrorData::invalid_params("the cursor is not one of this server's", None);
     let from: usize = cursor.map_or(Ok(0), str::parse).map_err(|_| bad_cursor())?;
@@ -78,7 +78,7 @@ pub(super) fn list(state: &State, cursor: Option<&str>) -> Result<ListResourcesR
     Ok(result)
 }
 
-/// What is at an address. Blocking.
+/// The content of a resource. Blocking.
 pub(super) fn read(state: &State, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let shown = head(uri, 200);
     let not_found = |why: String| ErrorData::resource_not_found(format!("`{shown}`: {why}"), None);
@@ -113,7 +113,7 @@ fn parse(uri: &str) -> Option<Meant> {
     decoded(uri.strip_prefix(VARIABLE)?).map(Meant::Variable)
 }
 
-/// Everything but letters, digits and `-._~/` by its bytes in hexadecimal.
+/// Percent-encodes everything but letters, digits and `-._~/`.
 fn encoded(name: &str) -> String {
     let mut uri = String::new();
     for byte in name.bytes() {

@@ -1,4 +1,4 @@
-//! Runs after their first call: how they stand, what came of them, taking them back, going on with them.
+//! Tools for existing runs: state, result, cancel, resume.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use super::query::{Begun, RUN_CHARS_MAX, ended, read_limits, strategy, wait_for}
 use super::runs::{Ended, Live};
 use super::state::State;
 
-/// Runs that one list shows.
+/// The maximum number of runs per list.
 const RUNS_SHOWN_MAX: usize = 20;
 
 fn find(state: &State, name: Option<&str>) -> Result<(Workspace, RunId), Failure> {
@@ -64,7 +64,7 @@ pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<Said, Fa
     Ok(Said::new(text, data))
 }
 
-/// A run as JSON, its answer included, for whoever reads it by address.
+/// A run as JSON with its answer, for the resource.
 pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
     let (workspace, run) = find(state, Some(name))?;
     let view = read_view(&workspace, &run)?;
@@ -136,7 +136,7 @@ pub(super) async fn cancel(
     Ok(said.into_result(state.output_chars_max).into())
 }
 
-/// `rlm_result`: what came of a run, waiting for it if it is under way.
+/// `rlm_result`: the result of a run, waiting for it if it is in progress.
 pub(super) async fn result(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
@@ -168,7 +168,7 @@ fn find_result(state: &State, mut arguments: Arguments) -> Result<Begun, Failure
     Ok(Begun::Said(ended(state, &Ended { result, view })?))
 }
 
-/// `rlm_resume`: goes on with a run that was cut off, cancelled or stopped at a limit.
+/// `rlm_resume`: continues a run that was interrupted, cancelled or stopped by a limit.
 pub(super) async fn resume(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
@@ -197,7 +197,7 @@ async fn begin_again(
     Ok(Begun::Run(live, wait_ms))
 }
 
-/// What a question cannot go with where it is put to a run: that has its own.
+/// Arguments that cannot be combined with `run`: the run has its own.
 const OF_THE_RUN: [&str; 11] = [
     "paths",
     "contexts",
@@ -212,7 +212,7 @@ const OF_THE_RUN: [&str; 11] = [
     "thoughts",
 ];
 
-/// `rlm_query` with `run`: asks an agent more; it goes on with its files, its variables and its conversation.
+/// `rlm_query` with `run`: asks an agent a follow-up question; it continues with its files, variables and conversation.
 pub(super) async fn ask_more(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
@@ -223,7 +223,7 @@ pub(super) async fn ask_more(
     }
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
-    // An agent stays one.
+    // An agent run cannot change its strategy.
     if strategy(&mut arguments)?.is_some_and(|strategy| strategy != StrategyChoice::Agent) {
         return Err(wrong("strategy", "cannot go with `run`, which is that of an agent").into());
     }
@@ -241,12 +241,12 @@ pub(super) async fn ask_more(
     Ok(Begun::Run(live, wait_ms))
 }
 
-/// A run that goes on.
+/// A run to continue.
 struct GoingOn {
     run: RunId,
     view: RunView,
     limits: Limits,
-    /// What it is asked besides.
+    /// The follow-up question.
     more: Option<String>,
 }
 
@@ -257,7 +257,7 @@ async fn go_on(
 ) -> Result<Arc<Live>, Failure> {
     let GoingOn { run, view, limits, more } = going_on;
     let recorded = begun(&run, &view)?;
-    // A run of another day may have read what this server may not.
+    // An older run may have read sources that this server may not.
     for source in &view.sources {
         if let SourceSpec::Path { path, .. } = source {
             state.admit(path)?;
@@ -269,7 +269,7 @@ async fn go_on(
     let (request, starting) = (roles.request(settings), Arc::clone(state));
     let runtime = tokio::runtime::Handle::current();
     let handle = blocking(move || {
-        // Reading the sources again takes a while; the run is started on the runtime of the server.
+        // Reading the sources again takes a while; the run itself is started on the server's runtime.
         let _entered = runtime.enter();
         let sandbox = starting.sandbox.clone();
         asking::go_on(&starting.app, sandbox, &run, more.as_deref(), request, &mut |_| {})
@@ -278,7 +278,7 @@ async fn go_on(
     Ok(state.runs.keep(handle, models.asked, None))
 }
 
-/// The models that a run was begun with, as far as they can be had.
+/// The models the run was started with, as far as they are available.
 fn same_models(
     state: &State,
     context: &RequestContext<RoleServer>,

@@ -1,5 +1,5 @@
-//! The runs of this server: each is kept by a task that follows its events to the end, so that it goes on whether or not
-//! a client waits. The truth about a run is its journal; what is here is only who is at work.
+//! The runs of this server. A task follows the events of each run to its end, so that it continues whether or not a
+//! client waits. The journal is the source of truth about a run; this only tracks what is in progress.
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
@@ -17,30 +17,30 @@ use tokio::task::JoinSet;
 use super::agent_tasks::AgentTasks;
 use super::sampling::Questions;
 
-/// Runs and sessions at once.
+/// The maximum number of concurrent runs and sessions.
 const RUNS_MAX: usize = 16;
 
-/// All runs that are under way.
+/// All runs in progress.
 pub(super) struct Runs {
     live: Arc<Mutex<HashMap<RunId, Arc<Live>>>>,
     keepers: Mutex<JoinSet<()>>,
     stop: watch::Sender<bool>,
 }
 
-/// A run that is under way.
+/// A run in progress.
 pub(super) struct Live {
     pub(super) run: RunId,
     pub(super) cancel: Cancel,
     pub(super) progress: watch::Receiver<Step>,
     ended: watch::Receiver<Option<Arc<Ended>>>,
-    /// What it wants to know of the client's model, where the client is asked in rounds.
+    /// Its calls to the client's model, if the client is asked in rounds.
     pub(super) questions: Option<Arc<Questions>>,
-    /// What it wants agents to do, where they take the place of a model.
+    /// Its tasks for agents, if agents replace the model.
     pub(super) board: Option<Arc<AgentTasks>>,
     fold: Arc<Mutex<Fold>>,
 }
 
-/// Who is asked besides a provider.
+/// Who answers calls besides a provider.
 #[derive(Default)]
 pub(super) struct Asked {
     /// The client, in rounds.
@@ -49,38 +49,38 @@ pub(super) struct Asked {
     pub(super) board: Option<Arc<AgentTasks>>,
 }
 
-/// What is done with the result of a run.
+/// What to do with the result of a run.
 pub(super) type Then = Box<dyn FnOnce(Arc<Ended>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
-/// The state of a run as far as its events have come.
+/// The state of a run, folded from its events so far.
 #[derive(Debug, Default)]
 pub(super) struct Fold {
     pub(super) view: RunView,
-    /// What was said about tasks, by their frames.
+    /// The notice of each task, by frame.
     pub(super) notices: BTreeMap<FrameId, String>,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Step {
     pub(super) seq: u64,
-    /// In a line.
+    /// As one line.
     pub(super) text: String,
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(super) struct Ended {
     pub(super) result: RunResult,
     pub(super) view: RunView,
 }
 
 impl Live {
-    /// How it stands now.
+    /// Its current state.
     pub(super) fn fold(&self) -> MutexGuard<'_, Fold> {
         self.fold.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the end; nothing if the server stops first.
+    /// Waits for the end; `None` if the server stops first.
     pub(super) async fn end(&self) -> Option<Arc<Ended>> {
         let mut ended = self.ended.clone();
         let came = ended.wait_for(Option::is_some).await.ok()?;
@@ -95,7 +95,7 @@ impl Default for Runs {
 }
 
 impl Runs {
-    /// Refuses a run before anything is read for it.
+    /// Rejects a run before anything is read for it.
     pub(super) fn require_room(&self) -> Result<(), Usage> {
         if self.live().len() < RUNS_MAX {
             return Ok(());
@@ -104,7 +104,7 @@ impl Runs {
         Err(Usage { message, hint: "wait for one with `rlm_result`, or stop one with `rlm_cancel`".into() })
     }
 
-    /// Takes a run over and follows it to its end; `then` is done before anybody hears of that.
+    /// Takes over a run and follows it to its end; `then` runs before the end is announced.
     pub(super) fn keep(&self, handle: RunHandle, asked: Asked, then: Option<Then>) -> Arc<Live> {
         let Asked { questions, board } = asked;
         let (tell, progress) = watch::channel(Step::default());
@@ -140,7 +140,7 @@ impl Runs {
         self.live().get(run).cloned()
     }
 
-    /// Every run that is under way.
+    /// Every run in progress.
     pub(super) fn all(&self) -> Vec<Arc<Live>> {
         self.live().values().cloned().collect()
     }
@@ -157,7 +157,7 @@ impl Runs {
     }
 }
 
-/// Folds the events of a run until it ends, or until the server does.
+/// Folds the events of a run until it ends or the server stops.
 async fn follow(
     mut handle: RunHandle,
     fold: &Mutex<Fold>,
@@ -189,7 +189,7 @@ async fn follow(
                 let text = notice.unwrap_or_else(|| run_status(&fold.view, 0, began.elapsed()));
                 tell.send_replace(Step { seq: fold.view.seq_last, text });
             }
-            // What cannot be read while it is written is read from the journal by whoever asks later.
+            // What cannot be parsed now is read from the journal by later requests.
             Some(Ok(Record::Unknown { .. }) | Err(_)) => {}
         }
     }
@@ -199,6 +199,6 @@ async fn follow(
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // A server that is gone without a word has stopped, too.
+    // A dropped sender means that the server has stopped, too.
     drop(stop.wait_for(|stop| *stop).await);
 }

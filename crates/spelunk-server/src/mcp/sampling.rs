@@ -1,6 +1,6 @@
-//! The client's own model, asked through the protocol. A client of 2025-11-25 or earlier is asked at once, by a request
-//! of ours. From 2026-07-28 on a server sends no requests: questions wait here until the answer of a tool carries them
-//! all to the client, and the client's next call brings the replies.
+//! The client's own model, called through the protocol. A client of 2025-11-25 or earlier is sent a request directly.
+//! From 2026-07-28 on a server sends no requests: questions wait here until the response of a tool carries them all to
+//! the client, and the client's next call brings the replies.
 #![expect(
     deprecated,
     reason = "sampling is deprecated by the protocol, and kept for the clients that have it"
@@ -23,28 +23,28 @@ use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, S
 use spelunk_types::{CallId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
-/// A client may show its user what is asked, and wait for them.
+/// A client may show its user the request and wait for approval.
 pub(super) const CALL_MS_MAX: u64 = 600_000;
-/// Calls that begin together are sent together: none may follow for so long.
+/// Calls that start together are sent together: a batch is sent once none has followed for this long.
 const SETTLE: Duration = Duration::from_millis(50);
 const SETTLE_TIMES_MAX: u32 = 40;
 const DETAIL_CHARS_MAX: usize = 300;
 
-/// Which calls a model is for.
+/// The role a model is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// It leads.
+    /// The root model.
     Root,
-    /// It answers what the root asks, often.
+    /// Answers the root's many sub-calls.
     Sub,
 }
 
 /// How the client is asked.
 #[derive(Clone)]
 pub(super) enum Way {
-    /// By a request, now.
+    /// By a direct request.
     Request(Peer<RoleServer>),
-    /// By the answer of a tool.
+    /// In the response of a tool.
     Rounds(Arc<Questions>),
 }
 
@@ -89,7 +89,7 @@ impl Model for SamplingModel {
     }
 }
 
-/// A prompt as the protocol has it: two roles, the system's text apart, and always a bound on the reply.
+/// A prompt in the protocol's format: two roles, a separate system text, and always a limit on the reply.
 fn request(prompt: &Prompt, part: Part) -> CreateMessageRequestParams {
     let message = |message: &spelunk_model::Message| match message.speaker {
         Speaker::User => SamplingMessage::user_text(&message.text),
@@ -140,7 +140,7 @@ fn refusal(error: &ServiceError) -> ModelError {
     ModelError::NotFound { base_url: OF_CLIENT.into(), model: "client".into(), detail }
 }
 
-/// The person at the client, or the client itself, said no. It is not asked again.
+/// The client or its user declined. The call is not retried.
 fn refused(detail: &str) -> ModelError {
     ModelError::RequestRefused {
         status: 403,
@@ -152,7 +152,7 @@ fn short(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(DETAIL_CHARS_MAX).collect()
 }
 
-/// Questions of one run that the client has not answered.
+/// The unanswered questions of one run.
 pub(super) struct Questions {
     waiting: Mutex<BTreeMap<String, Question>>,
     n_asked: AtomicU64,
@@ -163,7 +163,7 @@ pub(super) struct Questions {
 struct Question {
     params: CreateMessageRequestParams,
     reply: oneshot::Sender<Result<CreateMessageResult, ModelError>>,
-    /// Whether the client has it.
+    /// Whether it was sent to the client.
     is_sent: bool,
 }
 
@@ -187,7 +187,7 @@ impl Questions {
         answered.await.unwrap_or_else(|_| Err(refused("it did not answer this request")))
     }
 
-    /// Waits until there are questions to send and no more follow at once.
+    /// Waits until there are questions to send and no more follow immediately.
     pub(super) async fn ready(&self) {
         let mut arrived = self.arrived.subscribe();
         loop {
@@ -206,7 +206,7 @@ impl Questions {
         }
     }
 
-    /// Every question that the client does not have yet.
+    /// Every question that was not sent yet.
     pub(super) fn take(&self) -> BTreeMap<String, InputRequest> {
         let mut waiting = self.waiting();
         waiting.retain(|_, question| !question.reply.is_closed());
@@ -219,7 +219,8 @@ impl Questions {
         requests
     }
 
-    /// Gives replies to whoever asked. A question that was sent and has no reply failed; what was not asked is ignored.
+    /// Delivers replies to their callers. A question that was sent but has no reply failed; unknown replies are
+    /// ignored.
     pub(super) fn give(&self, sent: &[String], mut replies: BTreeMap<String, Value>) {
         let mut waiting = self.waiting();
         for key in sent {
@@ -229,7 +230,7 @@ impl Questions {
                     .map_err(|error| refused(&format!("its reply is not one: {error}"))),
                 None => Err(refused("it did not answer this request")),
             };
-            // Whoever asked may have given up.
+            // The caller may have given up.
             drop(question.reply.send(reply));
         }
     }

@@ -3,7 +3,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-/// An object of these properties and no others.
+/// An object with these properties and no others.
 pub(super) fn input(required: &[&str], properties: &[(&str, Value)]) -> JsonObject {
     let mut schema = object_of(properties.iter().cloned());
     if !required.is_empty() {
@@ -13,8 +13,8 @@ pub(super) fn input(required: &[&str], properties: &[(&str, Value)]) -> JsonObje
     schema
 }
 
-/// An object with these properties at least, or with an error in their place: there are clients that hold refusals
-/// against the form of answers.
+/// An object with at least these properties, or with an error in their place: some clients validate errors against the
+/// output schema.
 pub(super) fn output(required: &[&str], properties: &[(&str, Value)]) -> JsonObject {
     let error = object("What went wrong, in the place of the rest: code, message, hint");
     let mut schema = object_of(properties.iter().cloned().chain([("error", or_null(error))]));
@@ -62,7 +62,7 @@ pub(super) fn objects(doc: &str) -> Value {
     json!({ "type": "array", "items": { "type": "object" }, "description": doc })
 }
 
-/// The same, or nothing.
+/// The schema, or `null`.
 pub(super) fn or_null(schema: Value) -> Value {
     let mut schema = schema;
     let kind = schema["type"].take();

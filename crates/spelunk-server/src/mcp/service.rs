@@ -1,4 +1,4 @@
-//! The service: requests of the protocol in, calls of ours out. It knows no transport and decides nothing.
+//! The service: translates protocol requests into calls. It is independent of the transport and makes no decisions.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl ServerHandler for Service {
             Action::Local(action) => {
                 let (acted_on, chars_max) = (Arc::clone(state), state.output_chars_max);
                 let acting = async {
-                    // The gate is never closed; without a place there is nothing to give back.
+                    // The semaphore is never closed, so acquiring cannot fail.
                     let _place = state.looks.acquire().await.ok();
                     blocking(move || action(&acted_on, arguments)).await
                 };

@@ -1,6 +1,6 @@
-//! Thoughts: what the agent reasons in a session, kept as a context of the workspace so that it can be explored and asked
-//! about. A query may take them along: those of this session in full, of the three sessions before it the beginnings.
-//! The answer is then kept with the thought that led to it, with the model and the time.
+//! Thoughts: the agent's reasoning in a session, stored as a context of the workspace so that it can be explored and
+//! queried. A query may include them: those of this session in full, and the beginnings of the three sessions before
+//! it. The answer is then stored with the thought that led to it, with the model and the time.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use super::runs::Ended;
 use super::state::State;
 use super::truncate::cut;
 
-/// What the ids of sessions begin with.
+/// The prefix of session ids.
 const PREFIX: &str = "thoughts/";
 const THOUGHT_CHARS_MAX: usize = 50_000;
 const THOUGHTS_MAX: usize = 1000;
 const SESSION_BYTES_MAX: usize = 2_000_000;
 const ANSWER_CHARS_MAX: usize = 20_000;
-/// What is shown of an earlier session.
+/// How much of an earlier session is shown.
 const EARLIER_CHARS_MAX: usize = 2000;
 
 /// The thoughts of one session.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// When it began, so that ids sort by time.
+    /// Contains the start time, so that ids sort by time.
     id: String,
     thoughts: Vec<Thought>,
 }
@@ -53,7 +53,7 @@ impl Session {
         Self { id: format!("{PREFIX}{now_ms:013}"), thoughts: Vec::new() }
     }
 
-    /// All of it as text.
+    /// The whole session as text.
     fn render(&self) -> String {
         let mut text = String::new();
         for (idx, thought) in self.thoughts.iter().enumerate() {
@@ -134,7 +134,7 @@ pub(super) fn list(state: &State, arguments: Arguments) -> Result<Said, Failure>
     Ok(Said::new(text, data))
 }
 
-/// The beginnings of the sessions before this one, the newest first.
+/// The beginnings of the earlier sessions, newest first.
 fn earlier(state: &State) -> Vec<(String, String)> {
     let own = state.session().id.clone();
     let n_max = usize::try_from(state.app.settings.limits.prior_sessions_max).unwrap_or(usize::MAX);
@@ -142,14 +142,14 @@ fn earlier(state: &State) -> Vec<(String, String)> {
     ids.retain(|id| id.starts_with(PREFIX) && *id != own);
     ids.sort_unstable_by(|a, b| b.cmp(a));
     let text = |id: String| {
-        // A session that cannot be read any more is left out.
+        // An unreadable session is skipped.
         let text = state.store().load(&id).ok()?;
         Some((id, cut(&text, EARLIER_CHARS_MAX).0))
     };
     ids.into_iter().take(n_max).filter_map(text).collect()
 }
 
-/// The thoughts as sources of a run, and which of them the answer belongs to. Blocking.
+/// The thoughts as sources of a run, and the number of the thought the answer belongs to. Blocking.
 pub(super) fn sources(state: &State) -> Result<(Vec<SourceInput>, usize), Usage> {
     let text_input = |name: &str, text: &str| SourceInput::Text {
         name: format!("{name}.md"),
@@ -168,7 +168,7 @@ pub(super) fn sources(state: &State) -> Result<(Vec<SourceInput>, usize), Usage>
     Ok((std::iter::once(current).chain(earlier).collect(), number))
 }
 
-/// Keeps the answer of a run with the thought that led to it. Blocking.
+/// Stores the answer of a run with the thought that led to it. Blocking.
 pub(super) fn answered(state: &Arc<State>, number: usize, ended: &Ended) -> Result<(), Failure> {
     let Some(answer) = &ended.result.answer else { return Ok(()) };
     let (id, rendered) = {

@@ -1,4 +1,4 @@
-//! What the server holds between calls: the store, the runs of this process, sessions of code, notes of the agent, and
+//! The state of the server between calls: the store, the runs of this process, code sessions, the agent's notes, and
 //! the directories it may read.
 
 use std::io;
@@ -20,24 +20,24 @@ use super::runs::Runs;
 use super::session_log::Session;
 use super::tool_wait::Rounds;
 
-/// The longest path that is looked at.
+/// The longest path that is accepted.
 const PATH_BYTES_MAX: usize = 4096;
-/// Calls that read at once.
+/// The maximum number of concurrent reads.
 const LOOKS_MAX: usize = 64;
-/// Below this a tool could not even say what went wrong.
+/// With less, a tool could not even report an error.
 const OUTPUT_CHARS_MIN: u64 = 1000;
 
-/// How the server is set up.
+/// The options of the server.
 pub struct ServerOptions {
-    /// Directories as they were typed; none means the current one.
+    /// The root directories as typed; if empty, the current one.
     pub roots: Vec<String>,
-    /// Where cells run.
+    /// The sandbox for cells.
     pub sandbox: Sandbox,
-    /// The longest text that a tool answers with.
+    /// The longest text a tool returns.
     pub output_chars_max: u64,
 }
 
-/// Everything that calls share.
+/// State shared by all calls.
 pub struct State {
     pub(crate) app: Arc<App>,
     pub(crate) navigator: Navigator,
@@ -46,13 +46,13 @@ pub struct State {
     pub(super) runs: Runs,
     pub(super) consoles: Consoles,
     pub(super) rounds: Rounds,
-    /// Places for calls that read, so that a flood of them waits outside.
+    /// Limits concurrent reads.
     pub(crate) looks: Semaphore,
     notes: Mutex<Notes>,
     session: Mutex<Session>,
-    /// Links resolved.
+    /// With links resolved.
     roots: Vec<PathBuf>,
-    /// The same by the words that were typed, which may lead through links.
+    /// The same roots as typed, which may lead through links.
     typed_roots: Vec<PathBuf>,
 }
 
@@ -100,13 +100,13 @@ impl State {
         self.navigator.store()
     }
 
-    /// The roots by the last part of their names: enough to tell them apart, and no more than a client needs.
+    /// The last path component of each root: enough to tell them apart, and no more than a client needs.
     pub(crate) fn root_names(&self) -> Vec<String> {
         let name = |root: &PathBuf| root.file_name().map(|name| name.to_string_lossy().into_owned());
         self.roots.iter().map(|root| name(root).unwrap_or_else(|| "/".to_owned())).collect()
     }
 
-    /// A thread that panicked here had changed nothing by halves.
+    /// Ignores poisoning: a thread that panicked here left no partial change.
     pub(super) fn notes(&self) -> MutexGuard<'_, Notes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -115,15 +115,15 @@ impl State {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A path that the client named, links resolved, if it is below a root. What is plainly outside is refused before the
-    /// disk is asked, so that nobody learns what is there.
+    /// Resolves a path from the client, if it is below a root. A path that is clearly outside is rejected before the
+    /// disk is accessed, so that nothing about the disk is revealed.
     pub(crate) fn admit(&self, typed: &str) -> Result<PathBuf, Failure> {
         if typed.is_empty() || typed.len() > PATH_BYTES_MAX || typed.contains('\0') {
             let message = "a path is empty, too long or not one".to_owned();
             return Err(Usage { message, hint: "name a file or a directory below a root".into() }.into());
         }
         let path = self.app.current_dir.join(typed);
-        // Named as it was typed: what lies around the roots is nobody's business.
+        // Named as typed: the client must not learn what is outside the roots.
         let outside = || StoreError::OutsideRoots { path: typed.into(), roots: self.roots.clone() };
         let plain = without_dots(&path);
         if ![&self.roots, &self.typed_roots].into_iter().flatten().any(|root| plain.starts_with(root)) {
@@ -136,7 +136,7 @@ impl State {
         Ok(resolved)
     }
 
-    /// Stops what is under way and saves what was counted.
+    /// Stops runs in progress and saves the counters.
     pub async fn shut_down(&self) {
         self.consoles.close_all();
         self.runs.abandon_all().await;
@@ -156,7 +156,7 @@ fn unreadable(path: &Path, error: io::Error) -> StoreError {
     StoreError::Request(SourceError::NotFound { path: path.to_owned(), nearest }.into())
 }
 
-/// The path with `.` and `..` worked out by their letters alone.
+/// The path with `.` and `..` resolved lexically.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

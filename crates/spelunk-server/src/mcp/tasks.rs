@@ -1,6 +1,6 @@
-//! The task tools: a run whose analysts are agents of the host. `rlm_tasks` cuts the text and starts the run; agents claim
-//! its tasks one by one, and hand in what they found. A report that cannot be used comes back with what is wrong; the
-//! synthesis comes when all parts are done.
+//! The task tools: a run whose analysts are agents of the host. `rlm_tasks` splits the text and starts the run; agents
+//! claim its tasks one by one and submit their findings. An unusable report is returned with the reason; the synthesis
+//! follows when all parts are done.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,11 +26,11 @@ const ID_CHARS_MAX: usize = 200;
 const REPLY_CHARS_MAX: usize = 1_000_000;
 const LEASE_MS: u64 = 600_000;
 const LEASE_MS_MAX: u64 = 86_400_000;
-/// Tasks that one list shows.
+/// The maximum number of tasks per list.
 const LIST_MAX: usize = 100;
-/// How long the engine has to say what it thinks of a reply.
+/// How long to wait for the engine's verdict on a reply.
 const VERDICT: Duration = Duration::from_secs(10);
-/// How long a plan has to bring its first tasks.
+/// How long to wait for the first tasks of a plan.
 const FIRST_TASKS: Duration = Duration::from_secs(10);
 
 /// `rlm_tasks`: starts a run that waits for agents.
@@ -45,14 +45,14 @@ pub(super) async fn start(state: &Arc<State>, arguments: Arguments) -> Result<Ca
     Ok(Said::from(said).into_result(state.output_chars_max).into())
 }
 
-/// Waits until the plan is known and as many of its tasks are on the board as can be at once.
+/// Waits until the plan is known and as many of its tasks are available as can run in parallel.
 async fn first_tasks(live: &Live, board: &AgentTasks, n_at_once: u64) {
     let deadline = Instant::now() + FIRST_TASKS;
     let (mut changes, mut progress) = (board.changes(), live.progress.clone());
     let is_planned = || {
         let plan = live.fold().view.tasks.clone().unwrap_or_default();
         let n_open = board.list(0).len() as u64;
-        // Where all findings are at hand from earlier runs, the first task is a synthesis.
+        // If all findings are reused from earlier runs, the first task is a synthesis.
         if plan.planned == 0 {
             plan.recalled > 0 && n_open > 0
         } else {
@@ -130,7 +130,7 @@ fn id(live: &Live, call: &CallId) -> String {
     format!("{}/{call}", live.run.short())
 }
 
-/// The run that is named, or the only one that has a board.
+/// The named run, or the only one with tasks.
 fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>), Failure> {
     let mut with_board = state.runs.all();
     with_board.retain(|live| live.board.is_some());
@@ -156,7 +156,7 @@ fn no_board() -> Usage {
     Usage { message: "the run does not wait for agents".into(), hint: "start one with `rlm_tasks`".into() }
 }
 
-/// The task that is named.
+/// The named task.
 fn find_task(state: &State, name: &str) -> Result<(Arc<Live>, Arc<AgentTasks>, CallId), Failure> {
     let bad = || wrong("task", "is not the name of a task, such as `13fcbfa5/0.3#0`");
     let (run, call) = name.split_once('/').ok_or_else(bad)?;
@@ -199,11 +199,11 @@ pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<Said, Failu
     Ok(told(state, &live, &one, &prompt, offset))
 }
 
-/// The task as an agent reads it. A text that is longer than one answer goes on behind `next_offset`.
+/// The task as an agent reads it. A text longer than one response continues at `next_offset`.
 fn told(state: &State, live: &Live, task: &Shown, prompt: &Prompt, offset: u64) -> Said {
     let body = body(prompt);
     let n_chars = body.chars().count();
-    // Room for the instruction and for the fields around it.
+    // Room for the instructions and the surrounding fields.
     let room = state.output_chars_max.saturating_sub(prompt.system.chars().count() + 1000).max(500);
     let skip = usize::try_from(offset).unwrap_or(usize::MAX);
     let part: String = body.chars().skip(skip).take(room).collect();
@@ -282,14 +282,14 @@ async fn hand_in(state: &Arc<State>, mut arguments: Arguments) -> Result<Said, F
     }
 }
 
-/// What the run made of a reply.
+/// The run's verdict on a reply.
 struct Verdict {
     is_accepted: bool,
-    /// In a line.
+    /// As one line.
     notice: String,
 }
 
-/// Nothing while the frame is at work.
+/// `None` while the frame is in progress.
 fn verdict(live: &Live, frame: &FrameId) -> Option<Verdict> {
     let fold = live.fold();
     match fold.view.frames.get(frame).map(|frame| &frame.state) {

@@ -1,6 +1,6 @@
-//! Waiting for a run or a cell on behalf of one call of a tool: progress to the client, cancellation by it, and rounds.
-//! A round ends the call with the questions of the run and a handle; the client calls again with the handle and the
-//! replies. The handle is random and means nothing outside of this process: what a client sends is never believed.
+//! Waits for a run or a cell on behalf of one tool call: progress notifications, cancellation, and rounds. A round ends
+//! the call with the run's questions and a handle; the client calls again with the handle and the replies. The handle
+//! is random and means nothing outside this process: nothing a client sends is trusted.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -25,18 +25,18 @@ use super::cells::Console;
 use super::runs::{Ended, Live, Step};
 use super::state::State;
 
-/// What clients allow before they give up by themselves.
+/// The number of rounds after which clients give up.
 pub(super) const ROUNDS_MAX: u32 = 10;
-/// Calls that wait for their client; the oldest is forgotten first.
+/// The maximum number of calls that wait for their client; the oldest is dropped first.
 const SUSPENDED_MAX: usize = 64;
-/// Progress is told so often at most.
+/// The minimum interval between progress notifications.
 const PACE: Duration = Duration::from_millis(100);
 
 /// What a call waits for.
 pub(super) enum Work {
     /// The end of a run.
     Run(Arc<Live>),
-    /// What a cell says.
+    /// The output of a cell.
     Cell { console: Arc<Console>, said: oneshot::Receiver<String> },
 }
 
@@ -49,25 +49,25 @@ impl Work {
     }
 }
 
-/// One call of a tool that waits.
+/// One tool call that waits.
 pub(super) struct Wait<'a> {
     pub(super) state: &'a State,
     pub(super) context: &'a RequestContext<RoleServer>,
-    /// The tool that was called; a handle is good for the same one only.
+    /// The tool that was called; a handle is valid only for the same tool.
     pub(super) tool: &'static str,
-    /// How long at most; until the end unless said.
+    /// The timeout; without one, waits until the end.
     pub(super) ms_max: Option<u64>,
 }
 
-/// What the earlier rounds of a call came to.
+/// The state of a call from its earlier rounds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Past {
     n_rounds: u32,
-    /// The last step that the client was told of.
+    /// The last step that was reported to the client.
     seq_told: u64,
 }
 
-/// Calls that ended in a round and have not come back.
+/// Calls that ended in a round and have not been continued.
 pub(super) struct Rounds {
     suspended: Mutex<BTreeMap<u64, Suspended>>,
     random: RandomState,
@@ -77,7 +77,7 @@ struct Suspended {
     handle: String,
     tool: &'static str,
     work: Work,
-    /// The questions that the client has.
+    /// The questions that were sent to the client.
     sent: Vec<String>,
     past: Past,
     ms_max: Option<u64>,
@@ -90,11 +90,11 @@ impl Default for Rounds {
 }
 
 impl Rounds {
-    /// Keeps a call until its client comes back, and gives it a name that cannot be guessed.
+    /// Stores a call until its client continues it, and returns an unguessable handle.
     fn suspend(&self, mut suspended: Suspended) -> String {
         let mut table = self.suspended.lock().unwrap_or_else(PoisonError::into_inner);
         let n = table.keys().next_back().map_or(0, |last| last + 1);
-        // A keyed hash of a counter, with a key that the system drew at random for this server.
+        // A keyed hash of a counter, with a random key for this server.
         let mark = RandomState::new().hash_one(n);
         let handle =
             format!("{:016x}{:016x}", self.random.hash_one((n, mark)), self.random.hash_one((mark, n)));
@@ -113,7 +113,7 @@ impl Rounds {
     }
 }
 
-/// Goes on with a call that ended in a round.
+/// Continues a call that ended in a round.
 pub(super) async fn go_on(
     state: &State,
     context: &RequestContext<RoleServer>,
@@ -134,22 +134,22 @@ pub(super) async fn go_on(
     wait.finish(suspended.work, suspended.past).await
 }
 
-/// What ended the waiting.
+/// Why the wait ended.
 enum Came {
     Ended(Arc<Ended>),
     Said(String),
     /// The server is closing.
     Abandoned,
-    /// The run wants to ask the client's model.
+    /// The run has questions for the client's model.
     Asks,
-    /// The caller did not want to wait longer.
+    /// The caller's timeout expired.
     Waited,
-    /// The caller took its request back.
+    /// The caller cancelled its request.
     Cancelled,
 }
 
 impl Wait<'_> {
-    /// Waits, and makes an answer of what came.
+    /// Waits, and turns the outcome into a response.
     pub(super) async fn finish(&self, mut work: Work, mut past: Past) -> Result<CallToolResponse, ErrorData> {
         loop {
             let came = self.follow(&mut work, &mut past.seq_told).await;
@@ -158,7 +158,7 @@ impl Wait<'_> {
                 Came::Asks => {
                     let questions = work.live().questions.as_ref().map(|questions| questions.take());
                     let requests = questions.unwrap_or_default();
-                    // Another call took them; this one waits on.
+                    // Another call took them; this one keeps waiting.
                     if requests.is_empty() {
                         continue;
                     }
@@ -228,10 +228,10 @@ impl Wait<'_> {
             };
             if let Some(token) = token.as_ref().filter(|_| step.seq > *seq_told) {
                 *seq_told = step.seq;
-                // Steps are counted by events, so that the number grows with every one.
+                // Steps are numbered by events, so that the number always increases.
                 #[expect(clippy::cast_precision_loss, reason = "nobody counts events beyond 2^52")]
                 let param = ProgressNotificationParam::new(token.clone(), step.seq as f64);
-                // A client that does not listen is told nothing.
+                // A client that does not listen misses the notification.
                 drop(self.context.peer.notify_progress(param.with_message(step.text)).await);
                 next_at = Instant::now() + PACE;
             }
@@ -239,11 +239,11 @@ impl Wait<'_> {
     }
 }
 
-/// What the cell says; a run says nothing before its end.
+/// The output of the cell; a run has none before its end.
 async fn said(work: &mut Work) -> Option<String> {
     match work {
         Work::Run(_) => pending().await,
-        // A session that ended without a word to this cell is told about by its end.
+        // If the session ended without output for this cell, its end reports that.
         Work::Cell { said, .. } => match said.await {
             Ok(text) => Some(text),
             Err(_) => pending().await,

@@ -1,21 +1,21 @@
-//! Bounding what a tool gives out: a value is copied until its characters are used up. What is cut says so, so that no
-//! answer floods the window of the agent that asked.
+//! Bounds the output of a tool: a value is copied until its character budget is used up. Truncated text is marked, so
+//! that no response floods the context window of the calling agent.
 
 use serde_json::{Map, Value};
 
-/// What a value takes besides its own characters: a comma, quotes, a colon.
+/// The overhead of a value besides its own characters: a comma, quotes, a colon.
 const FRAME_CHARS: usize = 4;
-/// The most characters that a cut leaves behind in the place of a text.
+/// The marker that replaces the truncated part of a text.
 const MARK: &str = "… [cut]";
 
-/// The value within so many characters of text, and whether anything was cut.
+/// The value within `chars_max` characters of text, and whether anything was truncated.
 pub(super) fn bound(value: Value, chars_max: usize) -> (Value, bool) {
     let mut budget = Budget { chars_left: chars_max, is_cut: false };
     let value = budget.take(value);
     (value, budget.is_cut)
 }
 
-/// The beginning of a text, with a mark where it was cut.
+/// The beginning of a text, with a marker if it was truncated.
 pub(super) fn cut(text: &str, chars_max: usize) -> (String, bool) {
     match text.char_indices().nth(chars_max) {
         None => (text.to_owned(), false),
@@ -29,7 +29,7 @@ struct Budget {
 }
 
 impl Budget {
-    /// The parser of the protocol allows 128 levels, so the walk is not deeper.
+    /// The protocol's parser allows 128 levels, which bounds the recursion.
     fn take(&mut self, value: Value) -> Value {
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) => {
@@ -48,7 +48,7 @@ impl Budget {
                 }
                 Value::Array(kept)
             }
-            // The names are ours, and a schema asks for them: an object keeps all of them.
+            // We choose the names and the schema requires them, so an object keeps all of its fields.
             Value::Object(fields) => {
                 let mut kept = Map::new();
                 for (name, value) in fields {

@@ -1,4 +1,4 @@
-//! What benches share: a row of a table, a median, and the model of a scripted server.
+//! Shared by the benches: a table row, a median, and the model of a scripted server.
 #![allow(dead_code, clippy::allow_attributes, reason = "each bench uses a part of it")]
 
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use spelunk_model::{Model, ModelOptions, OpenAiModel, Prompt, collect};
 use spelunk_testkit::ModelServer;
 use spelunk_types::{CallId, FrameId};
 
-/// The head of the table.
+/// Prints the table header.
 pub(crate) fn head() {
     println!("{:<58} {:>12} {:>14}  target", "what", "measured", "beside");
 }
 
-/// A figure, what it is measured against, and whether it keeps its promise: one that does not is marked, not hidden.
+/// A figure, its reference value, and whether it meets its target: a miss is marked, not hidden.
 pub(crate) fn row(what: &str, measured: &str, beside: &str, target: &str, is_met: bool) {
     let mark = if is_met { "" } else { "  MISSED" };
     println!("{what:<58} {measured:>12} {beside:>14}  {target}{mark}");
@@ -29,7 +29,7 @@ pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// The most memory this process had at any time.
+/// The peak memory of this process.
 pub(crate) fn peak_mb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
@@ -47,13 +47,13 @@ pub(crate) fn http_model(server: &ModelServer) -> Arc<dyn Model> {
     Arc::new(OpenAiModel::new(options).unwrap())
 }
 
-/// Questions with the HTTP client alone, a hundred in flight.
+/// Questions through the HTTP client alone, a hundred in flight.
 pub(crate) async fn bare_batch(server: &ModelServer, questions: Vec<String>) -> Duration {
     let model = http_model(server);
     let mut times = Vec::new();
     for _ in 0..3 {
         let began = Instant::now();
-        // The first place is a root's own turn, which the server answers otherwise.
+        // The first ordinal is the root's own turn, which the server answers differently.
         let numbered = (1..).zip(questions.clone());
         let asking = numbered.map(|(ordinal, question)| {
             let model = Arc::clone(&model);

@@ -1,4 +1,4 @@
-//! The two streams of a command: stdout is data, stderr is conversation.
+//! The output of a command: stdout is data, stderr is conversation.
 
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
@@ -17,7 +17,7 @@ use spelunk_types::Explain;
 use super::limits::LimitFlags;
 use super::{Common, ModelFlags};
 
-/// The app that the flags of a command ask for.
+/// Opens the app with the flags of a command.
 pub(crate) fn open_app(
     common: Common,
     (model, limits): (Option<ModelFlags>, LimitFlags),
@@ -49,7 +49,7 @@ pub(crate) fn open_app(
     Ok(app)
 }
 
-/// Shows an error and gives its exit code.
+/// Prints an error and returns its exit code.
 pub(crate) fn report(app: &App, failure: &Failure) -> ExitCode {
     let error = failure.0.as_ref();
     if app.json {
@@ -59,18 +59,18 @@ pub(crate) fn report(app: &App, failure: &Failure) -> ExitCode {
     ExitCode::from(exit_code(error.code()))
 }
 
-/// Shows an error to a person.
+/// Prints an error for a person.
 pub(crate) fn report_text(app: &App, error: &dyn Explain) {
     drop(write!(io::stderr().lock(), "{}", escaped(&error_text(error, app.paint_errors))));
 }
 
-/// Writes data. A reader that has gone away is not an error: it has seen enough.
+/// Writes data to stdout. A closed pipe is not an error: the reader has seen enough.
 pub(crate) fn print(text: &str) {
     let mut out = io::stdout().lock();
     drop(out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()));
 }
 
-/// Writes a text as it is into a file or a pipe; a terminal is shown what is safe to show.
+/// Writes a text unchanged to a file or a pipe; on a terminal, it is escaped.
 pub(crate) fn print_as_is(text: &str) {
     let mut out = io::stdout().lock();
     if out.is_terminal() {
@@ -80,18 +80,18 @@ pub(crate) fn print_as_is(text: &str) {
     drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
 }
 
-/// The signal of a file that grew beyond the limit of the operating system (`ulimit -f`).
+/// `SIGXFSZ`, sent when a file exceeds the operating system's size limit (`ulimit -f`).
 #[cfg(unix)]
 const FILE_TOO_LARGE: i32 = 25;
 
-/// Has a write that goes beyond that limit fail, and say so, where it would end the program without a word.
+/// Makes a write beyond that limit fail with an error instead of silently killing the program.
 pub(crate) fn survive_file_limit() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
         let _entered = runtime.enter();
-        // Once caught, it stays caught; nobody listens to it.
+        // The handler stays installed after the listener is dropped.
         drop(signal(SignalKind::from_raw(FILE_TOO_LARGE)));
     }
 }
@@ -103,12 +103,12 @@ pub(crate) fn block_on(
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|source| JournalError::Workspace { path: "runtime".into(), source })?;
     let ended = runtime.block_on(command);
-    // Blocking work that is still going on has no one left to report to.
+    // Do not wait for blocking work: its result is no longer needed.
     runtime.shutdown_background();
     ended
 }
 
-/// For errors before there are settings.
+/// For errors before the settings are loaded.
 pub(crate) fn report_plain(failure: &Failure, json: bool) -> ExitCode {
     let error = failure.0.as_ref();
     if json {

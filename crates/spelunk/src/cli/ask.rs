@@ -1,4 +1,4 @@
-//! `spelunk ask`: a question, some text, an answer. Without a model it shows the passages that fit best, and says so.
+//! `spelunk ask`: answers a question from text. Without a model it shows the best matching passages, and says so.
 
 mod attachments;
 mod follow_up;
@@ -97,7 +97,7 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     let because = format!("{} ({})", chosen.model.reference(), chosen.because);
     let mut settings = app.run_settings();
     settings.cache_replies &= !args.no_cache;
-    // The sources are read before the workspace is made: a path that was mistyped leaves nothing behind.
+    // The sources are read before the workspace is created, so that a mistyped path leaves nothing behind.
     let sources = read_sources(app, &args, along)?;
     let models = chosen.into();
     let asking = Asking { question, sources, models, strategy, focus, schema, settings };
@@ -132,7 +132,7 @@ fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {
 
 fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<Sources, Failure> {
     let Some(run) = &args.run else {
-        // What came with the question is enough to ask about: nobody asked for the current directory as well.
+        // Attachments are enough to ask about: the current directory is not added to them.
         let named =
             if args.paths.is_empty() && !along.is_empty() { Vec::new() } else { inputs(app, &args.paths)? };
         let inputs: Vec<SourceInput> = named.into_iter().chain(along).collect();
@@ -143,7 +143,7 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
     let (workspace, run) = find_run(app, Some(run))?;
     let started = workspace.read_journal(&run)?.into_iter().next();
     let Some(Record::Known(event)) = started else { return Err(JournalError::NoRuns.into()) };
-    // A journal opens with its start, or it is not read at all.
+    // A readable journal always opens with this event.
     let EventKind::RunStarted { sources, scan: options, .. } = event.kind else {
         return Err(JournalError::NotFound { name: run.to_string() }.into());
     };
@@ -185,7 +185,7 @@ fn read_schema(app: &App, path: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The job without a model: the passages that share most words with the question. Nothing is recorded.
+/// Without a model: shows the passages that share the most words with the question. Nothing is recorded.
 fn show_passages(
     app: &App,
     args: &AskArgs,

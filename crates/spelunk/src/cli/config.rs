@@ -1,4 +1,4 @@
-//! `spelunk config`: the settings in force and where each comes from, and the references for writing them.
+//! `spelunk config`: the effective settings and their origins, and the references for writing them.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `spelunk context`: named handles on text, explored by hand as an agent explores them. Each look is bounded, is
+//! `spelunk context`: named texts, explored by hand the way an agent explores them. Each operation is bounded and
 //! counted, and suggests the next one.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ use spelunk_index::Mode;
 use super::app::{print, print_as_is};
 use super::scan::read_stdin;
 
-/// The most that the store takes as the name of a context.
+/// The longest name the store accepts for a context.
 const NAME_CHARS_MAX: usize = 200;
 
 #[derive(Debug, Args)]
@@ -144,14 +144,14 @@ pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure>
     } else {
         print(&text);
     }
-    // A count that could not be saved is no reason to hide what was found.
+    // If the counters cannot be saved, still show the results.
     if let Err(error) = store.save() {
         app.say(&format!("warning: {error}"));
     }
     Ok(code)
 }
 
-/// What goes to standard output, and how the process ends.
+/// The output on stdout, and the exit code.
 struct Answer {
     text: String,
     code: ExitCode,
@@ -190,7 +190,7 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<A
             };
             let view = navigator.grep(&args.id, &query)?;
             suggest(app, &view.suggestions);
-            // As `grep` does: a script asks whether something is there.
+            // As `grep` does, so that scripts can test for a match.
             if view.n_matches == 0 {
                 code = ExitCode::FAILURE;
             }
@@ -223,8 +223,8 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<A
     Ok(Answer { text, code })
 }
 
-/// Passages by meaning. A person may read every file that they registered; secrets stay blacked out all the same,
-/// because the index is shared with agents and servers.
+/// Passages by meaning. A user may read every file they registered; secrets are redacted all the same, because the
+/// index is shared with agents and servers.
 fn find(app: &App, store: &ContextStore, args: SearchArgs) -> Result<FoundInContexts, Failure> {
     let wanted = match &args.id {
         Some(id) => Wanted::in_one(id, args.query, Mode::Meaning),
@@ -256,7 +256,7 @@ fn open(app: &App, allow_secrets: bool) -> Result<Arc<ContextStore>, Failure> {
 }
 
 fn add(app: &App, store: &ContextStore, args: AddArgs) -> Result<String, Failure> {
-    // The workspace's own files come first: they keep the directory private and out of git.
+    // Create the workspace's own files first: they keep the directory private and out of git.
     drop(app.workspace()?);
     let kind = match ContextKind::from_name(&args.kind) {
         Some(ContextKind::Custom(name)) => {
@@ -278,7 +278,7 @@ fn add(app: &App, store: &ContextStore, args: AddArgs) -> Result<String, Failure
         (Some(id), _) => put(store, of_file(ContextId::new(id)?, kind, path), args.replace)?,
         (None, _) => {
             let context = Factory::new(store).from_file_by_name(&path, &kind)?;
-            // A file keeps the context it has; what it is for changes only when that is asked for.
+            // A file keeps its existing context; its kind changes only on request.
             if context.kind == kind {
                 context
             } else {

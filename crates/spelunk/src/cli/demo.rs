@@ -1,5 +1,5 @@
-//! `spelunk demo`: a whole run without a key. The documents are shipped, the model is scripted and says so; the engine,
-//! the journal, the checks of citations, the crash and the resume are the real ones.
+//! `spelunk demo`: a whole run without a key. The documents are bundled, and the model is scripted and says so; the
+//! engine, the journal, the citation checks, the crash and the resume are real.
 
 mod script;
 
@@ -27,7 +27,7 @@ const DOCUMENTS: [(&str, &str); 3] = [
     ("deploys.csv", include_str!("../../demo/deploys.csv")),
     ("runbook.md", include_str!("../../demo/runbook.md")),
 ];
-/// Replies after which the run is cut off.
+/// The number of replies before the simulated crash.
 const REPLIES_BEFORE_CRASH: u64 = 2;
 const SYNTHESIS: &str = "Join the findings into one answer to the question. Say only what the findings say.";
 
@@ -57,15 +57,15 @@ pub(crate) async fn demo(app: &App) -> Result<ExitCode, Failure> {
     Ok(code)
 }
 
-/// Whether a run was started here.
+/// Whether this is the model of a demo run.
 pub(crate) fn is_demo(model: &ModelRef) -> bool {
     model.provider == script::PROVIDER
 }
 
-/// What a demonstration goes on with.
+/// The request to resume a demo run.
 pub(crate) fn resume_request(app: &App) -> ResumeRequest {
     let mut settings = app.run_settings();
-    // The point is to see calls; a second demonstration must not find the first one's replies.
+    // The point is to see calls, so a second demo must not find the first one's replies.
     settings.cache_replies = false;
     ResumeRequest {
         model: Arc::new(ScriptedModel::new()),
@@ -117,7 +117,7 @@ async fn until_replies(mut handle: RunHandle, n: u64) -> Result<(RunHandle, RunV
     Ok((handle, view))
 }
 
-/// A child for each document, then one call that joins what they found. A strategy in twenty lines.
+/// One child per document, then a call that combines what they found. A strategy in twenty lines.
 fn survey() -> Program {
     Arc::new(|frame: Frame, task: Task| {
         Box::pin(async move {

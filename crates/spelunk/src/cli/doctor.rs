@@ -1,4 +1,4 @@
-//! `spelunk doctor`: checks settings, workspace and model, and says what to do. Nothing is spent unless asked for.
+//! `spelunk doctor`: checks settings, workspace and model, and suggests fixes. Nothing is spent unless asked for.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ pub(crate) struct DoctorArgs {
     ask: bool,
 }
 
-/// What was looked at and what was found.
+/// What was checked, and the result.
 struct Check {
     name: &'static str,
     outcome: Outcome,
@@ -73,7 +73,7 @@ pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Fail
     Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The models of sub-calls and of the synthesis, where they are others than the root's.
+/// The models for sub-calls and the synthesis, if they differ from the root's.
 async fn other_roles(app: &App, root: &Found, with_question: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     let roles = &app.settings.roles;
@@ -87,7 +87,7 @@ async fn other_roles(app: &App, root: &Found, with_question: bool) -> Vec<Check>
     checks
 }
 
-/// The model of the index, where another than the built-in one is set.
+/// The embedding model, if it is not the built-in one.
 async fn embedding(app: &App) -> Option<Check> {
     let name = "embedding";
     if let Some(opened) = provider::embedding_table(&app.settings, &app.environment) {
@@ -138,7 +138,7 @@ fn bad(name: &'static str, error: &dyn Explain) -> Check {
     Check { name, outcome: Outcome::Bad, detail: format!("{}{hint}", head(&error.to_string(), 300)) }
 }
 
-/// Settings that could not be read would have stopped the program before it got here.
+/// Unreadable settings would have stopped the program earlier.
 fn settings(app: &App) -> Check {
     let files = [user_path(&app.environment).filter(|path| path.is_file()), project_path(&app.current_dir)];
     let files: Vec<String> = files.into_iter().flatten().map(|path| path.display().to_string()).collect();
@@ -205,7 +205,7 @@ fn price(model: &dyn Model) -> Check {
     }
 }
 
-/// Whether the server answers, without spending anything.
+/// Whether the server responds, without spending anything.
 async fn reach(found: &Found) -> Check {
     let name = "reach";
     let reference = found.model.reference();

@@ -1,5 +1,5 @@
-//! `spelunk eval`: judging by numbers. Tasks with known answers are made, put to strategies and models, scored, and shown
-//! side by side; the same tasks can be put to any other engine.
+//! `spelunk eval`: measures strategies and models. It generates tasks with known answers, runs them, scores the
+//! answers, and compares the results; any other engine can be given the same tasks.
 
 mod budget;
 mod files;
@@ -37,7 +37,7 @@ enum EvalCommand {
 }
 
 impl EvalArgs {
-    /// Which model to ask, where one is asked.
+    /// The flags that choose a model, if the subcommand uses one.
     pub(super) fn model(&self) -> Option<ModelFlags> {
         match &self.command {
             EvalCommand::Run(args) => Some(args.model_flags()),
@@ -45,7 +45,7 @@ impl EvalArgs {
         }
     }
 
-    /// How far each run may go.
+    /// The limits of each run.
     pub(super) fn limits(&self) -> LimitFlags {
         match &self.command {
             EvalCommand::Run(args) => args.limits.clone(),
@@ -63,7 +63,7 @@ pub(crate) async fn eval(app: &Arc<App>, args: EvalArgs) -> Result<ExitCode, Fai
     }
 }
 
-/// A word that is none of those there are.
+/// The error for an unknown word.
 fn unknown(what: &str, word: &str, known: &[&str]) -> Usage {
     let shown: String = word.chars().take(60).collect();
     Usage {

@@ -1,5 +1,5 @@
-//! Flags that bound a run: `--max-cost`, `--max-tokens`, `--max-calls`, `--max-time`. Each is a limit of the settings in the
-//! words of people; all are reserved before a call is made.
+//! Flags that limit a run: `--max-cost`, `--max-tokens`, `--max-calls`, `--max-time`. Each is a limit of the settings
+//! in human units; all are reserved before a call is made.
 
 use clap::Args;
 use spelunk_app::config::FlagValue;
@@ -23,7 +23,7 @@ pub(crate) struct LimitFlags {
 }
 
 impl LimitFlags {
-    /// The settings that they stand for.
+    /// The settings that the flags set.
     pub(super) fn values(self) -> Result<Vec<FlagValue>, Usage> {
         type Read = fn(&str) -> Option<u64>;
         let flags: [(&str, &str, Option<String>, Read, &str); 4] = [
@@ -48,7 +48,7 @@ impl LimitFlags {
     }
 }
 
-/// The largest number that a setting holds.
+/// The largest value of a setting.
 const VALUE_MAX: u64 = i64::MAX.unsigned_abs();
 
 fn whole(text: &str) -> Option<u64> {
@@ -57,7 +57,7 @@ fn whole(text: &str) -> Option<u64> {
     (is_number && value <= VALUE_MAX).then_some(value)
 }
 
-/// `200000`, `200k`, `2M`.
+/// Parses `200000`, `200k`, `2M`.
 pub(super) fn tokens(text: &str) -> Option<u64> {
     let (digits, unit) = split_unit(text);
     let scale = match unit {
@@ -69,7 +69,7 @@ pub(super) fn tokens(text: &str) -> Option<u64> {
     scaled(digits, scale)
 }
 
-/// `90s`, `10m`, `2h`; a number alone is seconds.
+/// Parses `90s`, `10m`, `2h`; a bare number is seconds.
 pub(super) fn time_ms(text: &str) -> Option<u64> {
     let (digits, unit) = split_unit(text);
     let scale = match unit {
@@ -82,7 +82,7 @@ pub(super) fn time_ms(text: &str) -> Option<u64> {
     scaled(digits, scale)
 }
 
-/// `0.50`, `$2`.
+/// Parses `0.50`, `$2`.
 pub(super) fn microusd(text: &str) -> Option<u64> {
     scaled(text.strip_prefix('$').unwrap_or(text), 1_000_000)
 }
@@ -92,7 +92,7 @@ fn split_unit(text: &str) -> (&str, &str) {
     text.split_at(at)
 }
 
-/// A number with up to six decimals, times `scale`, rounded up: a limit of almost nothing is not nothing.
+/// Parses a number with up to six decimals, times `scale`, rounded up: a tiny limit must not become zero.
 fn scaled(text: &str, scale: u64) -> Option<u64> {
     let (integer, decimals) = text.trim_end().split_once('.').unwrap_or((text.trim_end(), ""));
     if decimals.len() > 6 || !decimals.chars().all(|digit| digit.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! `spelunk mcp`: the server for agents, on standard input and output. Standard output carries the protocol alone.
+//! `spelunk mcp`: the MCP server on stdio. Standard output carries only the protocol.
 
 mod install;
 
@@ -12,7 +12,7 @@ use spelunk_server::mcp::{ServerOptions, State, serve_stdio};
 
 use super::ModelFlags;
 
-/// The text of one answer, about 12 000 tokens.
+/// The maximum length of one response, about 12 000 tokens.
 const OUTPUT_CHARS_MAX: u64 = 50_000;
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! `spelunk model`: the models that can be asked, which role each has, what each costs, and whether it works.
+//! `spelunk model`: the available models, their roles and prices, and whether they work.
 
 mod list;
 mod pull;
@@ -60,7 +60,7 @@ pub(crate) struct PullArgs {
 }
 
 impl ModelArgs {
-    /// Which model is asked, where nothing is named and somebody is asked.
+    /// The flags that choose a model; `pull` has none.
     pub(super) fn flags(&self) -> Option<&ModelFlags> {
         match &self.command {
             ModelCommand::List(args) => Some(&args.model),

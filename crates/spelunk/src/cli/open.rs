@@ -1,5 +1,5 @@
-//! `spelunk ask --open`: the run in a browser while it goes on. This process serves the page, to this machine and to
-//! whoever has the token in its address, until it is interrupted.
+//! `spelunk ask --open`: shows the run in a browser while it is in progress. This process serves the page, only to this
+//! machine and only with the token in its URL, until it is interrupted.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,19 +17,19 @@ use tokio::task::JoinSet;
 
 use super::serve::{OUTPUT_CHARS_MAX, stop_signal};
 
-/// What opens an address on this system.
+/// The program that opens a URL on this system.
 #[cfg(target_os = "macos")]
 const OPENER: &str = "open";
 #[cfg(not(target_os = "macos"))]
 const OPENER: &str = "xdg-open";
 
-/// A page that is being served.
+/// A page being served.
 pub(crate) struct Page {
     serving: JoinSet<()>,
     stop: oneshot::Sender<()>,
 }
 
-/// Serves the page of a run, with lines of what lies below the roots, and opens it.
+/// Serves the page of a run, with source lines from below the roots, and opens it.
 pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Result<Page, Failure> {
     let refused = |error: std::io::Error| Usage {
         message: format!("could not serve a page: {error}"),
@@ -62,7 +62,7 @@ pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Res
     Ok(Page { serving, stop })
 }
 
-/// The directories that the page may show lines of: those that were asked about.
+/// The directories whose source lines the page may show: the sources of the question.
 pub(crate) fn roots(sources: &[SourceSpec]) -> Vec<String> {
     let paths = sources.iter().filter_map(|source| match source {
         SourceSpec::Path { path, .. } => Some(Path::new(path)),
@@ -74,7 +74,7 @@ pub(crate) fn roots(sources: &[SourceSpec]) -> Vec<String> {
 }
 
 impl Page {
-    /// Goes on serving until the person has seen enough.
+    /// Keeps serving until the user interrupts.
     pub(crate) async fn stay(mut self, app: &App) {
         app.say("the page stays until Ctrl-C");
         stop_signal().await;

@@ -1,4 +1,5 @@
-//! `spelunk outline`: what there is to read, without a model: files by type and size, and the landmarks of one file.
+//! `spelunk outline`: what there is to read, without a model: files by type and size, and the landmarks of a single
+//! file.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ pub(crate) struct OutlineArgs {
     scan: ScanFlags,
 }
 
-/// What is looked at to tell the type of a file.
+/// How much of a file is read to detect its type.
 const HEAD_BYTES: u64 = 64 * 1024;
 
 pub(crate) fn outline(app: &App, args: &OutlineArgs) -> Result<ExitCode, Failure> {
@@ -40,7 +41,7 @@ pub(crate) fn outline(app: &App, args: &OutlineArgs) -> Result<ExitCode, Failure
     Ok(ExitCode::SUCCESS)
 }
 
-/// The type and the landmarks of the only document; many documents have none.
+/// The type and landmarks of a single document; several documents have none.
 fn structure(app: &App, view: &View) -> Result<Option<(Detected, Landmarks)>, Failure> {
     let mut documents = view.documents();
     let (Some(document), None) = (documents.next(), documents.next()) else { return Ok(None) };

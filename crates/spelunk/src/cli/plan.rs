@@ -1,4 +1,5 @@
-//! `spelunk plan`: how a directory would be cut into analyst tasks and what that would cost, before anything is spent.
+//! `spelunk plan`: how a directory would be split into analyst tasks and what that would cost, before anything is
+//! spent.
 
 use std::process::ExitCode;
 
@@ -81,7 +82,7 @@ fn override_hint(error: &BadOverride, detector: &Detector) -> String {
     }
 }
 
-/// The user's own come first.
+/// The known types, user-defined ones first.
 fn known_types(detector: &Detector) -> String {
     detector.type_names().join(", ")
 }

@@ -1,4 +1,4 @@
-//! `spelunk repair`: keeps the sound beginning of a damaged journal and sets the rest aside.
+//! `spelunk repair`: keeps the intact beginning of a damaged journal and sets the rest aside.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! `spelunk repl`: the sandbox of the recursive loop, for people. The same session, the same functions, the same limits;
-//! calls of models are recorded in a run of their own.
+//! `spelunk repl`: the sandbox of the recursive loop, for people, with the same session, functions and limits. Model
+//! calls are recorded in a run of their own.
 
 mod line;
 
@@ -22,7 +22,7 @@ use super::ModelFlags;
 use super::app::print;
 use super::scan::{ScanFlags, inputs, scan};
 
-/// A person may run as many cells as they like.
+/// A user may run as many cells as they like.
 const CELLS_MAX: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
@@ -74,7 +74,7 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
     let editor = Editor::new(app.own_workspace_dir()?);
     let typing = tokio::task::spawn_blocking(move || converse(editor, &cells));
     let result = handle.join().await;
-    // A session that a limit ended leaves its editor waiting for a line that nobody needs.
+    // If a limit ended the session, the editor is still waiting for a line that is no longer needed.
     drop(typing);
     match result.error {
         Some(error) => Err(error.into()),
@@ -85,7 +85,7 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
     }
 }
 
-/// Reads cells and shows what they print, until the person or the run has enough.
+/// Reads cells and prints their output until the user or the run ends the session.
 fn converse(mut editor: Editor, cells: &mpsc::UnboundedSender<ConsoleCell>) {
     while let Some(code) = editor.read_cell() {
         if code.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Reports of runs: which format a file name asks for, and what must be read again of the sources to write it.
+//! Report files of runs: the format that a file name implies, and writing them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use spelunk_engine::RunReport;
 use spelunk_journal::Workspace;
 use spelunk_types::RunId;
 
-/// A file that a report goes into.
+/// The file of a report.
 pub(crate) struct Target {
     typed: String,
     path: PathBuf,
     format: Format,
 }
 
-/// Looks at the names before anything is spent: each must say a format and stand in a directory that is there.
+/// Validates the names before anything is spent: each must imply a format and be in an existing directory.
 pub(crate) fn targets(app: &App, names: &[String]) -> Result<Vec<Target>, Failure> {
     let mut targets = Vec::new();
     for typed in names {
@@ -31,7 +31,7 @@ pub(crate) fn targets(app: &App, names: &[String]) -> Result<Vec<Target>, Failur
     Ok(targets)
 }
 
-/// The path of a file that can be made.
+/// The path of a file that can be created.
 pub(crate) fn writable(app: &App, typed: &str) -> Result<PathBuf, Failure> {
     let path = app.current_dir.join(typed);
     let has_home = path.parent().is_some_and(Path::is_dir);

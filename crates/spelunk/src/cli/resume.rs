@@ -1,4 +1,4 @@
-//! `spelunk resume`: goes on with a run where its journal ends.
+//! `spelunk resume`: continues a run where its journal ends.
 
 use std::process::ExitCode;
 
@@ -71,8 +71,8 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     watch::finish(app, handle, args.events).await
 }
 
-/// A run that was killed right after its last event may lack files beside its journal. A workspace that may not be changed is
-/// left as it is.
+/// A run that was killed right after its last event may lack files next to its journal. A read-only workspace is left
+/// unchanged.
 fn complete_files(app: &App, run: &RunId) {
     let Ok(Some(workspace)) = app.own_workspace() else { return };
     let Some(files) = DerivedFiles::of_run(&workspace, run) else { return };
@@ -81,8 +81,8 @@ fn complete_files(app: &App, run: &RunId) {
     }
 }
 
-/// What the run goes on with: its own models, unless others are named, which the engine then refuses. An address alone
-/// only vouches for where the run's own model is.
+/// The request to resume: with the run's own models, unless others are named, which the engine then rejects. A base URL
+/// alone only vouches for the location of the run's own model.
 pub(super) async fn request_of(
     app: &App,
     flags: &ModelFlags,

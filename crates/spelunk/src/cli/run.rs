@@ -1,4 +1,4 @@
-//! `spelunk run`: the runs of this workspace, from their first listing to the day they are cleaned away.
+//! `spelunk run`: lists, shows, exports, archives and removes the runs of this workspace.
 
 mod archive;
 mod clean;
@@ -95,7 +95,7 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A word of a flag, held against those it may be.
+/// Validates the value of a flag against the allowed words.
 fn one_of<'a>(flag: &str, word: Option<&'a str>, words: &[&str]) -> Result<Option<&'a str>, Failure> {
     match word {
         Some(word) if !words.contains(&word) => Err(Usage {

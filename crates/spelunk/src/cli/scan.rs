@@ -1,4 +1,4 @@
-//! Flags that say which files are read, shared by every command that reads some, and the reading itself.
+//! Flags that select the files to read, shared by every command that reads files, and the scan itself.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,7 +13,7 @@ use spelunk_app::units::bytes;
 use spelunk_context::{Corpus, ScanOptions, SourceInput};
 use spelunk_types::{FileOrder, Limits};
 
-/// The most that is read from standard input.
+/// The maximum that is read from standard input.
 const STDIN_BYTES_MAX: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Args)]
@@ -49,7 +49,7 @@ pub(crate) struct ScanFlags {
 }
 
 impl ScanFlags {
-    /// Whether none of them was given.
+    /// Whether none of these flags was given.
     pub(crate) fn is_unset(&self) -> bool {
         let has_word = self.files_max.is_some() || self.order.is_some();
         let has_glob = !(self.include.is_empty() && self.exclude.is_empty() && self.allow_secret.is_empty());
@@ -57,7 +57,7 @@ impl ScanFlags {
         !(has_word || has_glob || has_switch)
     }
 
-    /// What the flags say, and the settings where they say nothing.
+    /// The scan options from the flags, else from the settings.
     pub(crate) fn options(&self, limits: &Limits) -> Result<ScanOptions, Failure> {
         let order = match &self.order {
             None => FileOrder::default(),
@@ -82,7 +82,7 @@ impl ScanFlags {
     }
 }
 
-/// What was named on the command line; the current directory if nothing was.
+/// The sources named on the command line; the current directory if there are none.
 pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Failure> {
     let here = [".".to_owned()];
     let paths = if paths.is_empty() { &here[..] } else { paths };
@@ -105,7 +105,7 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-/// Reads the sources through, with progress.
+/// Scans the sources, with progress.
 pub(crate) fn scan(app: &App, inputs: &[SourceInput], options: &ScanOptions) -> Result<Corpus, Failure> {
     let mut progress = Progress::new(app.quiet);
     let corpus = Corpus::scan(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
@@ -113,7 +113,7 @@ pub(crate) fn scan(app: &App, inputs: &[SourceInput], options: &ScanOptions) -> 
     Ok(corpus)
 }
 
-/// Says which files and which secrets are not in what was read.
+/// Reports skipped files and redacted secrets.
 pub(crate) fn say_left_out(app: &App, corpus: &Corpus) {
     for remark in left_out(&skipped(corpus), &redacted(corpus)) {
         app.say(&remark);

@@ -1,5 +1,5 @@
-//! `spelunk search`: passages by words and by meaning, without a model. The index is kept in the workspace and brought
-//! level first.
+//! `spelunk search`: passages by words and by meaning, without a model. The index is kept in the workspace and updated
+//! first.
 
 use std::process::ExitCode;
 use std::sync::Arc;

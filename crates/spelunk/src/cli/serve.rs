@@ -1,4 +1,4 @@
-//! `spelunk serve`: runs, contexts and models over HTTP, on this machine unless tokens are asked for.
+//! `spelunk serve`: runs, contexts and models over HTTP, on loopback only unless tokens are required.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use super::ModelFlags;
 use super::app::print;
 
-/// The text of one answer of a tool, as for `spelunk mcp`.
+/// The maximum length of one tool response, as for `spelunk mcp`.
 pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;
 const DAY_S: u64 = 86_400;
 
@@ -100,7 +100,7 @@ fn address(typed: &str) -> Result<SocketAddr, Usage> {
     })
 }
 
-/// Makes a token: its digest goes into the file, and the token itself is shown this once.
+/// Creates a token: its digest goes into the file, and the token itself is shown only once.
 fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<ExitCode, Failure> {
     let refused = |error: io::Error| Usage {
         message: format!("could not write the file of tokens `{}`: {error}", file.display()),
@@ -120,7 +120,7 @@ fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ctrl-C or a request to terminate.
+/// Waits for Ctrl-C or a termination signal.
 pub(super) async fn stop_signal() {
     #[cfg(unix)]
     let terminated = async {

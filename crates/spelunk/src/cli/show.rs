@@ -1,4 +1,4 @@
-//! `spelunk show`: a run as it is, or as it was after any of its events.
+//! `spelunk show`: the state of a run, now or after any of its events.
 
 use std::process::ExitCode;
 
@@ -120,7 +120,7 @@ fn show_call(blobs: &Blobs, view: &RunView, name: &str) -> Result<ExitCode, Fail
     };
     match blobs.text(&call.prompt).and_then(|record| prompt_text(blobs, &record)) {
         Ok(prompt) => print(&prompt),
-        // Nobody waits for the text of a prompt to be on disk.
+        // Prompts are not synced to disk before the run continues.
         Err(JournalError::Blob { .. }) => print("--- the prompt was lost when the machine stopped ---\n"),
         Err(error) => return Err(error.into()),
     }
@@ -132,7 +132,7 @@ fn show_call(blobs: &Blobs, view: &RunView, name: &str) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-/// A prompt record with its long texts in place.
+/// A prompt record with its long texts filled in.
 fn prompt_text(blobs: &Blobs, record: &str) -> Result<String, JournalError> {
     let record: Value = serde_json::from_str(record).unwrap_or_default();
     let text = |value: &Value| -> Result<String, JournalError> {

@@ -1,4 +1,4 @@
-//! `spelunk tail`: the events of a run as they come, whichever process drives it.
+//! `spelunk tail`: the events of a run as they arrive, whichever process drives it.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! `spelunk tool`: the tools of an agent as commands, for agents that work outside (Claude Code, Codex) in a folder of plain
-//! files. `init` makes the folder, with instructions in it; every other command works in the folder it is called in.
+//! `spelunk tool`: the tools of an agent as commands, for external agents (Claude Code, Codex) that work in a folder of
+//! plain files. `init` creates the folder with instructions; every other command works in the current folder.
 
 mod ask;
 mod folder;
@@ -154,7 +154,7 @@ pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Fai
     run(app, name, &given(arguments))
 }
 
-/// Without what was left out.
+/// The arguments without unset ones.
 fn given(arguments: Value) -> Value {
     let Value::Object(fields) = arguments else { return arguments };
     Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect::<Map<_, _>>())

@@ -1,5 +1,5 @@
-//! `spelunk trust`: takes over a workspace that this user did not create here, such as one of an older version, of a moved
-//! directory or of a backup.
+//! `spelunk trust`: takes over a workspace that this user did not create here, such as one from an older version, a
+//! moved directory or a backup.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Following a run of this process: progress while it goes on, Ctrl-C, and what is said at the end.
+//! Follows a run of this process: progress, Ctrl-C, and the final output.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use spelunk_types::{Blame, ErrorCode, EventKind};
 
 use super::app::{print, report_text};
 
-/// The exit code of an answer that is not all it could be.
+/// The exit code of a partial answer.
 const PARTIAL: u8 = 3;
 
-/// Waits for a run to end and shows what came of it.
+/// Waits for a run to end and prints its result.
 pub(crate) async fn finish(app: &App, handle: RunHandle, print_events: bool) -> Result<ExitCode, Failure> {
     let (result, view) = follow(app, handle, print_events).await?;
     otel::export(app, &result.run).await;
@@ -74,7 +74,7 @@ pub(crate) async fn follow(
     }
     let result = handle.join().await;
     let projected = projector.map_or(Ok(()), Projector::finish);
-    // A run that ended badly has its own error, and most often the same one.
+    // A failed run has its own error, usually the same one.
     if let Err(error) = projected.or_else(|error| if result.error.is_some() { Ok(()) } else { Err(error) }) {
         app.say(&format!("warning: {}", files_incomplete(&result.run, &error)));
     }
@@ -105,8 +105,8 @@ async fn next(
     }
 }
 
-/// Ctrl-C and a request to terminate. The first one stops the run in order; the second one ends the program at once,
-/// which is safe too.
+/// Ctrl-C and termination signals. The first stops the run cleanly; the second ends the program at once, which is safe
+/// too.
 struct Interrupts {
     n_seen: u32,
     #[cfg(unix)]
@@ -138,13 +138,13 @@ impl Interrupts {
         drop(select(interrupt, terminate).await);
         self.n_seen += 1;
         if self.n_seen > 1 {
-            // The user asked twice; the journal is safe at any moment.
+            // The user asked twice; the journal is consistent at any time.
             std::process::exit(130);
         }
     }
 }
 
-/// Prints the result and gives the exit code.
+/// Prints the result and returns the exit code.
 pub(crate) fn show_result(
     app: &App,
     result: &RunResult,
@@ -170,7 +170,7 @@ pub(crate) fn show_result(
         }
         (Some(code), Some(error)) => {
             report_text(app, error);
-            // A limit's own hint says how to go on, and a run cannot go on with another model.
+            // The hint of a limit already says how to continue, and a run cannot continue with another model.
             let is_there =
                 |workspace: Workspace| workspace.runs().is_ok_and(|runs| runs.contains(&result.run));
             let is_there = app.existing_workspace()?.is_some_and(is_there);

@@ -1,5 +1,5 @@
-//! `spelunk worker`: the process that runs cells and reads documents, started by this program itself and by nobody else. It reads no settings
-//! and no environment, and takes its orders from standard input.
+//! `spelunk worker`: the worker process that runs cells and reads documents, started only by this program itself. It
+//! reads no settings and no environment, and takes its requests from standard input.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -1,10 +1,10 @@
-//! Contexts that are not there, cannot be read or are asked for in a way that makes no sense, and a damaged registry.
+//! Contexts that do not exist, cannot be read or are queried wrongly, and a damaged registry.
 
 use expect_test::{Expect, expect};
 
 use crate::scene::Scene;
 
-/// Two contexts: `guide`, of nine lines, and `notes`.
+/// Two contexts: `guide`, with nine lines, and `notes`.
 fn scene() -> Scene {
     let scene = Scene::new(&[("guide.md", &"one line\n".repeat(9)), ("notes.md", "# Notes\n")]);
     assert_eq!(scene.spelunk(["context", "add", "guide.md"]).run().code, 0);

@@ -14,7 +14,7 @@ fn failed() -> (Scene, ModelServer, String) {
     (scene, server, run)
 }
 
-/// The journal as an engine of another format would have begun it, checksum included.
+/// The journal as an engine with another format version would have started it, including the checksum.
 fn with_format(journal: &str, format: u32) -> String {
     let (first, rest) = journal.split_once('\n').unwrap();
     let (body, _) = first.rsplit_once(",\"sum\":").unwrap();
@@ -58,7 +58,7 @@ fn a_damaged_journal_is_refused_by_line_then_repaired_then_resumed() {
         --- stderr
         --- exit 0
     "]]);
-    // Nothing is deleted: what was cut lies beside it.
+    // Nothing is deleted: the removed part is kept next to it.
     let aside = scene.path(&format!(".spelunk/runs/{run}/journal.cut-at-4"));
     let kept = std::fs::read_to_string(scene.journal_path(&run)).unwrap();
     assert_eq!(kept + &std::fs::read_to_string(aside).unwrap(), damaged);
@@ -166,7 +166,7 @@ fn a_run_that_died_before_its_first_line_is_nothing_to_resume() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     scene.write(".spelunk/workspace.toml", b"format = 1\n");
     assert_eq!(scene.spelunk(["trust"]).run().code, 0);
-    // What a crash leaves that comes after the file was made and before its first line was written.
+    // A crash between creating the file and writing its first line.
     scene.write(".spelunk/runs/rlm-20260101T000000Z-0000000a/journal.jsonl", b"");
     scene.spelunk(["resume"]).run().check(&expect![[r#"
         --- stderr

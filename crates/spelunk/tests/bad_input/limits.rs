@@ -1,11 +1,11 @@
-//! Limits: a run stops before it spends too much, says so with exit code 3, and goes on when told to.
+//! Limits: a run stops before it spends too much, exits with code 3, and continues on request.
 
 use expect_test::{Expect, expect};
 use spelunk_testkit::{Fault, ModelServer};
 
 use crate::scene::{NOTE, REPLY, Scene, answering, n_calls, to_all};
 
-/// Asks under a limit, then does what the hint says.
+/// Asks under a limit, then follows the hint.
 #[track_caller]
 fn stopped(setting: &str, stopped: &Expect, resumed: &Expect) {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));

@@ -1,5 +1,5 @@
-//! Bad input: what was typed, set, named, or left on the disk is wrong. Each is refused in words, with an exit code, and
-//! with nothing lost or left behind.
+//! Bad input: wrong arguments, settings, names or files. Each is rejected with a message and an exit code, and nothing
+//! is lost or left behind.
 
 mod contexts;
 mod journal;

@@ -1,11 +1,11 @@
-//! Providers that refuse, fail, or answer nonsense. The run is recorded, and the next step is said.
+//! Providers that reject, fail, or return nonsense. The run is recorded, and the output names the next step.
 
 use expect_test::{Expect, expect};
 use spelunk_testkit::{ClosedPort, Fault, ModelServer, status};
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, n_calls, short, to_all};
 
-/// Asks a server that always fails so, and gives how often it was asked.
+/// Asks a server that always fails this way, and returns the number of requests.
 #[track_caller]
 fn failed(fault: impl Into<Fault>, expected: &Expect) -> usize {
     let server = ModelServer::start_blocking([to_all().always(fault)]);
@@ -232,7 +232,7 @@ fn a_refused_connection_ends_after_the_retries_and_the_run_can_go_on() {
         --- exit 1
     "#]]);
     let run = scene.only_run();
-    // The same model, elsewhere.
+    // The same model at another URL.
     let server = ModelServer::start_blocking([to_all().reply(REPLY).usage(100, 20)]);
     let base_url = server.base_url();
     let resume = scene.spelunk(["resume", short(&run), "--model", "tiny", "--base-url", &base_url]);

@@ -1,11 +1,11 @@
-//! `spelunk resume` of what cannot go on, or need not.
+//! `spelunk resume` of runs that cannot or need not continue.
 
 use expect_test::expect;
 use spelunk_testkit::{Gate, ModelServer, Rule, status};
 
 use crate::scene::{NOTE, REPLY, Ran, Scene, answering, n_calls, short, to_all, wait_at, wait_for};
 
-/// Fails once, in a way that is not tried again, then answers.
+/// Fails once with an error that is not retried, then answers.
 fn failing_once() -> Rule {
     to_all().fault(status(400)).reply(REPLY).usage(100, 20)
 }

@@ -1,4 +1,4 @@
-//! Indexes, models and queries that are not as they should be: each has its code, its text and its next step.
+//! Broken indexes, models and queries: each has its code, message and next step.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ const FILES: [(&str, &str); 2] = [
     ("docs/bread.md", "# Bread\n\nFlour and water make a loaf.\n"),
 ];
 
-/// The embedding model that the program has in it.
+/// The built-in embedding model.
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spelunk-index/data/potion-base-8m.bin");
 
 fn searched() -> Scene {
@@ -68,7 +68,7 @@ fn a_damaged_index_is_built_anew_and_that_is_said() {
         1 passage · 2 documents searched by hybrid
         --- exit 0
     "#]]);
-    // It is whole again.
+    // It is repaired.
     scene.spelunk(search).run().check(&expect![[r#"
         keys.md:3  similarity 0.76
             The password is read from the environment.
@@ -76,7 +76,7 @@ fn a_damaged_index_is_built_anew_and_that_is_said() {
         1 passage · 2 documents searched by hybrid
         --- exit 0
     "#]]);
-    // Every file that is damaged is seen, but for those that nothing is read from.
+    // Damage to any file is detected, except to those that nothing is read from.
     let mut unseen = Vec::new();
     for n in 0..files_below(&index).len() {
         let file = files_below(&index).swap_remove(n);
@@ -217,7 +217,7 @@ fn a_model_file_that_is_missing_damaged_or_something_else_is_named() {
         --- exit 1
     "#]]);
     std::fs::remove_dir_all(models.join("small")).unwrap();
-    // A good one is used.
+    // An intact one is used.
     std::fs::write(models.join("small.bin"), &table).unwrap();
     search("meaning").check(&expect![[r#"
         keys.md:3  similarity 0.76
@@ -253,7 +253,7 @@ fn a_query_that_is_too_long_is_cut_and_that_is_said() {
         r#"[{"code":"query-too-long","message":"the query is too long; only its beginning was looked for"}]"#
     ]]
     .assert_eq(&found["notices"].to_string());
-    // A megabyte is more than a command line can hold, and more than a tool takes.
+    // A megabyte is more than a command line can hold, and more than a tool accepts.
     let mut client = Client::plain(&scene);
     client.call("context_register", &json!({ "path": "docs/keys.md", "context_id": "keys" }));
     let longer = "password ".repeat(120_000);
@@ -279,7 +279,7 @@ fn a_language_that_no_tokenizer_knows_is_found_by_its_characters() {
             assert_eq!(found["hits"][0]["document"], document, "{query} {mode}: {found}");
         }
     }
-    // What holds no letters of any language is no word.
+    // Text without letters of any language contains no words.
     scene.spelunk(["search", "\u{e000}\u{e001}", "docs"]).run().check(&expect![[r#"
         --- stderr
         there is no word in the query

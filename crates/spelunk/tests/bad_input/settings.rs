@@ -1,4 +1,4 @@
-//! Settings that do not exist or cannot have the value they were given.
+//! Unknown settings and invalid values.
 
 use expect_test::{Expect, expect};
 

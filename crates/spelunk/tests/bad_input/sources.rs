@@ -1,10 +1,10 @@
-//! Sources that cannot be read, or hold nothing to read.
+//! Sources that cannot be read or are empty.
 
 use expect_test::expect;
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering};
 
-/// Asks and expects a refusal before anything is sent or recorded.
+/// Asks and expects an error before anything is sent or recorded.
 #[track_caller]
 fn refused(scene: &Scene, paths: &[&str], expected: &expect_test::Expect) {
     let server = answering(REPLY);
@@ -74,7 +74,7 @@ fn a_file_that_may_not_be_read_is_named() {
     use std::os::unix::fs::PermissionsExt as _;
     let scene = Scene::new(&NOTE);
     std::fs::set_permissions(scene.path("notes/a.md"), std::fs::Permissions::from_mode(0o000)).unwrap();
-    // Root reads everything; then there is nothing to refuse.
+    // Root can read everything; then there is nothing to reject.
     if std::fs::read(scene.path("notes/a.md")).is_err() {
         refused(
             &scene,

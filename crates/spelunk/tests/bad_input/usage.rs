@@ -1,4 +1,4 @@
-//! Command lines that make no sense.
+//! Invalid command lines.
 
 use expect_test::expect;
 

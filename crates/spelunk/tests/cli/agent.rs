@@ -1,11 +1,11 @@
-//! `--strategy agent` and `spelunk tool`: an agent of our own, and a folder for one outside.
+//! `--strategy agent` and `spelunk tool`: the built-in agent, and a folder for an external one.
 
 use expect_test::expect;
 use spelunk_testkit::{ModelServer, when};
 
 use crate::scene::{NOTE, QUESTION, Scene, answering};
 
-/// A model that answers at once, and otherwise to what is asked later.
+/// A model that answers at once, and differently to the follow-up.
 fn finishing(document: &str) -> ModelServer {
     let first =
         format!(r#"{{"answer": "It is 42.", "evidence": ["{document}:3: The magic number is 42."]}}"#);

@@ -1,4 +1,4 @@
-//! Archives given as a path: what is in them is read, as if they had been unpacked.
+//! Archives given as a path: their content is read as if they had been unpacked.
 
 use expect_test::{Expect, expect};
 

@@ -1,4 +1,4 @@
-//! Documents and scripts that are made to take more than there is: they cost themselves and nothing else.
+//! Documents and scripts designed to exhaust resources: they fail alone and affect nothing else.
 
 use expect_test::expect;
 use spelunk_testkit::{ModelServer, when};

@@ -1,4 +1,4 @@
-//! The reply cache: a question that was answered is not paid for again, unless the user says so.
+//! The reply cache: an answered question is not paid for again, unless the user asks for that.
 
 use expect_test::expect;
 
@@ -45,14 +45,14 @@ fn the_oldest_replies_go_when_the_cache_is_larger_than_it_may_be() {
     ask("What is the magic number?", "1000000");
     let kept = records(&scene);
     let [(old, bytes)] = kept.as_slice() else { panic!("{kept:?}") };
-    // A minute older than anything that comes.
+    // A minute older than everything that follows.
     let minute_ago = std::time::SystemTime::now() - std::time::Duration::from_mins(1);
     std::fs::File::options().write(true).open(old).unwrap().set_modified(minute_ago).unwrap();
     let room = (bytes * 3 / 2).to_string();
     ask("Which number is magic?", &room);
     let kept = records(&scene);
     assert!(kept.len() == 1 && kept[0].0 != *old, "{kept:?}");
-    // A run that keeps nothing leaves the cache alone, however small it may be.
+    // A run that stores nothing leaves the cache unchanged, however small its limit is.
     ask("Which number is magic?", "0");
     assert_eq!(records(&scene), kept);
     ask("And what is it?", "0");

@@ -1,10 +1,10 @@
-//! Colour: only where it is wanted. The streams of these tests are pipes, so nothing is coloured unless asked for.
+//! Colour only where it is wanted. The streams of these tests are pipes, so nothing is coloured unless requested.
 
 use expect_test::expect;
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering};
 
-/// Escapes made visible.
+/// Makes escape sequences visible.
 fn visible(text: &str) -> String {
     text.replace('\u{1b}', "ESC")
 }

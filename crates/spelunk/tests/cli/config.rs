@@ -1,4 +1,4 @@
-//! `spelunk config`: where each value comes from, and the references.
+//! `spelunk config`: the origin of each value, and the references.
 
 use expect_test::expect;
 

@@ -1,4 +1,5 @@
-//! `spelunk context add`, `list`, `rm` and `stats`: what is registered, under which id, and what becomes of it.
+//! `spelunk context add`, `list`, `rm` and `stats`: what is registered, under which id, and how it is replaced or
+//! removed.
 
 use expect_test::expect;
 use serde_json::Value;
@@ -19,7 +20,7 @@ pub(super) fn with_guide() -> Scene {
     scene
 }
 
-/// The ids that are registered, in order.
+/// The registered ids, in order.
 pub(super) fn ids(scene: &Scene) -> Vec<String> {
     let ran = scene.spelunk(["context", "list", "--json"]).run();
     let contexts: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();

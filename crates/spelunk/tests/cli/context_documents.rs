@@ -1,4 +1,4 @@
-//! `spelunk context add` of files that are not text: archives, pages, and a directory with such things in it.
+//! `spelunk context add` of files that are not plain text: archives, web pages, and a directory that contains them.
 
 use expect_test::expect;
 

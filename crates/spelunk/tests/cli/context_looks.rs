@@ -1,4 +1,4 @@
-//! `spelunk context peek`, `grep`, `chunk`, `load` and `search`: bounded looks, each with the next step.
+//! `spelunk context peek`, `grep`, `chunk`, `load` and `search`: bounded operations, each with a next step.
 
 use expect_test::expect;
 
@@ -287,7 +287,7 @@ fn a_search_by_meaning_finds_paragraphs_that_share_no_word_with_the_question() {
     let ran = scene.spelunk(["context", "search", "payment deadline", "cats", "--semantic", "--json"]).run();
     let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(found["results"][0]["chunk"], "# Money\n\nThe invoice is due on Friday.\n");
-    // Nothing is asked, nothing is found, nothing is there.
+    // An empty query, no match, and an unknown context.
     scene.spelunk(["context", "search", " ", "--semantic"]).run().check(&expect![[r#"
         --- stderr
         error: the query is empty
@@ -414,7 +414,7 @@ fn a_secret_cannot_be_guessed_by_searching() {
     scene.spelunk(["context", "grep", "a", "ghp_Zk3v"]).run().check(&nothing);
     scene.spelunk(["context", "grep", "a", "ghp_Wrong"]).run().check(&nothing);
     scene.spelunk(["context", "grep", "a", "github-token"]).run().check(&nothing);
-    // A guess that hides the line where it is right tells as much as one that shows it.
+    // If a correct guess hid the line, that would reveal as much as showing it.
     let line = expect![[r#"
         1-user = bob
         2:token = [secret:github-token]

@@ -1,11 +1,11 @@
-//! What a run may cost: a bound on cost holds or is refused, and every request counts as a call.
+//! The cost of a run: a cost limit is enforced or rejected, and every request counts as a call.
 
 use expect_test::expect;
 use spelunk_testkit::{Fault, ModelServer, status};
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, to_all};
 
-/// An address that nothing answers at, on another machine.
+/// A URL on another machine at which nothing answers.
 const ELSEWHERE: &str = "https://192.0.2.1/v1";
 
 #[test]
@@ -83,7 +83,7 @@ fn without_a_bound_a_model_without_a_price_is_asked_and_the_user_is_told() {
     );
 }
 
-/// A provider that never answers to the end is not asked without end.
+/// A provider that never completes a reply is not retried forever.
 #[test]
 fn max_calls_is_how_many_requests_are_sent() {
     for fault in [Fault::CutStream, status(500).into(), status(429).retry_after_ms(1).into()] {

@@ -1,4 +1,4 @@
-//! Content types of the user's own: from settings files into plans, and shown like every other setting.
+//! User-defined content types: from settings files into plans, and shown like every other setting.
 
 use std::fmt::Write as _;
 

@@ -16,7 +16,7 @@ fn the_demo_crashes_resumes_and_answers() {
           gateway.log:7  config reloaded: billing.audience=billing-v2
           runbook.md:10  Doing it the other way round breaks every checkout until the gateway follows.
     "#]].assert_eq(&scene.normalise(&ran.stdout));
-    // Which frames had closed by the moment of the crash is up to the machine; that two replies had come is not.
+    // Which frames had closed before the crash depends on the machine; that two replies had arrived does not.
     let stderr = scene.normalise(&ran.stderr);
     let (before, rest) = stderr.split_once("0  program  open\n").unwrap();
     let (at_crash, after) = rest.split_once("\n\n\n").unwrap();

@@ -1,4 +1,4 @@
-//! `spelunk doctor`: what is checked, what is found, what to do.
+//! `spelunk doctor`: what is checked, the results, and the suggested fixes.
 
 use expect_test::expect;
 use spelunk_testkit::{ClosedPort, ModelServer, on, status};

@@ -30,7 +30,7 @@ fn lines(scene: &Scene) -> Vec<Value> {
     scene.read("r.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// One line for each trial: task, strategy, status, score.
+/// One line per trial: task, strategy, status, score.
 fn shown(scene: &Scene) -> Vec<String> {
     let trials = lines(scene).into_iter().filter(|line| line["task"].is_string());
     let mut shown: Vec<String> = trials
@@ -49,7 +49,7 @@ fn shown(scene: &Scene) -> Vec<String> {
     shown
 }
 
-/// The simulated reader knows roles by their prompts: a prompt that changes beyond recognition shows here.
+/// The simulated reader recognizes roles by their prompts: a prompt that changed beyond recognition fails here.
 #[test]
 fn the_simulated_reader_answers_by_every_strategy() {
     let scene = with_tasks("needle:single,labels:count-easy,table:sum,absent", "2k");
@@ -89,7 +89,7 @@ fn the_simulated_reader_answers_by_every_strategy() {
     assert!(again.stderr.starts_with("24 of 24 trials were made before\n"), "{}", again.stderr);
 }
 
-/// Above one call: parts are read by analysts and by sub-calls, and code adds up.
+/// Too long for one call: analysts and sub-calls read the parts, and code combines the results.
 #[test]
 fn the_simulated_reader_decomposes_what_does_not_fit() {
     let scene = with_tasks("labels:count-read", "60k");
@@ -121,7 +121,7 @@ fn a_budget_ends_early_and_says_so_and_the_same_command_goes_on() {
         "{}",
         report.stdout
     );
-    // What a crash cut off is not in the way.
+    // A line cut off by a crash does no harm.
     let torn = format!("{}{{\"engine\":\"spel", scene.read("r.jsonl"));
     scene.write("r.jsonl", torn.as_bytes());
     let second = evaluate(&scene, &sim);

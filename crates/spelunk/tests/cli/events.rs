@@ -1,4 +1,4 @@
-//! `--events`: the stream of a run, a line of JSON for each event.
+//! `--events`: the event stream of a run, one line of JSON per event.
 
 use serde_json::Value;
 use spelunk_testkit::ModelServer;
@@ -9,7 +9,7 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The events that are kept, without the checksum that only the journal's lines have.
+/// The recorded events, without the checksum that only journal lines have.
 fn kept(events: Vec<Value>) -> Vec<Value> {
     let is_kept =
         |event: &Value| !["call.streamed", "progress.ticked"].contains(&event["type"].as_str().unwrap());

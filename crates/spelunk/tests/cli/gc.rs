@@ -1,4 +1,4 @@
-//! `spelunk gc`: what no run needs goes, what a run needs stays.
+//! `spelunk gc`: removes what no run needs and keeps the rest.
 
 use expect_test::expect;
 

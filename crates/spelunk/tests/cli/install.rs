@@ -1,4 +1,4 @@
-//! `spelunk mcp --install`: the settings of clients, with what was in them.
+//! `spelunk mcp --install`: adds the server to client settings and keeps their content.
 
 use expect_test::expect;
 
@@ -37,7 +37,7 @@ fn the_server_is_put_beside_what_is_there_and_only_once() {
         `spelunk` is in `.mcp.json` already
         --- exit 0
     "#]]);
-    // Another entry is another's.
+    // A different entry is never overwritten.
     let before = scene.read(".mcp.json");
     scene.spelunk(["mcp", "--install", "claude-code"]).run().check(&expect![[r#"
         --- stderr

@@ -1,4 +1,4 @@
-//! The life of a run after its answer: asked about again, archived, put back, cleaned away.
+//! A run after its answer: follow-up, archive, unarchive, cleanup.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use spelunk_testkit::{Gate, ModelServer, status};
 use crate::scene::archive::{gzip, tar};
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, short, to_all, wait_at};
 
-/// Every file of a folder but locks.
+/// Every file of a folder except locks.
 fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut directories = vec![root.to_owned()];
@@ -30,7 +30,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// An answered run with blobs: its document and its reply are too long for a line.
+/// An answered run with blobs: its document and its reply are too long for a journal line.
 fn long_run() -> (Scene, String) {
     let text = "The magic number is 42, as everybody knows by now.\n".repeat(200);
     let scene = Scene::new(&[("notes/long.md", &text)]);
@@ -190,7 +190,7 @@ fn an_archive_from_elsewhere_puts_nothing_where_it_does_not_belong() {
     assert_eq!(scene.spelunk(["run", "unarchive", short(&run)]).run().code, 0);
 }
 
-/// The first entry as a symbolic link.
+/// The tar with its first entry turned into a symbolic link.
 fn linked(mut tar: Vec<u8>) -> Vec<u8> {
     tar[156] = b'2';
     tar[157..163].copy_from_slice(b"/stray");

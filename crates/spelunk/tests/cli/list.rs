@@ -1,10 +1,10 @@
-//! `spelunk run list`: every run of the workspace, the damaged ones too.
+//! `spelunk run list`: every run of the workspace, including damaged ones.
 
 use expect_test::expect;
 
 use crate::scene::{NOTE, REPLY, Scene, answering, json_without_times};
 
-/// A run that was answered, under a name with a known time; and one with a damaged line in its middle.
+/// An answered run whose id contains a known time, and one with a damaged line in the middle.
 fn listed() -> Scene {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     let run = scene.answered(&server);

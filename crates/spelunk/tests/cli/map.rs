@@ -1,4 +1,4 @@
-//! A whole directory from the command line: analysts, one report, and only what changed when asked again.
+//! A whole directory on the command line: analysts, one report, and on a repeat only what changed.
 
 use expect_test::expect;
 use spelunk_testkit::{ModelServer, when};
@@ -63,12 +63,12 @@ fn a_directory_is_read_by_analysts_and_one_report_comes_of_it() {
         3 files · 111 B read · 5 calls · 990 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
-    // Nothing has changed: nothing is asked.
+    // Nothing has changed, so nothing is asked.
     let n_asked = n_calls(&server);
     let again = ask().run();
     assert!(again.stdout.contains("- 3 documents, none of which had to be read again"), "{}", again.stdout);
     assert_eq!(n_calls(&server), n_asked);
-    // One file has.
+    // One file has changed.
     scene.write("service/report.py", b"def report(rows):\n    return rows\n");
     ask().run().check(&expect![[r#"
         ## Summary

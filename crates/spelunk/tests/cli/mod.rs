@@ -1,4 +1,4 @@
-//! What users see: every command, with both streams and the exit code.
+//! User-visible behaviour: every command, with both streams and the exit code.
 
 mod agent;
 mod archives;

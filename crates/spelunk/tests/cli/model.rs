@@ -1,4 +1,4 @@
-//! `spelunk model list` and `spelunk model test`; limits in the words of people.
+//! `spelunk model list` and `spelunk model test`; limits in human units.
 
 use expect_test::expect;
 use spelunk_testkit::{ClosedPort, ModelServer, status};

@@ -1,11 +1,11 @@
-//! Which model is asked and with which key: what is named, what the environment holds, what the server offers.
+//! Which model is called with which key: from flags, the environment, or the server's list.
 
 use expect_test::expect;
 use spelunk_testkit::ModelServer;
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering};
 
-/// The methods, paths and keys that arrived.
+/// The methods, paths and keys that the server received.
 fn arrived(server: &ModelServer) -> Vec<(String, Option<String>)> {
     let told = |request: spelunk_testkit::Recorded| {
         let key = request.header("authorization").map(str::to_owned);
@@ -100,7 +100,7 @@ fn a_provider_without_a_key_is_refused() {
     assert!(!scene.exists(".spelunk"));
 }
 
-/// Where each provider is asked, and in which header the key goes.
+/// The URL of each provider, and the header of its key.
 #[test]
 fn every_provider_is_asked_in_its_own_format() {
     let cases = [

@@ -1,11 +1,11 @@
-//! Models that the user named: which one is asked for which work, by flags, roles and code.
+//! User-defined models: which one does which work, by flags, roles and code.
 
 use expect_test::expect;
 use spelunk_testkit::{ModelServer, status, when};
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, to_all};
 
-/// The user's own settings with these models, each at a server of its own.
+/// The user's settings with these models, each at its own server.
 fn settle(scene: &Scene, models: &[(&str, &ModelServer, &str)], rest: &str) {
     let mut toml = format!("{rest}\n");
     for (alias, server, more) in models {
@@ -42,7 +42,7 @@ fn a_named_model_is_asked_with_its_own_key() {
     "#]]);
 }
 
-/// A root that lets code ask `model`, and then answers with what came of it.
+/// A root whose code calls `model` and that then answers with the reply.
 fn asking(argument: &str) -> ModelServer {
     ModelServer::start_blocking([
         when(|prompt| prompt.contains("turns left")).reply("```repl\nFINAL(said)\n```").usage(10, 1),
@@ -138,7 +138,7 @@ fn another_model_answers_when_the_first_is_out() {
     assert_eq!((n_calls(&out), n_calls(&spare)), (1, 1));
 }
 
-/// Commands of one program, each with words of its own.
+/// Models that run one program, each with its own arguments.
 fn settle_commands(scene: &Scene, aliases: &[&str]) {
     let model = |alias: &&str| format!("[models.{alias}]\nprovider = 'command'\ncommand = 'sh {alias}.sh'\n");
     std::fs::create_dir_all(scene.home().join(".config/spelunk")).unwrap();
@@ -155,7 +155,7 @@ fn one_program_with_other_arguments_is_another_model() {
     assert_eq!([said("a"), said("b"), said("a")], ["I am a.\n", "I am b.\n", "I am a.\n"]);
 }
 
-/// Earlier versions named the program alone.
+/// Earlier versions recorded only the program.
 #[test]
 fn a_run_that_names_a_program_without_its_arguments_goes_on() {
     let scene = Scene::new(&[NOTE[0], ("b.sh", "cat >/dev/null; test -f ready && echo I am b.")]);

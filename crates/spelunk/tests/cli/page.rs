@@ -1,11 +1,11 @@
-//! A run as one page: what is in the file, and what is refused before anything is written.
+//! A run as one page: the content of the file, and what is rejected before anything is written.
 
 use expect_test::expect;
 use serde_json::Value;
 
 use crate::scene::{NOTE, REPLY, Scene, answering};
 
-/// What the file holds of the run.
+/// The run data embedded in the file.
 fn data(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"exported\">").unwrap();
     let (json, _) = rest.split_once("</script>").unwrap();

@@ -1,4 +1,4 @@
-//! `spelunk ask` without a model: passages, said to be no answer, and nothing left behind.
+//! `spelunk ask` without a model: prints passages, states that they are not an answer, and leaves nothing behind.
 
 use expect_test::expect;
 

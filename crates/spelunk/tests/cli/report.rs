@@ -77,7 +77,7 @@ fn every_face_says_how_much_was_read() {
     }
 }
 
-/// A report without what differs from one execution to the next.
+/// A report without what differs between executions.
 fn fixed(scene: &Scene, text: &str) -> String {
     let mut shown = String::new();
     for line in scene.normalise(text).split_inclusive('\n') {
@@ -148,7 +148,7 @@ fn sarif_says_what_code_hosts_ask_for() {
         assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
         let place = &result["locations"][0]["physicalLocation"];
         let uri = place["artifactLocation"]["uri"].as_str().unwrap();
-        // Names lead there from where the user stands.
+        // File names are relative to the current directory.
         let lines = std::fs::read_to_string(scene.path(uri)).unwrap();
         let region = &place["region"];
         let line = usize::try_from(region["startLine"].as_u64().unwrap()).unwrap();
@@ -260,7 +260,7 @@ fn sources_that_changed_are_not_shown_as_if_they_had_not() {
     assert!(html.contains("The query is built from input"));
 }
 
-/// Every file below a directory, without those that are not derived.
+/// Every derived file below a directory.
 fn derived(root: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut directories = vec![root.to_owned()];

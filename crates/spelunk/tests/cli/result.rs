@@ -1,4 +1,4 @@
-//! `ask --json`: answer, evidence, metrics, errors and success are there for every strategy, and when there is no answer.
+//! `ask --json`: answer, evidence, metrics, errors and success are present for every strategy, even without an answer.
 
 use expect_test::expect;
 use serde_json::json;
@@ -33,7 +33,7 @@ fn server(strategy: &str) -> ModelServer {
     }
 }
 
-/// The members that every result has, a line each.
+/// The fields common to every result, one per line.
 fn shown(scene: &Scene, stdout: &str) -> String {
     let result = scene.normalise_json(stdout);
     let mut text = String::new();
@@ -60,7 +60,7 @@ fn every_strategy_tells_all_of_it() {
         let ran = scene.spelunk(args).arg("--set=limits.calls_parallel_max=1").server(&server).run();
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         told += &format!("{strategy}\n{}", shown(&scene, &ran.stdout));
-        // The journal tells the same.
+        // The result read from the journal is the same.
         let run = scene.only_run();
         let again = scene.spelunk(["resume", &run, "--json"]).server(&server).run();
         assert_eq!(shown(&scene, &again.stdout), shown(&scene, &ran.stdout), "{strategy}");

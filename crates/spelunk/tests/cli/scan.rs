@@ -1,4 +1,4 @@
-//! Which files a question is answered from, and that a resumed run reads the same ones.
+//! Which files a question is answered from; a resumed run reads the same ones.
 
 use expect_test::expect;
 use spelunk_testkit::{ModelServer, status};
@@ -14,7 +14,7 @@ const FILES: [(&str, &str); 4] = [
 const REPLY: &str = "42.\n\n```evidence\na.md:1: The magic number is 42.\n```";
 const ASK: [&str; 7] = ["ask", QUESTION, "notes", "--include", "*.md", "--exclude", "old"];
 
-/// The numbers that were sent with the last call.
+/// The numbers sent with the last call.
 fn numbers_sent(server: &ModelServer) -> Vec<&'static str> {
     let requests = server.requests();
     let prompt = requests.last().unwrap().prompt();

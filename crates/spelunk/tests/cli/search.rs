@@ -1,4 +1,4 @@
-//! `spelunk search`: by words and by meaning, over an index that keeps up with the files.
+//! `spelunk search`: by words and by meaning, over an index that follows changes to the files.
 
 use expect_test::expect;
 use spelunk_testkit::{Fault, ModelServer, on, when};
@@ -29,7 +29,7 @@ fn passages_are_found_by_words_and_by_meaning() {
         .run();
     let found: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(found["hits"][0]["document"], "docs/keys.md", "{found}");
-    // What changes is found at once.
+    // Changes are found at once.
     scene.write("docs/new.md", b"The zebra lives in the annex.\n");
     scene.spelunk(["search", "zebra", "-k", "1"]).run().check(&expect![[r#"
         docs/new.md:1  similarity 0.70
@@ -70,7 +70,7 @@ fn a_question_for_one_fact_is_answered_from_what_was_found() {
     assert_eq!(server.unexpected(), []);
 }
 
-/// A server that gives vectors, as the model of the index.
+/// Uses a server for the embeddings of the index.
 fn with_vectors(scene: &Scene, base_url: &str) {
     let toml = format!(
         "roles.embedding = 'vectors'\n[models.vectors]\nprovider = 'openai'\nname = 'tiny-embed'\nbase_url = '{base_url}'\nkey_env = 'VECTOR_KEY'\n"
@@ -94,9 +94,9 @@ fn the_model_of_the_role_embedding_makes_the_vectors() {
     assert!(requests.iter().all(|request| request.path == "/v1/embeddings"), "{requests:?}");
     assert!(requests.iter().all(|request| request.header("authorization") == Some("Bearer k-1")));
     assert_eq!(requests[0].json()["model"], "tiny-embed");
-    // The length of a vector, three documents, the query.
+    // The vector length, three documents, the query.
     assert_eq!(requests.len(), 5);
-    // The documents are known now.
+    // The documents are now cached.
     search("pause");
     assert_eq!(server.requests().len(), 7);
     scene

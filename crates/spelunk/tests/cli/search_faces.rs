@@ -1,4 +1,4 @@
-//! Every face that searches asks the model of the role `embedding`, and does without it where words are enough.
+//! Every frontend that searches uses the model of the role `embedding`, and works without it if words are enough.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ const FILES: [(&str, &str); 2] = [
     ("docs/keys.md", "# Keys\n\nThe password is read from the environment.\n"),
 ];
 
-/// A scene whose index is made by a server at that address.
+/// A scene whose embeddings come from a server at that URL.
 fn with_vectors(base_url: &str) -> Scene {
     let scene = Scene::new(&FILES);
     set_vectors(&scene, base_url);
@@ -31,7 +31,7 @@ fn set_vectors(scene: &Scene, base_url: &str) {
     std::fs::write(scene.home().join(".config/spelunk/config.toml"), toml).unwrap();
 }
 
-/// How many texts each request for vectors had.
+/// The number of texts in each embedding request.
 fn n_texts(server: &ModelServer) -> Vec<usize> {
     let of = |request: &Recorded| request.json()["input"].as_array().map_or(0, Vec::len);
     server.requests().iter().filter(|request| request.path == "/v1/embeddings").map(of).collect()
@@ -50,9 +50,9 @@ fn contexts_are_searched_with_the_model_of_the_role() {
         (&json!("meaning"), &json!(2), &json!([]))
     );
     assert!(found["results"][0]["similarity"].as_f64().unwrap() > 0.9, "{found}");
-    // The length of a vector, a document each, the query, and the query with the paragraphs.
+    // The vector length, one request per document, the query, and the query with the paragraphs.
     assert_eq!(n_texts(&server), [1, 1, 1, 1, 3]);
-    // What is known is not asked for again.
+    // Cached vectors are not requested again.
     scene.spelunk(search).run();
     assert_eq!(n_texts(&server)[5..], [1, 1, 3]);
 }
@@ -93,7 +93,7 @@ fn code_and_strategies_ask_it_too() {
     ]);
     let ran = scene.spelunk(["ask", "Where?", "docs", "--strategy", "search"]).server(&model).run();
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    // The documents are known: the length, the question and the one search.
+    // The documents are cached: the vector length, the question and the one search.
     assert_eq!(n_texts(&vectors)[4..], [1, 1, 1]);
 }
 
@@ -192,7 +192,7 @@ fn a_run_that_began_by_words_continues_with_what_they_found() {
         .map(|event| event["what"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(observed, [r#"passages ["Where does it come from?","password"]"#]);
-    // The model of the index is there again, and is not asked.
+    // The embedding model is available again, but is not called.
     let vectors = ModelServer::start_blocking([]);
     set_vectors(&scene, &vectors.base_url());
     let resumed = scene.spelunk(["resume", &run, "--set", "limits.calls_max=10"]).server(&model).run();

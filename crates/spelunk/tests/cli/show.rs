@@ -1,4 +1,4 @@
-//! `spelunk show`: a run as it is, as it was, and what one of its calls said.
+//! `spelunk show`: a run now, at an earlier event, and one of its calls.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! `spelunk tail`: a run as it happens, also from another process.
+//! `spelunk tail`: a run as it happens, even from another process.
 
 use expect_test::expect;
 use spelunk_testkit::{Gate, ModelServer};

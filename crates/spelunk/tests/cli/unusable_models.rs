@@ -1,5 +1,5 @@
-//! A model that was named and cannot be asked is an error with exit code 2, whatever the command. Nobody is asked in its
-//! place, and nothing is recorded.
+//! A named model that is not usable is an error with exit code 2 in every command. No other model is used in its place,
+//! and nothing is recorded.
 
 use expect_test::expect;
 
@@ -56,7 +56,7 @@ fn a_sub_model_that_cannot_be_asked_is_refused_before_anything_is_sent() {
             let ran = scene.spelunk(command.iter().copied()).server(&server).arg("--sub-model").arg(model);
             let ran = ran.run();
             let told = format!("error: {message}");
-            // A model is tried by its role, and the others are tried, too.
+            // `model test` reports the error by role and tests the other models too.
             let is_told = ran.stderr.starts_with(&told) || ran.stdout.contains(message);
             assert!(ran.code == 2 && is_told, "{command:?} {model}: {}{}", ran.stdout, ran.stderr);
         }

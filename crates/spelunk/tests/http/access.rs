@@ -1,4 +1,4 @@
-//! Who may call: tokens and their scopes, hosts, origins, and where the server listens.
+//! Access control: tokens and scopes, hosts, origins, and the listen address.
 
 use expect_test::expect;
 use serde_json::json;
@@ -117,7 +117,7 @@ fn a_page_of_another_site_reaches_nothing() {
     let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
     let server = Server::start(&scene, &["--set", "server.cors_origins=https://ok.example"], Some(&model));
     let with = |headers: &[(&str, &str)]| server.send("GET", "/v1/runs", headers, b"");
-    // A name that leads to this machine, and is not ours.
+    // A host name that resolves to this machine but is not ours.
     for host in ["evil.example", "evil.example:7766", "127.0.0.1.evil.example", "localhost.evil.example"] {
         assert_eq!(with(&[("Host", host)]).problem(), (421, "host-refused".into()), "{host}");
     }

@@ -1,5 +1,5 @@
-//! Promises over HTTP: a run that a limit stopped continues under a higher one, a run that was promised is begun although its
-//! journal is torn, it is found by the next request, and nobody who does not read the log holds up the server.
+//! Commitments over HTTP: a run stopped by a limit continues under a higher one, an accepted run starts even though its
+//! journal is torn and the next request finds it, and an unread log does not block the server.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 
@@ -73,7 +73,7 @@ fn a_resume_that_was_promised_survives_a_crash_with_its_limits() {
     gate.open();
     let server = Server::start(&scene, &[], Some(&model));
     assert_eq!(server.finish(&run).last().unwrap().data, r#"{"state":"answered"}"#);
-    // Had the limits of the start been taken, the run would have stopped again.
+    // With the original limits, the run would have stopped again.
     assert_eq!(server.get(&format!("/v1/runs/{run}/result")).json()["answer"], "42");
     let left = std::fs::read_dir(scene.path(".spelunk/server/tickets")).unwrap().count();
     assert_eq!(left, 0);
@@ -131,7 +131,7 @@ fn nobody_who_does_not_read_the_log_holds_up_the_server() {
     log.read_line(&mut line).unwrap();
     let address = line.trim().strip_prefix("listening on http://").unwrap().parse().unwrap();
     let server = Server::of(child, address);
-    // A pipe holds 64 KiB, and the queue of the server a thousand lines; this is more than both.
+    // More than a pipe (64 KiB) and the server's queue (a thousand lines) can hold.
     for _ in 0..2_500 {
         assert_eq!(server.get("/v1/runs").status, 200);
     }
@@ -140,7 +140,7 @@ fn nobody_who_does_not_read_the_log_holds_up_the_server() {
         log.read_to_string(&mut text).unwrap();
         text
     });
-    // The next lines find a reader again.
+    // The next lines have a reader again.
     wait_for("the report", || {
         assert_eq!(server.get("/v1/runs").status, 200);
         (server.get("/metrics").status == 200).then_some(())

@@ -17,7 +17,7 @@ fn send(server: &Server, headers: &[(&str, &str)], body: &Value) -> Answer {
     server.send("POST", "/mcp", &all, body.to_string().as_bytes())
 }
 
-/// The answer, whether it came at once or in a stream.
+/// The response, whether it came directly or in a stream.
 fn answer_of(answer: &Answer, id: u64) -> Value {
     assert_eq!(answer.status, 200, "{}", answer.body);
     let lines = answer.body.lines().map(|line| line.strip_prefix("data:").unwrap_or(line));
@@ -39,7 +39,7 @@ fn an_agent_of_the_older_era_has_a_session() {
     let call = json!({ "name": "rlm_query", "arguments": { "question": QUESTION, "paths": ["notes"] } });
     let answer = send(&server, &headers, &message(2, "tools/call", &call));
     assert_eq!(answer_of(&answer, 2)["result"]["structuredContent"]["answer"], "The magic number is 42.");
-    // The run is one of the server's workspace, and can be looked at by its other face.
+    // The run is in the server's workspace, and the HTTP API shows it.
     let run = scene.only_run();
     assert_eq!(server.get(&format!("/v1/runs/{run}/result")).json()["answer"], "The magic number is 42.");
     let gone = server.send("DELETE", "/mcp", &headers, b"");
@@ -63,7 +63,7 @@ fn an_agent_of_the_newer_era_needs_no_session() {
     let answer = send(&server, &headers, &message(1, "tools/call", &call));
     assert_eq!(answer_of(&answer, 1)["result"]["isError"], false, "{}", answer.body);
     assert_eq!(answer.header("mcp-session-id"), None);
-    // What one agent registered, runs of the other face can be asked about.
+    // Runs over HTTP can use a context that an agent registered.
     let run = server.ask_with(&json!({ "question": QUESTION, "contexts": ["numbers"] }));
     server.finish(&run);
     assert_eq!(server.get(&format!("/v1/runs/{run}/result")).json()["documents"], 1);

@@ -1,4 +1,4 @@
-//! What comes along with a question over HTTP: a conversation in its place, and attachments, as JSON and as a form.
+//! Attachments over HTTP: a conversation in place of the question, and files, as JSON and as a form.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::client::Server;
 use crate::scene::{NOTE, QUESTION, Scene, answering, n_calls};
 
-/// The question of a run and the names of its texts.
+/// The question of a run and the names of its documents.
 fn asked(scene: &Scene, run: &str) -> String {
     let started = scene.journal(run)[0].clone();
     let names: Vec<&str> =
@@ -37,7 +37,7 @@ fn a_conversation_and_attachments_are_answered_from() {
     expect![[r###"
         "## system\nBe brief.\n\n## user\nHello.\n\n## user\nWhat is the magic number?\n" ["attachments/b.md", "attachments/B-2.md", "messages.json"]
     "###]].assert_eq(&asked(&scene, &run));
-    // What came along is enough to ask about.
+    // A conversation alone is enough to ask about.
     let alone = server.ask_with(&json!({ "messages": [{ "role": "user", "content": QUESTION }] }));
     server.finish(&alone);
     assert_eq!(server.get(&format!("/v1/runs/{alone}/result")).json()["success"], true);

@@ -1,5 +1,5 @@
-//! A client of the server, as small as can be: it writes requests byte by byte where a test wants that, and reads answers
-//! and streams of events as they come.
+//! A minimal client of the server: it writes requests byte by byte if a test needs that, and reads responses and event
+//! streams as they arrive.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -12,10 +12,10 @@ use spelunk_testkit::ModelServer;
 
 use crate::scene::{QUESTION, Scene, wait_for};
 
-/// Nothing in these tests takes as long.
+/// Longer than anything in these tests takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The server, running.
+/// A running server.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: SocketAddr,
@@ -49,7 +49,7 @@ impl Server {
         Self { child, address, log, token: None }
     }
 
-    /// One that was started otherwise.
+    /// A server that was started in another way.
     pub(crate) fn of(child: Child, address: SocketAddr) -> Self {
         Self { child, address, log: Arc::default(), token: None }
     }
@@ -59,12 +59,12 @@ impl Server {
         self
     }
 
-    /// What stood on standard error so far.
+    /// Its standard error so far.
     pub(crate) fn log(&self) -> String {
         self.log.lock().unwrap().join("\n")
     }
 
-    /// The same once this is in it: lines are written after the answers that they are about.
+    /// The log once it contains `part`: lines are written after the responses they are about.
     pub(crate) fn log_with(&self, part: &str) -> String {
         let until = std::time::Instant::now() + Duration::from_secs(30);
         while !self.log().contains(part) && std::time::Instant::now() < until {
@@ -78,7 +78,7 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    /// Asks it to stop and gives its exit code.
+    /// Asks it to stop and returns its exit code.
     pub(crate) fn terminate(mut self) -> Option<i32> {
         let kill = std::process::Command::new("kill").arg(self.child.id().to_string()).status().unwrap();
         assert!(kill.success());
@@ -105,12 +105,12 @@ impl Server {
         head
     }
 
-    /// One request on a connection of its own.
+    /// One request on its own connection.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let mut stream = self.connect();
         let head = self.head(method, path, headers) + "Connection: close\r\n";
         let length = format!("Content-Length: {}\r\n\r\n", body.len());
-        // A server that refuses early closes before it has read everything.
+        // A server that rejects early closes before it has read everything.
         drop(stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(length.as_bytes())));
         drop(stream.write_all(body));
         Answer::read(stream)
@@ -128,7 +128,7 @@ impl Server {
         self.send("DELETE", path, &[], b"")
     }
 
-    /// Asks about the notes and gives the run.
+    /// Asks about the notes and returns the run.
     pub(crate) fn ask(&self) -> String {
         self.ask_with(&json!({ "question": QUESTION, "paths": ["notes"] }))
     }
@@ -165,7 +165,7 @@ impl Drop for Server {
     }
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -190,7 +190,7 @@ impl Answer {
         Self { status, headers, body: String::from_utf8(bytes).unwrap() }
     }
 
-    /// From a connection that stays open.
+    /// Reads a response from a connection that stays open.
     pub(crate) fn read_one(stream: TcpStream) -> Self {
         let mut reader = BufReader::new(stream);
         let (status, headers) = read_head(&mut reader);
@@ -236,7 +236,7 @@ fn read_head(reader: &mut BufReader<TcpStream>) -> (u16, Vec<(String, String)>) 
     (status, headers)
 }
 
-/// The next chunk; nothing at the end, or where the connection ended.
+/// The next chunk; `None` at the end or if the connection was closed.
 fn read_chunk(reader: &mut BufReader<TcpStream>) -> Option<Vec<u8>> {
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -274,7 +274,7 @@ impl Events {
 impl Iterator for Events {
     type Item = Event;
 
-    /// Comments are passed over.
+    /// Comments are skipped.
     fn next(&mut self) -> Option<Event> {
         loop {
             while let Some((block, rest)) = self.text.split_once("\n\n") {
@@ -296,7 +296,7 @@ impl Iterator for Events {
     }
 }
 
-/// The numbers of the recorded events.
+/// The sequence numbers of the recorded events.
 pub(crate) fn ids(events: &[Event]) -> Vec<u64> {
     events.iter().filter_map(|event| event.id).collect()
 }

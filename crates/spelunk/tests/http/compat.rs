@@ -1,4 +1,4 @@
-//! The compatible addresses, byte by byte: what a client of each API sends and reads.
+//! The compatible endpoints, byte by byte: what a client of each API sends and reads.
 
 use std::io::Write as _;
 
@@ -13,12 +13,12 @@ pub(super) const DOCUMENT: &str = "# Numbers\n\nThe magic number is 42.\n";
 pub(super) const REPLY: &str =
     "The magic number is 42.\n\n```evidence\nmessage-1.md:3: The magic number is 42.\n```";
 
-/// A server to which a message of more than 20 characters is long.
+/// A server that treats messages of more than 20 characters as long.
 pub(super) fn serving(scene: &Scene, model: &ModelServer) -> Server {
     Server::start(scene, &["--set", "server.long_message_chars=30"], Some(model))
 }
 
-/// Runs and times with fixed names, and without what a slow machine says while it waits.
+/// With fixed names for runs and times, and without the progress output of a slow machine.
 fn shown(scene: &Scene, text: &str) -> String {
     let (mut blocks, mut is_waiting) = (Vec::new(), false);
     for block in text.split_inclusive("\n\n") {
@@ -62,7 +62,7 @@ fn a_chat_is_completed_from_its_long_messages() {
     assert_eq!(answer.header("x-spelunk-run"), Some(run.as_str()));
     assert_eq!(answer.header("x-request-id"), Some(run.as_str()));
     expect![[r#"{"choices":[{"finish_reason":"stop","index":0,"logprobs":null,"message":{"content":"The magic number is 42.\n  message-1.md:3  The magic number is 42.","refusal":null,"role":"assistant"}}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion","spelunk":{"citations":[{"document":"message-1.md","line":3,"quote":"The magic number is 42."}],"outcome":{"is":"answered"},"run":"RUN"},"system_fingerprint":"RUN","usage":{"completion_tokens":20,"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":0},"total_tokens":120}}"#]].assert_eq(&shown(&scene, &answer.body));
-    // The document is read as one, and the question is what was asked.
+    // The long text became a document, and the question is what was asked.
     let journal = scene.journal(&run);
     assert_eq!(journal[0]["question"]["text"], QUESTION);
     let sent: Vec<String> = model.requests().into_iter().map(|request| request.body).collect();
@@ -124,7 +124,7 @@ fn a_client_that_waits_hears_that_the_run_goes_on() {
     let text = read_until(&mut stream, "reasoning_content");
     assert!(text.contains("\"delta\":{\"content\":\"\",\"role\":\"assistant\"}"), "{text}");
     wait_at(&gate, &model);
-    // It goes away: the run is cancelled, and can be resumed.
+    // The client disconnects: the run is cancelled and can be resumed.
     drop(stream);
     let run = scene.only_run();
     let state = || server.get("/v1/runs").json()["runs"][0]["state"].as_str().map(str::to_owned);
@@ -336,7 +336,7 @@ fn there_is_a_model_for_each_strategy() {
     );
     assert_eq!(server.get("/v1/models/spelunk-map").json()["id"], "spelunk-map");
     assert_eq!(server.get("/v1/models/gpt-5").json()["error"]["code"], "model_not_found");
-    // Without a model of its own the server has nobody to ask.
+    // Without a model, the server cannot answer.
     let answer = server.post("/v1/chat/completions", &chat(&json!({})));
     assert_eq!((answer.status, &answer.json()["error"]["code"]), (503, &json!("model-not-configured")));
 }
@@ -361,7 +361,7 @@ fn the_page_shows_what_happens() {
     assert_eq!(server.get(path).body, below.lines().next().unwrap());
 }
 
-/// A client that asked a model for an answer must not get what that model wanted to have run.
+/// A client that asked for an answer must not receive the code that the model wanted to run.
 #[test]
 fn code_and_calls_of_the_model_are_no_answers_to_a_client() {
     let call = "{\"name\": \"Read\", \"arguments\": {\"path\": \"a.md\"}}";

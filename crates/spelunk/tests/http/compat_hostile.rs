@@ -1,4 +1,4 @@
-//! Clients of the compatible addresses that send what those APIs refuse, or what only they can do.
+//! Clients of the compatible endpoints that send what those APIs reject, or what only they support.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! The official Python SDKs of both APIs against a live server. Where Python or its packages cannot be had, the test says
-//! SKIPPED and checks nothing.
+//! The official Python SDKs of both APIs against a live server. If Python or its packages are unavailable, the test
+//! prints SKIPPED and checks nothing.
 
 use std::path::Path;
 use std::process::Command;

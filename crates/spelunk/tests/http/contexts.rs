@@ -1,4 +1,4 @@
-//! Contexts over HTTP: every look, its bounds on both sides, ids of every kind, and what may not be registered.
+//! Contexts over HTTP: every operation, its lower and upper bounds, all kinds of ids, and what may not be registered.
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -286,7 +286,7 @@ fn passages_are_found_by_meaning() {
         200 {"mode":"meaning","notices":[],"results":[{"chunk":"# Money\n\nThe invoice is due on Friday.\n","context_id":"cats","full_length":39,"line":7,"line_end":7,"line_start":5,"name":"cats.md","position":40,"score":0.4075,"similarity":0.4075,"type":"document"}],"searched":1,"unread":[]}
     "##]],
     );
-    // What changes is read again, and what is gone is named.
+    // Changed files are read again, and missing ones are reported.
     scene.write("docs/cats.md", b"# Boats\n\nThe ship sails at dawn.\n");
     std::fs::remove_file(scene.path("docs/guide.md")).unwrap();
     let all = server.get("/api/context/search/all?q=vessel+leaves+in+the+morning&mode=meaning").json();
@@ -303,7 +303,7 @@ fn what_another_process_registers_is_there_at_once() {
     assert_eq!(server.get("/api/context/guide/peek").problem().0, 404);
     assert_eq!(scene.spelunk(["context", "add", "docs/guide.md"]).run().code, 0);
     assert_eq!(server.get("/api/context/guide/peek").status, 200);
-    // A file that the server may not read stays closed, whoever registered it.
+    // A file that the server may not read stays inaccessible, whoever registered it.
     scene.write("outside.md", b"outside");
     assert_eq!(scene.spelunk(["context", "add", "outside.md"]).run().code, 0);
     for path in ["outside/peek", "outside", "outside/search?q=outside"] {

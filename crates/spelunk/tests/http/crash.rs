@@ -1,4 +1,4 @@
-//! The server stops, in every way: what was promised is done by the next one.
+//! The server stops in every possible way: the next one completes the accepted work.
 
 use serde_json::{Value, json};
 use spelunk_testkit::{Gate, ModelServer};
@@ -8,7 +8,7 @@ use crate::scene::{NOTE, REPLY, Scene, answering, n_calls, to_all, wait_at};
 
 const ONE_AT_ONCE: [&str; 2] = ["--set", "server.runs_parallel_max=1"];
 
-/// One run under way, with an uploaded file and with lower limits; others wait, one of them with an upload.
+/// One run in progress, with an uploaded file and lower limits; others are queued, one of them with an upload.
 fn in_the_middle(scene: &Scene, model: &ModelServer, gate: &Gate) -> (Server, Vec<String>) {
     let server = Server::start(scene, &ONE_AT_ONCE, Some(model));
     let upload = |question: &str| {
@@ -42,7 +42,7 @@ fn all_are_answered(scene: &Scene, server: &Server, runs: &[String]) {
     let resumed =
         |run: &str| scene.journal(run).iter().filter(|event| event["type"] == "run.resumed").count();
     assert_eq!(runs.iter().map(|run| resumed(run)).collect::<Vec<_>>(), [1, 0, 0]);
-    // Nothing is left to be done, and nothing is done twice.
+    // Nothing remains to be done, and nothing is done twice.
     let left = std::fs::read_dir(scene.path(".spelunk/server/tickets")).unwrap().count();
     assert_eq!(left, 0);
 }
@@ -63,7 +63,7 @@ fn after_kill_9_every_run_is_finished_by_the_next_server() {
 
 #[test]
 fn a_crash_after_any_event_costs_no_run_and_no_paid_reply() {
-    // From right after the promise to right before the end.
+    // From right after acceptance to right before the end.
     for n_seen in 0..9 {
         let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
         let server = Server::start(&scene, &[], Some(&model));
@@ -96,7 +96,7 @@ fn a_server_that_is_asked_to_stop_leaves_every_run_to_the_next_one() {
     let mut watching = server.watch(&runs[0], 0);
     assert_eq!(watching.next().unwrap().kind, "run.started");
     assert_eq!(server.terminate(), Some(0));
-    // The stream ended without an end: there is more to come.
+    // The stream closed without an `end` event: there is more to come.
     let rest: Vec<_> = watching.collect();
     assert!(rest.iter().all(|event| event.kind != "end"), "{rest:?}");
     assert!(scene.journal(&runs[0]).iter().all(|event| event["type"] != "run.finished"));
@@ -126,7 +126,7 @@ fn a_run_that_cannot_go_on_says_why_and_is_not_tried_for_ever() {
     assert_eq!(n_calls(&model), 1);
 }
 
-/// What the servers before noted of a run.
+/// The attempts that earlier servers recorded for a run.
 fn tries(scene: &Scene, run: &str) -> Value {
     serde_json::from_str(&scene.read(&format!(".spelunk/server/tries/{run}.json"))).unwrap()
 }
@@ -139,7 +139,7 @@ fn a_run_that_took_two_servers_down_is_refused_by_the_third_and_stays_to_be_seen
     let server = Server::start(&scene, &[], Some(&model));
     let run = server.ask();
     wait_at(&gate, &model);
-    // It is noted before anything is done for it.
+    // The attempt is recorded before any work is done.
     assert_eq!(tries(&scene, &run), json!({ "n_tries": 1, "n_events": 0 }));
     server.kill();
     let resumed = |event: &&Value| event["type"] == "run.resumed";
@@ -158,7 +158,7 @@ fn a_run_that_took_two_servers_down_is_refused_by_the_third_and_stays_to_be_seen
     let server = Server::start(&scene, &[], Some(&model));
     assert!(!server.log().contains("going on"), "{}", server.log());
     assert_eq!(n_calls(&model), 1);
-    // A person may want to see it again.
+    // A user may want to retry it.
     assert_eq!(server.post(&format!("/v1/runs/{run}/resume"), &json!({})).status, 202);
     assert_eq!(server.finish(&run).last().unwrap().data, r#"{"state":"answered"}"#);
     assert_eq!(std::fs::read_dir(scene.path(".spelunk/server/tries")).unwrap().count(), 0);

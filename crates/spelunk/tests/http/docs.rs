@@ -1,4 +1,4 @@
-//! The page about the server: what its examples show is what happens.
+//! The server's documentation page: its examples show what actually happens.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use spelunk_types::ErrorCode;
 use super::client::{Answer, Server};
 use crate::scene::{NOTE, REPLY, Scene, answering};
 
-/// The commands of the page that call a server, each with the lines below it.
+/// The commands of the page that call a server, each with the output below it.
 fn examples() -> Vec<(String, String)> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/server.md");
     let page = std::fs::read_to_string(page).unwrap();
@@ -25,7 +25,7 @@ fn examples() -> Vec<(String, String)> {
     examples
 }
 
-/// Words as a shell takes them apart.
+/// Splits a command into words as a shell does.
 fn words(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
@@ -39,7 +39,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// What curl would send.
+/// Sends what curl would send.
 fn curl(server: &Server, scene: &Scene, command: &str) -> Answer {
     let (mut path, mut headers, mut body, mut form) =
         (String::new(), Vec::new(), String::new(), String::new());
@@ -109,7 +109,7 @@ fn every_code_of_the_server_is_on_the_page() {
     let page = std::fs::read_to_string(page).unwrap();
     let listed = page.split("one of the server's own: ").nth(1).unwrap().split(".\n").next().unwrap();
     let listed: Vec<&str> = listed.split('`').skip(1).step_by(2).collect();
-    // Contexts and the faces of other APIs have pages of their own.
+    // Contexts and the compatible APIs have pages of their own.
     let is_elsewhere = |path: &Path| {
         let name = path.file_stem().unwrap().to_str().unwrap();
         ["contexts", "compat", "tests"].contains(&name)

@@ -1,4 +1,4 @@
-//! Clients that mean harm or make mistakes: bodies, parameters, paths, and how slowly they come.
+//! Malicious or faulty clients: bodies, parameters, paths, and slow connections.
 
 use std::io::{Read as _, Write as _};
 
@@ -48,7 +48,7 @@ fn bodies_that_are_wrong_are_problems() {
     assert!(scene.runs().is_empty());
 }
 
-/// Before anything is promised: the limit would have no effect.
+/// Rejected before the run is accepted: the limit would have no effect.
 #[test]
 fn a_limit_on_cost_is_refused_where_the_model_has_no_price() {
     let scene = Scene::new(&NOTE);
@@ -215,7 +215,7 @@ fn a_blob_is_read_only_through_a_run_that_names_it() {
     let answer = server.get(&format!("/v1/runs/{one}/blobs/{blob}"));
     assert_eq!((answer.status, answer.body.as_str()), (200, long.as_str()));
     assert_eq!(server.get(&format!("/v1/runs/{other}/blobs/{blob}")).problem(), (404, "not-found".into()));
-    // What a prompt is made of can be read, too.
+    // The parts of a prompt can be read, too.
     let started = scene.journal(&one).into_iter().find(|event| event["type"] == "call.started").unwrap();
     let record: Value = match started["text"]["blob"].as_str() {
         Some(blob) => server.get(&format!("/v1/runs/{one}/blobs/{blob}")).json(),
@@ -254,7 +254,7 @@ fn parameters_and_methods_that_nobody_knows_are_refused_by_name() {
 fn slow_clients_lose_their_connection_and_nobody_else_does() {
     let scene = Scene::new(&NOTE);
     let server = Server::start(&scene, &["--set", "server.request_ms_max=100"], None);
-    // Half of a head.
+    // Half of a request head.
     let mut half = server.connect();
     half.write_all(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n").unwrap();
     // Half of a body.
@@ -286,7 +286,7 @@ fn endless_bodies_and_heads_are_cut_off() {
         );
         stream.write_all(head.as_bytes()).unwrap();
         let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, "x".repeat(1 << 20));
-        // A hundred of them are more than any limit; the server answers before it has read them all.
+        // A hundred of them exceed every limit; the server responds before it has read them all.
         for _ in 0..100 {
             if stream.write_all(chunk.as_bytes()).is_err() {
                 break;
@@ -295,7 +295,7 @@ fn endless_bodies_and_heads_are_cut_off() {
         let mut answer = Vec::new();
         drop(stream.read_to_end(&mut answer));
         let answer = String::from_utf8_lossy(&answer).into_owned();
-        // Where the server closed while we wrote, its answer may be lost on the way.
+        // If the server closed while we were writing, its response may be lost.
         assert!(
             answer.is_empty() || answer.starts_with("HTTP/1.1 413 ") || answer.starts_with("HTTP/1.1 400 "),
             "{answer}"
@@ -317,7 +317,7 @@ fn a_client_that_does_not_read_loses_its_connection() {
     let server = Server::start(&scene, &["--set", "server.request_ms_max=200"], Some(&model));
     let run = server.ask();
     server.finish(&run);
-    // More than the two sockets hold between them.
+    // More than the buffers of both sockets can hold.
     let text = "The magic number is 42. ".repeat(1_500_000);
     scene.write(&format!(".spelunk/runs/{run}/long.txt"), text.as_bytes());
     let path = format!("/v1/runs/{run}/files/long.txt");
@@ -331,7 +331,7 @@ fn a_client_that_does_not_read_loses_its_connection() {
     let mut rest = Vec::new();
     drop(idle.read_to_end(&mut rest));
     assert!(rest.len() < text.len(), "{}", rest.len());
-    // Whoever reads gets all of it.
+    // A client that reads gets all of it.
     assert_eq!(server.get(&path).body, text);
 }
 
@@ -357,7 +357,7 @@ fn a_client_that_leaves_in_the_middle_costs_nothing() {
     };
     assert_eq!(count(), "20");
     drop(watchers);
-    // A stream notices that its reader has gone when it has something to say.
+    // A stream notices a disconnected reader only when it has something to send.
     gate.open();
     assert_eq!(server.finish(&run).last().unwrap().data, r#"{"state":"answered"}"#);
     wait_for("all watchers to be gone", || (count() == "0").then_some(()));

@@ -1,4 +1,4 @@
-//! Looking at runs: reports, files, sources, plans; and at the server itself.
+//! Reading runs: reports, files, sources, plans; and the state of the server itself.
 
 use expect_test::expect;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `spelunk ask --open`: a page of a run, served by the process that drives it.
+//! `spelunk ask --open`: the page of a run, served by the process that drives it.
 
 use std::io::{BufRead as _, BufReader};
 
@@ -8,7 +8,7 @@ use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering};
 #[test]
 fn the_page_of_a_run_is_served_to_whoever_has_its_address_and_until_ctrl_c() {
     let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
-    // A browser that writes down what it was to open.
+    // A fake browser that records the URL it was to open.
     scene.write("bin/xdg-open", b"#!/bin/sh\necho \"$1\" > opened.tmp && mv opened.tmp opened\n");
     #[cfg(unix)]
     {
@@ -16,7 +16,7 @@ fn the_page_of_a_run_is_served_to_whoever_has_its_address_and_until_ctrl_c() {
         std::fs::set_permissions(scene.path("bin/xdg-open"), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     let path = format!("{}:{}", scene.path("bin").display(), std::env::var("PATH").unwrap_or_default());
-    // The page shows lines of what was asked about, wherever that lies.
+    // The page shows lines of the sources, wherever they are.
     let notes = scene.root().join("elsewhere");
     std::fs::create_dir_all(&notes).unwrap();
     std::fs::write(notes.join("a.md"), NOTE[0].1).unwrap();

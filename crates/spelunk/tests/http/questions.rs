@@ -1,5 +1,5 @@
-//! Asking an agent's run more over HTTP: the same run goes on, also after the server was killed, and everything else is
-//! refused.
+//! Follow-up questions to an agent's run over HTTP: the same run continues, even after the server was killed, and
+//! everything else is rejected.
 
 use expect_test::expect;
 use serde_json::json;
@@ -8,7 +8,7 @@ use spelunk_testkit::{Gate, ModelServer, when};
 use super::client::Server;
 use crate::scene::{NOTE, QUESTION, Scene, n_calls, wait_at};
 
-/// An agent that answers at once, and otherwise to what is asked later; whoever asks for one fact waits at the gate.
+/// An agent that answers at once, and differently to the follow-up; a question about one fact is held at the gate.
 fn agent(gate: &Gate) -> ModelServer {
     let first = r#"{"answer": "It is 42.", "evidence": ["a.md:3: The magic number is 42."]}"#;
     ModelServer::start_blocking([
@@ -66,7 +66,7 @@ fn a_question_that_waits_survives_the_server_and_is_asked_once() {
     let added =
         |scene: &Scene| scene.journal(&run).iter().filter(|event| event["type"] == "question.added").count();
     assert_eq!(added(&scene), 1);
-    // Killed once more, there is nothing left to do.
+    // After another kill, there is nothing left to do.
     server.kill();
     let server = Server::start(&scene, &[], Some(&model));
     assert_eq!(server.get(&format!("/v1/runs/{run}/result")).json()["answer"], "It is 21.");
@@ -116,7 +116,7 @@ fn what_cannot_be_asked_more_is_refused() {
     refuse("no question", &run, &json!({}));
     refuse("a path", &run, &json!({ "question": "And?", "paths": ["notes"] }));
     refuse("no object", &run, &json!([]));
-    // The text has changed: that is known once it is read again.
+    // The source has changed, which is detected once it is read again.
     scene.write("notes/a.md", b"The magic number is 43.\n");
     assert_eq!(server.post(&format!("/v1/runs/{run}/questions"), &question).status, 202);
     let end = server.finish(&run).last().unwrap().data.clone();

@@ -1,4 +1,4 @@
-//! The queue: how many at once, and whose turn it is.
+//! The queue: how many runs are in parallel, and whose turn is next.
 
 use serde_json::json;
 use spelunk_testkit::{Gate, ModelServer};

@@ -24,7 +24,7 @@ fn a_question_is_answered_and_the_events_are_those_of_the_journal() {
     let last = events.last().unwrap();
     assert_eq!((last.kind.as_str(), last.data.as_str(), last.id), ("end", r#"{"state":"answered"}"#, None));
     assert_eq!(events[0].kind, "run.started");
-    // The same from the command line and from the server.
+    // The command line and the server return the same.
     let shown = scene.spelunk(["show", &run, "--json"]).run();
     assert_eq!(server.get(&format!("/v1/runs/{run}")).body.trim(), shown.stdout.trim());
     let result = server.get(&format!("/v1/runs/{run}/result")).json();
@@ -136,14 +136,14 @@ fn a_run_is_cancelled_resumed_and_removed() {
     let (run, waiting) = (server.ask(), server.ask());
     wait_at(&gate, &model);
     assert_eq!(server.delete(&format!("/v1/runs/{run}")).problem(), (409, "run-at-work".into()));
-    // One that waits never begins.
+    // A queued run never starts.
     let cancelled = server.post(&format!("/v1/runs/{waiting}/cancel"), &json!({}));
     assert_eq!((cancelled.status, cancelled.json()["state"].clone()), (202, json!("cancelled")));
     assert_eq!(server.get(&format!("/v1/runs/{waiting}")).json()["outcome"], json!({ "is": "cancelled" }));
     assert_eq!(server.finish(&waiting).last().unwrap().data, r#"{"state":"cancelled"}"#);
     assert_eq!(server.delete(&format!("/v1/runs/{waiting}")).status, 204);
     assert_eq!(server.get(&format!("/v1/runs/{waiting}")).problem(), (404, "run-not-found".into()));
-    // One under way stops.
+    // A run in progress stops.
     assert_eq!(server.post(&format!("/v1/runs/{run}/cancel"), &json!({})).status, 202);
     assert_eq!(server.finish(&run).last().unwrap().data, r#"{"state":"cancelled"}"#);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Spans of finished runs, sent to a collector where one is set.
+//! Spans of finished runs, sent to a collector if one is set.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::scene::{NOTE, REPLY, Scene, answering};
 
-/// Takes one request and gives its head and its body.
+/// Accepts one request and returns its head and its body.
 fn collect(listener: &TcpListener, status: &str) -> (String, Value) {
     let (stream, _) = listener.accept().unwrap();
     let mut reader = BufReader::new(stream);

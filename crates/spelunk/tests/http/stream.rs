@@ -1,4 +1,4 @@
-//! Streams of events: live, taken up again in the middle, and many at once.
+//! Event streams: live, resumed in the middle, and many at once.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn a_run_is_watched_while_it_goes_on_and_taken_up_again_in_the_middle() {
     let server = Server::start(&scene, &[], Some(&model));
     let run = server.ask();
     wait_at(&gate, &model);
-    // Everything up to the call comes before the call is answered.
+    // Everything up to the call arrives before the call is answered.
     let mut live = server.watch(&run, 0);
     let mut seen: Vec<Event> = Vec::new();
     while seen.last().is_none_or(|event| event.kind != "call.started") {
@@ -24,20 +24,20 @@ fn a_run_is_watched_while_it_goes_on_and_taken_up_again_in_the_middle() {
     }
     let last = *ids(&seen).last().unwrap();
     gate.open();
-    // Another watcher takes up where this one is, and this one goes on.
+    // Another watcher starts where this one is, and this one continues.
     let again: Vec<Event> = server.watch(&run, last).collect();
     seen.extend(live);
     let n_events = scene.journal(&run).len() as u64;
     assert_eq!(ids(&seen), (1..=n_events).collect::<Vec<_>>());
     assert_eq!(ids(&again), (last + 1..=n_events).collect::<Vec<_>>());
-    // The pieces of the reply came to the one that watched, before what was recorded of it.
+    // The live watcher received the pieces of the reply before the recorded event.
     let kinds: Vec<&str> = seen.iter().map(|event| event.kind.as_str()).collect();
     let (piece, settled) = (
         kinds.iter().position(|kind| *kind == "call.streamed").unwrap(),
         kinds.iter().position(|kind| *kind == "call.settled").unwrap(),
     );
     assert!(piece < settled && seen[piece].id.is_none(), "{kinds:?}");
-    // After the end, every place to begin at gives the rest.
+    // After the end, every start position returns the rest.
     for after in 0..=n_events + 1 {
         let rest: Vec<Event> = server.watch(&run, after).collect();
         assert_eq!(ids(&rest), (after + 1..=n_events).collect::<Vec<_>>(), "{after}");
@@ -87,7 +87,7 @@ fn fifty_runs_and_two_hundred_watchers_lose_no_event_and_see_none_twice() {
                 let run = if idx < 100 { &runs[0] } else { &runs[idx % 50] };
                 let server = &server;
                 scope.spawn(move || {
-                    // Some come late, some leave in the middle and come back.
+                    // Some arrive late, some disconnect in the middle and reconnect.
                     let mut first: Vec<Event> = server.watch(run, 0).take(idx % 4).collect();
                     let after = ids(&first).last().copied().unwrap_or(0);
                     first.extend(server.watch(run, after));

@@ -1,6 +1,6 @@
-//! `kill -9` of an agent that writes, runs a shell and a script, asks sub-models and keeps evidence. Whenever it was killed,
-//! the run ends with the same answer, nothing that was acknowledged is paid again, and the files beside the journal are
-//! those that the journal gives.
+//! `kill -9` of an agent that writes files, runs a shell and a script, calls sub-models and records evidence. Whenever
+//! it is killed, the run ends with the same answer, nothing acknowledged is paid for again, and the files next to the
+//! journal match the journal.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ const SEED: u64 = 10;
 const MOMENTS: u32 = 24;
 const ARGUMENTS: [&str; 6] = ["ask", QUESTION, "notes", "--strategy", "agent", "--no-cache"];
 const ANSWER: &str = "It is forty-two.\n  a.md:3  The magic number is 42.\n";
-/// Turns of the agent, the question of its script, and the one of `LlmQuery`.
+/// The turns of the agent, the sub-call of its script, and the one of `LlmQuery`.
 const N_CALLS: usize = 7;
 /// Calls that a kill may leave in flight: sent, perhaps answered, not yet in the journal.
 const REPEATS_MAX: usize = 1;
@@ -28,7 +28,7 @@ const SCRIPT: &str = "from tools.llm_client import LLMClient\n\
                       with open('scratch/first.txt', 'w') as file:\n    file.write(first + '\\n')\n\
                       print('SCRIPT' + '-DONE', first)";
 
-/// A model that works in steps; which one is next shows in what it was told.
+/// A model that works in steps; it derives the next step from its prompt.
 fn server() -> ModelServer {
     let slow = |rule: Rule| rule.usage(100, 20).delay_ms(15).pace_ms(5);
     let step = |seen: &'static str, calls: &[(&str, Value)]| {
@@ -63,7 +63,7 @@ fn server() -> ModelServer {
     ])
 }
 
-/// All files of a directory but those that are the truth, or tell how it was come by.
+/// All files of a directory except the journal's own and those that depend on how the run got there.
 fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let (mut found, mut open) = (BTreeMap::new(), vec![root.to_owned()]);
     while let Some(directory) = open.pop() {
@@ -85,7 +85,7 @@ fn files(root: &Path) -> BTreeMap<String, Vec<u8>> {
 fn check_end(scene: &Scene, moment: Duration) {
     let mut runs = scene.runs();
     let run = runs.pop().unwrap();
-    // One that was killed before its first event was whole is asked anew.
+    // A run killed before its first event was complete is asked again.
     assert!(runs.iter().all(|run| scene.journal(run).is_empty()), "{runs:?}, killed at {moment:?}");
     let events = scene.journal(&run);
     let settled = events.iter().filter(|event| event["type"] == "call.settled").count();
@@ -142,7 +142,7 @@ fn killed_at_any_moment_an_agent_goes_on_to_the_same_answer_and_files() {
     at_each(&moments(SEED, MOMENTS, whole), killed_at);
 }
 
-/// The same work with the machine's own Python: its `open` sees the desk, and the client of `tools` asks sub-models.
+/// The same work with the machine's own Python: its `open` sees the desk, and the client in `tools` calls sub-models.
 #[test]
 fn scripts_work_on_the_desk_in_either_sandbox() {
     let (scene, server) = (Scene::new(&NOTE), server());

@@ -17,7 +17,7 @@ fn slow_server() -> ModelServer {
     ModelServer::start_blocking([rule])
 }
 
-/// The events of the run that was recorded before the kill, if one was: a journal may lack even its first line.
+/// The events of the run that was recorded before the kill, if any: a journal may lack even its first line.
 fn recorded(scene: &Scene) -> Option<(String, Vec<Value>)> {
     let run = scene.runs().pop()?;
     let events = scene.journal(&run);
@@ -66,8 +66,8 @@ fn killed_at_any_moment_an_ask_goes_on_to_the_same_answer_and_spend() {
     at_each(&moments(SEED, MOMENTS, whole), killed_at);
 }
 
-/// Kills rarely fall between a reply and the end of its run, so every such moment is also made by hand: the journal as
-/// it was after each event, once whole and once with half a line more.
+/// Kills rarely hit the moment between a reply and the end of its run, so these states are also constructed by hand:
+/// the journal after each event, once complete and once followed by half a line.
 #[test]
 fn a_call_that_is_in_the_journal_is_never_made_again() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
@@ -86,7 +86,7 @@ fn a_call_that_is_in_the_journal_is_never_made_again() {
             assert_eq!((ran.code, ran.stdout.as_str()), (0, ANSWER), "after {n_lines}: {}", ran.stderr);
             let n_made = n_calls(&server) - n_before;
             assert_eq!(n_made, usize::from(n_lines <= settled_at), "after {n_lines}");
-            // A finished run is only read, so a torn line behind its end stays.
+            // A finished run is only read, so a torn line after its end stays.
             assert_eq!(n_settled(&scene.journal(&run)), 1, "after {n_lines}");
         }
     }

@@ -1,4 +1,4 @@
-//! `kill -9` of `spelunk demo`: four calls in four frames, a crash and a resume of its own, and no server.
+//! `kill -9` of `spelunk demo`: four calls in four frames, a simulated crash and resume, and no server.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ struct Ended {
     tokens: u64,
 }
 
-/// Tokens that events of this kind tell of.
+/// The tokens reported by events of this kind.
 fn tokens(events: &[Value], kind: &str, usage: &str) -> u64 {
     let of_kind = events.iter().filter(|event| event["type"] == kind);
     let names = |event: &Value| {
@@ -39,7 +39,7 @@ fn ended(scene: &Scene, stdout: String) -> Ended {
     }
     let shown = scene.spelunk(["show", &run, "--json"]).run();
     let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
-    // What requests are counted as that a crash cut off is on top, and says so.
+    // The estimate for requests that a crash cut off is added, and marked as such.
     let replied = tokens(&events, "call.settled", "/outcome/usage");
     let spent = replied + tokens(&events, "call.wasted", "/usage");
     let shown = ["input_tokens", "output_tokens"].map(|name| shown["usage"][name].as_u64().unwrap());

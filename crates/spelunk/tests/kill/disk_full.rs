@@ -1,11 +1,11 @@
-//! The disk is full in the middle of a run. A limit on the size of files stands in for it: the reply does not fit.
+//! The disk is full in the middle of a run, simulated by a limit on the file size: the reply does not fit.
 
 use expect_test::expect;
 use spelunk_testkit::ModelServer;
 
 use crate::scene::{NOTE, QUESTION, Scene, answering, n_calls};
 
-/// Larger than any file may be: `ulimit -f` counts blocks of 512 or 1024 bytes.
+/// Larger than the file size limit: `ulimit -f` counts blocks of 512 or 1024 bytes.
 const REPLY_BYTES: usize = 300_000;
 
 fn server() -> ModelServer {
@@ -15,7 +15,7 @@ fn server() -> ModelServer {
 #[test]
 fn a_reply_that_cannot_be_kept_is_an_error_and_the_run_goes_on_when_there_is_room() {
     let (scene, server) = (Scene::new(&NOTE), server());
-    // With the signal ignored, a write past the limit is an error as on a full disk.
+    // With the signal ignored, a write past the limit is an error, as on a full disk.
     let ask = scene.after_shell("trap '' XFSZ; ulimit -f 64", ["ask", QUESTION, "notes"]).server(&server);
     ask.run().check(&expect![[r#"
         --- stderr

@@ -1,4 +1,4 @@
-//! Ctrl-C and a request to terminate: the run stops in order and says how to go on.
+//! Ctrl-C and termination signals: the run stops cleanly and prints how to continue.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use spelunk_testkit::{Fault, Gate, ModelServer};
 
 use crate::scene::{NOTE, REPLY, Ran, Scene, n_calls, to_all, wait_at, wait_for};
 
-/// Asks, sends the signal before a reply begins, and expects the run to go on afterwards.
+/// Asks, sends the signal before a reply starts, and expects the run to be resumable.
 #[track_caller]
 fn interrupted_by(signal: &str) {
     let gate = Gate::new();
@@ -51,7 +51,7 @@ fn a_request_to_terminate_does_the_same() {
 fn an_interrupted_demo_can_be_resumed() {
     let scene = Scene::new(&[]);
     let mut demo = scene.spelunk(["demo"]).start();
-    // Only the second half of a demonstration listens; before it an interrupt is a crash like any other.
+    // Only the second half of the demo handles signals; before it, an interrupt is a crash like any other.
     let run = wait_for("a reply", || {
         let run = scene.runs().pop()?;
         scene.journal(&run).iter().any(|event| event["type"] == "call.settled").then_some(run)

@@ -1,5 +1,5 @@
-//! The binary is killed, interrupted, or runs out of disk, at any moment. What was acknowledged is there afterwards,
-//! nothing is paid twice, and the run goes on to the same answer.
+//! The binary is killed, interrupted, or runs out of disk, at any moment. Afterwards everything acknowledged is there,
+//! nothing is paid for twice, and the run continues to the same answer.
 
 mod agent;
 mod ask;

@@ -1,5 +1,5 @@
-//! `kill -9`, again and again, of one run whose provider fails now and then: every request that the provider saw is
-//! reported as a call.
+//! Repeated `kill -9` of one run whose provider fails now and then: every request that the provider saw is reported as
+//! a call.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn killed_again_and_again_a_run_reports_every_request_it_sent() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let (n_sent, n_counted) = (n_calls(&server) as u64, scene.calls_reported());
     assert!(n_sent <= n_counted, "{n_sent} requests were sent, {n_counted} are reported");
-    // What was counted and not sent was about to be: at most what may be in flight, for each kill.
+    // Calls that were counted but not sent were about to be: per kill, at most the number in flight.
     assert!(
         n_counted <= n_sent + u64::from(KILLS) * 4,
         "{n_sent} requests were sent, {n_counted} are reported"

@@ -1,12 +1,12 @@
-//! A run that a limit stopped, resumed under a higher one, killed in the middle of that and resumed again; a workspace that is
-//! removed under a run.
+//! A run stopped by a limit, resumed under a higher one, killed in the middle of that and resumed again; and a
+//! workspace removed during a run.
 
 use expect_test::expect;
 use spelunk_testkit::{Gate, ModelServer, when};
 
 use crate::scene::{NOTE, QUESTION, REPLY, Ran, Scene, n_calls, to_all, wait_at, wait_for};
 
-/// A model that looks, answers, and says what it has when it is asked to conclude. Its answer waits at the gate.
+/// A model that explores, answers, and concludes with what it has when asked to. Its answer is held at the gate.
 pub(crate) fn explorer(gate: &Gate) -> ModelServer {
     ModelServer::start_blocking([
         when(|prompt| prompt.contains("The budget is used up.")).reply("I saw a part.").usage(100, 20),
@@ -53,7 +53,7 @@ fn a_partial_answer_becomes_whole_under_a_higher_limit_whatever_happens_meanwhil
         1 file · 35 B explored in 2 cells · 4 calls · 5.5k tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
-    // The look, the conclusion, the answer that was lost with its process, and the answer.
+    // The exploration, the conclusion, the answer that was lost with its process, and the answer.
     assert_eq!(n_calls(&server), 4);
     let again = scene.spelunk(["resume"]).server(&server).run();
     assert_eq!((again.code, again.stdout.as_str()), (0, "42\n"), "{}", again.stderr);
@@ -70,7 +70,7 @@ fn a_workspace_that_is_removed_under_a_run_ends_it_with_a_word() {
     gate.open();
     let ran = Ran::of(&scene, asking.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
-    // There is nothing to resume, and nobody is told to.
+    // There is nothing to resume, so nothing suggests it.
     let end = "\n  caused by: it was removed while the run was under way\n\n\
         hint: ask again: what was recorded of the run is gone\n";
     assert!(ran.stderr.ends_with(end), "{}", ran.stderr);

@@ -13,7 +13,7 @@ const MOMENTS: u32 = 16;
 /// More than are ever in flight here.
 const REPEATS_MAX: usize = 4;
 
-/// A run, and what comes of it.
+/// A run and its expected result.
 struct Story {
     files: &'static [(&'static str, &'static str)],
     arguments: &'static [&'static str],

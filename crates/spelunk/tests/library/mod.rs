@@ -1,5 +1,5 @@
-//! The library as another program uses it: asking, asking more, watching, stopping, going on, and every refusal. The worker
-//! is the binary under test; these tests are none themselves.
+//! The library as another program uses it: asking, follow-ups, watching, cancelling, resuming, and every error. The
+//! binary under test is the worker; the test program itself is not.
 
 mod refusals;
 
@@ -12,7 +12,7 @@ use spelunk_testkit::{Gate, ModelServer, when};
 
 use crate::scene::{NOTE, QUESTION, REPLY, Ran, Scene, answering, n_calls, to_all};
 
-/// A program's own settings, and nothing of the machine's.
+/// A builder with its own settings only, none of the machine's.
 fn builder(scene: &Scene, server: &ModelServer) -> Builder {
     let builder = Spelunk::builder().isolated().directory(scene.path("")).variable("HOME", scene.home());
     builder.model("openai/scripted").base_url(server.base_url())
@@ -27,7 +27,7 @@ fn note() -> Question {
     Question::new(QUESTION).path("notes").strategy(Strategy::Direct)
 }
 
-/// What does not differ from one execution to the next.
+/// What does not differ between executions.
 fn shown(answer: &Answer) -> String {
     let Answer { success, answer: text, citations, grounding, evidence, errors, outcome, warnings, .. } =
         answer;
@@ -62,7 +62,7 @@ fn a_program_asks_and_is_told_everything() {
         let spelunk = builder(&scene, &server).build().unwrap();
         let answer = spelunk.ask(note()).await.unwrap();
         assert_eq!(spelunk.answer_of(&answer.run).await.unwrap(), answer);
-        // What has its answer is not asked again.
+        // A finished run is not asked again.
         assert_eq!(spelunk.resume(&answer.run).await.unwrap(), answer);
         answer
     });
@@ -74,13 +74,13 @@ fn a_program_asks_and_is_told_everything() {
         calls 1 cached 0 failed 0 tokens 120 documents 1 tools {} resumed 0 warnings []
     "#]].assert_eq(&shown(&answer));
     assert_eq!((n_calls(&server), answer.run.as_str()), (1, scene.only_run().as_str()));
-    // The same run, for the command line, files and all.
+    // The command line sees the same run, including its files.
     let run = answer.run.as_str();
     assert_eq!(scene.read(&format!(".spelunk/runs/{run}/output/answer.md")), "The magic number is 42.\n");
     assert_eq!(scene.spelunk(["show", run]).run().code, 0);
 }
 
-/// A model that keeps a fact, answers, and answers otherwise to what is asked later.
+/// A model that records a fact, answers, and gives another answer to the follow-up.
 fn agent() -> ModelServer {
     let fact = r#"{"tag": "number", "content": "It is 42.", "source": "input/contexts/a.md:3"}"#;
     let first = r#"{"answer": "It is 42.", "evidence": ["a.md:3: The magic number is 42."]}"#;
@@ -140,7 +140,7 @@ fn code_runs_in_a_worker_that_was_named() {
     assert_eq!((answer.answer.as_deref(), answer.metrics.cells > 0), (Some("42"), true));
 }
 
-/// The example, as `cargo test` builds it beside the tests: a program with the library in it that is its own worker.
+/// The example, as `cargo test` builds it next to the tests: a program that embeds the library and is its own worker.
 fn example() -> std::path::PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join("examples/ask");

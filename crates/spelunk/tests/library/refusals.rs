@@ -1,4 +1,4 @@
-//! What is refused, with which code, and what to try. Nothing of it is sent or recorded.
+//! Rejected questions: their codes and hints. Nothing is sent or recorded.
 
 use expect_test::expect;
 use spelunk::{Budget, Error, Question, RunId, Spelunk, Strategy};

@@ -1,4 +1,4 @@
-//! A client of the protocol, as small as can be: it writes lines, reads lines, and insists that every line is JSON.
+//! A minimal client of the protocol: it writes and reads lines, and insists that every line is JSON.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin};
@@ -12,7 +12,7 @@ use crate::scene::Scene;
 
 /// The revision without a handshake.
 pub(crate) const MODERN: &str = "2026-07-28";
-/// The last one with a handshake.
+/// The last revision with a handshake.
 pub(crate) const LEGACY: &str = "2025-11-25";
 
 pub(crate) struct Client {
@@ -20,14 +20,14 @@ pub(crate) struct Client {
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
     n_sent: u64,
-    /// Goes with every request, where there is no handshake.
+    /// Sent with every request if there is no handshake.
     meta: Option<Value>,
-    /// What the server told without being asked.
+    /// Unsolicited messages of the server.
     pub(crate) notices: Vec<Value>,
 }
 
 impl Client {
-    /// Starts the server, and says nothing yet.
+    /// Starts the server without sending anything.
     pub(crate) fn silent(scene: &Scene, args: &[&str], server: Option<&ModelServer>) -> Self {
         let mut call = scene.spelunk(["mcp"]);
         for arg in args {
@@ -104,7 +104,7 @@ impl Client {
             .unwrap();
     }
 
-    /// Sends a request and gives its id.
+    /// Sends a request and returns its id.
     pub(crate) fn begin(&mut self, method: &str, mut params: Value) -> u64 {
         self.n_sent += 1;
         if let Some(meta) = &self.meta {
@@ -119,12 +119,12 @@ impl Client {
         self.n_sent
     }
 
-    /// The next line of the server.
+    /// The next line from the server.
     pub(crate) fn next(&mut self) -> Value {
         self.lines.recv_timeout(Duration::from_mins(1)).expect("the server says nothing")
     }
 
-    /// The answer to a request; what else is said meanwhile is kept.
+    /// The response to a request; other messages are kept.
     pub(crate) fn answer(&mut self, id: u64) -> Value {
         loop {
             let line = self.next();
@@ -140,24 +140,24 @@ impl Client {
         self.answer(id)
     }
 
-    /// Calls a tool and gives its result.
+    /// Calls a tool and returns its result.
     pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
         assert!(answer.get("result").is_some(), "{answer}");
         answer["result"].clone()
     }
 
-    /// What a tool says to whoever reads; a failure is marked.
+    /// The text of a tool's response; a failure is marked.
     pub(crate) fn text(&mut self, tool: &str, arguments: &Value) -> String {
         text_of(&self.call(tool, arguments))
     }
 
-    /// What a tool says to programs.
+    /// The data of a tool's response.
     pub(crate) fn data(&mut self, tool: &str, arguments: &Value) -> Value {
         self.call(tool, arguments)["structuredContent"].clone()
     }
 
-    /// The next request of the server, with whatever came before kept.
+    /// The next request from the server; earlier messages are kept.
     pub(crate) fn asked(&mut self) -> Value {
         loop {
             let line = self.next();
@@ -168,7 +168,7 @@ impl Client {
         }
     }
 
-    /// Closes standard input and waits. Gives the exit code and what stood on standard error.
+    /// Closes standard input and waits. Returns the exit code and standard error.
     pub(crate) fn close(mut self) -> (i32, String) {
         drop(self.stdin.take());
         let code = self.child.wait().unwrap().code().unwrap_or(-1);
@@ -177,7 +177,7 @@ impl Client {
         (code, stderr)
     }
 
-    /// Ends the server at once.
+    /// Kills the server.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -187,7 +187,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         drop(self.stdin.take());
-        // A test that failed leaves no server behind.
+        // A failed test leaves no server behind.
         if std::thread::panicking() {
             drop(self.child.kill());
         }

@@ -1,4 +1,4 @@
-//! The context tools: what they show, and what they refuse.
+//! The context tools: what they return and what they reject.
 
 use expect_test::expect;
 use serde_json::json;
@@ -195,7 +195,7 @@ fn what_another_process_registers_is_seen() {
     let path = elsewhere.path("x.txt");
     assert_eq!(scene.spelunk(["context", "add", path.to_str().unwrap()]).run().code, 0);
     assert_eq!(client.data("context_list", &json!({}))["total"], 3);
-    // It is listed, but what is outside of the roots cannot be read.
+    // It is listed, but a file outside the roots cannot be read.
     assert!(client.text("context_peek", &json!({ "context_id": "x" })).starts_with("FAILED"));
 }
 

@@ -1,4 +1,4 @@
-//! Clients that send what they should not: the server answers, stays up, and shows nothing it must not.
+//! Clients that send invalid or malicious input: the server responds, stays up, and reveals nothing.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn links_that_lead_out_are_refused() {
         let said = client.text("context_register", &json!({ "path": path }));
         assert!(said.contains("outside of the directories"), "{path}: {said}");
     }
-    // A directory is read without its links.
+    // Links in a directory are not followed.
     let said = client
         .call("rlm_query", &json!({ "question": "what is the secret of the neighbour?", "paths": ["."] }));
     assert!(!said.to_string().contains("secret of the neighbour\\n"), "{said}");
@@ -111,7 +111,7 @@ fn unknown_methods_and_tools_are_protocol_errors() {
     is_alive(&mut client);
 }
 
-/// Every tool with arguments of every wrong kind.
+/// Calls every tool with every kind of wrong argument.
 #[test]
 fn no_argument_breaks_a_tool() {
     let scene = Scene::new(&NOTE);
@@ -144,7 +144,7 @@ fn no_argument_breaks_a_tool() {
         let unknown = client.text(name, &json!({ "no_such_argument": 1 }));
         assert!(unknown.starts_with("FAILED"), "{name}: {unknown}");
     }
-    // The arguments of the tools may have been names that were then registered.
+    // Some of those arguments may have been registered as names.
     assert!(client.data("context_list", &json!({}))["total"].is_u64());
     let (code, stderr) = client.close();
     assert_eq!(code, 0, "{stderr}");

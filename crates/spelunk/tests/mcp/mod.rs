@@ -1,4 +1,4 @@
-//! `spelunk mcp` as clients meet it: the real binary, driven by lines of JSON-RPC over its standard streams.
+//! `spelunk mcp` as clients see it: the real binary, driven by JSON-RPC lines over its standard streams.
 
 pub(crate) mod client;
 mod contexts;

@@ -1,4 +1,4 @@
-//! `rlm_query` with a conversation, with attachments, and with the run of an agent that is asked more.
+//! `rlm_query` with a conversation, with attachments, and as a follow-up to an agent's run.
 
 use expect_test::expect;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The protocol itself: both eras, what is offered, and how it ends.
+//! The protocol itself: both eras, the capabilities, and shutdown.
 
 use expect_test::{expect, expect_file};
 use serde_json::json;
@@ -32,7 +32,7 @@ fn a_handshake_names_the_server_and_what_it_offers() {
     assert_eq!(client.close(), (0, String::new()));
 }
 
-/// The official TypeScript client holds every structured answer against the form, refusals too.
+/// The official TypeScript client validates every structured response against the schema, including errors.
 #[test]
 fn a_refusal_has_the_form_that_was_promised() {
     let scene = Scene::new(&[]);

@@ -1,4 +1,4 @@
-//! Sessions of code: the calling agent is the root model.
+//! Code sessions: the calling agent is the root model.
 
 use expect_test::expect;
 use serde_json::json;

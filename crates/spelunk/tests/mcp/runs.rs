@@ -1,4 +1,4 @@
-//! Runs by a configured provider: answers, limits, progress, cancelling, leaving and coming back.
+//! Runs with a configured provider: answers, limits, progress, cancelling, disconnecting and reconnecting.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -173,7 +173,7 @@ fn a_cancelled_request_cancels_its_run_and_a_cancelled_run_goes_on() {
     assert!(client.text("rlm_cancel", &json!({ "run": run })).contains("is not under way in this server"));
     gate.open();
     assert_eq!(client.data("rlm_resume", &json!({ "run": run }))["answer"], "The magic number is 42.");
-    // Nobody is told of a request that was taken back.
+    // A cancelled request gets no response.
     assert!(client.notices.iter().all(|notice| notice["id"] != id), "{:?}", client.notices);
 }
 
@@ -215,7 +215,7 @@ fn a_client_that_leaves_stops_its_runs_where_they_are() {
     wait_at(&gate, &server);
     assert_eq!(client.close(), (0, String::new()));
     gate.open();
-    // The journal is whole and free: the command line goes on with it.
+    // The journal is complete and unlocked: the command line continues it.
     let ran = scene.spelunk(["resume"]).server(&server).run();
     assert_eq!((ran.code, ran.stdout.lines().next()), (0, Some("The magic number is 42.")), "{}", ran.stderr);
 }

@@ -1,4 +1,4 @@
-//! Runs by the client's own model: asked by requests in the one era, in rounds in the other.
+//! Runs with the client's own model: by requests in one era of the protocol, in rounds in the other.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ fn a_limit_on_cost_is_refused_where_the_client_tells_no_price() {
     assert!(scene.runs().is_empty());
 }
 
-/// Single precision has its own idea of a tenth.
+/// Rounded, because 0.1 in single precision is not exact.
 fn rounded(value: &Value) -> String {
     let tenth = |value: &Value| (value.as_f64().unwrap() * 10.0).round() / 10.0;
     let fields = value.as_object().unwrap().iter().map(|(name, value)| (name.clone(), json!(tenth(value))));
@@ -74,7 +74,7 @@ fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
         "{error}"
     );
     let run = result["structuredContent"]["run"].clone();
-    // The command line has no client to ask.
+    // The command line has no client to call.
     scene.spelunk(["resume"]).run().check(&expect![[r#"
         --- stderr
         error: the run was begun by an MCP client, with a model or agents of its own
@@ -133,13 +133,13 @@ fn a_client_without_a_handshake_is_asked_in_rounds() {
     again["inputResponses"] = json!({ key: sampled(REPLY) });
     let answer = client.request("tools/call", again.clone())["result"].clone();
     assert_eq!(answer["structuredContent"]["answer"], "The magic number is 42.", "{answer}");
-    // A handle is good once.
+    // A handle is valid once.
     let twice = client.request("tools/call", again)["result"].clone();
     assert_eq!(twice["isError"], true);
 }
 
-/// Answers every question of a round alike, until the call is complete. Gives the result and how many questions each
-/// round had.
+/// Answers every question of a round the same way until the call is complete. Returns the result and the number of
+/// questions in each round.
 fn play(client: &mut Client, call: &Value, reply: impl Fn(&str) -> String) -> (Value, Vec<usize>) {
     let (mut params, mut rounds) = (call.clone(), Vec::new());
     loop {
@@ -167,7 +167,7 @@ fn calls_that_begin_together_are_asked_in_one_round() {
         Some((_, rest)) if !request.contains("Ask six.") => format!("a{}", rest.chars().next().unwrap()),
         Some(_) | None => format!("```repl\n{code}\n```"),
     });
-    // The third is the engine's: an answer that looked at nothing is asked for again.
+    // The third is the engine's retry: an answer without any exploration is requested again.
     assert_eq!(rounds, [1, 6, 1], "{result}");
     assert_eq!(result["structuredContent"]["answer"], "a0 a1 a2 a3 a4 a5", "{result}");
 }
@@ -194,7 +194,7 @@ fn the_parts_of_a_directory_are_read_in_few_rounds() {
         reply.to_owned()
     });
     assert_eq!(result["isError"], false, "{result}");
-    // As many at once as are in flight when the client is asked.
+    // A round contains all calls in flight when the client is asked.
     assert!(rounds.first().is_some_and(|first| *first > 1), "{rounds:?}");
     assert!(rounds.len() <= 10, "{rounds:?}");
 }

@@ -1,5 +1,5 @@
-//! The official Python SDK as the client, with a model of its own, in both eras of the protocol. Where Python or its
-//! packages cannot be had, the test says SKIPPED and checks nothing.
+//! The official Python SDK as the client, with its own model, in both eras of the protocol. If Python or its packages
+//! are unavailable, the test prints SKIPPED and checks nothing.
 
 use std::path::Path;
 use std::process::Command;

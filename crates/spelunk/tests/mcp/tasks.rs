@@ -1,4 +1,4 @@
-//! The task list: agents of the host as the analysts of a run.
+//! The task tools: agents of the host as the analysts of a run.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn agents_read_the_parts_and_the_synthesis_comes_last() {
         ("ann", "pay.py", 2, "# no check of the sign", "bug"),
         ("bob", "notes.md", 3, "Pay is called by hand.", "insight"),
     ] {
-        // Whoever comes takes the task about their file.
+        // Each agent claims the task about its file.
         let listed = client.data("task_list", &json!({}));
         let tasks = listed["tasks"].as_array().unwrap().clone();
         let task = tasks.iter().find(|task| {
@@ -63,7 +63,7 @@ fn agents_read_the_parts_and_the_synthesis_comes_last() {
         (Some(2), Some(false)),
         "{listed}"
     );
-    // The synthesis of each type, and then the one across them.
+    // The synthesis of each type, then the one across types.
     let mut n_synthesis = 0;
     let run = listed["run"].clone();
     while client.data("rlm_status", &json!({ "run": run }))["state"] == "running" {
@@ -113,7 +113,7 @@ fn a_task_is_one_agents_at_a_time() {
             .text("task_submit", &json!({ "task": task, "agent": "bob", "report": {} }))
             .contains("is leased to `ann`")
     );
-    // A lease of a moment has ended when the next call comes.
+    // A very short lease has expired when the next call arrives.
     client.call("task_claim", &json!({ "agent": "ann", "task": task, "lease_ms": 1 }));
     crate::scene::wait_for("the end of the lease", || {
         (!client.text("task_claim", &json!({ "agent": "bob", "task": task })).starts_with("FAILED"))

@@ -1,4 +1,4 @@
-//! Thoughts of a session: kept, taken along by a query, and bounded when they are those of earlier sessions.
+//! Thoughts of a session: stored, included in a query, and truncated for earlier sessions.
 
 use serde_json::json;
 

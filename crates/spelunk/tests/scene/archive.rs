@@ -1,6 +1,6 @@
-//! Archives as the real tools write them, without a compressor: entries are stored. Small enough to be read here.
+//! Builds archives in the formats of the real tools, without compression. Small enough to be read here.
 
-/// A tar of these files.
+/// A tar with these files.
 pub(crate) fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     let mut archive = Vec::new();
     for (name, text) in files {
@@ -23,7 +23,7 @@ pub(crate) fn tar(files: &[(&str, &str)]) -> Vec<u8> {
     archive
 }
 
-/// The bytes behind a gzip header, in one stored block.
+/// The bytes as gzip, in one stored block.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let n_bytes = u16::try_from(bytes.len()).unwrap();
     let mut archive = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1];
@@ -35,13 +35,13 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     archive
 }
 
-/// A zip of these files.
+/// A zip with these files.
 pub(crate) fn zip(files: &[(&str, &str)]) -> Vec<u8> {
     let (mut archive, mut directory) = (Vec::new(), Vec::new());
     for (name, text) in files {
         let at = u32::try_from(archive.len()).unwrap();
         let (n_name, n_text) = (u16::try_from(name.len()).unwrap(), u32::try_from(text.len()).unwrap());
-        // From the version that is needed to the length of the extra field: the same in both places.
+        // From the required version to the length of the extra field: the same in both headers.
         let mut about = vec![20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
         about.extend_from_slice(&crc32(text.as_bytes()).to_le_bytes());
         about.extend_from_slice(&n_text.to_le_bytes());

@@ -1,5 +1,5 @@
-//! A scene: a directory of documents, a home, and the binary between them with an environment of its own. What it
-//! printed is compared after runs, times, ports and paths have been given fixed names.
+//! A scene: a directory of documents, a home, and the binary running there with its own environment. Its output is
+//! compared after run ids, times, ports and paths have been replaced by fixed names.
 
 pub(crate) mod archive;
 mod names;
@@ -18,23 +18,23 @@ use spelunk_testkit::{Gate, ModelServer, Rule, when};
 pub(crate) use names::{json_without_times, without_times};
 pub(crate) use python::python;
 
-/// The documents most scenes are about.
+/// The documents of most scenes.
 pub(crate) const NOTE: [(&str, &str); 1] = [("notes/a.md", "# Numbers\n\nThe magic number is 42.\n")];
 pub(crate) const QUESTION: &str = "What is the magic number?";
-/// An answer with evidence that is in [`NOTE`]; names begin below the folder that is asked about.
+/// An answer with evidence from [`NOTE`]; document names are relative to the folder that is asked about.
 pub(crate) const REPLY: &str = "The magic number is 42.\n\n```evidence\na.md:3: The magic number is 42.\n```";
 
-/// A server that gives every prompt the same reply for 100 tokens in and 20 out.
+/// A server that returns the same reply to every prompt, for 100 tokens in and 20 out.
 pub(crate) fn answering(reply: &str) -> ModelServer {
     ModelServer::start_blocking([to_all().reply(reply).usage(100, 20)])
 }
 
-/// A rule for every prompt; a request for the list of models has none.
+/// A rule that matches every prompt, but not a request for the list of models.
 pub(crate) fn to_all() -> Rule {
     when(|prompt| !prompt.is_empty())
 }
 
-/// How many calls arrived, requests for the list of models not counted.
+/// The number of calls, not counting requests for the list of models.
 pub(crate) fn n_calls(server: &ModelServer) -> usize {
     server.requests().iter().filter(|request| request.method == "POST").count()
 }
@@ -45,7 +45,7 @@ pub(crate) fn wait_at(gate: &Gate, server: &ModelServer) {
     gate.reached_blocking(1);
 }
 
-/// Where the binary runs.
+/// The environment the binary runs in.
 pub(crate) struct Scene {
     dir: tempfile::TempDir,
 }
@@ -61,7 +61,7 @@ impl Scene {
         scene
     }
 
-    /// Everything, the home directory included.
+    /// The root of everything, including the home directory.
     pub(crate) fn root(&self) -> &Path {
         self.dir.path()
     }
@@ -70,7 +70,7 @@ impl Scene {
         self.dir.path().join("home")
     }
 
-    /// A path in the current directory of the binary.
+    /// A path in the binary's current directory.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join("work").join(name)
     }
@@ -89,12 +89,12 @@ impl Scene {
         self.path(name).exists()
     }
 
-    /// The binary with these arguments, in an environment with nothing but a home and a path.
+    /// The binary with these arguments, in an environment with only a home and a path.
     pub(crate) fn spelunk<'a>(&'a self, args: impl IntoIterator<Item = &'a str>) -> Call<'a> {
         self.call(Command::new(env!("CARGO_BIN_EXE_spelunk")), args)
     }
 
-    /// The same after some words of shell.
+    /// The same, after a shell snippet.
     pub(crate) fn after_shell<'a>(
         &'a self,
         words: &str,
@@ -113,12 +113,12 @@ impl Scene {
         Call { scene: self, command, stdin: Vec::new() }
     }
 
-    /// `ask` of the server, about the notes.
+    /// `ask` about the notes, with this server.
     pub(crate) fn ask<'a>(&'a self, server: &ModelServer) -> Call<'a> {
         self.spelunk(["ask", QUESTION, "notes"]).server(server)
     }
 
-    /// Asks and expects an answer; gives the run.
+    /// Asks, expects an answer, and returns the run.
     pub(crate) fn answered(&self, server: &ModelServer) -> String {
         let ran = self.ask(server).run();
         assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -144,7 +144,7 @@ impl Scene {
         run
     }
 
-    /// The calls that all runs are said to have made.
+    /// The number of calls that all runs report.
     pub(crate) fn calls_reported(&self) -> u64 {
         let listed = self.spelunk(["run", "list", "--json"]).run();
         let listed: Vec<Value> = serde_json::from_str(&listed.stdout).unwrap();
@@ -155,7 +155,7 @@ impl Scene {
         self.path(".spelunk/runs").join(run).join("journal.jsonl")
     }
 
-    /// Writes the first event of the only run anew, with other words in it and the right checksum.
+    /// Rewrites the first event of the only run with other text and a valid checksum.
     pub(crate) fn rewrite_start(&self, from: &str, to: &str) {
         let path = self.journal_path(&self.only_run());
         let journal = std::fs::read_to_string(&path).unwrap();
@@ -167,14 +167,14 @@ impl Scene {
         std::fs::write(path, format!("{body},\"sum\":\"{sum}\"}}\n{rest}")).unwrap();
     }
 
-    /// The lines of a journal; a torn last one is left out.
+    /// The lines of a journal, without a torn last one.
     pub(crate) fn journal(&self, run: &str) -> Vec<Value> {
         let text = std::fs::read_to_string(self.journal_path(run)).unwrap();
         let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
         whole.map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Gives fixed names to all that differs from one execution to the next.
+    /// Replaces everything that differs between executions by fixed names.
     pub(crate) fn normalise(&self, text: &str) -> String {
         let mut text = text.replace(self.dir.path().to_str().unwrap(), "DIR");
         let runs = self.runs();
@@ -191,7 +191,7 @@ impl Scene {
     }
 }
 
-/// The end of a run's name, by which people call it.
+/// The short id of a run.
 pub(crate) fn short(run: &str) -> &str {
     run.rsplit('-').next().unwrap()
 }
@@ -200,7 +200,7 @@ fn stamp(run: &str) -> &str {
     run.split('-').nth(1).unwrap()
 }
 
-/// One execution of the binary, before it happens.
+/// An execution of the binary, before it starts.
 pub(crate) struct Call<'a> {
     scene: &'a Scene,
     command: Command,
@@ -223,12 +223,12 @@ impl Call<'_> {
         self
     }
 
-    /// Asks this server, which needs no key.
+    /// Uses this server, which needs no key.
     pub(crate) fn server(self, server: &ModelServer) -> Self {
         self.env("OPENAI_BASE_URL", &server.base_url())
     }
 
-    /// Retries at once.
+    /// Retries without delay.
     pub(crate) fn impatient(self) -> Self {
         self.env("SPELUNK_LIMITS_RETRY_WAIT_MS_MIN", "1").env("SPELUNK_LIMITS_RETRY_WAIT_MS_MAX", "5")
     }
@@ -239,11 +239,11 @@ impl Call<'_> {
         Ran::of(scene, output)
     }
 
-    /// Starts it and goes on.
+    /// Starts it without waiting.
     pub(crate) fn start(mut self) -> Child {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap();
-        // Who does not read standard input may be gone already.
+        // A process that does not read standard input may have ended already.
         drop(child.stdin.take().unwrap().write_all(&self.stdin));
         child
     }
@@ -255,7 +255,7 @@ impl Call<'_> {
     }
 }
 
-/// One execution of the binary, afterwards. `code` is -1 where a signal ended it.
+/// A finished execution of the binary. `code` is -1 if a signal ended it.
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -280,7 +280,7 @@ impl Ran {
     }
 }
 
-/// Waits for what another process brings about.
+/// Waits for a state that another process brings about.
 pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {

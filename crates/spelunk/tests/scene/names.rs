@@ -1,4 +1,4 @@
-//! Fixed names for what differs from one execution to the next: times, ports, hashes.
+//! Fixed names for what differs between executions: times, ports, hashes.
 
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ pub(crate) fn without_hashes(text: &str) -> String {
         .collect()
 }
 
-/// Every number under a name that tells a moment or a duration becomes 0.
+/// Sets every number whose key denotes a time or a duration to 0.
 pub(crate) fn json_without_times(mut value: Value) -> Value {
     erase_times(&mut value);
     value

@@ -1,10 +1,10 @@
-//! A Python with packages of its own, for tests with other people's clients. Where Python or the packages cannot be had,
-//! there is none, and such a test checks nothing.
+//! A Python virtual environment for tests with third-party clients. If Python or the packages are unavailable, there is
+//! none, and such a test checks nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A Python that can import `modules`, made once below the target directory.
+/// A Python that can import `modules`, created once below the target directory.
 pub(crate) fn python(place: &str, packages: &[&str], modules: &str) -> Option<PathBuf> {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(place);
     let python = place.join("bin/python");

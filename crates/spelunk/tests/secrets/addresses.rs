@@ -1,5 +1,5 @@
-//! Where keys go when a run goes on: not to an address that only its journal names, because a journal may have come with
-//! a repository.
+//! Where keys are sent when a run is resumed: never to a URL that only its journal names, because a journal may have
+//! come with a repository.
 
 use expect_test::expect;
 use spelunk_testkit::{ModelServer, status};
@@ -7,7 +7,7 @@ use spelunk_testkit::{ModelServer, status};
 use super::KEY;
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, n_calls, short, to_all};
 
-/// A run that was begun without a key and failed; the server would answer now.
+/// A run that was started without a key and failed; the server would answer now.
 fn begun_without_key() -> (Scene, ModelServer) {
     let rule = to_all().fault(status(400)).reply(REPLY).usage(100, 20);
     let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([rule]));
@@ -47,7 +47,7 @@ fn an_address_that_the_user_repeats_gets_the_key() {
     let resume = scene.spelunk(["resume", short(&run), "--base-url", &base_url]);
     let resumed = resume.env("OPENAI_API_KEY", KEY).run();
     assert_eq!(resumed.code, 0, "{}", resumed.stderr);
-    // Nobody had to name the model again, or to look for one.
+    // The model did not have to be named or looked up again.
     assert_eq!((n_calls(&server), server.requests().len()), (2, 2));
     assert_eq!(server.requests()[1].header("authorization"), Some(format!("Bearer {KEY}").as_str()));
 }

@@ -1,4 +1,4 @@
-//! Secrets in documents: they are not sent, not kept and not shown, unless a person says so.
+//! Secrets in documents: they are not sent, stored or shown, unless the user allows it.
 
 use expect_test::expect;
 use spelunk_testkit::{ModelServer, status};

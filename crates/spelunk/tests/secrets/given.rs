@@ -1,5 +1,6 @@
-//! Secrets in text that comes with a request: on standard input, in a body, by upload, as a context, as a thought and in
-//! the question itself. They are taken out where the text enters, so no file, event, export, report or route has them.
+//! Secrets in text that comes with a request: on standard input, in a body, by upload, as a context, as a thought and
+//! in the question itself. They are redacted where the text enters, so they appear in no file, event, export, report or
+//! route.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +12,7 @@ use crate::mcp::client::Client;
 use crate::scene::archive::pdf;
 use crate::scene::{NOTE, QUESTION, REPLY, Ran, Scene, answering, wait_for};
 
-/// One for every way in, unlike any other.
+/// A different one for every way in.
 const TOKENS: [&str; 7] = [
     "ghp_Zk3vQ9xT7bLmW2rY8nHc5JdPf4SgA1uEoK6i",
     "ghp_9pWq2LxV5nTb8RzK3mHc6YdJf1SgA4uEoQ7x",
@@ -35,7 +36,7 @@ fn assert_clean(what: &str, bytes: &[u8]) {
     }
 }
 
-/// Every file that was written, and every name of one.
+/// Checks every file that was written, and every file name.
 #[track_caller]
 fn assert_nowhere(scene: &Scene) {
     for path in super::files_below(scene.root()) {
@@ -58,7 +59,7 @@ fn standard_input_and_the_question_leave_no_secret_anywhere() {
         let question = format!("{QUESTION} I have {}", TOKENS[1]);
         let ask = ["ask", &question, "-", "--events", "--strategy", strategy];
         let asked = scene.spelunk(ask).server(&server).stdin(text(TOKENS[0])).run();
-        // An analyst cannot make much of that reply.
+        // That reply is of little use to an analyst.
         assert!([0, 3].contains(&asked.code), "{}", asked.stderr);
         assert_clean("what was printed", format!("{}{}", asked.stdout, asked.stderr).as_bytes());
         for request in server.requests() {
@@ -67,7 +68,7 @@ fn standard_input_and_the_question_leave_no_secret_anywhere() {
         for format in ["html", "json", "markdown", "sarif", "workspace"] {
             let to = format!("out.{format}");
             let export = scene.spelunk(["run", "export", "--format", format, "--output", &to]).run();
-            // Some have nothing to export of an answer.
+            // Without an answer, some formats have nothing to export.
             assert_clean(format, format!("{}{}", export.stdout, export.stderr).as_bytes());
         }
         let page = scene.spelunk(["run", "export", "--html", "run.html"]).run();
@@ -108,7 +109,7 @@ fn a_person_may_allow_what_is_on_standard_input() {
     assert_eq!(first["sources"][0]["content"]["text"], text(TOKENS[0]));
 }
 
-/// Every file and blob of a run, and all that is said of it.
+/// Every file and blob of a run, and every other route about it.
 fn routes(scene: &Scene, server: &Server, run: &str) -> Vec<(String, Answer)> {
     let at = format!("/v1/runs/{run}");
     let mut paths: Vec<String> = ["", "/events", "/result", "/evidence", "/report", "/plan", "/files"]
@@ -150,7 +151,7 @@ fn bodies_uploads_and_contexts_leave_no_secret_anywhere() {
          --B\r\n{boundary}\"file\"; filename=\"c.pdf\"\r\n\r\n{}\r\n\
          --B\r\n{boundary}\"file\"; filename=\"a.txt\"\r\n\r\n{}\r\n--B--\r\n",
         String::from_utf8(pdf(&format!("BT (The token is {}) Tj ET", TOKENS[6]))).unwrap(),
-        // Long enough to be kept as a blob.
+        // Long enough to be stored as a blob.
         text(TOKENS[3]) + &"The rest is of no interest.\n".repeat(2000),
     );
     let headers = [("Content-Type", "multipart/form-data; boundary=B"), ("Idempotency-Key", "k")];

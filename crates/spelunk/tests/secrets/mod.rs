@@ -1,4 +1,5 @@
-//! Keys: they reach the provider and nothing else, and what a run leaves behind is for its owner only.
+//! Keys: they are sent to the provider and appear nowhere else, and the files of a run are readable by their owner
+//! only.
 
 mod addresses;
 mod documents;
@@ -10,16 +11,16 @@ use spelunk_testkit::{ModelServer, Rule, on, status};
 
 use crate::scene::{Call, NOTE, QUESTION, REPLY, Ran, Scene, to_all};
 
-/// Long and unusual enough to be found anywhere, in parts too.
+/// Long and unusual enough to be found anywhere, even in parts.
 const KEY: &str = "sk-test-7b21f09c44d8e6a35512";
 
-/// Repeats the key in an error's words and in a header, then answers.
+/// Repeats the key in an error message and in a header, then answers.
 fn repeating() -> Rule {
     let echo = |code| status(code).message(format!("your key {KEY} is odd")).header("x-echo", KEY);
     to_all().fault(echo(500)).fault(echo(429)).reply(REPLY).usage(100, 20)
 }
 
-/// Refuses the key and repeats it.
+/// Rejects the key and repeats it.
 fn refusing() -> Rule {
     to_all().always(status(401).message(format!("Incorrect API key provided: {KEY}")).header("x-echo", KEY))
 }
@@ -38,7 +39,7 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Looks for the key in all that was printed and all that was written.
+/// Searches for the key in everything that was printed and written.
 #[track_caller]
 fn assert_nowhere(scene: &Scene, printed: &[Ran]) {
     for ran in printed {
@@ -60,7 +61,7 @@ fn assert_nowhere(scene: &Scene, printed: &[Ran]) {
     assert_eq!(holding, Vec::<&PathBuf>::new());
 }
 
-/// Runs every command that could repeat a key, on a server that repeats it.
+/// Runs every command that could repeat a key, against a server that repeats it.
 #[track_caller]
 fn check(give_key: impl for<'a> Fn(Call<'a>, &ModelServer) -> Call<'a>) {
     for (rule, code) in [(repeating(), 0), (refusing(), 1)] {
@@ -145,7 +146,7 @@ fn the_key_of_azure_is_nowhere() {
 
 #[test]
 fn the_key_of_openrouter_is_nowhere_even_if_it_is_only_looked_at() {
-    // Its address is fixed, so nobody is asked.
+    // Its URL is fixed, so nothing is sent.
     let scene = Scene::new(&NOTE);
     let with_key =
         |args: &[&'static str]| scene.spelunk(args.iter().copied()).env("OPENROUTER_API_KEY", KEY).run();
@@ -171,14 +172,14 @@ fn the_secret_access_key_of_aws_is_nowhere() {
     };
     let asked = with_key(&["ask", QUESTION, "notes", "--events"]);
     assert_eq!(asked.code, 0, "{}", asked.stderr);
-    // It signs and never travels.
+    // It signs requests and is never sent.
     let travels =
         |request: &spelunk_testkit::Recorded| request.headers.iter().any(|(_, value)| value.contains(KEY));
     assert!(!server.requests().iter().any(travels));
     assert_nowhere(&scene, &[asked, with_key(&["doctor"]), with_key(&["model", "list", "--json"])]);
 }
 
-/// A root, sub-calls and a fallback, each with a key of its own, in a run that asks them all.
+/// A root, sub-calls and a fallback, each with its own key, in a run that calls them all.
 #[test]
 fn the_keys_of_named_models_are_nowhere() {
     let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([repeating()]));
@@ -213,7 +214,7 @@ fn the_keys_of_named_models_are_nowhere() {
 
 #[test]
 fn the_key_of_a_command_is_nowhere() {
-    // The command must not hold the key itself: settings are no secret.
+    // The command must not contain the key itself: settings are not secret.
     let split = KEY.split_at(8);
     let command = format!("printf '%s%s\\n' {} {}", split.0, split.1);
     check(|call, server| {

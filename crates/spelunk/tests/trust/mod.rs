@@ -1,5 +1,5 @@
-//! A repository that somebody else wrote, with a workspace and settings in it: nothing outside of the project is changed,
-//! no answer is forged, nothing is paid for, and the user is told.
+//! A repository written by somebody else, with a workspace and settings in it: nothing outside the project is changed,
+//! no answer is forged, nothing is paid for, and the user is warned.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use expect_test::expect;
 
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, short};
 
-/// Every file, link and directory below, by its path: what it holds.
+/// Every file, link and directory below the root, by path, with its content.
 fn tree(root: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -42,7 +42,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A clone of somebody's project: the notes, and the workspace of a run that they made, with a forged answer in it.
+/// A clone of somebody's project: the notes, and the workspace of a run of theirs, with a forged answer.
 fn clone_with_workspace() -> Scene {
     let theirs = Scene::new(&NOTE);
     theirs.answered(&answering("The magic number is 666."));
@@ -73,11 +73,11 @@ fn a_workspace_that_came_with_a_clone_is_refused_and_says_how_to_trust_it() {
         --- stderr
         --- exit 0
     "#]]);
-    // Their cached reply is not believed, trusted or not.
+    // Their cached reply is never used, even in a trusted workspace.
     let ran = scene.ask(&server).run();
     assert!(ran.stdout.starts_with("The magic number is 42."), "{}", ran.stdout);
     assert_eq!(n_calls(&server), 1);
-    // Ours is.
+    // Our own is used.
     scene.ask(&server).run();
     assert_eq!(n_calls(&server), 1);
 }
@@ -131,7 +131,7 @@ fn a_workspace_that_is_not_trusted_is_read_and_never_changed() {
     assert_eq!(tree(&scene.path(".spelunk")), before);
 }
 
-/// Links that a later pull put into a workspace that is trusted, each to a directory or a file outside.
+/// Links that a later pull put into a trusted workspace, each to a directory or file outside.
 const PLANTED: [(&str, &str); 20] = [
     ("replies-v1", "folder"),
     ("tmp", "folder"),
@@ -236,7 +236,7 @@ fn a_job_folder_that_came_with_a_clone_is_not_worked_in() {
         hint: make one with `spelunk tool init DIR --question QUESTION PATH`, and call this in it
         --- exit 2
     "#]]);
-    // Nor does a folder of ours believe what was written into it.
+    // What was written into a job folder of ours is not trusted either.
     scene.spelunk(["tool", "init", "ours", "--question", QUESTION, "notes"]).run();
     scene.write("ours/state/job.json", br#"{"sources": ["/etc/passwd"]}"#);
     let words = format!("cd '{}'", scene.path("ours").display());

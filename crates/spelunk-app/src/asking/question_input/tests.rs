@@ -1,4 +1,4 @@
-//! What is taken, what it becomes, and what is refused with which words.
+//! Which inputs are accepted, what they become, and the errors for the others.
 
 use expect_test::expect;
 use serde_json::json;

@@ -8,7 +8,7 @@ use spelunk_types::{Explain as _, Limits};
 use super::*;
 use crate::config::Settings;
 
-/// A layer of a few limits, as an upper or a lower place may have set them.
+/// A layer with a few limits, as any source may set them.
 fn any_layer() -> impl Strategy<Value = Layer> {
     let names: Vec<&'static str> = Limits::ALL.iter().take(4).map(|limit| limit.name).collect();
     vec((select(names), 1_u64..1000, select(vec!["--a", "--b", "--c"])), 0..6).prop_map(|triples| {

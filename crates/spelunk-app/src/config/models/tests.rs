@@ -154,7 +154,7 @@ fn a_model_of_the_project_replaces_the_users_whole() {
     assert!(settings.models.contains_key("fast"));
 }
 
-/// What the root and the sub-calls are given by these files and flags.
+/// The models of the root and of sub-calls with these files and flags.
 fn roles(toml: &str, flags: &[(&str, &str, &str)]) -> (RoleModel, RoleModel) {
     let flags: Vec<_> = flags.iter().map(|(flag, key, value)| FlagValue::new(flag, key, *value)).collect();
     let layer = Layer::from_flags(&flags).unwrap().over(user(toml).unwrap());
@@ -178,11 +178,11 @@ fn what_is_said_nearer_to_the_user_wins() {
     assert_eq!(roles(&toml, &flag), (RoleModel::Unset, same));
     let flag = [("--model", "model.provider", "none")];
     assert_eq!(roles(&toml, &flag).0, RoleModel::Unset);
-    // A provider or an address that is named with it says where the model is.
+    // A provider or URL given with it determines where the model is.
     for placed in [("--model", "model.provider", "openai"), ("--base-url", "model.base_url", "http://x")] {
         assert_eq!(roles(&toml, &[("--model", "model.name", "fast"), placed]).0, RoleModel::Unset);
     }
-    // In one and the same file, the role is the more deliberate word.
+    // Within the same file, the role takes precedence.
     assert_eq!(roles(&format!("model.name = 'gpt-5'\n{toml}"), &[]), of_files);
 }
 

@@ -9,7 +9,7 @@ use super::super::file::{self, Owner};
 use super::super::table::{Fallback, Setting};
 use super::*;
 
-/// What a project's file with this text is told, in a directory of its own; `own` is the user's file.
+/// The error for a project file with this text, in its own directory; `own` is the user's file.
 fn told(own: &str, text: &str) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("spelunk.toml");
@@ -25,7 +25,7 @@ fn line(setting: &Setting, value: &Value) -> String {
     format!("{} = {value}\n", setting.key)
 }
 
-/// A value that the setting could have.
+/// A valid value for the setting.
 fn value(setting: &Setting) -> Value {
     match &setting.fallback {
         Fallback::Value(value) | Fallback::Unset { example: value } => value.clone(),
@@ -64,7 +64,7 @@ fn every_setting_is_held_to_what_the_table_says() {
     }
 }
 
-/// Whoever adds a setting decides here whether a stranger may set it.
+/// Adding a setting requires a decision here on whether a stranger may set it.
 #[test]
 fn these_settings_a_project_may_choose() {
     let mut by_reach: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

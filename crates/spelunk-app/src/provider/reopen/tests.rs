@@ -1,4 +1,4 @@
-//! Which addresses of a journal are asked, and with which key.
+//! Which URLs of a journal are used, and with which key.
 
 use expect_test::{Expect, expect};
 use spelunk_types::Explain as _;
@@ -12,7 +12,7 @@ fn reference(provider: &str, base_url: &str) -> ModelRef {
     ModelRef { provider: provider.into(), name: "m".into(), base_url: base_url.into() }
 }
 
-/// Where a run goes on that was begun there, or why it does not.
+/// Where a run that was started there continues, or why it does not.
 fn told(provider: &str, base_url: &str, variables: &[(&str, &str)], flags: &[(&str, &str)]) -> String {
     let environment: Environment =
         variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
@@ -63,7 +63,7 @@ fn an_address_that_only_a_journal_names_is_refused() {
     for provider in ["openai", "openai-responses", "anthropic", "gemini", "azure", "bedrock", "other"] {
         check_unknown(provider, "https://evil.test/v1", &keys, &[]);
     }
-    // What only looks like a known address, and what is known for another provider.
+    // URLs that only look like a known one, and URLs known for another provider.
     for base_url in [
         "https://api.openai.com.evil.test/v1",
         "https://openrouter.ai/api/v1.evil.test",
@@ -75,7 +75,7 @@ fn an_address_that_only_a_journal_names_is_refused() {
     ] {
         check_unknown("openai", base_url, &keys, &[]);
     }
-    // Who we are would be in the request, wherever it goes.
+    // The credentials would be in the request, wherever it goes.
     check_unknown("bedrock", "http://127.0.0.1:9", &keys, &[]);
     let long = format!("https://{}.test", "evil".repeat(1000));
     assert!(told("openai", &long, &keys, &[]).chars().count() < 500);
@@ -86,7 +86,7 @@ fn an_address_of_the_provider_the_environment_or_the_settings_is_asked() {
     check_known("openai", "https://api.openai.com/v1", &[KEY], &[]);
     check_known("openai-responses", "https://api.openai.com/v1", &[KEY], &[]);
     check_known("openai", "https://openrouter.ai/api/v1", &[KEY, ("OPENROUTER_API_KEY", "sk-4")], &[]);
-    // One key more since the run began.
+    // Another key was added after the run started.
     let anthropic = ("ANTHROPIC_API_KEY", "sk-2");
     check_known("anthropic", "https://api.anthropic.com", &[KEY, anthropic], &[]);
     check_known("openai", "https://api.openai.com/v1", &[KEY, anthropic], &[]);
@@ -99,7 +99,7 @@ fn an_address_of_the_provider_the_environment_or_the_settings_is_asked() {
         &[anthropic],
         &[("model.base_url", proxy), ("model.provider", "anthropic")],
     );
-    // An address that the user names is enough, whatever format the run was begun in.
+    // A URL that the user names is enough, whatever API format the run was started with.
     check_known("anthropic", "https://proxy.test", &[], &[("model.base_url", proxy)]);
     check_known("azure", "https://mine.test", &[("AZURE_OPENAI_ENDPOINT", "https://mine.test")], &[]);
     check_known("gemini", "https://proxy.test/v1", &[], &[("model.base_url", proxy)]);

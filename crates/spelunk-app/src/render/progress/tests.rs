@@ -1,4 +1,4 @@
-//! What is said while analysts work and while an index is built.
+//! The progress output while analysts work and while an index is built.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -99,7 +99,7 @@ fn a_run_that_builds_an_index_says_so_until_something_else_happens() {
     );
     view.apply(&event(4_000, EventKind::WarningRaised { message: "m".into(), hint: String::new() }));
     assert_eq!(view.ticked, None);
-    // Whatever comes later begins anew.
+    // Later work starts counting again.
     view.apply(&tick(60_000, 2_000_000));
     assert_eq!(view.ticked.as_ref().map(|ticked| ticked.took_ms), Some(0));
 }

@@ -1,5 +1,5 @@
-//! The report as one HTML file that needs nothing else: no script, no font, no picture, no network. It follows the
-//! reader's light or dark theme, and filters by severity with style rules alone.
+//! The report as one self-contained HTML file: no script, font, picture or network access. It follows the reader's
+//! light or dark theme, and filters by severity with CSS alone.
 
 mod findings;
 mod text;
@@ -18,11 +18,11 @@ use crate::units::{dollars, head, listed, time, tokens};
 const STYLE: &str = include_str!("html/style.css");
 const TITLE_CHARS_MAX: usize = 120;
 const ERRORS_MAX: usize = 100;
-/// Sections that code writes into an answer; here the first is shown with the source lines, the second further down.
+/// Sections that code appends to an answer; here the first is shown with the source lines, the second further down.
 const LISTED_SECTION: &str = "## Per-File Findings";
 const COVERAGE_SECTION: &str = "## Coverage";
 
-/// Where a place in the sources is shown, by `file:line`.
+/// The anchor of each source location, by `file:line`.
 type Anchors = BTreeMap<String, String>;
 
 pub(crate) fn html(material: &Material<'_>) -> String {
@@ -58,7 +58,7 @@ pub(crate) fn html(material: &Material<'_>) -> String {
     page + "</main>\n<footer>Written by spelunk. Quotes were looked up in the sources; what a model concluded was not.</footer>\n</body>\n</html>\n"
 }
 
-/// How many findings there are of each severity, the gravest first.
+/// The number of findings per severity, most severe first.
 fn severities(report: &RunReport) -> Vec<(&'static str, usize)> {
     let count = |name: &'static str| {
         let n =
@@ -111,7 +111,7 @@ fn answer(report: &RunReport, anchors: &Anchors) -> String {
     format!("<section id=\"answer\" class=\"prose\">\n{}</section>\n", prose(&written, anchors))
 }
 
-/// An answer without what code wrote into it, and what code wrote about coverage. Only analysts' runs have such parts.
+/// Splits an answer into the model's text and the coverage section. Only analyst runs have sections written by code.
 fn written(report: &RunReport, text: &str) -> (String, String) {
     if report.view.tasks.is_none() {
         return (text.to_owned(), String::new());
@@ -205,7 +205,7 @@ fn coverage(material: &Material<'_>) -> String {
     )
 }
 
-/// What is known of analysts' tasks while there is no answer that tells it.
+/// The state of the analyst tasks while there is no answer.
 fn tasks(report: &RunReport) -> Vec<(&'static str, String)> {
     let coverage = &report.coverage;
     if coverage.tasks + coverage.units_recalled == 0 {

@@ -1,4 +1,4 @@
-//! The report as one JSON object: everything the other formats are made of.
+//! The report as one JSON object: all the data of the other formats.
 
 use serde_json::{Value, json};
 use spelunk_engine::{MergedFinding, RunReport};
@@ -12,7 +12,7 @@ pub(crate) fn json(report: &RunReport) -> String {
     format!("{:#}\n", value(report))
 }
 
-/// The same for a program that puts it into something larger.
+/// The report as a value, for embedding in a larger object.
 pub(crate) fn value(report: &RunReport) -> Value {
     let view = &report.view;
     let grounding = report.answer.as_ref().map(|answer| match answer.grounding {

@@ -1,4 +1,4 @@
-//! The report as Markdown: the question, what is known of the run, and the answer as it was written.
+//! The report as Markdown: the question, the facts of the run, and the answer as written.
 
 use spelunk_engine::{ReportCoverage, RunReport};
 use spelunk_types::{Strategy, iso_time};
@@ -55,7 +55,7 @@ fn cell(text: &str) -> String {
     head(text, QUESTION_CHARS_MAX).replace('|', "\\|")
 }
 
-/// Words of a document as code, whatever backticks they hold.
+/// A quote as inline code, whatever backticks it contains.
 fn quoted(quote: &str) -> String {
     if quote.contains('`') { format!("“{quote}”") } else { format!("`{quote}`") }
 }

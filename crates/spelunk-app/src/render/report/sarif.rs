@@ -9,9 +9,9 @@ use spelunk_types::{Found, Location, RunOutcome, Severity, iso_time};
 use super::{Excerpts, Material, severity_name};
 use crate::units::safe;
 
-/// As many as code hosts take.
+/// The maximum that code hosts accept.
 const RESULTS_MAX: usize = 25_000;
-/// Errors that are listed; all of them are in the JSON report.
+/// The maximum number of errors listed; the JSON report contains all of them.
 const NOTIFICATIONS_MAX: usize = 100;
 const MESSAGE_CHARS_MAX: usize = 1_000;
 
@@ -76,7 +76,7 @@ fn coverage(coverage: &ReportCoverage) -> Value {
     })
 }
 
-/// The types of findings, in the order of their names.
+/// The types of findings, sorted by name.
 fn rules(report: &RunReport) -> BTreeMap<String, Rule> {
     let mut rules: BTreeMap<String, Rule> = BTreeMap::new();
     for merged in &report.findings {
@@ -176,7 +176,7 @@ fn region(excerpts: &Excerpts, place: &Location) -> Value {
     region
 }
 
-/// The same finding has the same mark after lines were added above it.
+/// Stable when lines are added above the finding.
 fn fingerprint(merged: &MergedFinding, place: &Location) -> String {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let finding = &merged.finding;
@@ -185,7 +185,7 @@ fn fingerprint(merged: &MergedFinding, place: &Location) -> String {
     spelunk_journal::digest(whole.as_bytes()).as_str().chars().take(32).collect()
 }
 
-/// A relative reference: every byte that is not plain is written as a number.
+/// A relative URI reference: every byte that is not plain is percent-encoded.
 fn uri(path: &str) -> String {
     let mut uri = String::new();
     for byte in path.trim_start_matches('/').bytes() {

@@ -1,5 +1,5 @@
-//! The texts that an exported run takes along: answers, replies and code before prompts, each up to a limit and all
-//! together up to another. What does not fit is counted, so that the reader is told.
+//! The texts embedded in an exported run: answers, replies and code first, then prompts, with a limit per text and in
+//! total. Texts that do not fit are counted, so that the reader is told.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use spelunk_journal::{Blobs, Record};
 use spelunk_types::{BlobId, EventKind, Text};
 
-/// How much text may be taken along.
+/// The size limits for texts.
 pub(super) struct Room {
     pub(super) each_bytes_max: usize,
     pub(super) all_bytes_max: usize,
@@ -19,7 +19,7 @@ impl Default for Room {
     }
 }
 
-/// Texts by the name of their blob.
+/// Texts by blob id.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Texts {
     pub(super) kept: BTreeMap<String, String>,
@@ -29,7 +29,7 @@ pub(super) struct Texts {
     seen: BTreeSet<BlobId>,
 }
 
-/// Reads the texts that events name.
+/// Reads the texts that events reference.
 pub(super) fn gather(blobs: &Blobs, records: &[Record], room: &Room) -> Texts {
     let mut texts = Texts::default();
     let kinds = || {
@@ -56,7 +56,7 @@ pub(super) fn gather(blobs: &Blobs, records: &[Record], room: &Room) -> Texts {
     texts
 }
 
-/// Everything but prompts and the corpus: a reader of the file has no use for a copy of the documents.
+/// Everything but prompts and the corpus: the reader of the file needs no copy of the documents.
 fn spoken(kind: &EventKind) -> Vec<&BlobId> {
     if let EventKind::RunStarted { question, .. } = kind {
         return question.blob().into_iter().collect();
@@ -68,7 +68,7 @@ fn prompt(kind: &EventKind) -> Option<&Text> {
     if let EventKind::CallStarted { text, .. } = kind { Some(text) } else { None }
 }
 
-/// The blobs that the record of a prompt names.
+/// The blobs that a prompt record references.
 fn parts(record: &str) -> Vec<BlobId> {
     let record: Value = serde_json::from_str(record).unwrap_or_default();
     let messages = record["messages"].as_array().into_iter().flatten();
@@ -88,7 +88,7 @@ impl Texts {
         if !self.seen.insert(blob.clone()) {
             return;
         }
-        // A blob that is gone or damaged is one more that the file does not have.
+        // A missing or damaged blob counts as left out.
         let text = blobs.get(blob).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let bytes = text.as_ref().map_or(0, String::len);
         let fits =

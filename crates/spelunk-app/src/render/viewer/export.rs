@@ -1,5 +1,5 @@
-//! One run as one file: the viewer, the events, the texts they name and the source lines they point at. The file needs no
-//! server, and its policy lets nothing run but the script whose hash it names.
+//! One run as one file: the viewer, the events, the texts they reference and the source lines they cite. The file needs
+//! no server, and its content security policy allows only the script whose hash it names.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ use super::{BODY_MARK, HEAD_MARK, PAGE, STYLE, plan, script};
 use crate::render::report::Excerpts;
 use crate::render::report::json::value;
 
-/// What goes into the file.
+/// The content of the file.
 pub struct Exported<'a> {
     pub workspace: &'a Workspace,
     pub run: &'a RunId,
@@ -24,7 +24,7 @@ pub struct Exported<'a> {
     pub detector: &'a Detector,
 }
 
-/// The file, and how many texts were left out of it.
+/// The file, and the number of texts that were left out.
 pub fn exported(material: &Exported<'_>) -> Result<(String, u64), JournalError> {
     let Exported { workspace, run, report, excerpts, detector } = material;
     let records = workspace.read_journal(run)?;
@@ -44,8 +44,8 @@ pub fn exported(material: &Exported<'_>) -> Result<(String, u64), JournalError> 
     Ok((file(&data), texts.n_left_out))
 }
 
-/// An event as it is in the journal, without the checksum of its line, and without texts that were typed in: those are
-/// kept as they came, secrets and all, so that a run can be resumed.
+/// An event as in the journal, without the checksum of its line and without typed-in texts: the journal keeps those
+/// unredacted so that a run can be resumed.
 fn event_json(record: &Record) -> Value {
     let mut event = match record {
         Record::Known(event) => serde_json::to_value(event).unwrap_or_default(),
@@ -73,7 +73,7 @@ fn file(data: &Value) -> String {
     );
     let head =
         format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n<style>{STYLE}</style>");
-    // The script stands last, so that all it looks for is there.
+    // The script comes last, so that every element it looks up exists.
     let body = format!(
         "<script type=\"application/json\" id=\"exported\">{}</script>\n<script type=\"module\">{script}</script>",
         escaped(&data.to_string())
@@ -83,18 +83,19 @@ fn file(data: &Value) -> String {
     [before, &head, middle, &body, after].concat()
 }
 
-/// JSON that no HTML parser finds an end tag or a comment in: such a sign only ever stands in a string there.
+/// JSON in which no HTML parser finds an end tag or a comment: `<` can only occur inside a string there, so it can be
+/// escaped.
 fn escaped(json: &str) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// Our own script has no end tag in it; a test keeps it so. The newline of its end is part of what is hashed.
+/// Our own script contains no end tag; a test ensures it. The final newline is part of the hashed text.
 fn guarded(script: &str) -> String {
     debug_assert!(!script.contains("</script") && !script.contains("<!--"));
     script.to_owned()
 }
 
-/// The hash by which a policy knows an element.
+/// The hash of an element, as used in a content security policy.
 fn hash(text: &str) -> String {
     STANDARD.encode(Sha256::digest(text.as_bytes()))
 }
@@ -115,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_hash_is_what_browsers_compute() {
-        // The example of the specification.
+        // The example from the specification.
         assert_eq!(hash("alert('Hello, world.');"), "qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng=");
     }
 }

@@ -1,5 +1,5 @@
-//! The documents of a run and how far each was read, for the treemap: folded from the journal alone, because the sources
-//! may be gone.
+//! The documents of a run and how far each was read, for the treemap. Folded from the journal alone, because the
+//! sources may be gone.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use spelunk_context::Detector;
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{AnalystReport, Event, EventKind, FrameId, FrameOutcome, RunId, Strategy};
 
-/// A browser has to lay them all out.
+/// A limit, because a browser has to lay them all out.
 const DOCUMENTS_MAX: usize = 20_000;
 
-/// How far a document was read. Of several the last one in this order is told.
+/// How far a document was read. If a document has several states, the last one in this order wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reading {
     Recalled,
@@ -33,9 +33,9 @@ impl Reading {
 
 #[derive(Default)]
 struct Fold {
-    /// Name and bytes, in the order of the corpus.
+    /// Name and size, in corpus order.
     documents: Vec<(String, u64)>,
-    /// What each task is about, and how it stands.
+    /// The documents and the state of each task.
     tasks: BTreeMap<FrameId, (Vec<String>, Reading)>,
     recalled: Vec<AnalystReport>,
     types: BTreeMap<String, String>,
@@ -43,7 +43,7 @@ struct Fold {
     is_over: bool,
 }
 
-/// `{documents: [{path, bytes, type, tasks, state}], cut}`. The state is `none` where no task was given out.
+/// `{documents: [{path, bytes, type, tasks, state}], cut}`. The state is `none` if there are no tasks.
 pub fn plan(workspace: &Workspace, run: &RunId, detector: &Detector) -> Result<Value, JournalError> {
     let blobs = workspace.blobs();
     let mut fold = Fold::default();
@@ -131,14 +131,14 @@ impl Fold {
     }
 }
 
-/// The type that the name of a document says, where nobody has read it yet.
+/// The type implied by a document's name, if it has not been read yet.
 fn by_name(detector: &Detector, path: &str) -> String {
     let detected = detector.detect(path, "");
     let own = detected.custom.as_ref().map(|custom| custom.name.clone());
     own.unwrap_or_else(|| detected.content_type.name().to_owned())
 }
 
-/// The lines of a corpus record: digest, bytes, name.
+/// Parses the lines of a corpus record: digest, bytes, name.
 fn listed(text: &str) -> Vec<(String, u64)> {
     let document = |line: &str| {
         let (_, rest) = line.split_once(' ')?;
@@ -148,7 +148,7 @@ fn listed(text: &str) -> Vec<(String, u64)> {
     text.lines().filter_map(document).collect()
 }
 
-/// The documents that an analyst's note names: ``Part 1 of 3 of `a.log`: …``, or a line `--- FILE 1: a.py (20 lines) ---`
+/// The documents named in an analyst's note: ``Part 1 of 3 of `a.log`: …``, or a line `--- FILE 1: a.py (20 lines) ---`
 /// for each.
 fn names_of(note: &str) -> Vec<String> {
     let of_batch = |line: &str| {

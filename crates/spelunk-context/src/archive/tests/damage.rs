@@ -91,7 +91,7 @@ fn an_entry_whose_bytes_were_changed_is_left_out() {
 #[test]
 fn of_a_tar_that_was_cut_short_the_whole_entries_are_kept() {
     let tar = tarred(&ENTRIES);
-    // Two entries of a header and a block each, and the third one's header.
+    // Two entries of a header and a block each, then the header of the third.
     check(
         "x.tar",
         &tar[..5 * 512 + 2],

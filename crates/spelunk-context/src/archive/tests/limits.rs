@@ -3,7 +3,7 @@ use super::*;
 const SMALL: UnpackLimits =
     UnpackLimits { bytes_max: 10_000, entries_max: 4, ratio_max: 20, ratio_bytes_min: 1000 };
 
-/// The relative names that were unpacked, then what was left out, under small limits.
+/// The relative names that were unpacked, then what was skipped, under small limits.
 #[track_caller]
 fn check_small(name: &str, bytes: &[u8], expected: &expect_test::Expect) {
     let root = tree(&[]);
@@ -30,7 +30,7 @@ fn check_small(name: &str, bytes: &[u8], expected: &expect_test::Expect) {
     expected.assert_eq(&listed);
 }
 
-/// Text that does not pack well.
+/// Text that does not compress well.
 fn noise(n_bytes: usize) -> String {
     let mut state = 1_u32;
     let mut next = || {

@@ -1,4 +1,4 @@
-//! How text that is extracted on request enters a corpus.
+//! How text extracted on request becomes part of a corpus.
 
 use super::*;
 use crate::testing::tree;

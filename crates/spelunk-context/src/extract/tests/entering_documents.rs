@@ -1,4 +1,4 @@
-//! How documents that are not text enter a corpus.
+//! How documents that are not text become part of a corpus.
 
 use expect_test::expect;
 

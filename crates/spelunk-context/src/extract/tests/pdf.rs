@@ -1,6 +1,6 @@
 use super::*;
 
-/// A PDF of these objects, the first of which is the catalog, with a correct table of where they are.
+/// A PDF of these objects, of which the first is the catalog, with a correct cross-reference table.
 fn assemble(objects: &[String], trailer: &str) -> Vec<u8> {
     let mut pdf = "%PDF-1.4\n".to_owned();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
@@ -16,13 +16,13 @@ fn assemble(objects: &[String], trailer: &str) -> Vec<u8> {
     pdf.into_bytes()
 }
 
-/// A PDF with a page for each of these contents, all in one Latin font.
+/// A PDF with one page per content, all in one Latin font.
 pub(crate) fn pdf(pages: &[&str]) -> Vec<u8> {
     let stream = |content: &&str| format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len());
     pdf_of(&pages.iter().map(stream).collect::<Vec<_>>())
 }
 
-/// The same with streams that are written out.
+/// The same with complete streams.
 fn pdf_of(streams: &[String]) -> Vec<u8> {
     let kids: Vec<String> = (0..streams.len()).map(|idx| format!("{} 0 R", 4 + idx * 2)).collect();
     let mut objects = vec![
@@ -71,7 +71,7 @@ fn letters_beyond_ascii_are_read_by_the_encoding_of_the_font() {
     check_pdf(&["BT /F1 12 Tf (caf\\351 \\200) Tj <4142> Tj ET"], "café €AB\n\n");
 }
 
-/// A page that draws the form `X`, which is given with its own entries.
+/// A page that draws the form `X`, given with its own entries.
 fn pdf_with_form(entries: &str, content: &str) -> Vec<u8> {
     let page = "BT /F1 12 Tf (page) Tj ET /X Do";
     let objects = [

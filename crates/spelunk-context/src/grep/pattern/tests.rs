@@ -1,4 +1,4 @@
-//! What may be searched for, and how a wrong pattern is shown.
+//! Which patterns are accepted, and how an invalid one is shown.
 
 use std::time::{Duration, Instant};
 
@@ -126,6 +126,6 @@ fn patterns_that_blow_up_elsewhere_are_linear_here() {
     for pattern in ["(a+)+$b", "(a|a)*b", "(a*)*c", "(x+x+)+y", "(.*)*=(.*)*=(.*)*!"] {
         assert_eq!(matching(pattern, &text), [""; 0]);
     }
-    // Backtracking would take longer than the universe is old.
+    // Backtracking would take longer than the age of the universe.
     assert!(begun.elapsed() < Duration::from_secs(20));
 }

@@ -1,4 +1,4 @@
-//! Places in a veiled line, and secrets that meet.
+//! Offsets in masked text, and adjacent secrets.
 #![expect(clippy::single_range_in_vec_init, reason = "a line may have one secret")]
 
 use super::*;

@@ -1,4 +1,4 @@
-//! Lines cut around their first match.
+//! Lines truncated around their first match.
 #![expect(clippy::single_range_in_vec_init, reason = "a line may have one match")]
 
 use super::cut_around;

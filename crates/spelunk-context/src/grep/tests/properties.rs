@@ -1,4 +1,4 @@
-//! Searching against looking at every line, however the text is cut into units.
+//! Compares a search with checking every line, however the text is divided into units.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -14,7 +14,7 @@ use crate::reader::split_lines;
 const PATTERNS: [&str; 14] =
     ["a", "ab", "^a", "b$", "a.*b", r"\bb", "^$", "x*", r"\Aa", "[^a]b", "(a|bb)+c?", "ä", r"a\b", r"b\s*\z"];
 
-/// Text of few letters, so that patterns match now and then; some lines end in `\r\n`.
+/// Text of few letters, so that patterns sometimes match; some lines end with `\r\n`.
 fn any_text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         6 => "[ab cxä]{1,6}",
@@ -36,7 +36,7 @@ fn any_sizes() -> impl Strategy<Value = Sizes> {
     })
 }
 
-/// The numbers and texts of all lines that match.
+/// The numbers and texts of all matching lines.
 fn naive(text: &str, query: &GrepQuery) -> Vec<(u64, String)> {
     let pattern = Pattern::compile(query).unwrap();
     let lines = split_lines(text).enumerate().filter(|(_, line)| pattern.find(line.as_bytes()).is_some());
@@ -44,7 +44,7 @@ fn naive(text: &str, query: &GrepQuery) -> Vec<(u64, String)> {
 }
 
 proptest! {
-    /// A text in memory is searched where it lies, and gives what a reader gives.
+    /// A text in memory is searched in place, and gives the same result as a reader.
     #[test]
     fn a_text_in_memory_is_searched_like_a_document(
         text in any_text(), pattern in prop::sample::select(PATTERNS.to_vec()),

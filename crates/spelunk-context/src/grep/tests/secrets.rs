@@ -1,4 +1,4 @@
-//! What a search tells of secrets: nothing. Two texts that differ in nothing but a secret cannot be told apart.
+//! A search reveals nothing about secrets. Two texts that differ only in a secret are indistinguishable.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -30,7 +30,7 @@ fn no_part_of_a_secret_is_found_shown_or_counted() {
         let begin = TOKEN.get(..end).unwrap();
         let guess = GrepQuery { literal: true, ..GrepQuery::new(begin) };
         assert_eq!(grep(&text, &guess).n_matches, 0, "{}", guess.pattern);
-        // A guess that would make the line vanish if it were right tells as much as one that would make it appear.
+        // A correct guess that makes the line disappear would reveal as much as one that makes it appear.
         let optional = format!("token = ({begin})?");
         assert_eq!(counted(&text, &optional), 1, "{optional}");
     }
@@ -87,7 +87,7 @@ fn the_head_of_a_key_is_seen_as_far_as_it_reaches() {
             format!("first\n-----BEGIN PRIVATE KEY-----\n{}needle{KEY_LINE}\n{}", lines(n_between), lines(5));
         let reader = Reader::of_bytes("text", text.clone().into_bytes().into());
         let shown = reader.load(u64::MAX).unwrap();
-        // A key that has no end is taken for one as far as a rule reaches.
+        // A key without an end counts as a key as far as a rule reaches.
         let n_shown = |word: &str| shown.lines().filter(|line| line.contains(word)).count() as u64;
         assert_eq!((n_shown("needle"), n_shown("MIIE") > 0), (u64::from(n_between == 400), n_between == 400));
         assert_eq!((counted(&text, "needle"), counted(&text, "MIIE")), (n_shown("needle"), n_shown("MIIE")));
@@ -110,7 +110,7 @@ fn a_view_keeps_back_what_its_documents_do() {
     assert_eq!((found, report.n_matches), (vec![("b", 1)], 1));
 }
 
-/// Two secrets of the same form that have nothing in common; the last pair is as long as one another.
+/// Two secrets of the same form with nothing in common; those of the last pair have the same length.
 const PAIRS: [(&str, &str); 4] = [
     (TOKEN, "ghp_b3TqW9zXk1LmP5vR7nYc2HdJ8gFsA4uEo6iKxQwZtUv"),
     ("password=!h7Q-k2Zp9w", "password=k2Zp9w-h7Q?long-Er7"),
@@ -145,7 +145,7 @@ const PATTERNS: [&str; 24] = [
     r"\b[a-z0-9]{9}\b",
 ];
 
-/// The report without what may tell sizes apart.
+/// The report without anything that depends on sizes.
 fn told(text: &str, query: &CompiledQuery, sizes: Sizes) -> GrepReport {
     let reader = Reader::of_bytes("text", text.as_bytes().into());
     let report = reader.grep_with(query, &AtomicBool::new(false), sizes).unwrap();
@@ -177,7 +177,7 @@ proptest! {
     ) {
         let with = |secret: &str| pieces.iter().map(|piece| if *piece == "S" { secret } else { piece }).collect::<String>();
         let (one, other) = (with(pair.0), with(pair.1));
-        // Where two secrets touch, or a letter stands before one, it may be no secret: then there is nothing to keep.
+        // Where two secrets touch, or a letter precedes one, it may not be a secret: then there is nothing to hide.
         let n_secrets = |text: &str| find_secrets(text).len();
         prop_assume!(n_secrets(&one) == n_secrets(&other) && n_secrets(&one) == pieces.iter().filter(|piece| **piece == "S").count());
         let extent = if is_first { Extent::FirstMatches } else { Extent::Whole };
@@ -187,7 +187,7 @@ proptest! {
             prop_assert_eq!(told(&one, &query, sizes), told(&other, &query, sizes));
         }
         if pair.0.len() == pair.1.len() {
-            // A line in pieces is cut by its bytes, so only secrets of one length are cut alike.
+            // A line in pieces is cut by bytes, so only secrets of equal length are cut alike.
             let pieces = Sizes { line_bytes_max: 20, overlap_bytes: 10, ..small };
             prop_assert_eq!(told(&one, &query, pieces), told(&other, &query, pieces));
         }

@@ -44,14 +44,14 @@ fn stage(name: &str, text: &str, segment_bytes_max: u64) -> Stage {
 }
 
 impl Stage {
-    /// The text that the spans of a chunk count in, as an analyst is given it.
+    /// The text that the spans of a chunk refer to, as an analyst gets it.
     fn text(&self, chunk: &Chunk) -> String {
         let document = self.view.documents().next().unwrap();
         self.view.read_part(document, chunk.segment.as_ref()).unwrap()
     }
 
-    /// The own text of all chunks in their order, with the blanks that nobody has to read. Asserts that nothing else is left
-    /// out, that nothing is given twice, and that lines are those of the document.
+    /// The text of all chunks in order, with the whitespace that was left out. Asserts that nothing else is missing,
+    /// that nothing is repeated, and that lines are those of the document.
     fn joined(&self) -> String {
         let document = self.view.documents().next().unwrap();
         let reader = Reader::of_document(&self.view, document).unwrap();
@@ -89,7 +89,7 @@ impl Stage {
         joined
     }
 
-    /// What analysts read, a block for each chunk.
+    /// What analysts read, one block per chunk.
     fn rendered(&self) -> String {
         let block = |chunk: &Chunk| {
             let segment = &chunk.segment.as_ref().unwrap().bytes;
@@ -104,7 +104,7 @@ impl Stage {
     }
 }
 
-/// A text so many times, with numbers from 1.
+/// A text repeated with numbers from 1.
 fn numbered(n: usize, text: &str) -> String {
     (1..=n).map(|n| text.replace('#', &n.to_string())).collect()
 }

@@ -1,4 +1,4 @@
-//! Files that are opened as the text a person sees in them.
+//! Files that are opened as their readable text.
 
 use expect_test::expect;
 
@@ -9,12 +9,12 @@ use crate::testing::{put, tree};
 const ENTRIES: [(&str, &str); 4] =
     [("b.md", "# B\nlast"), ("a/x.txt", "first\n"), ("a/.env", "KEY=1\n"), ("c.html", "<h1>Page</h1>")];
 
-/// A file of that name with these bytes, opened.
+/// Opens a file with this name and these bytes.
 fn opened(name: &str, bytes: &[u8], allow_secrets: bool) -> Derived {
     let root = tree(&[]);
     put(root.path(), name, bytes);
     let derived = Reader::open_derived(&root.path().join(name), allow_secrets).unwrap();
-    // Read while the file is there: a reader of a file that is gone is stale.
+    // Read while the file exists: a reader of a removed file is stale.
     let text = derived.reader.load(u64::MAX).unwrap();
     Derived { reader: Reader::of_bytes(name, text.into_bytes().into()), ..derived }
 }

@@ -1,4 +1,4 @@
-//! The messages that no other test shows.
+//! Messages that no other test covers.
 
 use super::ReadError;
 use crate::Reader;

@@ -1,4 +1,4 @@
-//! No secret leaves, however the text around it is cut.
+//! No secret leaks, however the text around it is cut.
 
 use super::Left;
 use crate::Reader;

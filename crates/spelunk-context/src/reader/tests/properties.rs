@@ -1,4 +1,4 @@
-//! Reading against the simplest implementation of the same, over any bytes.
+//! Compares a reader with the simplest implementation, over arbitrary bytes.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ fn reader(bytes: &[u8]) -> Reader {
     Reader::of_bytes("any", bytes.into()).with_redaction(false)
 }
 
-/// Bytes with many line ends, marks and broken characters.
+/// Bytes with many line ends, marks and invalid characters.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         3 => Just(b"\n".to_vec()),

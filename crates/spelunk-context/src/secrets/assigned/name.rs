@@ -1,22 +1,22 @@
-//! Names that say that their value is secret.
+//! Names that mark their value as secret.
 
 use std::ops::Range;
 
 use super::NAME_BYTES_MAX;
 
-/// How surely a name says so.
+/// How strongly a name indicates a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strength {
-    /// `password`: whatever is given to it.
+    /// `password`: whatever is assigned to it.
     Strong,
-    /// `token`: parsers have tokens, too, so the value has to look drawn at random.
+    /// `token`: parsers have tokens too, so the value must look random.
     Weak,
 }
 
 pub(super) struct Name;
 
 impl Name {
-    /// Where the name around a keyword stands.
+    /// The range of the name around a keyword.
     pub(super) fn place(line: &[u8], at: usize) -> Range<usize> {
         let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let before = line[..at].iter().rev().take(NAME_BYTES_MAX).take_while(is_part).count();
@@ -24,7 +24,7 @@ impl Name {
         at - before..at + behind
     }
 
-    /// What the name says; nothing if it does not end in a word for secrets.
+    /// The strength of the name; `None` if it does not end with a word for secrets.
     pub(super) fn strength(name: &[u8]) -> Option<Strength> {
         let words = words(name);
         let n_kept = words.iter().rposition(|word| !QUALIFIERS.contains(&word.as_str()))? + 1;
@@ -41,7 +41,7 @@ impl Name {
     }
 }
 
-/// Ends of a last word that say secret; `dbpassword` is one word.
+/// Suffixes of the last word that indicate a secret; `dbpassword` is one word.
 const STRONG: [&str; 17] = [
     "password",
     "passwd",
@@ -62,7 +62,7 @@ const STRONG: [&str; 17] = [
     "accountkey",
 ];
 
-/// What makes a key secret.
+/// Words that make a key a secret.
 const KEYS: [&str; 13] = [
     "api",
     "access",
@@ -81,7 +81,7 @@ const KEYS: [&str; 13] = [
 
 const WEAK: [&str; 5] = ["auth", "credential", "credentials", "jwt", "pass"];
 
-/// Words behind a name for a secret that do not change what it is.
+/// Words after a name for a secret that do not change its meaning.
 const QUALIFIERS: [&str; 24] = [
     "value",
     "val",
@@ -109,7 +109,7 @@ const QUALIFIERS: [&str; 24] = [
     "2",
 ];
 
-/// The words of a name, lower case: `DB_PASS`, `spring.db.password`, `apiKey`. Only the last few matter.
+/// The words of a name in lower case: `DB_PASS`, `spring.db.password`, `apiKey`. Only the last few matter.
 fn words(name: &[u8]) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = b'_';

@@ -1,29 +1,29 @@
-//! Where the value of a name stands, and how it is written.
+//! Locates the value of a name, and classifies its notation.
 
 use std::ops::Range;
 
 use super::{BLANKS_MAX, VALUE_BYTES_MAX};
 
-/// How a value is written.
+/// The notation of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
     /// In quotes, or between the tags of an element: data.
     Quoted,
-    /// Without quotes or blanks, as only shells, environments, addresses and connection strings have it: data.
+    /// Without quotes or blanks, as in shells, environments, URLs and connection strings: data.
     Tight,
     /// Without quotes, to the end of its line: data, or code without a semicolon.
     Bare,
-    /// Without quotes, with more behind it; or in quotes within a call.
+    /// Without quotes, with more text after it; or in quotes within a call.
     Code,
-    /// In quotes, next to the name in quotes.
+    /// In quotes, next to the quoted name.
     Listed,
 }
 
-/// The value of the name at `name`, if one is given to it. `line` ends where the line does.
+/// The value assigned to the name at `name`, if any. `line` ends where the line does.
 pub(super) fn value_at(line: &[u8], name: &Range<usize>) -> Option<(Range<usize>, Written)> {
     let before = name.start.checked_sub(1).map(|at| line[at]);
     if before == Some(b'/') {
-        // The last part of a path.
+        // It is the last part of a path.
         return None;
     }
     let rest = &line[name.end..];
@@ -65,14 +65,14 @@ pub(super) fn value_at(line: &[u8], name: &Range<usize>) -> Option<(Range<usize>
     if is_tight && blanks == 0 && (is_upper || is_flag || is_parameter) {
         return bare(line, at, Written::Tight);
     }
-    // A member in quotes has values in quotes.
+    // A quoted member has quoted values.
     if is_quoted { None } else { bare(line, at, Written::Bare) }
 }
 
-/// Escapes before a quote, where one text stands in another.
+/// Escapes before a quote, in a string nested in another.
 const ESCAPES_MAX: usize = 3;
 
-/// What stands between a name and its value.
+/// The sign between a name and its value.
 enum Sign {
     Is(usize),
     /// A comma: arguments of a call, or just a list.
@@ -116,7 +116,7 @@ fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
-/// What stands behind an option of a command.
+/// The argument of a command-line option.
 fn argument(line: &[u8], at: usize) -> Option<(Range<usize>, Written)> {
     if let Some(found) = string(line, at) {
         return found;
@@ -131,7 +131,8 @@ fn element(line: &[u8], at: usize) -> Option<(Range<usize>, Written)> {
     line[at + length..].starts_with(b"</").then_some((at..at + length, Written::Quoted))
 }
 
-/// What is in quotes here; `Some(None)` if a quote is not closed on its line. A letter before the quote is part of it.
+/// The quoted string here; `Some(None)` if the quote is not closed on its line. A letter before the quote is part of
+/// it.
 #[expect(clippy::option_option, reason = "no string, and one that does not end, are two things")]
 fn string(line: &[u8], at: usize) -> Option<Option<(Range<usize>, Written)>> {
     let prefix = line[at..].iter().take(2).take_while(|byte| b"bBrRuUL@".contains(byte)).count();
@@ -146,14 +147,14 @@ fn string(line: &[u8], at: usize) -> Option<Option<(Range<usize>, Written)>> {
             Some(byte) if *byte == quote && escapes <= n_escapes => {
                 return Some(Some((start..end, Written::Quoted)));
             }
-            // An escaped quote, or an escape of something else.
+            // An escaped quote, or another escape.
             Some(_) | None => end += escapes + 1,
         }
     }
     Some(None)
 }
 
-/// Where a string begins behind `: &str =` or `: Optional[str] =`.
+/// The start of the string after `: &str =` or `: Optional[str] =`.
 fn behind_type(line: &[u8], at: usize) -> Option<usize> {
     const TYPE_BYTES_MAX: usize = 48;
     let is_type = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_&'<>[]:.|?* ".contains(byte);
@@ -163,7 +164,7 @@ fn behind_type(line: &[u8], at: usize) -> Option<usize> {
     line.get(at).is_some_and(|byte| is_quote(*byte)).then_some(at)
 }
 
-/// Where a string begins in `String::from("…")`.
+/// The start of the string in `String::from("…")`.
 fn within_call(line: &[u8], at: usize) -> Option<usize> {
     const CALL_BYTES_MAX: usize = 48;
     let is_path = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.:!".contains(byte);
@@ -199,14 +200,14 @@ fn bare(line: &[u8], at: usize, written: Written) -> Option<(Range<usize>, Writt
     if is_last {
         return Some((value, Written::Bare));
     }
-    // Brackets of code around it are not part of it.
+    // Enclosing brackets of code are not part of it.
     let is_outside = |byte: &&u8| !b"()[]{}".contains(byte);
     let length = line[value].iter().take_while(is_outside).count();
     let is_called = line.get(at + length).is_some_and(|byte| b"([".contains(byte));
     (!is_called).then_some((at..at + length, Written::Code))
 }
 
-/// Whether a value is an expression: a path of names, perhaps called or indexed.
+/// Whether a value is an expression: a path of names, possibly called or indexed.
 fn is_expression(value: &[u8]) -> bool {
     let name_bytes =
         value.iter().take_while(|byte| byte.is_ascii_alphabetic() || b"_.:!".contains(byte)).count();

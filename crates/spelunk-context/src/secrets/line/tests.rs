@@ -1,4 +1,4 @@
-//! Secrets line by line against secrets in the whole text.
+//! Compares secrets found line by line with those found in the whole text.
 #![expect(clippy::single_range_in_vec_init, reason = "a line may have one secret")]
 
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ const PIECES: [&str; 22] = [
     "x_",
 ];
 
-/// What the whole text says of each byte, and what its lines and its keys say.
+/// Compares the result for each byte of the whole text with the results for its lines and keys.
 fn check(text: &str) -> Result<(), TestCaseError> {
     let mut expected = vec![false; text.len()];
     for span in find_secrets(text) {

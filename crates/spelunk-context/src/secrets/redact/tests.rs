@@ -3,8 +3,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::REDACT_REACH_BYTES;
 
-/// Letters and digits that look drawn at random; the same for the same seed. Made here so that no real-looking token
-/// stands in the source.
+/// Letters and digits that look random, deterministic per seed. Generated so that the source contains no real-looking
+/// token.
 fn noise(alphabet: &str, length: usize, seed: u32) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
     let mut state = seed;
@@ -28,7 +28,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(redact(text).0, expected, "{text}");
 }
 
-/// The token alone, in quotes and in a sentence is replaced.
+/// Checks that the token is replaced by itself, in quotes and in a sentence.
 #[track_caller]
 fn check_token(token: &str, rule: &str) {
     check(token, &format!("[secret:{rule}]"));
@@ -246,7 +246,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    // The promise that readers of a part of a text rely on.
+    // The guarantee that readers of part of a text rely on.
     #[test]
     fn what_is_found_depends_on_nothing_out_of_reach(
         before in proptest::collection::vec(fragment(), 0..12),

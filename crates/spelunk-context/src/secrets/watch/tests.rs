@@ -8,7 +8,7 @@ fn watched(pieces: &[&[u8]]) -> SecretTally {
     watch.finish()
 }
 
-/// Tokens on lines 3, 1003 and 2003, in a text longer than a rule can reach, so that most of it is let go of.
+/// Tokens on lines 3, 1003 and 2003, in a text longer than a rule can reach, so that most of it is dropped.
 fn long_text() -> String {
     let filler = "nothing to see on this line, move on\n";
     let token = format!("k=ghp_{}\n", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A");
@@ -41,7 +41,7 @@ fn utf16_is_watched_as_text() {
     bytes.extend(format!("😀{}", long_text()).encode_utf16().flat_map(u16::to_le_bytes));
     for length in [1, 3, 4096, 1_000_000] {
         let pieces: Vec<&[u8]> = bytes.chunks(length).collect();
-        // The mark decides, so it must come in one piece; files are read in large ones.
+        // The mark decides, so it must arrive in one piece; files are read in large ones.
         let pieces =
             if length < 2 { [vec![&bytes[..2]], bytes[2..].chunks(1).collect()].concat() } else { pieces };
         assert_eq!(watched(&pieces), expected(), "{length}");

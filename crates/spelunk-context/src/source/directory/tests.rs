@@ -136,7 +136,7 @@ fn names_that_are_not_utf8_or_hold_newlines_are_documents_like_any_other() {
     assert_eq!(texts, expected.map(|(name, text)| (name, text.to_owned())));
 }
 
-// Root reads everything, so under root the permission bits prove nothing; the mapping is tested in `error`.
+// Root can read everything, so permission bits prove nothing when run as root; the mapping is tested in `error`.
 #[cfg(unix)]
 #[test]
 fn what_may_not_be_read_is_counted_and_the_walk_goes_on() {
@@ -171,8 +171,8 @@ fn a_directory_of_a_thousand_levels_is_walked_without_recursion() {
     assert_eq!(names(&scan(&[root.path()]).unwrap()), format!("{deep}a.txt\n"));
 }
 
-// Binds for root too, unlike permission bits. The path is too long to create in one go, so one half is moved
-// into the other.
+// Also affects root, unlike permission bits. The path is too long to create at once, so one half is moved into the
+// other.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_directory_whose_path_is_too_long_to_open_is_counted_and_the_walk_goes_on() {

@@ -12,7 +12,7 @@ fn words(globs: &str) -> Vec<String> {
     globs.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The names that are left of one tree under these globs, in one line.
+/// The names in one tree that these globs keep, on one line.
 #[track_caller]
 fn check(include: &str, exclude: &str, expected: &str) {
     let root = tree(&[

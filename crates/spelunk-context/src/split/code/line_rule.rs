@@ -1,5 +1,5 @@
-//! Definitions by how lines begin, for languages without a grammar: a keyword at the margin begins a definition, one
-//! that is indented once begins a member. Comments and attributes directly above belong to what follows.
+//! Finds definitions by how lines begin, for languages without a grammar: a keyword at the margin begins a definition,
+//! one indented once begins a member. Comments and attributes directly above belong to what follows.
 
 use super::Place;
 use crate::lines::{is_blank, lines};

@@ -1,17 +1,17 @@
-//! The prelude of a file of code: its imports, which every chunk needs to be understood. Shebang, licence, comments
-//! and docstring may stand before them and are not part of it.
+//! The prelude of a code file: its imports, which every chunk needs to be understood. Shebang, licence, comments and
+//! docstring may precede them and are not part of it.
 
 use std::ops::Range;
 
 use crate::lines::{is_blank, lines};
 
-/// Lines that are looked at.
+/// Lines that are examined.
 const LOOK_LINES_MAX: usize = 1000;
 
-/// Lines of a prelude; later imports are not carried along.
+/// The maximum number of lines; later imports are left out.
 const PRELUDE_LINES_MAX: usize = 100;
 
-/// The span of the imports, whole lines; none if there are none.
+/// The span of the imports in whole lines, if there are any.
 pub(in crate::split) fn prelude_of(text: &str, bytes_max: usize) -> Option<Range<usize>> {
     let mut inside = Inside::Nothing;
     let mut prelude: Option<Range<usize>> = None;
@@ -45,13 +45,13 @@ pub(in crate::split) fn prelude_of(text: &str, bytes_max: usize) -> Option<Range
     prelude.filter(|range| !range.is_empty())
 }
 
-/// What a line is in the middle of.
+/// What a line continues.
 #[derive(Clone, Copy)]
 enum Inside {
     Nothing,
-    /// Until this closes it.
+    /// A comment, until this closes it.
     Comment(&'static [u8]),
-    /// With so many brackets open.
+    /// An import, with this many brackets open.
     Import {
         depth: i64,
     },
@@ -101,7 +101,7 @@ fn begins_import(bare: &[u8]) -> bool {
     is_binding && (contains(bare, b"require(") || contains(bare, b"require \"") || contains(bare, b"import("))
 }
 
-/// The end of a comment or docstring that begins here and does not end here.
+/// The terminator of a comment or docstring that begins on this line and does not end on it.
 fn opens_comment(bare: &[u8]) -> Option<&'static [u8]> {
     const PAIRS: [(&[u8], &[u8]); 9] = [
         (b"/*", b"*/"),
@@ -119,7 +119,7 @@ fn opens_comment(bare: &[u8]) -> Option<&'static [u8]> {
     (!contains(rest, close)).then_some(*close)
 }
 
-/// Comments and other lines that may stand before or between imports.
+/// Comments and other lines that may precede or separate imports.
 fn is_passed_over(bare: &[u8]) -> bool {
     const STARTS: [&[u8]; 15] = [
         b"#",

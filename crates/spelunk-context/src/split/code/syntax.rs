@@ -1,6 +1,6 @@
-//! Definitions by parsing with tree-sitter. What stands at the top of a file can be cut apart best, then the members of
-//! what is long, then the statements of a long function. Repairing text that is no code takes the parser a hundred times
-//! as long as reading code, so a file that is large or does not look like code is left to the line rule.
+//! Finds definitions by parsing with tree-sitter. The best cuts are between top-level items, then between members of
+//! long ones, then between statements of a long function. Repairing text that is not code takes the parser a hundred
+//! times as long as reading code, so large files and those that do not look like code are left to the line rule.
 
 use std::ops::ControlFlow;
 
@@ -15,17 +15,17 @@ use crate::kind::Language;
 use crate::lines::lines;
 use crate::pack::Strength;
 
-/// Files larger than this are generated, or data.
+/// Larger files are generated, or data.
 const PARSED_BYTES_MAX: usize = 512 * 1024;
 
-/// The longest text with mistakes in it that is parsed in this process: a hostile one takes ten thousand times as much
-/// memory.
+/// The longest text with syntax errors that is parsed in this process: a hostile one takes ten thousand times its size
+/// in memory.
 const BROKEN_BYTES_MAX: usize = 8 * 1024;
 
-/// Lines longer than this were written by a machine, and hold nothing that begins a line.
+/// Longer lines are machine-generated, and contain nothing that begins a line.
 const LINE_BYTES_MAX: usize = 2000;
 
-/// Only what is longer than this is looked into.
+/// Only longer nodes are descended into.
 const LONG_LINES: usize = 8;
 
 /// How deep members are looked for.
@@ -45,7 +45,7 @@ pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
 fn places_of(tree: &Tree, text: &str) -> Vec<Place> {
     let mut walk = Walk { text: text.as_bytes(), places: Vec::new() };
     let mut todo = vec![(tree.root_node(), Context::Top, 0)];
-    // Nodes are visited once each; only nested ones are added, and not below `DEPTH_MAX`.
+    // Each node is visited once; only nested nodes are added, and not below `DEPTH_MAX`.
     while let Some((node, context, depth)) = todo.pop() {
         walk.visit(node, context, depth, &mut todo);
     }
@@ -57,7 +57,7 @@ pub(crate) fn has_grammar(language: Language) -> bool {
     grammar(language).is_some()
 }
 
-/// The grammar by the name of its language, as a worker is told it.
+/// The grammar by the name of its language, as sent to a worker process.
 fn grammar_of_name(name: &str) -> Option<tree_sitter::Language> {
     PARSED.into_iter().find(|language| language.name() == name).and_then(grammar)
 }
@@ -116,16 +116,16 @@ fn grammar(language: Language) -> Option<tree_sitter::Language> {
     })
 }
 
-/// What came of parsing a text.
+/// The result of parsing a text.
 enum Parsed {
     Tree(Tree),
-    /// There are mistakes in it, and it is long: repairing them may take more than a process has.
+    /// It has syntax errors and is long: repairing them may exhaust the process.
     Broken,
     /// It is so broken that repairing it takes too long.
     Nothing,
 }
 
-/// Parses a text here. One with mistakes is parsed to the end only if it is short.
+/// Parses a text in this process. One with syntax errors is parsed to the end only if it is short.
 fn parse(text: &str, grammar: &tree_sitter::Language) -> Parsed {
     let mut is_broken = false;
     let tree = parse_until(text, grammar, |state| {
@@ -169,12 +169,12 @@ fn parse_until(
     parser.parse_with_options(&mut read, None, Some(options))
 }
 
-/// What a node's children are.
+/// The kind of a node's children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context {
-    /// Parts of the file.
+    /// Top-level items of the file.
     Top,
-    /// Members of something.
+    /// Members of an item.
     Members,
     /// Statements of a function.
     Function,
@@ -198,7 +198,7 @@ impl Walk<'_> {
             "token_tree_pattern" => return,
             _ => {}
         }
-        // Comments and attributes that touch what follows belong to it.
+        // Comments and attributes directly above an item belong to it.
         let mut above: Option<(usize, usize)> = None;
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
@@ -225,8 +225,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What stands in a call of a Rust macro is not parsed: definitions are told by their first words, at the
-    /// indentation of what stands there first.
+    /// The arguments of a Rust macro are not parsed: definitions are recognised by their first words, at the
+    /// indentation of the first one.
     fn visit_tokens<'n>(&mut self, node: Node<'n>, depth: usize, todo: &mut Vec<(Node<'n>, Context, usize)>) {
         let mut above: Option<(usize, usize)> = None;
         let mut column = None;
@@ -250,7 +250,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The start of the line, if nothing but blanks stands before the place.
+    /// The start of the line, if only whitespace precedes the offset.
     fn line_start(&self, at: usize) -> Option<usize> {
         let before = self.text.get(..at)?;
         let start = memchr::memrchr(b'\n', before).map_or(0, |newline| newline + 1);
@@ -263,7 +263,7 @@ fn is_remark(node: Node<'_>) -> bool {
     kind.contains("comment") || kind.contains("attribute_item") || matches!(kind, "decorator" | "annotation")
 }
 
-/// Whether this token and the few behind it begin a Rust definition.
+/// Whether this token and the next few begin a Rust definition.
 fn begins_definition(token: Node<'_>) -> bool {
     const TOKENS_MAX: usize = 8;
     const MODIFIERS: [&str; 8] =

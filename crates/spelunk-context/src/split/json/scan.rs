@@ -1,19 +1,19 @@
-//! Where JSON values end, without parsing them: strings, escapes and nesting are followed, nothing is stored. Broken
-//! text is noticed only as far as finding ends needs it.
+//! Finds where JSON values end, without parsing them: tracks strings, escapes and nesting, and stores nothing. Broken
+//! text is detected only as far as finding the ends requires.
 
 use std::ops::Range;
 
-/// The text is no JSON at this place.
+/// The text is not valid JSON at this position.
 #[derive(Debug)]
 pub(super) struct Broken;
 
 /// An element of an array, or a key with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Child {
-    /// With its quotes.
+    /// Including its quotes.
     pub(super) key: Option<Range<usize>>,
     pub(super) value: Range<usize>,
-    /// Behind the comma, or the end of the value if it is the last.
+    /// The offset after the comma, or the end of the value if it is the last.
     pub(super) next: usize,
 }
 
@@ -36,19 +36,19 @@ pub(super) struct Children<'t> {
 enum State {
     First,
     AfterComma,
-    /// Behind the last child.
+    /// After the last child.
     AtClose,
     Done,
 }
 
 impl<'t> Children<'t> {
-    /// Of the value that the text begins with, a byte order mark aside.
+    /// The children of the value at the beginning of the text, after any byte order mark.
     pub(super) fn of_root(bytes: &'t [u8]) -> Option<Self> {
         let mark = if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         Self::at(bytes, skip_blank(bytes, mark))
     }
 
-    /// Of the array or object at `at`.
+    /// The children of the array or object at `at`.
     pub(super) fn at(bytes: &'t [u8], at: usize) -> Option<Self> {
         let is_object = match bytes.get(at)? {
             b'{' => true,
@@ -62,12 +62,12 @@ impl<'t> Children<'t> {
         self.is_object
     }
 
-    /// Whether the child given last was the last one.
+    /// Whether the last returned child was the last one.
     pub(super) fn is_done(&self) -> bool {
         matches!(self.state, State::AtClose | State::Done)
     }
 
-    /// Whether nothing but blanks follows it.
+    /// Whether only whitespace follows it.
     pub(super) fn is_only(&self, bytes: &[u8]) -> bool {
         self.state == State::Done && skip_blank(bytes, self.at) == bytes.len()
     }
@@ -120,7 +120,7 @@ fn skip_blank(bytes: &[u8], at: usize) -> usize {
     at + rest.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).unwrap_or(rest.len())
 }
 
-/// Behind the value that begins at `at`.
+/// The offset after the value that begins at `at`.
 fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     match bytes.get(at)? {
         b'"' => string_end(bytes, at),
@@ -134,7 +134,7 @@ fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Behind the quote that closes the one at `at`.
+/// The offset after the quote that closes the one at `at`.
 fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     if bytes.get(at) != Some(&b'"') {
         return None;
@@ -149,7 +149,7 @@ fn string_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Behind the bracket that closes the one at `at`. Counts brackets, of both kinds alike.
+/// The offset after the bracket that closes the one at `at`. Counts both kinds of brackets alike.
 fn container_end(bytes: &[u8], at: usize) -> Option<usize> {
     let mut depth = 0_u64;
     let mut at = at;

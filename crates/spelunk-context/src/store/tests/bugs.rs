@@ -1,5 +1,5 @@
-//! One test for each mistake that requirements 7.1 lists in the seed's store and navigator: B4.1 to B4.9, and B4.13 to
-//! B4.20. Those of reading are in `bugs_of_reading`.
+//! One test for each bug that requirements 7.1 lists in the seed's store and navigator: B4.1 to B4.9, and B4.13 to
+//! B4.20. Those about reading are in `bugs_of_reading`.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ fn memory(store: &ContextStore) -> (u64, u64) {
     (report.cache_bytes, report.n_loaded)
 }
 
-// B4.1: the size of the cache was never counted, so that nothing was ever evicted.
+// B4.1: the size of the cache was never counted, so nothing was ever evicted.
 #[test]
 fn a_loaded_text_is_counted_and_can_be_evicted() {
     let files = tree(&[("a.txt", &"x".repeat(2_300_000))]);
@@ -39,8 +39,8 @@ fn a_loaded_text_is_counted_and_can_be_evicted() {
     assert_eq!(memory(&store), (0, 0));
 }
 
-// B4.2: eviction looped for ever when the counter was above the target and nothing was cached; and what it evicted
-// became the most recently used.
+// B4.2: eviction looped forever if the counter was above the target and nothing was cached; and evicted texts became
+// the most recently used.
 #[test]
 fn eviction_ends_and_takes_the_least_recently_used_first() {
     let files = tree(&[("a", "aa"), ("b", "bb"), ("c", "cc")]);
@@ -58,7 +58,7 @@ fn eviction_ends_and_takes_the_least_recently_used_first() {
     assert_eq!(store.evict_to(0), 0);
 }
 
-// B4.3: peek, grep, chunk and search read whole files and kept them, past the budget.
+// B4.3: peek, grep, chunk and search read whole files and cached them, beyond the budget.
 #[test]
 fn looking_at_contexts_larger_than_the_cache_keeps_nothing() {
     let text = "a line of text\n".repeat(1000);
@@ -87,7 +87,7 @@ fn what_is_in_memory_is_counted_in_bytes_whoever_put_it_there() {
     assert_eq!(memory(&store), (11, 1), "the text of a loader is kept for the next look, and counted");
 }
 
-// B4.5: nothing enforced the budget; a load was allowed although eviction had freed nothing.
+// B4.5: nothing enforced the budget; a load was allowed even if eviction had freed nothing.
 #[test]
 fn a_load_keeps_to_the_budget_or_is_refused() {
     let files = tree(&[("a", &"a".repeat(60)), ("b", &"b".repeat(50)), ("large", &"l".repeat(101))]);
@@ -105,8 +105,8 @@ fn a_load_keeps_to_the_budget_or_is_refused() {
     assert_eq!(memory(&store), (50, 1), "what was refused cost nothing");
 }
 
-// B4.6: `a.py` and `a.md` became one context, as did files of one name in two directories; registering twice replaced
-// silently and leaked the cache.
+// B4.6: `a.py` and `a.md` became one context, as did files with the same name in two directories; registering twice
+// replaced silently and leaked cache memory.
 #[test]
 fn files_with_one_stem_become_contexts_of_their_own() {
     let files = tree(&[("x/a.py", "py"), ("x/a.md", "md"), ("y/a.md", "other"), ("y/b.md", "b")]);
@@ -119,7 +119,7 @@ fn files_with_one_stem_become_contexts_of_their_own() {
     assert_eq!((again.registered.len(), again.already.len()), (0, 4));
 }
 
-// B4.6, the second half.
+// B4.6, second half.
 #[test]
 fn an_id_that_is_taken_is_refused_and_replacing_gives_the_memory_back() {
     let files = tree(&[("a", "first text"), ("b", "second")]);
@@ -153,7 +153,7 @@ fn a_file_is_read_whichever_way_it_is_named() {
     assert_eq!((peeked(&store, "path"), peeked(&store, "uri")), ("text".to_owned(), "text".to_owned()));
 }
 
-// B4.7: and other URIs were declared, and empty.
+// B4.7: and other URIs could be registered, but were empty.
 #[test]
 fn a_uri_that_nobody_reads_says_so() {
     let store = in_memory();
@@ -172,7 +172,7 @@ fn a_uri_that_nobody_reads_says_so() {
     .assert_eq(&explain(&store.register(bad).unwrap_err()));
 }
 
-// B4.8: a missing file was cached as an empty text for ever, and a changed one was not seen.
+// B4.8: a missing file was cached as an empty text forever, and a changed one went unnoticed.
 #[test]
 fn a_file_that_changes_vanishes_or_returns_is_seen() {
     let files = tree(&[("a", "old"), ("empty", "")]);
@@ -195,7 +195,7 @@ fn a_file_that_changes_vanishes_or_returns_is_seen() {
     assert_eq!((&*store.load("a").unwrap(), peeked(&store, "a").as_str()), ("back", "back"));
 }
 
-// B4.9: contexts of functions were empty after a restart.
+// B4.9: contexts with loaders were empty after a restart.
 #[test]
 fn a_context_whose_loader_is_gone_says_so_until_it_is_back() {
     let directory = tempfile::tempdir().unwrap();
@@ -212,7 +212,7 @@ fn a_context_whose_loader_is_gone_says_so_until_it_is_back() {
     assert_eq!(peeked(&after, "a"), "dynamic");
 }
 
-// B4.13: a search held the lock, so that a loader which used the store waited for ever.
+// B4.13: a search held the lock, so a loader that used the store deadlocked.
 #[test]
 fn a_loader_may_use_the_store_while_it_is_searched() {
     let slot: Arc<OnceLock<Weak<ContextStore>>> = Arc::default();
@@ -240,7 +240,7 @@ fn a_loader_may_use_the_store_while_it_is_searched() {
     assert_eq!((report.n_searched, report.n_left, report.n_unread), (2, 0, 0));
 }
 
-// B4.15: the suggestion after a search that found nothing could not be reached.
+// B4.15: the suggestion after a search without matches was unreachable.
 #[test]
 fn a_grep_that_finds_nothing_suggests_other_words() {
     let navigator = Navigator::new(Arc::new(in_memory()));
@@ -250,7 +250,7 @@ fn a_grep_that_finds_nothing_suggests_other_words() {
     assert_eq!(view.suggestions[0].to_string(), "nothing matches: try other keywords");
 }
 
-// B4.16: `/stats` was taken for an id, and ids with `/` could not be reached.
+// B4.16: `/stats` was taken for an id, and ids with `/` were unreachable.
 #[test]
 fn words_of_the_addresses_are_no_ids_and_other_ids_are_found() {
     expect![[r"
@@ -293,7 +293,7 @@ fn a_server_reads_no_file_outside_of_its_directories() {
           caused by: `ROOT/in/.env` may hold secrets and was not read
         hint: leave it out, or pass `--allow-secrets` if it must be read"]]
     .assert_eq(&refused(&inside.join(".env")));
-    // A file that becomes a link after it was registered is refused when it is read.
+    // A file that becomes a link after registration is refused when it is read.
     remove(&inside, "a");
     std::os::unix::fs::symlink(files.path().join("out/b"), inside.join("a")).unwrap();
     expect![[r"
@@ -306,7 +306,7 @@ fn a_server_reads_no_file_outside_of_its_directories() {
     assert!(store.register(of_file("b", &files.path().join("out/b"))).is_err());
 }
 
-// B4.18: the seed's modules could not be imported, and its flow (Appendix A, S4.28) never ran. Ours does.
+// B4.18: the seed's modules could not be imported, and its workflow (Appendix A, S4.28) never ran. Ours does.
 #[test]
 fn the_flow_of_the_seed_runs_from_list_to_load() {
     let files = tree(&[
@@ -333,7 +333,7 @@ fn the_flow_of_the_seed_runs_from_list_to_load() {
     assert_eq!(navigator.access_summary().load_to_peek_ratio, Some(1.0));
 }
 
-// B4.20: an unknown type was an empty list, custom types could not be, and two of the seven were missing in the tool.
+// B4.20: an unknown type gave an empty list, custom types were impossible, and the tool lacked two of the seven.
 #[test]
 fn every_kind_can_be_listed_and_one_that_does_not_exist_is_an_error() {
     let store = in_memory();

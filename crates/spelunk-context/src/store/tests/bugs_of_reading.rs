@@ -1,5 +1,5 @@
-//! One test for each mistake that requirements 7.1 lists in the seed's reading: B4.10 to B4.12, B4.14 and B4.19, as they
-//! look through the store.
+//! One test for each bug that requirements 7.1 lists in the seed's reading: B4.10 to B4.12, B4.14 and B4.19, as seen
+//! through the store.
 
 use std::sync::atomic::AtomicBool;
 
@@ -18,7 +18,7 @@ fn navigator(texts: &[(&str, &str)]) -> Navigator {
     Navigator::new(store)
 }
 
-// B4.10: the newline at the end counted as a line, in peeks and in chunks.
+// B4.10: the final newline counted as a line, in peeks and in chunks.
 #[test]
 fn a_final_newline_is_no_line() {
     let ten = "line\n".repeat(10);
@@ -30,12 +30,12 @@ fn a_final_newline_is_no_line() {
     );
     let page = navigator.page("ten", 0, 5).unwrap().page;
     assert_eq!((page.n_pages, page.place().as_str(), page.prev, page.next), (2, "1-5 of 10", None, Some(1)));
-    // Cut by tokens in its first line: the other two are not shown, and both are counted.
+    // Truncated by tokens in its first line: the other two are not shown, and both are counted.
     let peek = navigator.peek("long", 2).unwrap().peek.to_string();
     assert_eq!(peek, format!("{}... [truncated]\n[2 more lines]", "x".repeat(400)));
 }
 
-// B4.11: negative, zero and huge numbers gave nonsense. Negative ones cannot be written here; the rest is refused.
+// B4.11: negative, zero and huge numbers gave nonsense. Negative ones do not compile here; the rest is refused.
 #[test]
 fn numbers_out_of_range_are_refused() {
     let navigator = navigator(&[("a", &"line\n".repeat(11))]);
@@ -67,8 +67,8 @@ fn numbers_out_of_range_are_refused() {
     assert!(navigator.page("a", u64::MAX, 200).is_err());
 }
 
-// B4.12: a wrong pattern was a crash, a hostile one took for ever, all matches were collected before 20 were shown,
-// case could not matter, and indentation was lost.
+// B4.12: an invalid pattern crashed, a hostile one ran forever, all matches were collected before 20 were shown, case
+// could not matter, and indentation was lost.
 #[test]
 fn a_pattern_is_checked_bounded_and_matched_as_it_is() {
     let navigator = navigator(&[("a", &format!("{}\n{}", "    Indented\n".repeat(30), "a".repeat(5000)))]);
@@ -89,7 +89,7 @@ fn a_pattern_is_checked_bounded_and_matched_as_it_is() {
     assert_eq!(navigator.grep("a", &greedy).unwrap().matches.len(), 20);
 }
 
-// B4.14: anything but the locale's encoding was a crash.
+// B4.14: any encoding other than the locale's crashed.
 #[test]
 fn other_encodings_are_read_and_binary_files_are_refused_by_name() {
     let files = tree(&[]);
@@ -111,7 +111,7 @@ fn other_encodings_are_read_and_binary_files_are_refused_by_name() {
     .assert_eq(&explain(&refused).replace(&root, "ROOT"));
 }
 
-// B4.19: the seed said that searching is faster than reading. It is not, and the report says how much was read.
+// B4.19: the seed claimed that searching is faster than reading. It is not, and the report says how much was read.
 #[test]
 fn a_search_reads_the_whole_text_once() {
     let navigator = navigator(&[("a", &"0123456789\n".repeat(1000))]);

@@ -114,7 +114,8 @@ fn directories_and_files_are_for_their_owner_alone() {
     assert_eq!(mode(text.path()), 0o600);
 }
 
-// B4.5: the registry was written over in place. A writer that dies between writing and renaming leaves a temporary file, half written or whole.
+// B4.5: the registry was overwritten in place. A writer that dies between writing and renaming leaves a temporary file,
+// partial or whole.
 #[test]
 fn what_a_dead_writer_left_is_removed_and_the_registry_is_the_old_one() {
     let directory = tempfile::tempdir().unwrap();
@@ -126,7 +127,7 @@ fn what_a_dead_writer_left_is_removed_and_the_registry_is_the_old_one() {
     assert_eq!(names(directory.path()), ["registry.json", "registry.lock"]);
 }
 
-// B4.9: every fault of the registry was swallowed, and with it all contexts.
+// B4.9: every registry error was swallowed, and all contexts with it.
 #[test]
 fn a_registry_cut_in_half_is_salvaged_and_set_aside() {
     let directory = tempfile::tempdir().unwrap();
@@ -189,7 +190,7 @@ fn one_bad_entry_costs_one_context() {
     assert_eq!((ids(&store.list()), warnings.len()), (vec!["a"], 1));
 }
 
-// A digest names a file: one that points elsewhere must not be read, nor removed.
+// A digest names a file: one that points elsewhere must not be read or removed.
 #[test]
 fn an_inline_digest_that_is_a_path_is_refused() {
     let directory = tempfile::tempdir().unwrap();
@@ -216,7 +217,7 @@ fn a_newer_registry_is_refused_and_left_alone() {
     assert_eq!(registry(directory.path()), newer);
 }
 
-// Two stores on one directory are two processes, as far as the files are concerned.
+// For the files, two stores on one directory are equivalent to two processes.
 #[test]
 fn two_processes_do_not_lose_each_others_contexts() {
     let directory = tempfile::tempdir().unwrap();
@@ -273,7 +274,7 @@ fn a_change_that_cannot_be_written_did_not_happen() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     store.register(of_loader("a", "load", LoadPolicy::Lazy)).unwrap();
-    // A directory in the way of the file stops root as well, which permissions do not.
+    // A directory in place of the file also stops root, unlike permissions.
     let (registry, aside) = (directory.path().join("registry.json"), directory.path().join("aside"));
     fs::rename(&registry, &aside).unwrap();
     fs::create_dir(&registry).unwrap();
@@ -332,7 +333,7 @@ fn a_registry_that_another_process_holds_is_waited_for_and_then_its_holder_is_na
         workspace-unusable: another process has held the registry `ROOT/registry.json` for 20 ms
         hint: wait for the other process, or end it if it hangs"]]
     .assert_eq(&refused(&waiting));
-    // What can be read without the lock still can.
+    // Reads that need no lock still work.
     assert_eq!(&*waiting.load("a").unwrap(), "one");
     drop(held);
     waiting.register(of_text("b", "two")).unwrap();

@@ -1,4 +1,4 @@
-//! Contexts whose text is made of their file: documents, pages and archives.
+//! Contexts whose text is produced from their file: documents, pages and archives.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +24,7 @@ fn an_archive_is_searched_paged_and_loaded_as_one_text() {
     assert_eq!(context.revision.as_ref().unwrap().digest, Some(digest.clone()));
     assert_eq!(context.metadata.iter().collect::<Vec<_>>(), [("documents", "2")]);
     let text = "==> a.md <==\nalpha [secret:github-token]\n\n==> b.md <==\nbeta\n";
-    // Another process makes the text anew.
+    // Another process produces the text again.
     let again = open(root.path());
     assert_eq!(&*again.load("notes").unwrap(), text);
     assert_eq!(again.page("notes", 1, 2).unwrap().text, "\n==> b.md <==\n");

@@ -1,4 +1,4 @@
-//! Statistics, digests and what a store remembers of a file.
+//! Statistics, digests and what a store remembers about a file.
 
 use super::*;
 use crate::store::{ContextRevision, SecretFiles, StoreStats};
@@ -61,7 +61,7 @@ fn few_files_are_kept_open() {
     assert_eq!(store.memory().n_open, 32);
 }
 
-// C.19: secrets are kept out on every way in, that of loaders and inline texts included.
+// C.19: secrets are kept out on every path, including loaders and inline texts.
 #[test]
 fn a_secret_in_a_text_does_not_leave_the_store_unless_that_was_allowed() {
     let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq4\n-----END RSA PRIVATE KEY-----\n";

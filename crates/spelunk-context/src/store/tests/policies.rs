@@ -1,4 +1,4 @@
-//! What each load policy means: how often a loader is asked, what is kept, and what goes first.
+//! The semantics of each load policy: how often a loader is called, what is cached, and what is evicted first.
 
 use std::sync::atomic::AtomicU64;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::store::Factory;
 use crate::testing::tree;
 
-/// A store with a loader that says how often it was asked.
+/// A store with a loader that returns how often it was called.
 fn counting(policy: LoadPolicy, clock: &HandClock) -> ContextStore {
     let store = ContextStore::in_memory(clock.clock(), settings());
     let n_asked = AtomicU64::new(0);

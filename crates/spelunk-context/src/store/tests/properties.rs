@@ -7,7 +7,7 @@ use super::*;
 use crate::store::cache::{Cached, ContentCache, Heat};
 use crate::store::{AccessCounts, ContextRevision, ContextSource, wire};
 
-/// What may be done to a cache.
+/// An operation on a cache.
 #[derive(Debug, Clone)]
 enum Step {
     Put { key: u8, bytes: usize, heat: Heat },
@@ -167,7 +167,7 @@ proptest! {
             prop_assert!(cache.bytes() <= bytes_max as u64);
             prop_assert_eq!((cache.bytes(), cache.n_texts()), (naive.bytes() as u64, naive.0.len()));
         }
-        // What is left goes in the same order.
+        // The remaining texts are evicted in the same order.
         while cache.n_texts() > 0 && cache.bytes() > 0 {
             let target = cache.bytes() - 1;
             cache.evict_to(target);

@@ -1,4 +1,4 @@
-//! Searching all contexts: order, bounds, and contexts that cannot be read.
+//! Searching all contexts: order, limits, and contexts that cannot be read.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,5 @@
-//! A Python pattern, parsed. Flags are resolved while parsing: every node says by itself what it matches.
+//! The syntax tree of a Python pattern. Flags are resolved while parsing: every node by itself determines what it
+//! matches.
 
 /// One part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +18,7 @@ pub(super) enum Node {
         fold: Fold,
     },
     Place(Place),
-    /// A group that counts.
+    /// A capturing group.
     Group {
         idx: usize,
         node: Box<Node>,
@@ -26,7 +27,7 @@ pub(super) enum Node {
         idx: usize,
         fold: Fold,
     },
-    /// Also the empty pattern, and a group that does not count.
+    /// Also the empty pattern, and a non-capturing group.
     Concat(Vec<Node>),
     Alt(Vec<Node>),
     Repeat {
@@ -49,22 +50,22 @@ pub(super) enum Node {
     },
 }
 
-/// Which letters are the same.
+/// Which letters are equivalent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fold {
     Exact,
-    /// `A` and `a` are, `Ä` and `ä` are not.
+    /// `A` and `a` are equivalent, `Ä` and `ä` are not.
     Ascii,
     Unicode,
 }
 
-/// A position.
+/// A zero-width assertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     TextStart,
     LineStart,
     LineEnd,
-    /// `$` without `M`: at the end, or before a newline that is the last character.
+    /// `$` without `M`: at the end, or before a final newline.
     Dollar,
     TextEnd,
     Boundary {
@@ -99,7 +100,7 @@ impl Node {
         Self::Concat(Vec::new())
     }
 
-    /// The parts of a part.
+    /// The child nodes.
     pub(super) fn children(&self) -> Vec<&Node> {
         match self {
             Self::Char { .. }
@@ -118,12 +119,12 @@ impl Node {
         }
     }
 
-    /// Whether it or any part of it is such. As deep as the parser lets a pattern be.
+    /// Whether the predicate holds for it or any descendant. Recursion is bounded by the parser's nesting limit.
     pub(super) fn any(&self, is_such: &dyn Fn(&Node) -> bool) -> bool {
         is_such(self) || self.children().into_iter().any(|child| child.any(is_such))
     }
 
-    /// The fewest and the most characters that it takes. `widths` are those of the groups before it.
+    /// The minimum and maximum number of characters it consumes. `widths` are those of the groups before it.
     pub(super) fn width(&self, widths: &[Option<Width>]) -> Width {
         match self {
             Self::Char { .. } | Self::Any { .. } | Self::Set { .. } => Width { min: 1, max: Some(1) },
@@ -151,7 +152,7 @@ impl Node {
     }
 }
 
-/// How many characters; no most where there is no bound.
+/// Bounds in characters; no maximum if unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Width {
     pub(super) min: u64,

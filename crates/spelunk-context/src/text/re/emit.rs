@@ -1,15 +1,15 @@
-//! A parsed pattern in the syntax of the Rust engines. Every character and set is written out, so nothing in it can mean
-//! something else there: no flags, no set operations, no names.
+//! Writes a parsed pattern in the syntax of the Rust engines. Every character and set is written out, so nothing can
+//! have another meaning there: no flags, no set operations, no names.
 
 use std::fmt::Write as _;
 
 use super::ast::{Category, Fold, Item, Kind, Node, Place};
 
-/// For whom a pattern is written.
+/// The engine that a pattern is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
-    /// The engine that is linear in the text. It cannot look around, so `$` is the end and nothing else: the text must
-    /// not end with a newline, or its end must not be in sight.
+    /// The engine that is linear in the text. It has no look-around, so `$` means only the end: the text must not end
+    /// with a newline, or its end must not be visible.
     Linear,
     /// The engine that backtracks.
     Backtracking,
@@ -20,12 +20,11 @@ pub(super) enum Target {
 pub(super) enum Words {
     /// Python's: letters, numbers and `_`.
     Python,
-    /// Those by which the engines find word boundaries: combining marks are part of words. Used where a pattern asks
-    /// for boundaries, because both must agree: otherwise `\b\w+\b` finds nothing in Hindi.
+    /// Those that the engines use for word boundaries, which include combining marks. Used for patterns with
+    /// boundaries, because both must agree: otherwise `\b\w+\b` finds nothing in Hindi.
     Boundaries,
 }
 
-/// Writes patterns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Emitter {
     pub(super) target: Target,
@@ -127,8 +126,8 @@ impl Emitter {
             (Place::Boundary { negated: false, ascii: false }, _) => "\\b",
             (Place::Boundary { negated: true, ascii: false }, _) => "\\B",
             (Place::Boundary { negated: false, ascii: true }, Target::Linear) => "(?-u:\\b)",
-            // An ASCII `\B` may be between two bytes of one character, which is no place in text; here it is a place
-            // that is no boundary, seen from whole characters.
+            // An ASCII `\B` may match between two bytes of one character, which is not a position in text; here it is a
+            // position between whole characters that is not a boundary.
             (Place::Boundary { negated, ascii: true }, Target::Backtracking | Target::Linear) => {
                 let boundary = "(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])";
                 let _ = if negated { write!(out, "(?!{boundary})") } else { write!(out, "(?:{boundary})") };
@@ -172,7 +171,7 @@ impl Emitter {
     }
 }
 
-/// A character that stands for itself, in a set and outside.
+/// A literal character, inside and outside a set.
 fn literal(c: char, out: &mut String) {
     if c.is_ascii_alphanumeric() {
         out.push(c);
@@ -181,7 +180,7 @@ fn literal(c: char, out: &mut String) {
     }
 }
 
-/// Writes items so that letters that are the same match each other.
+/// Writes items so that equivalent letters match each other.
 fn folded(items: &[Item], fold: Fold, out: &mut String, write: impl FnOnce(&[Item], &mut String)) {
     match fold {
         Fold::Exact => write(items, out),
@@ -203,7 +202,7 @@ fn folded(items: &[Item], fold: Fold, out: &mut String, write: impl FnOnce(&[Ite
     }
 }
 
-/// The letters of a range that are among `letters`, in the other case.
+/// The letters of a range that are in `letters`, in the other case.
 fn other_case(
     low: char,
     high: char,

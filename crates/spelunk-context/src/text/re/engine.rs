@@ -1,5 +1,5 @@
-//! The two engines behind one face: a linear one for most patterns, and one that backtracks, with a limit, for those
-//! that look around or refer back.
+//! A common interface to the two engines: a linear one for most patterns, and one that backtracks, with a limit, for
+//! look-around and back-references.
 
 use std::ops::Range;
 
@@ -11,34 +11,34 @@ use super::ast::Node;
 use super::emit::{Emitter, Target, Words};
 use super::fault::PatternFault;
 
-/// The longest compiled pattern, in bytes of memory.
+/// The maximum size of a compiled pattern, in bytes of memory.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
 
-/// What one search may remember.
+/// The memory one search may use for cached states.
 const CACHE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Steps back of one search within one window. A pattern that needs more does not end in useful time.
+/// Backtracking steps of one search within one window. A pattern that needs more does not finish in useful time.
 pub(super) const BACKTRACKS_MAX: usize = 5_000_000;
 
 /// Where a match may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum How {
-    /// Anywhere from the position on.
+    /// Anywhere at or after the position.
     Search,
     /// At the position.
     Match,
     /// At the position, and up to the end of the text.
     FullMatch,
-    /// At the position, and not empty: what comes behind an empty match.
+    /// At the position, and not empty: what follows an empty match.
     Longer,
 }
 
-/// The bounds of the groups of a match, as places in the text that was searched. Used again for every match.
+/// The bounds of a match's groups, as offsets in the searched text. Reused for every match.
 #[derive(Debug, Default)]
 pub(super) struct Slots(Vec<Option<NonMaxUsize>>);
 
 impl Slots {
-    /// A group, if it took part in the match and was asked for.
+    /// A group, if it took part in the match and was requested.
     pub(super) fn group(&self, idx: usize) -> Option<Range<usize>> {
         let slot = |idx: usize| self.0.get(idx).copied().flatten().map(NonMaxUsize::get);
         Some(slot(2 * idx)?..slot(2 * idx + 1)?)
@@ -50,11 +50,11 @@ impl Slots {
     }
 }
 
-/// A search that was given up.
+/// A search that hit the backtracking limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GaveUp;
 
-/// A pattern for one of the engines and one way to search.
+/// A compiled pattern for one of the engines and one way to search.
 #[derive(Debug)]
 pub(super) enum Engine {
     Linear { regex: meta::Regex, is_anchored: bool, slots_len: usize },
@@ -62,7 +62,7 @@ pub(super) enum Engine {
 }
 
 impl Engine {
-    /// Compiles a pattern. Linear where the target says so.
+    /// Compiles a pattern, for the linear engine if the target says so.
     pub(super) fn new(node: &Node, target: Target, words: Words, how: How) -> Result<Self, PatternFault> {
         let pattern = Emitter { target, words }.pattern(node);
         match target {
@@ -75,7 +75,7 @@ impl Engine {
         let pattern = match how {
             How::Search | How::Match => pattern.to_owned(),
             How::FullMatch => format!("(?:{pattern})\\z"),
-            // It takes backtracking to turn an empty match down and go on from there.
+            // Rejecting an empty match and continuing from there requires backtracking.
             How::Longer => return Self::backtracking(pattern, how),
         };
         let config = meta::Config::new()
@@ -112,8 +112,7 @@ impl Engine {
         }
     }
 
-    /// The first match that begins at `from` or behind it, and its groups if they are wanted. Positions are between
-    /// characters.
+    /// The first match at or after `from`, with its groups if requested. Positions are character boundaries.
     pub(super) fn find(
         &self,
         text: &str,
@@ -151,7 +150,7 @@ impl Engine {
         }
     }
 
-    /// The same within a range, whose surroundings are still seen. For the linear engine alone.
+    /// The same within a range, with its surroundings visible. For the linear engine only.
     pub(super) fn find_within(
         &self,
         text: &str,
@@ -171,7 +170,7 @@ impl Engine {
         regex.search_slots(&input, &mut slots.0).is_some()
     }
 
-    /// The groups of a match whose bounds are known already.
+    /// The groups of a match whose bounds are already known.
     pub(super) fn find_exact(&self, text: &str, bounds: Range<usize>, wants_groups: bool, slots: &mut Slots) {
         slots.0.clear();
         match self {

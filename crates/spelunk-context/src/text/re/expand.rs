@@ -1,11 +1,11 @@
-//! Replacements, as `re.sub` takes them: text with references to groups.
+//! Replacements as `re.sub` accepts them: text with references to groups.
 
 use super::PyPattern;
 use super::fault::PatternFault;
 use super::parse::{Source, Token};
 use super::parse::{is_identifier, octal, octal_char, simple};
 
-/// A replacement, read for one pattern.
+/// A replacement, parsed for one pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
     parts: Vec<Part>,
@@ -18,7 +18,7 @@ enum Part {
 }
 
 impl Replacement {
-    /// Reads a replacement such as `\g<name>: \1`.
+    /// Parses a replacement such as `\g<name>: \1`.
     pub fn parse(template: &str, pattern: &PyPattern) -> Result<Self, PatternFault> {
         let mut source = Source::new(template)?;
         let mut replacement = Self { parts: Vec::new() };
@@ -33,7 +33,7 @@ impl Replacement {
                 Token::Escape(first @ '1'..='9') => replacement.digits(&mut source, first, pattern)?,
                 Token::Escape(c) => match simple(c) {
                     Some(c) => replacement.push(c),
-                    // `\b` is a backspace where there is nothing to be at the edge of.
+                    // `\b` is a backspace here, because a replacement has no word boundaries.
                     None if c == 'b' => replacement.push('\x08'),
                     None if c.is_ascii_alphabetic() => {
                         return Err(source.fault(format!("bad escape \\{c}"), 2));
@@ -48,12 +48,12 @@ impl Replacement {
         Ok(replacement)
     }
 
-    /// A replacement in which nothing means anything: what a function returned, for example.
+    /// A literal replacement, such as the result of a function.
     pub fn literal(text: &str) -> Self {
         Self { parts: vec![Part::Text(text.to_owned())] }
     }
 
-    /// The text for one match. A group that took no part in it is empty.
+    /// Writes the text for one match. A group that took no part in it is empty.
     pub(super) fn expand<'t>(&self, group: impl Fn(usize) -> Option<&'t str>, out: &mut String) {
         for part in &self.parts {
             out.push_str(match part {
@@ -74,7 +74,7 @@ impl Replacement {
         }
     }
 
-    /// Three octal digits are a character, anything else is the number of a group.
+    /// Three octal digits are a character, anything else is a group number.
     fn digits(&mut self, source: &mut Source, first: char, pattern: &PyPattern) -> Result<(), PatternFault> {
         let mut digits = first.to_string();
         digits.push_str(&source.take_while(1, |c| c.is_ascii_digit())?);
@@ -91,7 +91,7 @@ impl Replacement {
     }
 }
 
-/// `<name>` or `<2>` behind `\g`.
+/// `<name>` or `<2>` after `\g`.
 fn named_group(source: &mut Source, pattern: &PyPattern) -> Result<usize, PatternFault> {
     if !source.take('<')? {
         return Err(source.fault("missing <", 0));

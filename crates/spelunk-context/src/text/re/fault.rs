@@ -1,14 +1,14 @@
-//! What can be wrong with a pattern or a replacement, in the words of Python.
+//! Errors in a pattern or a replacement, worded as in Python.
 
-/// A pattern that is not one.
+/// An invalid pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}{}", Position(*position, *line_and_column))]
 pub struct PatternFault {
-    /// As Python words it: `unterminated character set`.
+    /// Python's message: `unterminated character set`.
     pub message: String,
-    /// Counted in characters from 0; none where Python names none.
+    /// Counted in characters from 0; `None` if Python reports no position.
     pub position: Option<usize>,
-    /// From 1; only of a pattern that has several lines.
+    /// From 1; only for a pattern with several lines.
     pub line_and_column: Option<(usize, usize)>,
 }
 

@@ -9,20 +9,20 @@ impl Flags {
     pub const NONE: Self = Self(0);
     /// `re.I`
     pub const IGNORE_CASE: Self = Self(2);
-    /// `re.L`, which no pattern of text may have.
+    /// `re.L`, which is invalid for text patterns.
     pub const LOCALE: Self = Self(4);
     /// `re.M`
     pub const MULTI_LINE: Self = Self(8);
     /// `re.S`
     pub const DOT_ALL: Self = Self(16);
-    /// `re.U`, which every pattern has that has no `re.A`.
+    /// `re.U`, set in every pattern without `re.A`.
     pub const UNICODE: Self = Self(32);
     /// `re.X`
     pub const VERBOSE: Self = Self(64);
     /// `re.A`
     pub const ASCII: Self = Self(256);
 
-    /// From the number that Python code passes. Bits that mean nothing are dropped.
+    /// From the number that Python code passes. Unknown bits are dropped.
     pub fn from_python(bits: u64) -> Self {
         let known = 2 | 4 | 8 | 16 | 32 | 64 | 256;
         Self(u32::try_from(bits & known).unwrap_or(0))
@@ -46,7 +46,7 @@ impl Flags {
         self.0 & other.0 != 0
     }
 
-    /// Those of a group that turns some on and some off.
+    /// The flags of a group that turns some on and some off.
     pub(super) fn scoped(self, add: Self, del: Self) -> Self {
         let kinds = Self::ASCII.with(Self::UNICODE);
         let kept = if add.overlaps(kinds) { self.0 & !kinds.0 } else { self.0 };
@@ -62,7 +62,7 @@ impl Flags {
             'u' => Self::UNICODE,
             'x' => Self::VERBOSE,
             'a' => Self::ASCII,
-            // `re.T`, which does nothing.
+            // `re.T` has no effect.
             't' => Self::NONE,
             _ => return None,
         })

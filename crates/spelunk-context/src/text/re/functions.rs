@@ -11,56 +11,56 @@ use crate::text::{LazyText, TextError};
 /// One match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PyMatch {
-    /// By number; 0 is the whole match. `None` where a group took no part in it.
+    /// By number; 0 is the whole match. `None` if a group took no part in it.
     pub groups: Vec<Option<Group>>,
 }
 
 /// What a group matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// Where, in characters of the text.
+    /// Its range in characters of the text.
     pub chars: Range<u64>,
-    /// The text there.
+    /// The text in that range.
     pub text: String,
 }
 
-/// What `re.findall` gives for one match.
+/// The result of `re.findall` for one match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// The match, or its one group.
+    /// The match, or its only group.
     Text(String),
-    /// Its groups, empty where one took no part.
+    /// Its groups, empty if one took no part.
     Groups(Vec<String>),
 }
 
-/// What `re.findall` gives.
+/// The result of `re.findall`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindAll {
-    /// In the order of the text.
+    /// In text order.
     pub items: Vec<Found>,
-    /// Where the next match would be looked for, if these are not all.
+    /// Where to search for the next match, if there may be more.
     pub next: Option<MatchCursor>,
 }
 
-/// Some matches, and where to go on.
+/// Some matches, and where to continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matches {
-    /// In the order of the text.
+    /// In text order.
     pub items: Vec<PyMatch>,
-    /// Nothing at the end.
+    /// `None` at the end.
     pub next: Option<MatchCursor>,
 }
 
-/// Part of what `re.split` gives.
+/// Part of the result of `re.split`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Splits {
     /// Text between matches, and groups of the matches.
     pub items: Vec<SplitPart>,
-    /// Nothing at the end.
+    /// `None` at the end.
     pub next: Option<MatchCursor>,
 }
 
-/// Text between matches or a group of one; `None` for a group that took no part.
+/// Text between matches, or a group of a match; `None` for a group that took no part.
 pub type SplitPart = Option<String>;
 
 impl LazyText {
@@ -79,7 +79,8 @@ impl LazyText {
         self.walk(pattern, MatchCursor::default(), false, |walk| walk.one(How::FullMatch))
     }
 
-    /// `re.findall`, up to so many matches and about so many bytes of text; `next` says where to go on if there is more.
+    /// `re.findall`, up to a number of matches and about a number of bytes; `next` tells where to continue if there is
+    /// more.
     pub fn re_findall(
         &self,
         pattern: &PyPattern,
@@ -90,7 +91,7 @@ impl LazyText {
         self.walk(pattern, from, false, |walk| walk.find_all(matches_max, bytes_max))
     }
 
-    /// `re.finditer`, in batches of so many matches and about so many bytes of text.
+    /// `re.finditer`, in batches limited by a number of matches and about a number of bytes.
     pub fn re_finditer(
         &self,
         pattern: &PyPattern,
@@ -101,7 +102,7 @@ impl LazyText {
         self.walk(pattern, from, false, |walk| walk.find_iter(matches_max, bytes_max))
     }
 
-    /// How many matches `re.finditer` would give.
+    /// The number of matches that `re.finditer` would return.
     pub fn re_count(&self, pattern: &PyPattern) -> Result<u64, TextError> {
         self.walk(pattern, MatchCursor::default(), false, |walk| {
             while walk.next(false)?.is_some() {}
@@ -109,7 +110,7 @@ impl LazyText {
         })
     }
 
-    /// `re.split`, in batches of about `bytes_max` bytes of text. `splits_max` as Python's `maxsplit`, 0 for all.
+    /// `re.split`, in batches of about `bytes_max` bytes of text. `splits_max` is Python's `maxsplit`, 0 for no limit.
     pub fn re_split(
         &self,
         pattern: &PyPattern,
@@ -120,8 +121,8 @@ impl LazyText {
         self.walk(pattern, from, true, |walk| walk.split(splits_max, bytes_max))
     }
 
-    /// `re.subn`: the text with up to `count` matches replaced, 0 for all, and how many there were. Refused where the
-    /// result has more than `bytes_max` bytes.
+    /// `re.subn`: the text with up to `count` matches replaced (0 for all), and their number. Refused if the result
+    /// exceeds `bytes_max` bytes.
     pub fn re_sub(
         &self,
         pattern: &PyPattern,
@@ -134,7 +135,8 @@ impl LazyText {
         })
     }
 
-    /// Goes over the matches from a place on. What comes out is given only if the file is still the one that was opened.
+    /// Iterates over the matches from a position. The result is returned only if the file is still the one that was
+    /// opened.
     pub(in crate::text) fn walk<R>(
         &self,
         pattern: &PyPattern,
@@ -148,7 +150,7 @@ impl LazyText {
             });
             go(&mut Walk::new(self, pattern, from, gives_parts, spawn)?)
         });
-        // A file that changed is the reason for whatever else went wrong.
+        // If the file changed, that is the cause of any other error.
         self.require_fresh()?;
         outcome
     }

@@ -1,5 +1,5 @@
-//! Python's pattern language, read the way Python 3.11 reads it: the same patterns are right, and a wrong one gets the
-//! same message at the same position. Written against the behaviour of `re`, which is its reference.
+//! Parser for Python's pattern language, equivalent to Python 3.11: it accepts the same patterns, and an invalid one
+//! gets the same message at the same position. Written against the behaviour of `re`, which is the reference.
 
 mod escape;
 mod group;
@@ -12,25 +12,25 @@ pub(super) use self::source::{Source, Token};
 use super::ast::{Category, Fold, Item, Kind, Node, Place, Width};
 use super::{Flags, PatternFault};
 
-/// How deep groups may nest: a parser that calls itself must not follow a pattern anywhere.
+/// The maximum nesting depth of groups: it bounds the parser's recursion.
 const NEST_MAX: usize = 100;
 
-/// Python's own limit is higher, but no pattern that people write comes near.
+/// Python's own limit is higher, but no realistic pattern comes close.
 const GROUPS_MAX: usize = 1000;
 
 /// A parsed pattern.
 #[derive(Debug, Clone)]
 pub(super) struct Parsed {
     pub(super) node: Node,
-    /// Those given, and those the pattern sets for itself.
+    /// The given flags, and those set in the pattern.
     pub(super) flags: Flags,
-    /// Group 0 included.
+    /// Including group 0.
     pub(super) n_groups: usize,
-    /// In the order of their groups.
+    /// In group order.
     pub(super) names: Vec<(String, usize)>,
 }
 
-/// Reads a pattern.
+/// Parses a pattern.
 pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Parsed, PatternFault> {
     let mut parser = Parser {
         source: Source::new(pattern)?,
@@ -58,7 +58,7 @@ pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Parsed, PatternFault>
     Ok(Parsed { node, flags, n_groups, names: parser.names })
 }
 
-/// What holds inside a group.
+/// The flags and state that apply inside a group.
 #[derive(Debug, Clone, Copy)]
 struct Scope {
     flags: Flags,
@@ -87,12 +87,12 @@ struct Parser {
     source: Source,
     /// The flags of the whole pattern.
     flags: Flags,
-    /// By group; none while it is open.
+    /// By group; `None` while it is open.
     widths: Vec<Option<Width>>,
     names: Vec<(String, usize)>,
     /// In a look-behind, the number of groups before it.
     behind_from: Option<usize>,
-    /// Groups that conditions ask for, and where.
+    /// Groups that conditions refer to, and the position of the reference.
     conditions: Vec<(usize, usize)>,
 }
 
@@ -117,7 +117,7 @@ impl Parser {
         })
     }
 
-    /// What stands between two bars. `is_first` at the very beginning, where flags for everything may stand.
+    /// The part between two bars. `is_first` is set at the very beginning, where global flags are allowed.
     fn sequence(&mut self, scope: &mut Scope, is_first: bool) -> Result<Node, PatternFault> {
         let mut nodes = Vec::new();
         while let Some(token) = self.source.next() {
@@ -156,7 +156,7 @@ impl Parser {
         })
     }
 
-    /// Skips blanks and comments of a verbose pattern; tells whether this was one.
+    /// Skips whitespace and comments of a verbose pattern; returns whether it skipped something.
     fn skip_verbose(&mut self, c: char) -> Result<bool, PatternFault> {
         match c {
             ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c' => Ok(true),
@@ -204,7 +204,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `{2}`, `{2,}`, `{,3}` or `{2,3}` behind its brace; nothing where the brace stands for itself.
+    /// `{2}`, `{2,}`, `{,3}` or `{2,3}` after its brace; `None` if the brace is literal.
     fn counts(&mut self, here: usize) -> Result<Option<(u32, Option<u32>)>, PatternFault> {
         if self.source.next() == Some(Token::Char('}')) {
             return Ok(None);
@@ -236,7 +236,7 @@ impl Parser {
         self.widths.get(idx).copied().flatten()
     }
 
-    /// Whether a closed group of that number exists, seen from here.
+    /// Checks that a group may be referenced from here: in a look-behind, only one that closed before it.
     fn check_behind(&self, idx: usize) -> Result<(), PatternFault> {
         let Some(behind_from) = self.behind_from else { return Ok(()) };
         if self.group_width(idx).is_none() {

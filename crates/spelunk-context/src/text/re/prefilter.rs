@@ -1,25 +1,24 @@
-//! A sieve for lines: where a match stays within a line, a text that every match contains says which lines are worth
-//! searching. The engines look for what a match begins with; this is often common where something behind it is rare.
+//! A prefilter for lines: if a match stays within a line, a literal that every match contains tells which lines are
+//! worth searching. The engines look for the prefix of a match, which is often common while a later part is rare.
 
 use super::PyPattern;
 use super::ast::{Fold, Kind, Node, Place};
 use super::engine::{Engine, Slots};
 use super::traits::Barrier;
 
-/// Shorter texts are in too many lines.
+/// Shorter literals occur in too many lines.
 const NEEDLE_BYTES_MIN: usize = 3;
 
-/// Searched without the sieve first: where matches are close to each other, sieving costs more than it saves.
+/// Searched without the prefilter first: where matches are close together, filtering costs more than it saves.
 const NEAR_BYTES: usize = 4 * 1024;
 
-/// Chooses lines.
 #[derive(Debug)]
 pub(super) struct LinePrefilter {
     needle: memchr::memmem::Finder<'static>,
 }
 
 impl LinePrefilter {
-    /// Nothing for a pattern that is not within a line, asks where the text ends, or has no text of its own.
+    /// `None` for a pattern that may span lines, depends on the start or end of the text, or contains no literal.
     pub(super) fn new(pattern: &PyPattern) -> Option<Self> {
         let traits = &pattern.traits;
         let asks_for_ends = pattern
@@ -36,7 +35,7 @@ impl LinePrefilter {
         Some(Self { needle: memchr::memmem::Finder::new(&needle).into_owned() })
     }
 
-    /// The first match from `at` on.
+    /// The first match at or after `at`.
     pub(super) fn find(
         &self,
         engine: &Engine,
@@ -67,7 +66,7 @@ impl LinePrefilter {
     }
 }
 
-/// The texts that every match contains.
+/// The literals that every match contains.
 #[derive(Default)]
 struct Literals {
     run: String,
@@ -81,12 +80,12 @@ impl Literals {
             Node::Concat(nodes) => nodes.iter().for_each(|node| self.add(node)),
             Node::Group { node, .. } | Node::Atomic(node) => self.add(node),
             Node::Repeat { node, min: 1.., kind: Kind::Greedy | Kind::Lazy | Kind::Possessive, .. } => {
-                // It is there once at least, but what stands before it may be another one of it.
+                // It occurs at least once, but the text before it may be another repetition.
                 self.end_run();
                 self.add(node);
                 self.end_run();
             }
-            // A place takes nothing, so what is before and behind it stands together.
+            // An assertion consumes nothing, so the text before and after it is contiguous.
             Node::Place(_) => {}
             Node::Char { fold: Fold::Ascii | Fold::Unicode, .. }
             | Node::Any { .. }

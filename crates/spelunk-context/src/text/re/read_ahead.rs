@@ -1,5 +1,5 @@
-//! Text that is read, decoded and masked ahead of a search, on other threads. What they hand over is what the search would
-//! have read itself: nothing depends on how many there are or how fast each is.
+//! Reads, decodes and masks text ahead of a search, on other threads. They deliver exactly what the search would have
+//! read itself: results do not depend on the number or speed of threads.
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -11,36 +11,37 @@ use crate::reader::threads_for;
 use crate::text::piece::Piece;
 use crate::text::{LazyText, TextError};
 
-/// Something to do on another thread.
+/// Work for another thread.
 pub(super) type Job<'t> = Box<dyn FnOnce() + Send + 't>;
 
 /// Starts a thread that ends before the search does.
 pub(super) type Spawn<'t> = Box<dyn Fn(Job<'t>) + 't>;
 
-/// Pieces in the order of the text.
+/// Pieces in text order.
 pub(super) struct Feed {
     lanes: Vec<Lane>,
     n_taken: usize,
     pending: Option<Ahead>,
 }
 
-/// One thread: what it made, and buffers for it to use again.
+/// One thread: its output, and buffers for it to reuse.
 struct Lane {
     pieces: Receiver<Result<Ahead, TextError>>,
     buffers: Sender<Vec<u8>>,
 }
 
-/// A piece, and which part of it may be searched. The parts overlap, because a search begins where the last one was sure.
+/// A piece, and the range of it that may be searched. Ranges overlap, because a search begins where the last one was
+/// final.
 pub(super) struct Ahead {
     pub(super) piece: Piece,
     pub(super) range: Range<u64>,
     pub(super) is_masked: bool,
     pub(super) first: First,
-    /// Where matches stop being sure, where nothing was found and the text was kept back.
+    /// Up to where matches are final, if nothing was found and the text was withheld.
     pub(super) settled: Option<u64>,
 }
 
-/// Where the first match in a piece begins, as a place in the document. In the masked text none begins before it either.
+/// Where the first match in a piece begins, as an offset in the document. No match in the masked text begins before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum First {
     #[default]
@@ -52,9 +53,9 @@ pub(super) enum First {
 /// What is masked before a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Masks {
-    /// Nothing: the document is given out as it is.
+    /// Nothing: the document is not redacted.
     None,
-    /// Everything where there is a key. Other secrets are looked for where something is found.
+    /// Everything, if the piece may contain a key. Other secrets are looked for where something is found.
     NearKeys,
     /// Nothing yet: keys, too, are looked for where something is found.
     Later,
@@ -74,7 +75,7 @@ impl Ahead {
         Self { piece, range, is_masked, first: First::Unknown, settled: None }
     }
 
-    /// Looks for the first match, so that the search need not.
+    /// Looks for the first match in advance.
     fn look(&mut self, pattern: &PyPattern, slots: &mut Slots) {
         let is_plain = !pattern.traits.needs_backtracking && !pattern.traits.has_dollar;
         let Some(engine) = pattern.engine(How::Search, Target::Linear).ok().filter(|_| is_plain) else {
@@ -91,7 +92,7 @@ impl Ahead {
 }
 
 impl Ahead {
-    /// Without its text, if nobody will want that: nothing was found in it. The buffer stays with its thread, and in the
+    /// Drops the text if nothing was found in it and it is not needed. The buffer stays with its thread, and in the
     /// cache of its core.
     fn lightened(self, order: &Order<'_>, bytes: u64) -> (Self, Vec<u8>) {
         let traits = &order.pattern.traits;
@@ -107,20 +108,20 @@ impl Ahead {
     }
 }
 
-/// What to read, and what for.
+/// What to read, and for which search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Order<'t> {
     pub(super) pattern: &'t PyPattern,
     pub(super) from: u64,
     pub(super) window_bytes: u64,
-    /// How much of the window before is in each.
+    /// The overlap of each window with the previous one.
     pub(super) lead_bytes: u64,
     pub(super) margin: u64,
     pub(super) masks: Masks,
 }
 
 impl Feed {
-    /// Starts reading; nothing where there are no threads to do it.
+    /// Starts reading; `None` if there are no threads for it.
     pub(super) fn start<'t>(text: &'t LazyText, order: Order<'t>, spawn: &Spawn<'t>) -> Option<Self> {
         let n_lanes = threads_for(text.bytes().saturating_sub(order.from)).get();
         if n_lanes == 1 {
@@ -136,18 +137,18 @@ impl Feed {
         Some(Self { lanes, n_taken: 0, pending: None })
     }
 
-    /// The piece in which a search from `from` can begin; nothing if it was passed, or there is no more. The buffer is
-    /// used for a later one.
+    /// The piece in which a search from `from` can begin; `None` if it was already passed or there are no more. The
+    /// buffer is reused for a later piece.
     pub(super) fn take(&mut self, from: u64, buffer: Vec<u8>) -> Result<Option<Ahead>, TextError> {
         let mut buffer = Some(buffer);
         loop {
             let Some(ahead) = self.pending.take() else {
                 let n_lanes = self.lanes.len();
                 let lane = &self.lanes[self.n_taken % n_lanes];
-                // Back to where it came from: it may still be in the cache of that core.
+                // Return the buffer to its thread: it may still be in the cache of that core.
                 let maker = &self.lanes[(self.n_taken + n_lanes - 1) % n_lanes];
                 if let Some(buffer) = buffer.take().filter(|buffer| buffer.capacity() > 0) {
-                    // A thread that is done needs no buffer.
+                    // A thread that has finished needs no buffer.
                     drop(maker.buffers.send(buffer));
                 }
                 let Ok(received) = lane.pieces.recv() else { return Ok(None) };
@@ -167,7 +168,7 @@ impl Feed {
     }
 }
 
-/// Makes every so-manieth piece until nobody wants more.
+/// Produces every n-th piece until no more are wanted.
 fn work(
     text: &LazyText,
     order: Order<'_>,

@@ -1,6 +1,6 @@
-//! Searching a text window by window. A window is held until every match that begins before a certain place in it is
-//! sure: no further text could make it longer, shorter or another. Where that place is follows from the pattern; see
-//! [`Traits`]. A pattern that sees any distance is stepped through the text byte by byte instead, see `stream`.
+//! Searches a text window by window. A window is held until every match that begins before a certain offset in it is
+//! final: no further text could change it. The offset follows from the pattern; see [`Traits`]. A pattern of unlimited
+//! reach is stepped through the text byte by byte instead, see `stream`.
 
 use std::ops::Range;
 
@@ -12,18 +12,18 @@ use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};
 use crate::text::piece::{Piece, count_chars};
 use crate::text::{LazyText, TextError};
 
-/// How much text is held.
+/// Window sizes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sizes {
-    /// A window of the linear engine. Small enough for a second-level cache.
+    /// A window of the linear engine. Fits in an L2 cache.
     pub(crate) window_bytes: u64,
-    /// One of the engine that backtracks, whose steps are limited by window.
+    /// A window of the backtracking engine, whose steps are limited per window.
     pub(crate) backtracking_bytes: u64,
     /// The largest window, and the longest match.
     pub(crate) window_bytes_max: u64,
-    /// How much of a window the next one has, too, where windows are read ahead: what was not sure must be in it.
+    /// The overlap of windows that are read ahead: it must contain everything that was not final.
     pub(crate) lead_bytes: u64,
-    /// Windows that are searched before more are read ahead: a search often ends soon.
+    /// Windows searched before more are read ahead: a search often ends soon.
     pub(crate) windows_alone: u64,
 }
 
@@ -37,20 +37,20 @@ impl Sizes {
     };
 }
 
-/// How far back a window is searched for a character that ends everything.
+/// How far back from its end a window is searched for a barrier character.
 const BARRIER_BYTES: usize = 64 * 1024;
 
-/// A search on its way through a text.
+/// A search in progress.
 pub(in crate::text) struct Hunt<'t> {
     pub(super) text: &'t LazyText,
     pub(super) pattern: &'t PyPattern,
     masks: Masks,
-    /// Whether `$` may also be before the last character.
+    /// Whether `$` may also match before the last character.
     ends_with_newline: bool,
     pub(super) window: Window,
     pub(super) slots: Slots,
     pub(super) stepper: Option<Stepper>,
-    /// Set where no window was sure: the next one would not be either, and trying means reading a lot.
+    /// Set when no window had a final part: the next one would not either, and trying means reading a lot.
     pub(super) steps_only: bool,
     spawn: Spawn<'t>,
     feed: Option<Feed>,
@@ -58,37 +58,37 @@ pub(in crate::text) struct Hunt<'t> {
     n_windows: u64,
 }
 
-/// Text that is held.
+/// The text being held.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     pub(super) piece: Piece,
-    /// What was asked for: the piece has something around it.
+    /// The start of the requested range: the piece has text around it.
     pub(super) from: u64,
     pub(super) end: u64,
-    /// Matches that begin before this place are sure.
+    /// Matches that begin before this offset are final.
     settled: u64,
     is_last: bool,
     pub(super) is_masked: bool,
-    /// What is known about the first match, if it was looked for ahead.
+    /// What is known about the first match, if it was searched for ahead.
     first: First,
-    /// Whether a key may be in it, once that was looked for.
+    /// Whether it may contain a key, once that was checked.
     may_hold_key: Option<bool>,
-    /// Text that was looked through for secrets and has none.
+    /// Text that was checked for secrets and has none.
     clean: Range<usize>,
-    /// A place in the text, and how many characters of the document are before it.
+    /// An offset in the text, and the number of characters of the document before it.
     counted: Option<(usize, u64)>,
 }
 
-/// How a pattern can be searched for at some place.
+/// How a pattern can be searched for at some position.
 enum Way {
     /// In the window.
     Window,
-    /// Step by step: no window is large enough.
+    /// Byte by byte: no window is large enough.
     Steps,
 }
 
 impl<'t> Hunt<'t> {
-    /// `masks_first` where the text between matches is given out, too.
+    /// `masks_first` if the text between matches is returned too.
     pub(super) fn new(
         text: &'t LazyText,
         pattern: &'t PyPattern,
@@ -118,8 +118,8 @@ impl<'t> Hunt<'t> {
         })
     }
 
-    /// The next match that begins at `from` or behind it, as a range of the document. Its text and groups can be asked
-    /// for until the next call.
+    /// The next match at or after `from`, as a range of the document. Its text and groups are available until the next
+    /// call.
     pub(super) fn find(
         &mut self,
         from: u64,
@@ -167,13 +167,13 @@ impl<'t> Hunt<'t> {
         self.window.piece.text.get(self.slots.group(idx)?)
     }
 
-    /// Where a group of the last match is, in characters of the text.
+    /// The range of a group of the last match, in characters of the text.
     pub(in crate::text) fn group_chars(&mut self, idx: usize) -> Result<Option<Range<u64>>, TextError> {
         let Some(group) = self.slots.group(idx) else { return Ok(None) };
         Ok(Some(self.window.char_at(group.start, self.text)?..self.window.char_at(group.end, self.text)?))
     }
 
-    /// The text between two places of the document: from the window if it is there and masked, or else read.
+    /// The text between two offsets of the document: from the window if it is there and masked, otherwise read.
     pub(super) fn between(&self, range: Range<u64>) -> Result<String, TextError> {
         let window = &self.window;
         let is_there = range.start >= window.from && range.end <= window.end;
@@ -184,7 +184,7 @@ impl<'t> Hunt<'t> {
         self.text.masked(range)
     }
 
-    /// The place behind the character at `at`; nothing at the end of the text.
+    /// The offset after the character at `at`; `None` at the end of the text.
     pub(super) fn behind_char(&self, at: u64) -> Result<Option<u64>, TextError> {
         if at >= self.text.bytes() {
             return Ok(None);
@@ -214,7 +214,7 @@ impl<'t> Hunt<'t> {
         TextError::Backtracks { name: self.text.name().to_owned(), steps_max: BACKTRACKS_MAX as u64 }
     }
 
-    /// Makes sure that the window can decide about a match at `from`, or says that none can.
+    /// Ensures that the window can decide a match at `from`, or returns how else to search.
     fn hold(&mut self, from: u64, how: How) -> Result<Way, TextError> {
         if self.window.decides(from, how) {
             return Ok(Way::Window);
@@ -223,7 +223,7 @@ impl<'t> Hunt<'t> {
         let bytes_left = self.text.bytes().saturating_sub(from);
         let traits = &self.pattern.traits;
         let mut bytes = match (how, traits.needs_backtracking) {
-            // Whether a full match reaches the end can only be seen there.
+            // Whether a full match extends to the end can only be decided there.
             (How::FullMatch, _) => bytes_left.min(window_bytes_max),
             (How::Search | How::Match | How::Longer, true) => backtracking_bytes,
             (How::Search | How::Match | How::Longer, false) => window_bytes,
@@ -242,7 +242,7 @@ impl<'t> Hunt<'t> {
         self.hold_unsure(from, how)
     }
 
-    /// What is left where no window can be sure.
+    /// The fallback if no window can be final.
     fn hold_unsure(&mut self, from: u64, how: How) -> Result<Way, TextError> {
         let traits = &self.pattern.traits;
         let may_step = !traits.needs_backtracking && !traits.may_be_empty && !self.ends_with_newline;
@@ -264,7 +264,7 @@ impl<'t> Hunt<'t> {
         TextError::MatchTooLong { name: self.text.name().to_owned(), bytes_max }
     }
 
-    /// Reads a window and finds out up to where it is sure.
+    /// Reads a window and determines up to where it is final.
     fn load(&mut self, from: u64, bytes: u64) -> Result<(), TextError> {
         let margin = self.text.margin().max(self.pattern.traits.behind_bytes);
         let buffer = std::mem::take(&mut self.window.piece).into_buffer();
@@ -279,7 +279,7 @@ impl<'t> Hunt<'t> {
             }
         };
         if let Some(settled) = told {
-            // There is no text in it: it only says that nothing is there.
+            // It has no text: it only records that nothing matches there.
             let (piece, end) = (Piece::default(), from);
             self.window = Window { piece, from, end, settled, is_masked, first, ..Window::default() };
             return Ok(());
@@ -313,8 +313,8 @@ impl<'t> Hunt<'t> {
         Ok(feed.take(from, buffer)?.ok_or_else(Vec::new))
     }
 
-    /// Whether the window must be masked before this match can be believed. The lines of a match decide, because but
-    /// for keys no secret is known by anything outside of its line.
+    /// Whether the window must be masked before this match can be trusted. Only the lines of the match matter, because
+    /// no secret except a key depends on anything outside its line.
     fn is_secret_near(&mut self, found: &Range<usize>) -> bool {
         let window = &mut self.window;
         if window.is_masked || !self.text.reader.redacts() {
@@ -339,7 +339,7 @@ impl<'t> Hunt<'t> {
     }
 }
 
-/// Where the matches of a window stop being sure, as a place in the document.
+/// The offset in the document up to which the matches of a window are final.
 pub(super) fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u64 {
     if let Some(reach) = traits.sure_reach_bytes() {
         let at = piece.text_at(end).saturating_sub(usize::try_from(reach).unwrap_or(usize::MAX));
@@ -351,7 +351,7 @@ pub(super) fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u6
 }
 
 impl Window {
-    /// One in which nothing is sure: it is not for the engines.
+    /// A window in which nothing is final: for stepping, not for the engines.
     pub(super) fn for_steps(piece: Piece, from: u64, end: u64) -> Self {
         Self { piece, from, end, is_masked: true, ..Self::default() }
     }
@@ -360,7 +360,7 @@ impl Window {
         from >= self.from && (self.is_last || (from < self.settled && how != How::FullMatch))
     }
 
-    /// Where the first match at `from` or behind it may begin; nothing if there is none.
+    /// The earliest offset at or after `from` where a match may begin; `None` if there is no match.
     fn first_from(&self, from: u64) -> Option<u64> {
         match self.first {
             First::Unknown => Some(from),

@@ -1,5 +1,5 @@
-//! Matching without holding the text: two automata that remember a state and nothing else. One runs forward to where the
-//! leftmost match ends, the other back from there to where it begins. Linear in what they read, whatever the distance.
+//! Matches without holding the text, with two automata that keep only a state. One runs forward to the end of the
+//! leftmost match, the other back from there to its beginning. Linear in the text read, at any distance.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use super::search::{Hunt, Window};
 use super::{Emitter, PyPattern, Target};
 use crate::text::TextError;
 
-/// What each automaton may remember.
+/// The cache size of each automaton.
 const CACHE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// The largest automata that are built.
+/// The maximum size of an automaton.
 const NFA_BYTES_MAX: usize = 10 * 1024 * 1024;
 
-/// Two automata for one pattern and one way to search, or the knowledge that they cannot be had.
+/// Two automata for one pattern and one way to search, or the fact that they cannot be built.
 pub(super) struct Stepper {
     how: How,
     automata: Option<Automata>,
@@ -39,7 +39,7 @@ struct Automaton {
 /// Why an automaton stopped.
 enum Stop {
     Text(TextError),
-    /// A character that it does not know how to handle: a letter beyond ASCII where word boundaries matter.
+    /// A character that it cannot handle: a letter beyond ASCII if word boundaries matter.
     Quit,
 }
 
@@ -85,13 +85,13 @@ impl Automaton {
         Some(Self { dfa, cache })
     }
 
-    /// The state before anything is read. `behind` is the byte that the first step comes from.
+    /// The initial state. `behind` is the byte before the first step.
     fn start(&mut self, anchored: Anchored, behind: Option<u8>) -> Result<LazyStateID, Stop> {
         let config = start::Config::new().anchored(anchored).look_behind(behind);
         self.dfa.start_state(&mut self.cache, &config).map_err(|_| Stop::Quit)
     }
 
-    /// One byte further. Most states are plain ones that are known already.
+    /// Advances by one byte. Most states are plain and already cached.
     #[inline]
     fn step(&mut self, state: LazyStateID, byte: u8) -> Result<LazyStateID, Stop> {
         if !state.is_tagged() {
@@ -110,7 +110,7 @@ impl Automaton {
 }
 
 impl Hunt<'_> {
-    /// The next match, found by stepping.
+    /// Finds the next match by stepping.
     pub(super) fn find_by_steps(
         &mut self,
         from: u64,
@@ -124,7 +124,7 @@ impl Hunt<'_> {
         let found = match outcome {
             Ok(found) => found,
             Err(Stop::Text(error)) => return Err(error),
-            // The automata stay away, so from now on windows decide.
+            // The automata cannot continue, so windows decide from now on.
             Err(Stop::Quit) => {
                 self.steps_only = false;
                 return self.find(from, how, wants_groups);
@@ -159,7 +159,7 @@ impl Hunt<'_> {
         Ok(Some(start..end))
     }
 
-    /// Where the leftmost match ends. A match is seen one byte behind its end.
+    /// The end of the leftmost match. A match is detected one byte after its end.
     fn step_forward(
         &mut self,
         automaton: &mut Automaton,
@@ -188,7 +188,7 @@ impl Hunt<'_> {
         Ok(if automaton.finish(state)? { Some(self.text.bytes()) } else { found })
     }
 
-    /// Where the match that ends at `end` begins, which is not before `lowest`.
+    /// The start of the match that ends at `end`, not before `lowest`.
     fn step_backward(&mut self, automaton: &mut Automaton, lowest: u64, end: u64) -> Result<u64, Stop> {
         let behind = self.byte_after(end)?;
         let mut state = automaton.start(Anchored::Yes, behind)?;
@@ -216,7 +216,7 @@ impl Hunt<'_> {
         Ok(if is_match { lowest } else { found })
     }
 
-    /// The last byte of the masked text before a place.
+    /// The last byte of the masked text before an offset.
     fn byte_before(&mut self, at: u64) -> Result<Option<u8>, TextError> {
         if at == 0 {
             return Ok(None);
@@ -232,7 +232,7 @@ impl Hunt<'_> {
         if at >= self.text.bytes() {
             return Ok(None);
         }
-        // A piece has more text than was asked for, and the first byte of a mask is that of no letter either way.
+        // A piece has more text than requested, and the first byte of a mask is not a letter in either case.
         if at < self.window.from || at >= self.window.end || !self.is_shown() {
             self.load_steps(at, self.text.sizes.window_bytes)?;
         }
@@ -240,7 +240,7 @@ impl Hunt<'_> {
         Ok(piece.text.as_bytes().get(piece.text_at(at)).copied())
     }
 
-    /// Whether the window is the text as it may be seen.
+    /// Whether the window contains the text as it may be shown.
     fn is_shown(&self) -> bool {
         self.window.is_masked || !self.text.reader.redacts()
     }
@@ -252,11 +252,11 @@ impl Hunt<'_> {
         Ok(())
     }
 
-    /// Holds what is before a place, and says from where on.
+    /// Holds the text before an offset, and returns where it begins.
     fn hold_step_before(&mut self, at: u64, lowest: u64) -> Result<u64, TextError> {
         if at <= self.window.from || at > self.window.end || !self.is_shown() {
             let from = self.text.floor_char(at.saturating_sub(self.text.sizes.window_bytes))?;
-            // A window of one byte may be inside of a character.
+            // A window of one byte may begin inside a character.
             let from = if from < at { from } else { self.text.floor_char(at - 1)? };
             self.load_steps(from, at - from)?;
         }

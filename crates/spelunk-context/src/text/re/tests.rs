@@ -1,4 +1,4 @@
-//! Patterns against what Python 3.11 said about them.
+//! Compares patterns with the results of Python 3.11.
 
 mod python;
 mod windows;

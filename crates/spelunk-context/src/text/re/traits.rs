@@ -1,5 +1,5 @@
-//! What a pattern needs and how far a match of it can see, found out once: how much text must be held to be sure of a
-//! match, and whether it can be looked for in text with its secrets still in it.
+//! Properties of a pattern, computed once: how much text must be held before a match is final, and whether it can be
+//! searched for in unmasked text.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, HirKind};
 
@@ -10,33 +10,33 @@ use crate::text::MASK;
 /// Bytes of the longest character.
 const CHAR_BYTES_MAX: u64 = 4;
 
-/// Beyond this, the length of a match says nothing useful about where a window is sure.
+/// Beyond this, the length of a match is no longer useful for deciding where a window is final.
 const REACH_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// What is known about a pattern.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Traits {
-    /// Look-around, back-references, atomic groups: what the linear engine does not have.
+    /// Look-around, back-references, atomic groups: what the linear engine does not support.
     pub(super) needs_backtracking: bool,
-    /// `$` without `M`, which looks ahead where the text ends with a newline.
+    /// `$` without `M`, which looks ahead if the text ends with a newline.
     pub(super) has_dollar: bool,
-    /// How the engines are to understand `\w`.
+    /// How the engines are to interpret `\w`.
     pub(super) words: Words,
-    /// A match and everything that decides about it has at most so many bytes.
+    /// The maximum bytes of a match and of all text that it depends on.
     pub(super) reach_bytes: Option<u64>,
-    /// Characters that no match contains or looks at: behind one, everything is decided.
+    /// Characters that no match contains or examines: matches before one are final.
     pub(super) barrier: Option<Barrier>,
     /// How far it looks back.
     pub(super) behind_bytes: u64,
-    /// Whether the empty text may match.
+    /// Whether it may match the empty string.
     pub(super) may_be_empty: bool,
-    /// Whether it may prefer an empty match to a longer one at the same place.
+    /// Whether it may prefer an empty match to a longer one at the same position.
     pub(super) may_prefer_empty: bool,
-    /// Whether a match in the masked text is always one in the text as it is, too, keys aside: the search may then look
-    /// at the text first and for secrets only where it finds something.
+    /// Whether a match in the masked text is always a match in the original text too, except for keys: the search may
+    /// then use the original text and check for secrets only where it finds something.
     pub(super) is_found_unmasked: bool,
-    /// Whether a mask can be part of a match at all.
+    /// Whether a mask character can be part of a match at all.
     pub(super) takes_masks: bool,
 }
 
@@ -73,13 +73,13 @@ impl Traits {
         }
     }
 
-    /// Of a pattern that is this text and not empty.
+    /// The traits of a literal that is not empty.
     pub(super) fn of_literal(text: &str) -> Self {
         Self {
             needs_backtracking: false,
             has_dollar: false,
             words: Words::Python,
-            // In the document, what is masked may be shorter.
+            // In the document, masked text may be shorter.
             reach_bytes: Some((text.chars().count() as u64 + 2).saturating_mul(CHAR_BYTES_MAX)),
             barrier: None,
             behind_bytes: CHAR_BYTES_MAX,
@@ -92,23 +92,23 @@ impl Traits {
 }
 
 impl Traits {
-    /// How far before the end of a window its matches are sure, where that is known from their length.
+    /// How far before the end of a window its matches are final, if their length determines that.
     pub(super) fn sure_reach_bytes(&self) -> Option<u64> {
         self.reach_bytes.filter(|reach| *reach <= REACH_BYTES_MAX)
     }
 
-    /// Whether there is a place in some window up to which its matches are sure.
+    /// Whether some window can have a final part.
     pub(super) fn may_be_sure(&self) -> bool {
         self.sure_reach_bytes().is_some() || self.barrier.is_some()
     }
 }
 
-/// Characters that end everything.
+/// Characters that no match can cross.
 #[derive(Debug, Clone)]
 pub(super) enum Barrier {
-    /// A newline does; others may too, but this one is found fastest and is everywhere.
+    /// A newline; there may be others, but it is common and the fastest to find.
     Newline,
-    /// Those that are not in the class do.
+    /// All characters outside the class.
     Outside { ascii: Box<[bool; 128]>, class: ClassUnicode },
 }
 
@@ -127,7 +127,7 @@ impl Barrier {
         Some(Self::Outside { ascii, class: taken.clone() })
     }
 
-    /// Behind the last one in the text, looking back no further than `bytes_max`.
+    /// The offset after the last barrier in the text, looking back at most `bytes_max`.
     pub(super) fn last_end(&self, text: &str, bytes_max: usize) -> Option<usize> {
         match self {
             Self::Newline => memchr::memrchr(b'\n', text.as_bytes()).map(|at| at + 1),
@@ -145,10 +145,10 @@ impl Barrier {
     }
 }
 
-/// The characters that a pattern takes or looks at.
+/// The characters that a pattern consumes or examines.
 struct Taken {
     chars: ClassUnicode,
-    /// Whether every part that takes a mask takes every other character but blanks, too.
+    /// Whether every part that accepts a mask also accepts every other character except whitespace.
     masks_are_anything: bool,
 }
 
@@ -164,18 +164,19 @@ impl Taken {
             Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => {
                 let class = class_of(node, emitter);
                 if contains(&class, MASK) {
-                    // Secrets that are no keys have no blanks in them, so a class without blanks takes them, too.
+                    // Secrets other than keys contain no whitespace, so a class that excludes only whitespace accepts
+                    // them too.
                     let is_blank = |c: char| c <= ' ' || c == '\x7f' || c.is_whitespace();
                     let is_blanks = |range: &ClassUnicodeRange| (range.start()..=range.end()).all(is_blank);
                     self.masks_are_anything &= complement(&class).ranges().iter().all(is_blanks);
                 }
                 self.chars.union(&class);
             }
-            // `$` looks at a newline, but only at the last character of a text.
+            // `$` examines a newline, but only as the last character of a text.
             Node::Place(_) => {}
             Node::Backref { .. } => {
-                // What it repeats was taken already, in one case or the other. A failure leaves one case, which is safe
-                // only for sets that are everything; there is none in our tables.
+                // The text it repeats was already counted, in one case or the other. On failure only one case is
+                // counted, which is safe only for sets that contain everything; our tables have no such set.
                 self.chars.try_case_fold_simple().unwrap_or_default();
             }
             Node::Group { .. }
@@ -193,7 +194,7 @@ impl Taken {
     }
 }
 
-/// The characters that one node takes, as the engine will understand it.
+/// The characters that one node accepts, as the engine will interpret it.
 fn class_of(node: &Node, emitter: Emitter) -> ClassUnicode {
     let hir = regex_syntax::parse(&emitter.pattern(node));
     match hir.as_ref().map(regex_syntax::hir::Hir::kind) {
@@ -202,7 +203,7 @@ fn class_of(node: &Node, emitter: Emitter) -> ClassUnicode {
             let text = str::from_utf8(&literal.0).unwrap_or_default();
             ClassUnicode::new(text.chars().map(|c| ClassUnicodeRange::new(c, c)))
         }
-        // One character is a class or a literal; should it ever be something else, nothing is excluded.
+        // One character is a class or a literal; for anything else, no character is excluded.
         _ => ClassUnicode::new([ClassUnicodeRange::new('\0', char::MAX)]),
     }
 }
@@ -219,8 +220,8 @@ fn complement(class: &ClassUnicode) -> ClassUnicode {
     rest
 }
 
-/// The characters that a match has and looks at behind its beginning. No bound for a back-reference: what it repeats
-/// may be long.
+/// The characters that a match contains or examines from its beginning on. Unbounded for a back-reference: what it
+/// repeats may be long.
 fn reach(node: &Node) -> Option<u64> {
     match node {
         Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => Some(1),
@@ -240,7 +241,7 @@ fn reach(node: &Node) -> Option<u64> {
     }
 }
 
-/// The characters before a match that a look-behind sees.
+/// The characters before a match that a look-behind examines.
 fn behind(node: &Node) -> u64 {
     let own = if let Node::Look { node, is_ahead: false, .. } = node {
         node.width(&[]).max.unwrap_or(0)
@@ -250,7 +251,7 @@ fn behind(node: &Node) -> u64 {
     own + node.children().into_iter().map(behind).max().unwrap_or(0)
 }
 
-/// Lazy repetitions and alternatives are where an empty match may come before a longer one.
+/// Lazy repetitions and alternatives may prefer an empty match to a longer one.
 fn prefers_empty(node: &Node) -> bool {
     match node {
         Node::Repeat { kind, .. } => *kind == Kind::Lazy,

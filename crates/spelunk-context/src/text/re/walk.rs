@@ -1,4 +1,4 @@
-//! One match after the other, as Python 3.7 goes on behind an empty one, and what is made of them.
+//! Iterates over matches, continuing after an empty match as Python 3.7 does, and builds results from them.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use super::read_ahead::Spawn;
 use super::search::Hunt;
 use crate::text::{LazyText, TextError};
 
-/// A place to go on from.
+/// A position to continue from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MatchCursor {
-    /// Where the next match may begin, in bytes of the document.
+    /// The offset in the document where the next match may begin.
     at: u64,
-    /// Whether an empty match was there.
+    /// Whether there was an empty match at that position.
     is_behind_empty: bool,
     /// For splitting: where the text before the next match begins.
     part_start: u64,
-    /// How many matches there were.
+    /// The number of matches so far.
     n_matches: u64,
 }
 
 impl MatchCursor {
-    /// The cursor as plain numbers, for whoever keeps it outside of this program.
+    /// The cursor as plain numbers, for storage outside this program.
     pub fn to_parts(self) -> [u64; 4] {
         [self.at, u64::from(self.is_behind_empty), self.part_start, self.n_matches]
     }
@@ -43,14 +43,14 @@ impl MatchCursor {
     }
 }
 
-/// One match after the other.
+/// An iterator over matches.
 pub(in crate::text) struct Walk<'t> {
     pub(in crate::text) hunt: Hunt<'t>,
     pub(in crate::text) cursor: MatchCursor,
 }
 
 impl<'t> Walk<'t> {
-    /// `gives_parts` where the text between matches is given out, too.
+    /// `gives_parts` if the text between matches is returned too.
     pub(super) fn new(
         text: &'t LazyText,
         pattern: &'t PyPattern,
@@ -154,7 +154,7 @@ impl<'t> Walk<'t> {
         let cursor = self.cursor;
         let mut found = None;
         if cursor.is_behind_empty {
-            // At the same place only a longer match is another one.
+            // At the same position, only a longer match counts as another one.
             if self.hunt.pattern.traits.may_prefer_empty {
                 found = self.hunt.find(cursor.at, How::Longer, wants_groups)?;
             }
@@ -193,7 +193,7 @@ impl Hunt<'_> {
     }
 }
 
-/// What an item costs beside its text.
+/// The cost of an item in addition to its text.
 pub(in crate::text) const ITEM_BYTES: u64 = 24;
 
 fn bytes_of(found: &Found) -> u64 {

@@ -1,23 +1,23 @@
-//! The elements of an array, found in bytes as they come: strings, escapes and nesting are followed, nothing is kept but
-//! where the element began.
+//! Finds the elements of an array in a stream of bytes: tracks strings, escapes and nesting, and keeps only where the
+//! element began.
 
 use std::ops::{ControlFlow, Range};
 
-/// How far the scan has come.
+/// The state of the scan.
 #[derive(Debug)]
 pub(super) struct ArrayScan {
     place: Place,
-    /// Brackets open inside of the array.
+    /// Brackets open inside the array.
     depth: u64,
     string: StringPart,
-    /// What is not blank of the element so far.
+    /// The range of the element so far, without surrounding whitespace.
     element: Option<Range<u64>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Before,
-    /// Behind the bracket or a comma, or in an element.
+    /// After the bracket or a comma, or in an element.
     Inside {
         is_first: bool,
     },
@@ -28,7 +28,7 @@ enum Place {
 enum StringPart {
     Outside,
     Inside,
-    /// Behind a backslash.
+    /// After a backslash.
     Escape,
 }
 
@@ -43,7 +43,7 @@ impl ArrayScan {
         Self { place: Place::Inside { is_first: false }, ..Self::new() }
     }
 
-    /// Goes on with bytes that begin at that offset.
+    /// Processes bytes that begin at that offset.
     pub(super) fn feed(
         &mut self,
         at: u64,
@@ -83,7 +83,7 @@ impl ArrayScan {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// What is wrong, if the text ends here.
+    /// The error, if the text ends here.
     pub(super) fn fault_at_end(&self) -> Option<&'static str> {
         match self.place {
             Place::Before => Some("it has no array"),
@@ -98,7 +98,7 @@ impl ArrayScan {
         }
     }
 
-    /// One byte outside of strings; an element that it ended.
+    /// Processes one byte outside strings; returns the element that it ended.
     fn step(&mut self, offset: u64, byte: u8) -> Result<Option<Range<u64>>, &'static str> {
         let is_blank = matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
         let is_first = match self.place {

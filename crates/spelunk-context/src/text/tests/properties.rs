@@ -1,11 +1,11 @@
-//! Every method of `str` against the simplest implementation of the same, over any bytes.
+//! Compares every method of `str` with the simplest implementation, over arbitrary bytes.
 
 use proptest::prelude::*;
 
 use super::raw;
 use crate::MatchCursor;
 
-/// Bytes with many line ends of every sort, long characters and broken ones.
+/// Bytes with many line ends of every sort, and multi-byte and invalid characters.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         2 => Just(b"\n".to_vec()),
@@ -19,7 +19,7 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     ];
     prop::collection::vec(piece, 0..40).prop_map(|pieces| {
         let bytes = pieces.concat();
-        // A mark or UTF-16 at the beginning is the reader's business.
+        // The reader handles a mark or UTF-16 at the beginning.
         if bytes.starts_with(&[0xEF, 0xBB, 0xBF])
             || bytes.starts_with(&[0xFF, 0xFE])
             || bytes.starts_with(&[0xFE, 0xFF])
@@ -45,7 +45,7 @@ fn chars_of(bytes: &[u8]) -> Vec<char> {
     String::from_utf8_lossy(bytes).chars().collect()
 }
 
-/// The part that Python means by bounds from the beginning, and whether it is there at all.
+/// The part that Python selects for bounds from the beginning, if it exists.
 fn part(chars: &[char], start: u64, end: u64) -> Option<(usize, String)> {
     let (start, end) = (usize::try_from(start).unwrap(), usize::try_from(end).unwrap().min(chars.len()));
     (start <= chars.len() && start <= end).then(|| (start, chars[start..end].iter().collect()))
@@ -156,7 +156,7 @@ proptest! {
 
 #[test]
 fn the_index_is_right_over_many_blocks_whatever_was_asked_first() {
-    // Characters of 1 to 4 bytes and broken ones, so that blocks end inside of all of them.
+    // Characters of 1 to 4 bytes and invalid ones, so that blocks end inside all of them.
     let pieces: [&[u8]; 7] =
         [b"a", "ä".as_bytes(), "€".as_bytes(), "😀".as_bytes(), b"\xE2\x82", b"\xFF", b"line\n"];
     let mut bytes = Vec::new();

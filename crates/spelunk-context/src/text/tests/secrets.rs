@@ -1,4 +1,4 @@
-//! Masked text: what is masked is there as characters and not as a secret, in every operation and however it is cut.
+//! Masked text: a secret appears as mask characters in every operation, however the text is cut.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::{Flags, MatchCursor, PyPattern, Reader, find_secrets};
 
 const TOKEN: &str = "ghp_R4nd0mT0k3nV4lu3Abc9Xyz7Qwe5Rty3Uio1";
 
-/// The text as it is meant to be seen.
+/// The expected masked text.
 fn masked(text: &str) -> String {
     let secrets = find_secrets(text);
     let is_secret = |at: usize| secrets.iter().any(|secret| secret.bytes.contains(&at));
@@ -33,7 +33,7 @@ fn find_all(text: &LazyText, pattern: &str) -> Vec<String> {
     found.into_iter().map(|found| show(found.groups.into_iter().next().flatten().unwrap())).collect()
 }
 
-/// The same in a text that has nothing to hide.
+/// The same in a text without secrets.
 fn find_all_shown(text: &str, pattern: &str) -> Vec<String> {
     let shown = Reader::of_bytes("any", masked(text).into_bytes().into()).with_redaction(false);
     find_all(&LazyText::over(shown), pattern)
@@ -69,7 +69,7 @@ fn a_secret_cannot_be_guessed() {
         assert_eq!(parts.items.len(), 1);
     }
     assert!(!lazy.starts_with("first ghp").unwrap());
-    // What goes over a secret shows its mask, as the text does.
+    // A match that includes a secret shows its mask, as the text does.
     assert_eq!(find_all(&lazy, "key=.*"), [format!("51..95 key={}", "█".repeat(40))]);
     assert_eq!(find_all(&lazy, r"first (?!g)"), ["0..6 first "]);
 }
@@ -81,7 +81,7 @@ fn a_document_that_is_given_out_as_it_is_is_not_masked() {
     assert_eq!(lazy.find("R4nd", 0..100).unwrap(), Some(4));
 }
 
-/// Long enough for many windows and for secrets out of reach of each other.
+/// Long enough for many windows, and for secrets out of reach of each other.
 fn long_text() -> String {
     let mut text = String::new();
     for idx in 0..700_u32 {

@@ -1,4 +1,4 @@
-//! The few threads that read.
+//! The reader threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -6,9 +6,9 @@ use spelunk_sandbox::{HostCall, Value};
 use super::{Objects, batch, count, cursor, refused};
 use crate::environment::{Arguments, Refusal};
 
-/// Names that one step of an iteration hands over.
+/// Names per iteration step.
 const BATCH_NAMES: usize = 10_000;
-/// A document up to this size is handed over as a real string.
+/// Documents up to this size are passed as real strings.
 const STRING_BYTES_MAX: u64 = 1_000_000;
 
 pub(super) fn serve(objects: &Objects, call: &mut HostCall) -> Result<Value, Refusal> {

@@ -1,4 +1,5 @@
-//! Python's `re` on a host object: the pattern, its flags, and then what the function takes besides the text.
+//! Python's `re` on a host object. Arguments are the pattern, its flags, and then those of the function after the
+//! text.
 
 use spelunk_context::{Flags, Found, LazyText, MatchCursor, PyMatch, PyPattern, Replacement};
 use spelunk_sandbox::{HostCall, Value};
@@ -7,10 +8,10 @@ use spelunk_types::Limits;
 use super::{batch, count, cursor, refused};
 use crate::environment::{Arguments, Refusal};
 
-/// Matches and bytes that one step of `finditer` hands over.
+/// Matches and bytes per step of `finditer`.
 const BATCH_MATCHES: u64 = 5_000;
 const BATCH_BYTES: u64 = 1 << 20;
-/// The most bytes that `findall`, `split` and `sub` give back.
+/// Maximum result size of `findall`, `split` and `sub`.
 const RESULT_BYTES_MAX: u64 = 256 << 20;
 
 pub(super) fn serve(text: &LazyText, limits: &Limits, call: &mut HostCall) -> Result<Value, Refusal> {
@@ -50,7 +51,7 @@ fn one(pattern: &PyPattern, found: Option<PyMatch>) -> Value {
     found.map_or(Value::None, |found| of_match(pattern, found))
 }
 
-/// A match as data: the session makes it behave like `re.Match`.
+/// A match as data; the session wraps it to behave like `re.Match`.
 fn of_match(pattern: &PyPattern, found: PyMatch) -> Value {
     let (mut groups, mut spans) = (Vec::new(), Vec::new());
     for group in found.groups {

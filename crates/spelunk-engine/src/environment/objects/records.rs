@@ -9,12 +9,12 @@ use spelunk_sandbox::{HostCall, Value};
 use super::{batch, count, cursor, position, range, refused};
 use crate::environment::{Arguments, Refusal, value_of_json};
 
-/// Records that one step of an iteration hands over.
+/// Records per iteration step.
 const BATCH_RECORDS: u64 = 1_000;
-/// The most records of one slice.
+/// Maximum records in one slice.
 const SLICE_RECORDS_MAX: u64 = 100_000;
 
-/// JSON Lines by its name, else the elements of an array.
+/// JSON Lines by extension, otherwise the elements of an array.
 pub(super) fn open(text: Arc<LazyText>) -> Result<JsonRecords, TextError> {
     let is_lines = [".jsonl", ".ndjson"].iter().any(|extension| text.name().ends_with(extension));
     JsonRecords::open(text, if is_lines { RecordShape::Lines } else { RecordShape::Array })

@@ -7,9 +7,9 @@ use spelunk_sandbox::{HostCall, Value};
 use super::{Objects, batch, count, cursor, pattern, position, range, refused, strings};
 use crate::environment::{Arguments, Refusal};
 
-/// Text that one step of an iteration hands over.
+/// Text per iteration step.
 const BATCH_BYTES: u64 = 1 << 20;
-/// The most of a text that is handed over at once.
+/// Maximum text passed at once.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;
 
 pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> Result<Value, Refusal> {
@@ -96,7 +96,7 @@ fn find(text: &LazyText, call: &mut HostCall, find: Find) -> Result<Value, Refus
     }
 }
 
-/// `(needle, start, end)` of `find` and its kin.
+/// `(needle, start, end)` of `find` and related methods.
 fn bounds(text: &LazyText, call: &mut HostCall) -> Result<(String, std::ops::Range<u64>), Refusal> {
     let mut arguments = Arguments::of(call, &["needle", "start", "end"])?;
     let needle = arguments.need_text("needle")?;

@@ -1,4 +1,4 @@
-//! The order in which the models of a chain are asked, and how fast each.
+//! The order in which the models of a chain are called, and their rate limits.
 
 use spelunk_model::{FallbackModel, Rate};
 use spelunk_types::ModelRef;
@@ -24,7 +24,7 @@ async fn each_model_of_a_chain_has_its_own_pace_and_shares_it_with_those_who_ask
         assert_eq!(alone.len(), 1);
         assert!(Arc::ptr_eq(&link.pace, &alone[0].pace));
     }
-    // A refusal of one narrows that one alone.
+    // A refusal by one model narrows only its own limit.
     of_chain[1].pace.refused(Duration::from_secs(9));
     drop(of_chain[0].pace.enter(1).await);
     let began = Instant::now();

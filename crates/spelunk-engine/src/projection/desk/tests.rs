@@ -1,4 +1,4 @@
-//! Which files of a desk may be written beside a journal.
+//! Which files of a desk may be written next to a journal.
 
 use super::is_shown;
 

@@ -1,4 +1,4 @@
-//! What is read from a reply, and what is not.
+//! What is extracted from a reply, and what is not.
 
 use serde_json::json;
 
@@ -49,7 +49,7 @@ fn what_could_mean_several_things_is_not_read() {
     assert_eq!(extract_json("```json\n1\n```\n```json\n2\n```"), None);
     assert_eq!(extract_json("{'a': 1, 'a': 2}"), None);
     assert_eq!(extract_json("[1] and [2]"), None);
-    // The same thing twice is one thing.
+    // Equal values count as one.
     assert_eq!(extract_json("{\"a\": 1}, that is {'a': 1}"), Some(json!({ "a": 1 })));
 }
 

@@ -1,4 +1,4 @@
-//! Schemas and values that were made to cost, or to break.
+//! Schemas and values designed to be expensive or to break things.
 
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Texts of schema words and values.
+/// Generates schemas from keywords and values.
 fn schema_value() -> impl Strategy<Value = Value> {
     let word = prop::sample::select(vec![
         "type",

@@ -1,4 +1,4 @@
-//! What each keyword asks.
+//! The meaning of each keyword.
 
 use expect_test::expect;
 
@@ -194,7 +194,7 @@ fn numbers_have_bounds() {
             at the top: expected a number of less than 3, found 3
     "#]],
     );
-    // These differ by one, and are the same float.
+    // These differ by one but are the same float.
     check(
         r#"{"maximum": 9007199254740992}"#,
         &["9007199254740992", "9007199254740993"],

@@ -1,4 +1,4 @@
-//! Schemas that are refused, each with its sentence.
+//! Schemas that are refused, each with its message.
 
 use expect_test::{Expect, expect};
 

@@ -1,4 +1,4 @@
-//! The bench: the desk of an agent and what was used of its budgets. Everything in it follows from the journal.
+//! The state of an agent: its desk and the counters of its budgets. All of it follows from the journal.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,16 +12,16 @@ use crate::frame::ChangedFile;
 
 const METRICS: &str = "state/metrics.json";
 const ERRORS: &str = "state/errors.jsonl";
-/// What the log of errors keeps of one message.
+/// Characters of one message in the error log.
 const MESSAGE_CHARS_MAX: usize = 500;
 
-/// The desk of an agent and what was used of its budgets.
+/// The desk of an agent and the counters of its budgets.
 #[derive(Debug, Clone)]
 pub(in crate::strategy) struct Bench {
     pub(super) desk: Desk,
-    /// Shared with calls that are on their way.
+    /// Shared with calls in flight.
     counts: Arc<Mutex<Counts>>,
-    /// Failures of such calls, until they are written down.
+    /// Failures of calls in flight, until they are logged.
     failures: Arc<Mutex<Vec<Failure>>>,
 }
 
@@ -37,12 +37,12 @@ struct Failure {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) scripts: u64,
-    /// Calls of sub-models, those that the cache answered included.
+    /// Calls of sub-models, including those answered from the cache.
     pub(super) subcalls: u64,
     pub(super) cache_hits: u64,
     pub(super) tokens: u64,
     pub(super) errors: u64,
-    /// Calls of the script that runs which the cache did not answer, or not yet.
+    /// Calls of the running script that the cache did not answer, or not yet.
     pub(super) script_calls: u64,
 }
 
@@ -59,7 +59,7 @@ impl Bench {
         change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The state to return to: a clone shares its counts with the original.
+    /// The state to restore later: a plain clone would share its counters with the original.
     pub(in crate::strategy) fn saved(&self) -> Saved {
         Saved { desk: self.desk.clone(), counts: self.counts() }
     }
@@ -70,7 +70,7 @@ impl Bench {
         self.count(|counts| *counts = saved.counts);
     }
 
-    /// Counts a reply. What came from the cache used nothing.
+    /// Counts a reply. One from the cache used nothing.
     pub(super) fn count_reply(&self, reply: &Reply, is_script: bool) -> bool {
         let usage = reply.usage.unwrap_or_default();
         let is_cached = usage == Usage::default();
@@ -85,14 +85,14 @@ impl Bench {
         is_cached
     }
 
-    /// Remembers a failure of a call that is on its way.
+    /// Remembers the failure of a call in flight.
     pub(super) fn fail(&self, kind: &str, message: &str, context: &str) {
         let (kind, message, context) = (kind.to_owned(), message.to_owned(), context.to_owned());
         let failure = Failure { kind, message, context };
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
     }
 
-    /// Writes down what failed meanwhile. Calls that were on their way together end in any order; the log does not.
+    /// Logs the failures so far. Parallel calls end in any order; the log is sorted.
     pub(super) fn settle_failures(&mut self) -> Result<(), DeskError> {
         let mut failed = std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner));
         failed.sort_by(|one, other| (&one.context, &one.message).cmp(&(&other.context, &other.message)));
@@ -101,7 +101,7 @@ impl Bench {
             .try_for_each(|Failure { kind, message, context }| self.log_error(kind, message, context))
     }
 
-    /// Keeps what went wrong where the model can read it.
+    /// Logs an error where the model can read it.
     pub(super) fn log_error(&mut self, kind: &str, message: &str, context: &str) -> Result<(), DeskError> {
         self.count(|counts| counts.errors += 1);
         let short = |text: &str| text.chars().take(MESSAGE_CHARS_MAX).collect::<String>();
@@ -114,7 +114,7 @@ impl Bench {
         self.desk.put_more(&path(ERRORS), format!("{line}\n").as_bytes())
     }
 
-    /// Brings the counters on the desk up to date. They never decide anything.
+    /// Updates the counters on the desk. They never decide anything.
     pub(super) fn write_metrics(&mut self) -> Result<(), DeskError> {
         let text = self.counts().text();
         let path = path(METRICS);
@@ -137,19 +137,19 @@ impl Counts {
     }
 }
 
-/// A bench as it was.
+/// A saved state.
 #[derive(Debug)]
 pub(in crate::strategy) struct Saved {
     desk: Desk,
     counts: Counts,
 }
 
-/// A path of our own making.
+/// A path that is known to be valid.
 pub(super) fn path(path: &str) -> DeskPath {
     DeskPath::parse(path).expect("our own paths are paths")
 }
 
-/// What a file of the desk holds; documents on the shelf are none of it.
+/// The content of a file on the desk; mounted documents are not part of it.
 pub(super) fn file<'a>(desk: &'a Desk, path: &DeskPath) -> Option<Cow<'a, [u8]>> {
     match desk.entry(path)? {
         Entry::File { .. } => desk.read(path).ok(),
@@ -157,7 +157,7 @@ pub(super) fn file<'a>(desk: &'a Desk, path: &DeskPath) -> Option<Cow<'a, [u8]>>
     }
 }
 
-/// What is other on a desk than it was, as the journal keeps it.
+/// The differences between two desks, for the journal.
 pub(super) fn changes(before: &Desk, after: &Desk) -> Vec<ChangedFile> {
     let changed = |path: DeskPath| {
         let name = path.as_str().to_owned();

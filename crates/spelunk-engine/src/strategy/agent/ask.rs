@@ -1,4 +1,4 @@
-//! Asking sub-models: one question, or many at once. ReplyCache are ordinary calls of the frame, recorded as such.
+//! Calls to sub-models: one question, or many at once. They are ordinary calls of the frame and recorded as such.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -9,9 +9,9 @@ use spelunk_types::Explain;
 use super::work::{Done, Work};
 use crate::FrameError;
 
-/// What is shown of a reply that was saved to a file, or that is one of many.
+/// Characters shown of a reply that was saved to a file or is one of many.
 const SHOWN_CHARS_MAX: usize = 500;
-/// What is shown of a single reply, and of all replies of a batch together.
+/// Characters shown of a single reply, and of all replies of a batch together.
 const REPLY_CHARS_MAX: usize = 20_000;
 
 /// One question.
@@ -73,7 +73,7 @@ pub(super) async fn batch(work: &mut Work<'_>, arguments: &Value) -> Result<Done
     Ok(Done { text: format!("{head}\n{told}"), failed: n_failed == n_asked, given: None })
 }
 
-/// Refuses fields that nobody knows.
+/// Refuses unknown fields.
 fn read(work: &Work<'_>, arguments: &Value, known: &[&str]) -> Result<(), String> {
     let unknown =
         arguments.as_object().and_then(|fields| fields.keys().find(|key| !known.contains(&key.as_str())));
@@ -81,7 +81,7 @@ fn read(work: &Work<'_>, arguments: &Value, known: &[&str]) -> Result<(), String
         let shown: String = unknown.chars().take(60).collect();
         return Err(format!("there is no argument `{shown}`; there are {}", known.join(", ")));
     }
-    // Said before anything is asked: a reply that cannot be kept is lost money.
+    // Checked before anything is sent: a reply that cannot be saved is wasted money.
     match text(arguments, "save_to") {
         Some(path) => save_path(work, path).map(drop),
         None => Ok(()),
@@ -121,7 +121,7 @@ fn many_prompts(work: &Work<'_>, arguments: &Value) -> Result<Vec<String>, Strin
     }
 }
 
-/// A prompt with the text of a file behind it.
+/// A prompt followed by the text of a file.
 fn with_file(
     work: &Work<'_>,
     prompt: &str,
@@ -141,7 +141,7 @@ fn with_file(
     Ok(format!("{prompt}\n\n<file name=\"{path}\">\n{}\n</file>", text.trim_end()))
 }
 
-/// Asks everything at once; the replies come in the order of the prompts. A failure is kept in the log of errors.
+/// Sends everything at once; replies are in the order of the prompts. Failures are added to the error log.
 async fn ask_all(
     work: &mut Work<'_>,
     prompts: Vec<String>,
@@ -179,7 +179,7 @@ fn settle(
         Err(error @ FrameError::Stopped(_)) => Err(error),
         Err(error) => {
             let why = format!("{}: {error}", error.code());
-            // A desk that is full says so at the model's next write.
+            // If the desk is full, the model's next write reports it.
             drop(work.bench.log_error(&error.code().to_string(), &error.to_string(), prompt));
             Ok(Err(why))
         }
@@ -188,7 +188,7 @@ fn settle(
 
 fn save_path(work: &Work<'_>, path: &str) -> Result<DeskPath, String> {
     let path = DeskPath::parse(path).map_err(|error| error.to_string())?;
-    // Tried on a copy: whether a file may be written there is the desk's to say.
+    // Tried on a copy: the desk decides whether the path is writable.
     work.bench.desk.clone().write(&path, Vec::new()).map_err(|error| error.to_string())?;
     Ok(path)
 }

@@ -1,5 +1,5 @@
-//! Concluding: when turns, money or patience run out, what stands in `output/answer.md` is taken; where there is nothing,
-//! the model is asked once for what it has. Such an answer says that it is partial.
+//! Concluding: when an agent runs out of turns, budget or retries, `output/answer.md` is taken; if it is empty, the
+//! model is asked once for its best partial answer. Such an answer is marked as partial.
 #![expect(clippy::wildcard_enum_match_arm, reason = "whatever else stopped it is about money")]
 
 use spelunk_types::{ErrorCode, Grounding};
@@ -9,7 +9,7 @@ use crate::{Answer, Frame, FrameError, Task, evidence};
 
 pub(super) const PROMPT: &str = include_str!("../../prompts/agent-conclude.md");
 
-/// What the model is asked for.
+/// The request to conclude.
 pub(super) fn said(task: &Task, stopped_by: ErrorCode) -> String {
     let why = match stopped_by {
         ErrorCode::TurnsExhausted => "You have used all your turns.",
@@ -27,7 +27,7 @@ pub(super) fn said(task: &Task, stopped_by: ErrorCode) -> String {
     }
 }
 
-/// The answer in a reply. A typed one that does not fit is none: a program reads it.
+/// The answer in a reply. A typed one that does not match its schema is rejected, because a program reads it.
 pub(super) async fn answer(frame: &Frame, task: &Task, reply: &str) -> Result<Answer, FrameError> {
     let Some(schema) = &task.schema else { return evidence::check(frame, &task.view, reply).await };
     match read_typed(schema, reply) {

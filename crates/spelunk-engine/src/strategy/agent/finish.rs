@@ -1,6 +1,6 @@
-//! Finishing: the checks between `output/answer.md` and the user. An answer that is missing, empty, a placeholder, code or
-//! a call in the place of one, does not fit its schema, or was written before anything was looked at goes back to the
-//! model with the reason; the first one that could be taken is checked once more by the model itself.
+//! Finishing: the checks between `output/answer.md` and the user. An answer goes back to the model with the reason if
+//! it is missing, empty, a placeholder, only code or a tool call, violates its schema, or was written before anything
+//! was read. The first acceptable answer is verified once by the model itself.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ pub(super) const VERIFY: &str = include_str!("../../prompts/agent-verify.md");
 pub(super) const ANSWER_FILE: &str = "output/answer.md";
 const PROMPT: &str = "input/prompt.md";
 const EVIDENCE: &str = "state/evidence.jsonl";
-/// Where the documents of the run are mounted: their own names begin behind it.
+/// Mount points of the run's documents, which precede their own names.
 const MOUNTS: [(&str, &str); 2] = [("input/contexts/", ""), ("input/attachments/", "attachments/")];
-/// Claims taken from the kept evidence.
+/// Citations taken from the saved evidence.
 const CLAIMS_MAX: usize = 50;
 
-/// Texts that stand where an answer should.
+/// Placeholder texts that are not an answer.
 const PLACEHOLDERS: [&str; 16] = [
     "",
     "...",
@@ -44,14 +44,14 @@ const PLACEHOLDERS: [&str; 16] = [
     "lorem ipsum",
 ];
 
-/// An answer that was let through.
+/// An accepted answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Given {
     pub(super) text: String,
     pub(super) claims: Vec<Citation>,
 }
 
-/// Lets answers through.
+/// Decides whether an answer is accepted.
 #[derive(Debug)]
 pub(super) struct Gate {
     schema: Option<Arc<Schema>>,
@@ -61,16 +61,16 @@ pub(super) struct Gate {
     pub(super) has_looked: bool,
     /// Whether there is a turn left to verify in.
     pub(super) may_verify: bool,
-    /// What answers were sent back with before. Each is said once: the model may know better.
+    /// Reasons for which answers were sent back. Each is used once: the model may know better.
     told: Vec<Back>,
 }
 
 /// Why an answer is sent back once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Back {
-    /// Nothing was looked at.
+    /// Nothing was read.
     Unseen,
-    /// There is a place to fill in it.
+    /// It contains an unfilled placeholder.
     Gap,
     /// It was not verified.
     Unverified,
@@ -81,13 +81,13 @@ impl Gate {
         Self { schema, code, is_inlined, has_looked: is_inlined, may_verify: true, told: Vec::new() }
     }
 
-    /// Another question: what was looked at stays looked at.
+    /// Starts another question: what was read stays read.
     pub(super) fn begin_anew(&mut self, question: &str) {
         self.told.clear();
         self.code = CodeAlone::for_question(question);
     }
 
-    /// What is in the file of the answer, if it could be one.
+    /// The content of the answer file, if it could be an answer.
     pub(super) fn so_far(&self, desk: &Desk) -> Option<Given> {
         let text = self.answer_text(desk).ok()?;
         let text = match &self.schema {
@@ -97,12 +97,12 @@ impl Gate {
         Some(Given { text, claims: Vec::new() })
     }
 
-    /// The text of the answer. One with a schema is held to that instead.
+    /// The text of the answer. With a schema, it is validated against that instead.
     fn answer_text(&self, desk: &Desk) -> Result<String, String> {
         answer_text(desk, self.code, if self.schema.is_some() { Form::Typed } else { Form::Plain })
     }
 
-    /// Whether this was not said before; from now on it was.
+    /// Whether this reason is used for the first time.
     fn is_new(&mut self, back: Back) -> bool {
         let is_new = !self.told.contains(&back);
         if is_new {
@@ -111,7 +111,7 @@ impl Gate {
         is_new
     }
 
-    /// Takes an answer, or says why not.
+    /// Accepts an answer, or returns the reason why not.
     fn admit(&mut self, desk: &Desk, claims: Vec<Citation>) -> Result<Given, String> {
         let text = self.answer_text(desk)?;
         if !self.has_looked && self.is_new(Back::Unseen) {
@@ -136,7 +136,7 @@ impl Gate {
     }
 }
 
-/// Ends the work, if the answer is one.
+/// Ends the work if the answer is accepted.
 pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> Done {
     if let Some(answer) =
         arguments.get("answer").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
@@ -157,7 +157,7 @@ pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> Done {
     }
 }
 
-/// What stands in `output/answer.md`, or why that is no answer: for agents that work outside of a run.
+/// The content of `output/answer.md`, or why it is not an answer: for agents that work outside of a run.
 pub fn written_answer(desk: &Desk) -> Result<String, String> {
     let question = file(desk, &path(PROMPT)).unwrap_or_default();
     let code = CodeAlone::for_question(&String::from_utf8_lossy(&question));
@@ -193,7 +193,7 @@ fn answer_text(desk: &Desk, code: CodeAlone, form: Form) -> Result<String, Strin
     Ok(unmounted(text.trim()))
 }
 
-/// Whether a text is nothing, or something that stands in the place of an answer.
+/// Whether a text is empty or a placeholder.
 fn is_placeholder(text: &str) -> bool {
     let bare = text.trim().trim_start_matches('#').trim();
     let bare =
@@ -201,7 +201,7 @@ fn is_placeholder(text: &str) -> bool {
     PLACEHOLDERS.contains(&bare.trim().to_lowercase().as_str())
 }
 
-/// A line that is nothing but a place to fill.
+/// A line that is only a placeholder.
 fn gap(text: &str) -> Option<&str> {
     let is_gap = |line: &&str| {
         let line = line.trim();
@@ -223,7 +223,7 @@ fn claim(value: &Value) -> Option<Citation> {
     Some(own_name(Citation { document, line, quote }))
 }
 
-/// A document by the name it has outside of the desk.
+/// The citation with the document's name outside of the desk.
 fn own_name(citation: Citation) -> Citation {
     let document = citation.document.trim_start_matches("./");
     let named =
@@ -232,7 +232,7 @@ fn own_name(citation: Citation) -> Citation {
     Citation { document, ..citation }
 }
 
-/// The lines of an evidence block with the names that documents have outside of the desk.
+/// The lines of an evidence block with the documents' names outside of the desk.
 fn unmounted(text: &str) -> String {
     let Some((before, block)) = text.rsplit_once("```evidence") else { return text.to_owned() };
     let mut own = block.to_owned();
@@ -242,7 +242,7 @@ fn unmounted(text: &str) -> String {
     format!("{before}```evidence{own}")
 }
 
-/// What was kept as evidence with a place: `source` is `path:line`, the content what stands there.
+/// Saved evidence with a location: `source` is `path:line`, the content is the quote.
 fn kept_claims(desk: &Desk) -> Vec<Citation> {
     let Some(bytes) = file(desk, &path(EVIDENCE)) else { return Vec::new() };
     let text = String::from_utf8_lossy(&bytes);

@@ -1,5 +1,5 @@
-//! What an agent begins with: the files on its desk, and the first message. Small input stands in the message; of large
-//! input there is its size, a preview and the way to work.
+//! What an agent starts with: the files on its desk and the first message. Small input is part of the message; for
+//! large input the message has its size, a preview and instructions.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,26 +20,26 @@ pub(super) const LARGE: &str = include_str!("../../prompts/agent-large.md");
 pub(super) const README: &str = include_str!("../../prompts/agent-readme.md");
 /// How an outside agent works in the folder of a run.
 pub const GUIDE: &str = include_str!("../../prompts/agent-guide.md");
-/// The same as a skill.
+/// The guide as a skill.
 pub const SKILL: &str = include_str!("../../prompts/agent-skill.md");
 
-/// Documents that arrived with the question are named so.
+/// The name prefix of documents that arrived with the question.
 const ATTACHMENTS: &str = crate::conversation::ATTACHMENTS;
 /// The conversation that the question came from.
 const MESSAGES: &str = crate::conversation::MESSAGES;
-/// Names of documents that the first message lists.
+/// Document names listed in the first message.
 const NAMES_MAX: usize = 40;
 const NAME_CHARS_MAX: usize = 120;
 
-/// What an agent begins with.
+/// What an agent starts with.
 pub(super) struct First {
     pub(super) desk: Desk,
     pub(super) message: String,
-    /// Whether the message holds all of the input.
+    /// Whether the message contains the whole input.
     pub(super) is_inlined: bool,
 }
 
-/// The standing instruction.
+/// The system prompt.
 pub(super) fn system(frame: &Frame, protocol: Protocol) -> String {
     let limits = frame.limits();
     let system = SYSTEM
@@ -54,12 +54,12 @@ pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<First, FrameEr
     let (task, limits) = (task.clone(), frame.limits_at_start().clone());
     let models = (frame.model_reference(), frame.sub_model_reference());
     let frame_id = frame.id().clone();
-    // Reading attachments and a preview keeps a core busy; the executor has other calls to serve.
+    // Reading attachments and a preview is CPU-bound; the executor has other calls to serve.
     let laying = tokio::task::spawn_blocking(move || lay(&task, &limits, &models));
     let laid = laying.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
     laid.map_err(|error| match error {
         Unlaid::Source(error) => error.into(),
-        // The bounds of a desk are far above what we put there.
+        // The limits of a desk are far above what we put there.
         Unlaid::Desk(error) => Stop::Bug { frame: frame_id, message: error.to_string() }.into(),
     })
 }
@@ -91,7 +91,8 @@ fn lay(task: &Task, limits: &Limits, models: &(String, String)) -> Result<First,
     let contexts = task.view.narrow(|document| !came_along(document));
     for document in task.view.documents().filter(|document| came_along(document)) {
         let text = task.view.read_owned(document)?;
-        desk.put(&path("input").join(&document.name)?, text.into_bytes())?;
+        let place = path("input").join(&document.name).map_err(DeskError::from)?;
+        desk.put(&place, text.into_bytes())?;
     }
     let has_messages = task.view.find(MESSAGES).is_some_and(came_along);
     let files = [
@@ -119,13 +120,13 @@ fn lay(task: &Task, limits: &Limits, models: &(String, String)) -> Result<First,
     Ok(First { desk, message, is_inlined })
 }
 
-/// Whether a document arrived with the question: it lies beside the prompt, not under the contexts.
+/// Whether a document arrived with the question: it is mounted as an attachment, not under the contexts.
 fn came_along(document: &DocEntry) -> bool {
     let is_named = document.name == MESSAGES || document.name.starts_with(ATTACHMENTS);
     is_named && matches!(document.origin, Origin::Text(_))
 }
 
-/// The message without the documents. They go in last, so that nothing in them is taken for a place to fill.
+/// The message without the documents. They are inserted last, so that nothing in them is expanded as a placeholder.
 fn filled(task: &Task, limits: &Limits, template: &str, has_messages: bool) -> String {
     let schema = match &task.schema {
         Some(schema) => {
@@ -136,7 +137,7 @@ fn filled(task: &Task, limits: &Limits, template: &str, has_messages: bool) -> S
     let is_short = task.question.chars().count() as u64 <= limits.inline_chars_max;
     let question = match (is_short, has_messages) {
         (true, _) => task.question.clone(),
-        // Of a conversation the last thing that was said by the user.
+        // For a conversation, the last message of the user.
         (false, true) => preview(last_user(&task.question), limits),
         (false, false) => preview(&task.question, limits),
     };
@@ -157,10 +158,10 @@ fn last_user(rendered: &str) -> &str {
     rendered.rsplit_once("\n## user\n").map_or(rendered, |(_, last)| last)
 }
 
-/// Everything there is to read, if it is short.
+/// All the text there is, if it is short.
 fn inlined(task: &Task, limits: &Limits) -> Result<Option<String>, SourceError> {
     let n_question = task.question.chars().count() as u64;
-    // A character has at least one byte.
+    // A character has one to four bytes.
     if n_question > limits.inline_chars_max || task.view.bytes() > limits.inline_chars_max.saturating_mul(4) {
         return Ok(None);
     }
@@ -174,7 +175,7 @@ fn inlined(task: &Task, limits: &Limits) -> Result<Option<String>, SourceError> 
     Ok(is_short.then_some(texts))
 }
 
-/// What lies under `input/contexts`: sizes, kinds, names, and how the first one begins.
+/// Describes `input/contexts`: sizes, kinds, names, and the beginning of the first document.
 fn described(task: &Task, contexts: &View, limits: &Limits) -> Result<String, SourceError> {
     let outline = contexts.outline();
     let n_attached = task.view.documents().len() - contexts.documents().len();
@@ -205,7 +206,7 @@ fn described(task: &Task, contexts: &View, limits: &Limits) -> Result<String, So
     Ok(text)
 }
 
-/// The first characters of a document, without reading the rest of it.
+/// The first characters of a document, without reading the rest.
 fn head(view: &View, document: &DocEntry, n_chars: u64) -> Result<String, SourceError> {
     const WHOLE_BYTES_MAX: u64 = 1_000_000;
     let n_shown = usize::try_from(n_chars).unwrap_or(usize::MAX);
@@ -221,7 +222,7 @@ fn shown_name(name: &str) -> String {
     name.chars().take(NAME_CHARS_MAX).collect::<String>().replace(['\n', '\r'], "?")
 }
 
-/// What the model can read about its job. The engine does not read it: changing a copy of it changes nothing.
+/// The job description for the model. The engine does not read it, so changing it has no effect.
 fn job(task: &Task, limits: &Limits, (model, sub_model): &(String, String), has_messages: bool) -> String {
     let job = json!({
         "schema_version": 1,

@@ -1,4 +1,5 @@
-//! How a model calls tools: natively where its provider has tool calls, else with one fenced block of JSON in each reply.
+//! How a model calls tools: natively if its provider supports tool calls, otherwise with one fenced block of JSON in
+//! each reply.
 
 use spelunk_model::{Part, Reply, Tool, ToolCall, ToolResult};
 use spelunk_types::ErrorCode;
@@ -10,9 +11,9 @@ use crate::transcript::Transcript;
 
 pub(super) const TEXT: &str = include_str!("../../prompts/agent-text.md");
 
-/// How an error of the model layer says that tools are not taken.
+/// Part of the model layer's error for unsupported tools.
 const REFUSAL: &str = "does not take tools";
-/// From how many turns left on the model is reminded of it.
+/// The model is reminded when this many turns or fewer are left.
 const TURNS_TOLD_MAX: u64 = 5;
 const SILENT: &str = "Nothing was called. Go on with a tool; if the work is done, write the answer to `output/answer.md` and call Finish.";
 
@@ -31,18 +32,18 @@ impl Protocol {
         Self { is_native: false }
     }
 
-    /// Whether this is how a provider says that it has no tool calls.
+    /// Whether the error means that the provider does not support tool calls.
     pub(super) fn is_refused_by(self, error: &FrameError) -> bool {
         matches!(error, FrameError::Call { code: ErrorCode::ModelRequestRefused, message, .. }
             if self.is_native && message.contains(REFUSAL))
     }
 
-    /// What a request names as tools.
+    /// The tools of a request.
     pub(super) fn tools(self) -> Vec<Tool> {
         if self.is_native { tools::all() } else { Vec::new() }
     }
 
-    /// What the standing instruction says about them.
+    /// The description of the tools for the system prompt.
     pub(super) fn told(self) -> String {
         if self.is_native {
             return String::new();
@@ -62,7 +63,7 @@ impl Protocol {
     }
 }
 
-/// The calls of a reply. A block of text is understood from every model: some have tool calls and do not use them.
+/// The calls of a reply. A text block is accepted from every model: some support tool calls but do not use them.
 pub(super) fn read(reply: Reply) -> (Vec<ToolCall>, String) {
     if !reply.tool_calls.is_empty() {
         return (reply.tool_calls, reply.text);
@@ -70,7 +71,7 @@ pub(super) fn read(reply: Reply) -> (Vec<ToolCall>, String) {
     (read_block(&reply.text).into_iter().collect(), reply.text)
 }
 
-/// Adds what came of the calls.
+/// Adds the results of the calls.
 pub(super) fn push_told(transcript: &mut Transcript, told: Vec<Told>, turns_left: u64) {
     let mut text = match turns_left {
         0 => String::new(),
@@ -100,17 +101,17 @@ pub(super) fn push_told(transcript: &mut Transcript, told: Vec<Told>, turns_left
     }
 }
 
-/// Ends a turn whose last call was the answer: providers want a result for each call before anything else is said.
+/// Ends a turn whose last call was the answer: providers require a result for each call before the next message.
 pub(super) fn push_end(transcript: &mut Transcript, calls: &[ToolCall]) {
     let told =
         calls.iter().map(|call| Told { call: call.clone(), text: "Accepted.".to_owned(), is_error: false });
     push_told(transcript, told.collect(), u64::MAX);
 }
 
-/// The id of calls that were read from text.
+/// The id of calls parsed from text.
 const TEXT_ID: &str = "";
 
-/// The name of a block that is no call: what is refused then says why.
+/// The tool name for a block that is not a call: refusing it reports why.
 const UNREADABLE: &str = "tool";
 
 /// The call in the last block of a text.

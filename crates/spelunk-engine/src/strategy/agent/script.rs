@@ -1,6 +1,6 @@
-//! Scripts: Python that an agent runs over its desk. They share one session, so variables stay; the files they open are
-//! those of the desk, and what they ask of sub-models goes through the frame. A script that a limit stops leaves files
-//! and variables as they were.
+//! Scripts: Python that an agent runs on its desk. They share one session, so variables persist; the files they open
+//! are those of the desk, and their sub-model calls go through the frame. A script that hits a limit leaves files and
+//! variables unchanged.
 
 mod files;
 mod serve;
@@ -18,20 +18,20 @@ use crate::strategy::repl::{self, Ran, Session};
 
 pub(in crate::strategy) use self::serve::{begin, functions};
 
-/// The client that scripts import; it stands on the desk as it is.
+/// The client module for scripts, also a file on the desk.
 pub(super) const LLM_CLIENT: &str = include_str!("llm_client.py");
-/// The same for cutting files.
+/// The module for chunking files.
 pub(super) const CHUNKING: &str = include_str!("chunking.py");
 
 const NAME_CHARS_MAX: usize = 40;
 const CODE_BYTES_MAX: usize = 400_000;
 
-/// What stands before the first script.
+/// Code that runs before the first script.
 pub(in crate::strategy) fn prelude() -> String {
     format!("{LLM_CLIENT}\n\n{CHUNKING}\n")
 }
 
-/// Runs a script and keeps it.
+/// Runs a script and saves it.
 pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<Done, FrameError> {
     let scripts_max = work.frame.limits().scripts_max;
     let n_run = work.bench.counts().scripts;
@@ -64,7 +64,7 @@ pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<Done, 
     })
 }
 
-/// The session works on the desk while the script runs, and gives it back.
+/// Hands the desk to the session while the script runs.
 async fn run_in_session(work: &mut Work<'_>, code: &str) -> Result<Ran, FrameError> {
     let mut session = match work.session.take() {
         Some(session) => session,
@@ -79,7 +79,7 @@ async fn run_in_session(work: &mut Work<'_>, code: &str) -> Result<Ran, FrameErr
         work.bench = bench;
     }
     work.session = Some(session);
-    // A desk that is full says so at the model's next write.
+    // If the desk is full, the model's next write reports it.
     drop(work.bench.settle_failures());
     Ok(ran)
 }
@@ -101,7 +101,7 @@ fn code(desk: &Desk, arguments: &Value) -> Result<String, String> {
     Ok(code)
 }
 
-/// Keeps a script under its number. One that was run from a file stays where it is.
+/// Saves a script under its number. One that was run from a file stays where it is.
 fn keep(
     work: &mut Work<'_>,
     arguments: &Value,
@@ -128,8 +128,8 @@ static FROM_TOOLS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("a literal")
 });
 
-/// The code with what it imports of `tools` bound by name: those modules are there before the first line. Lines keep
-/// their numbers.
+/// Replaces imports from `tools` by bindings: those modules are loaded before the first line. Line numbers stay the
+/// same.
 fn with_tools(code: &str) -> String {
     let bound = |captures: &Captures<'_>| {
         let (indent, names) = (&captures[1], captures[2].trim().trim_matches(['(', ')']));
@@ -138,7 +138,7 @@ fn with_tools(code: &str) -> String {
             let words: Vec<&str> = name.split_whitespace().collect();
             match words.as_slice() {
                 [name, "as", bound] => bindings.push(format!("{bound} = {name}")),
-                // Naming it is enough to load it, and fails where there is no such name.
+                // A reference to the name suffices, and fails if there is no such module.
                 [name] => bindings.push(format!("{name} = {name}")),
                 _ => bindings.push(format!("raise ImportError({name:?})")),
             }

@@ -1,4 +1,4 @@
-//! The tools of an agent: those of the desk, and those that reach beyond it (scripts, sub-models, the end of the work).
+//! The tools of an agent: those of the desk, and those beyond it (scripts, sub-models, finishing).
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,7 +13,7 @@ use crate::frame::REPLAY_TIME_FACTOR;
 
 /// Tools that only write: they show nothing of the input.
 const BLIND: [&str; 5] = ["Write", "Edit", "Evidence", "Buffer", "Finish"];
-/// What an error repeats of arguments.
+/// Characters of the arguments that an error repeats.
 const SHOWN_CHARS_MAX: usize = 200;
 
 static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
@@ -25,7 +25,7 @@ static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     of_desk.chain(own()).collect()
 });
 
-/// Every tool, as a request names them.
+/// Every tool, as listed in a request.
 pub(super) fn all() -> Vec<Tool> {
     ALL.clone()
 }
@@ -90,7 +90,7 @@ fn own() -> Vec<Tool> {
     ]
 }
 
-/// Runs a call. What is wrong with it is for the model to read; an error ends the run.
+/// Runs a call. Faults of the call are reported to the model; an error ends the run.
 pub(super) async fn run(work: &mut Work<'_>, call: &ToolCall) -> Result<Done, FrameError> {
     let arguments = match arguments(call) {
         Ok(arguments) => arguments,
@@ -119,13 +119,13 @@ fn arguments(call: &ToolCall) -> Result<Value, String> {
 
 const SHELL: &str = "Shell";
 
-/// Whether a limit stopped a script, by the last line of what is told.
+/// Whether a limit stopped a script, by the last line of its output.
 fn is_stopped(text: &str) -> bool {
     text.lines().last().is_some_and(|line| line.starts_with("[stopped: "))
 }
 
-/// A tool of the desk. Searching and the shell may take a while: they work on a thread of their own, on a desk that
-/// shares its files with ours.
+/// Runs a tool of the desk. Searching and the shell may take a while: they run on a separate thread, on a copy of the
+/// desk that shares its files.
 async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> Done {
     let Some(tool) = spelunk_desk::tool(name) else {
         let names: Vec<_> = ALL.iter().map(|tool| tool.name.as_str()).collect();
@@ -151,7 +151,7 @@ async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> Done {
     });
     let (desk, ran) = running.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
     match ran {
-        // Where a clock may have stopped it, nothing of it stays: a replay could get further, or less far.
+        // If a timeout may have stopped it, its effects are discarded: a replay could get further, or less far.
         Ok(Outcome { text, .. }) if name == SHELL && is_stopped(&text) => {
             Done::refused(format!("{text}The files are as they were before it."))
         }

@@ -1,5 +1,5 @@
-//! Work: the tools of an agent at its desk. Each call is recorded with what it changed before the model is told of it; on
-//! replay it runs again, and must do the same.
+//! Runs an agent's tool calls on its desk. Each call is recorded with its changes before the model sees the result;
+//! on replay it runs again and must have the same effect.
 
 use std::time::Instant;
 
@@ -14,12 +14,12 @@ use crate::plain_answer::CodeAlone;
 use crate::strategy::repl::Session;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
-/// Calls of one reply that are run.
+/// Calls run per reply.
 const CALLS_MAX: usize = 32;
-/// What a model is shown of one call, whatever the tool itself allows.
+/// Characters shown to a model per call, whatever the tool itself allows.
 const OUTPUT_CHARS_MAX: usize = 40_000;
 
-/// The tools of an agent at its desk.
+/// The tools of an agent and its desk.
 pub(super) struct Work<'a> {
     pub(super) frame: &'a Frame,
     pub(super) task: &'a Task,
@@ -29,15 +29,15 @@ pub(super) struct Work<'a> {
     pub(super) gate: Gate,
 }
 
-/// What came of a reply.
+/// The result of a reply.
 pub(super) enum Turn {
-    /// The answer, accepted.
+    /// The accepted answer.
     Answered(Given),
-    /// What the model is told, by call.
+    /// Results for the model, by call.
     Told(Vec<Told>),
 }
 
-/// What the model is told of a call.
+/// The result of a call as shown to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Told {
     pub(super) call: ToolCall,
@@ -45,11 +45,11 @@ pub(super) struct Told {
     pub(super) is_error: bool,
 }
 
-/// What came of a call.
+/// The result of a call.
 pub(super) struct Done {
     pub(super) text: String,
     pub(super) failed: bool,
-    /// With the answer, if it was accepted.
+    /// The answer, if it was accepted.
     pub(super) given: Option<Given>,
 }
 
@@ -74,12 +74,12 @@ impl<'a> Work<'a> {
         Ok(Self { frame, task, bench: Bench::new(first.desk.clone()), session: None, gate })
     }
 
-    /// Another question: the next answer is checked as the first was.
+    /// Starts another question: its answer is checked like the first.
     pub(super) fn begin_anew(&mut self, question: &str) {
         self.gate.begin_anew(question);
     }
 
-    /// Runs the calls of a reply in their order, until one of them is the answer.
+    /// Runs the calls of a reply in order, until one of them is the answer.
     pub(super) async fn take_turn(
         &mut self,
         calls: &[ToolCall],
@@ -108,7 +108,7 @@ impl<'a> Work<'a> {
         let mut done = tools::run(self, call).await?;
         done.text = shown(&done.text);
         if let Err(error) = self.bench.write_metrics() {
-            // A desk without room for its own counters has room for nothing.
+            // If there is no room for the counters, there is no room for anything.
             self.bench.desk = before.clone();
             if done.given.is_none() {
                 done = Done::refused(format!("{error}. The files are as they were before this call."));
@@ -127,7 +127,7 @@ impl<'a> Work<'a> {
         Ok(done)
     }
 
-    /// What stands in `output/answer.md`, where it could be an answer.
+    /// The content of `output/answer.md`, if it could be an answer.
     pub(super) fn answer_so_far(&self) -> Option<Given> {
         self.gate.so_far(&self.bench.desk)
     }

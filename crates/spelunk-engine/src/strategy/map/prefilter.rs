@@ -1,6 +1,6 @@
-//! What is likely to matter: the lines that share words with the question, and those whose meaning is near to it. The
-//! `hybrid` strategy reads only the parts they are in. They are recorded, because an index may be gone when a run goes
-//! on, and the parts must be the same.
+//! The prefilter: finds lines that share words with the question or are semantically close to it. The `hybrid`
+//! strategy reads only the parts that contain them. They are recorded, because the index may be gone when a run is
+//! resumed, and the parts must be the same.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +11,21 @@ use spelunk_types::Explain;
 use crate::retrieval::rank_readable;
 use crate::{Frame, FrameError, Task};
 
-/// Passages that are looked for by words.
+/// Passages searched for by words.
 const WORDS_PASSAGES_MAX: u64 = 500;
-/// Passages that are looked for by meaning, and how near they must be. Questions that have nothing to do with this
-/// project's own documentation stay below 0.23 there; those that it answers reach 0.28 to 0.53.
+/// Passages searched for by meaning, and their minimum similarity. Questions unrelated to this project's own
+/// documentation stay below 0.23 there; those that it answers reach 0.28 to 0.53.
 const MEANING_PASSAGES_MAX: usize = 40;
 const SIMILARITY_MIN: f32 = 0.25;
 
 /// The first and the last line of a passage.
 type Lines = (u64, u64);
 
-/// Lines, by document.
+/// Lines by document.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Prefilter(BTreeMap<u32, Vec<Lines>>);
 
-/// Looks for them, or takes them from the record.
+/// Searches for the lines, or takes them from the journal.
 pub(super) async fn find(frame: &Frame, task: &Task) -> Result<Prefilter, FrameError> {
     let recorded = frame.observe("likely lines", look(frame, task)).await?;
     Ok(Prefilter(serde_json::from_str(&recorded).unwrap_or_default()))
@@ -48,9 +48,9 @@ async fn look(frame: &Frame, task: &Task) -> Result<String, FrameError> {
 }
 
 fn by_words(view: &View, question: &str) -> Prefilter {
-    // Short ones, so that a passage at the edge of a part does not bring in its neighbour.
+    // Short passages, so that one at the edge of a part does not include the neighbouring part.
     let options = RankOptions { passage_lines: 4, ..RankOptions::new(WORDS_PASSAGES_MAX, u64::MAX) };
-    // What cannot be read any more is named when the run ends.
+    // Documents that can no longer be read are reported at the end of the run.
     let (passages, _) = rank_readable(view, question, &options);
     let mut likely = Prefilter::default();
     likely.add(passages.iter().map(|passage| (passage.doc_idx, (passage.line_start, passage.line_end))));
@@ -82,7 +82,7 @@ impl Prefilter {
         }
     }
 
-    /// Keeps the parts that hold some of the lines, or all where there are none; says how many it did not keep.
+    /// Keeps the parts that contain some of the lines, or all if there are none; returns how many were removed.
     pub(super) fn narrow(&self, plan: &mut Plan) -> u64 {
         if self.0.is_empty() {
             return 0;

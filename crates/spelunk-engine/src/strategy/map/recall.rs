@@ -1,5 +1,5 @@
-//! Findings of earlier runs. Under the same question, analyst and model, a part that has not changed is not read again:
-//! what was found in it then is taken, and recorded in this run, so that this run can be replayed without the cache.
+//! Findings of earlier runs. With the same question, analyst and model, an unchanged part is not read again: its
+//! cached findings are used, and recorded, so that this run can be replayed without the cache.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::analyst::{Analysis, Part, findings_max, system_prompt};
 use crate::planning::{batches, chunks};
 use crate::{Frame, FrameError, Task};
 
-/// What is at hand, and what is left to read.
+/// What was recalled, and what is left to read.
 pub(super) struct Recalled {
     pub(super) reports: Vec<AnalystReport>,
     pub(super) analyses: Vec<Analysis>,
 }
 
-/// Splits the plan into what is at hand and what must be read. Small documents that are left go into batches again.
+/// Splits the plan into recalled parts and parts to read. The remaining small documents are batched again.
 pub(super) async fn recall(frame: &Frame, task: &Task, plan: &Plan) -> Result<Recalled, FrameError> {
     let chunks: Vec<Analysis> = chunks(plan, &task.view, task.focus);
     let small: Vec<&ManifestRow> =
@@ -32,7 +32,7 @@ pub(super) async fn recall(frame: &Frame, task: &Task, plan: &Plan) -> Result<Re
     let rows = small.iter().enumerate().filter(|(idx, _)| !is_at_hand(n_chunks + idx));
     let rows: Vec<ManifestRow> = rows.map(|(_, row)| (*row).clone()).collect();
     analyses.extend(batches(&rows, &plan.limits, &task.view, task.focus));
-    // What explains the rest is read first: that is what there is when the budget does not reach for all.
+    // Files that explain the rest are read first, in case the budget does not suffice for all.
     let first = |analysis: &Analysis| analysis.parts.first().map_or("".into(), |part| Arc::clone(&part.name));
     analyses.sort_by(|a, b| compare_files(FileOrder::Priority, (&first(a), 0), (&first(b), 0)));
     let of = analyses.len() as u64;
@@ -42,7 +42,7 @@ pub(super) async fn recall(frame: &Frame, task: &Task, plan: &Plan) -> Result<Re
     Ok(Recalled { reports: at_hand.into_values().collect(), analyses })
 }
 
-/// Keeps what was found for later runs, part by part. What is said of a batch as a whole cannot be told apart by part.
+/// Caches findings for later runs, part by part. Remarks about a batch as a whole cannot be attributed to a part.
 pub(super) fn keep(
     frame: &Frame,
     task: &Task,
@@ -73,7 +73,7 @@ fn of_part(report: &AnalystReport, part: &Part) -> AnalystReport {
     }
 }
 
-/// Everything that decides what is found in a part.
+/// Everything that determines the findings of a part.
 fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
     let system = system_prompt(
         analysis,
@@ -92,7 +92,7 @@ fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
     spelunk_journal::digest(text.as_bytes())
 }
 
-/// Where a chunk is in its document. Spans count in the segment, where there is one.
+/// The position of a chunk in its document. Spans are relative to the segment, if there is one.
 fn place_of(Chunk { segment, span, overlap, .. }: &Chunk) -> String {
     let segment = segment.as_ref().map_or_else(String::new, |segment| format!(" {:?}", segment.bytes));
     format!("{}-{} {}-{}{segment}", span.start, span.end, overlap.start, overlap.end)

@@ -1,5 +1,5 @@
-//! Answers: the checks between the value a model gives and the user. An answer before the data was touched, an empty one,
-//! code or a call in its place, and one that does not fit the schema go back to the model with the reason.
+//! The checks between a model's answer and the user. An answer goes back to the model with the reason if it is empty,
+//! was given before the data was touched, is only code or a tool call, or violates the schema.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use std::sync::Arc;
@@ -12,30 +12,30 @@ use crate::plain_answer::{self, CodeAlone};
 use crate::schema::extract_json;
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
-/// An answer that was let through.
+/// An accepted answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::strategy) struct Given {
     pub(super) text: String,
     pub(super) claims: Vec<Citation>,
 }
 
-/// Lets answers through.
+/// Decides whether an answer is accepted.
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     schema: Option<Arc<Schema>>,
     code: CodeAlone,
-    /// Whether any code named something of the context.
+    /// Whether any code referred to the context.
     has_looked: bool,
-    /// A second attempt is let through: the question may not need the text.
+    /// A second attempt is accepted: the question may not need the text.
     has_refused_unseen: bool,
-    /// So is a second placeholder: it may be the answer.
+    /// A second placeholder is accepted, too: it may be the answer.
     has_refused_placeholder: bool,
 }
 
-/// What code names when it touches the data.
+/// Names that code uses to touch the data.
 const TOUCHES: [&str; 8] = ["context", "rlm_query", "grep", "search", "lines", "peek", "chunk", "outline"];
 
-/// Texts that stand where an answer should.
+/// Placeholder texts that are not an answer.
 const PLACEHOLDERS: [&str; 7] = ["...", "…", "todo", "tbd", "answer", "your answer", "final answer"];
 
 impl Gate {
@@ -47,7 +47,7 @@ impl Gate {
         self.has_looked |= TOUCHES.iter().any(|word| code.contains(word));
     }
 
-    /// Takes an answer, or says why not.
+    /// Accepts an answer, or returns the reason why not.
     #[expect(clippy::needless_pass_by_value, reason = "the value is given away")]
     pub(super) fn admit(&mut self, value: Value, cite: Option<Value>) -> Result<Given, Refusal> {
         if !self.has_looked && !self.has_refused_unseen {
@@ -74,7 +74,7 @@ fn is_placeholder(text: &str) -> bool {
     PLACEHOLDERS.contains(&bare.as_str())
 }
 
-/// The answer as JSON that fits.
+/// The answer as valid JSON.
 fn typed(schema: &Schema, value: &Value) -> Result<String, Refusal> {
     let as_given = json_of_value(value);
     let read = value.as_str().and_then(extract_json);
@@ -93,7 +93,7 @@ fn typed(schema: &Schema, value: &Value) -> Result<String, Refusal> {
     }
 }
 
-/// A reply that must be JSON of this schema, laid out for people.
+/// Parses a reply that must be JSON of this schema, and formats it for people.
 pub(in crate::strategy) fn read_typed(schema: &Schema, reply: &str) -> Result<String, String> {
     let json = extract_json(reply).ok_or("it is not JSON")?;
     let told =
@@ -102,7 +102,7 @@ pub(in crate::strategy) fn read_typed(schema: &Schema, reply: &str) -> Result<St
     Ok(serde_json::to_string_pretty(&json).unwrap_or_default())
 }
 
-/// Evidence as code gives it: a hit of `grep`, a tuple, a line of text, or a list of these.
+/// Evidence as code gives it: a `grep` hit, a tuple, a line of text, or a list of these.
 fn claims(cite: Option<Value>) -> Result<Vec<Citation>, Refusal> {
     let one = |value: &Value| {
         claim(value).ok_or_else(|| {
@@ -152,7 +152,7 @@ fn claim(value: &Value) -> Option<Citation> {
     }
 }
 
-/// Checks the evidence of an answer that was let through.
+/// Checks the evidence of an accepted answer.
 pub(super) async fn settle(frame: &Frame, task: &Task, given: Given) -> Result<Answer, FrameError> {
     evidence::check_claims(frame, &task.view, &given.text, given.claims).await
 }

@@ -1,5 +1,5 @@
-//! Concluding: when turns, money or patience run out, the model is asked for what it has, and once more where its reply is
-//! code or a call. Such an answer says that it is partial.
+//! Concluding: when turns, budget or retries run out, the model is asked for its best partial answer, and once more
+//! if its reply is code or a tool call. Such an answer is marked as partial.
 #![expect(clippy::wildcard_enum_match_arm, reason = "whatever else stopped it is about money")]
 
 use spelunk_model::Prompt;
@@ -12,7 +12,7 @@ use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
 pub(super) const PROMPT: &str = include_str!("../../prompts/repl-conclude.md");
 
-/// Asks for an answer from what the transcript holds.
+/// Asks for an answer based on the transcript.
 pub(super) async fn conclude(
     frame: &Frame,
     task: &Task,
@@ -59,7 +59,7 @@ pub(super) async fn conclude(
     Ok(Answer { grounding: Grounding::Partial { stopped_by }, ..answer })
 }
 
-/// A typed answer that does not fit is none: a program reads it.
+/// A typed answer that violates its schema is rejected, because a program reads it.
 fn typed(frame: &Frame, schema: &Schema, reply: &str) -> Result<Answer, FrameError> {
     match answer::read_typed(schema, reply) {
         Ok(json) => Ok(Answer { text: json, citations: Vec::new(), grounding: Grounding::Uncited }),

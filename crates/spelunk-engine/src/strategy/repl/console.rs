@@ -1,5 +1,5 @@
-//! The console: the session of a repl frame with a person in the model's place. Cells come in, what they print goes out;
-//! calls of models are recorded and paid for as in any run.
+//! The console: the session of a repl frame with a person in place of the model. It runs cells and prints their
+//! output; model calls are recorded and paid for as in any run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,16 +10,17 @@ use super::session::{Ran, Session};
 use super::{answer, open};
 use crate::{Answer, Program};
 
-/// A block of code that a person typed, and where its outcome goes.
+/// A block of code that a person typed, and where to send its output.
 #[derive(Debug)]
 pub struct ConsoleCell {
     /// The code.
     pub code: String,
-    /// What it printed, and the exception that ended it, if one did.
+    /// Receives the output, and the exception that ended the cell, if any.
     pub said: oneshot::Sender<String>,
 }
 
-/// A program that runs what comes from `cells` until that ends or a cell answers. `ready` is told what `context` is.
+/// A program that runs the `cells` until there are no more or one of them answers. `ready` receives the description
+/// of `context`.
 pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Sender<String>) -> Program {
     let given = Arc::new(Mutex::new(Some((cells, ready))));
     Arc::new(move |frame, task| {
@@ -31,12 +32,12 @@ pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Send
             let opened = open(&frame, &task).await?;
             let description = opened.description.clone();
             let mut session = Session::open(&frame, &task, opened).await?;
-            // Nobody listening means nobody typing either; the loop then ends at once.
+            // If nobody listens, nobody types either, and the loop ends at once.
             drop(ready.send(description));
             while let Some(ConsoleCell { code, said }) = cells.recv().await {
                 match session.run(&code).await? {
                     Ran::Answered(given) => {
-                        // Whoever hears the answer can tell that no further cell will run.
+                        // Closed first, so that whoever receives the answer knows that no further cell will run.
                         cells.close();
                         drop(said.send(given.text.clone()));
                         return answer::settle(&frame, &task, given).await;
@@ -49,7 +50,7 @@ pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Send
     })
 }
 
-/// Without the words that tell a model what it sees.
+/// Removes the explanations meant for a model.
 fn for_people(text: &str) -> String {
     let text = text.strip_prefix(super::session::NOTHING_PRINTED).unwrap_or(text);
     text.strip_prefix("Output:\n").unwrap_or(text).trim_matches('\n').to_owned()

@@ -1,5 +1,5 @@
-//! LoopGuard of models that lead nowhere: talking without code, and running the same code again. Each is named to the
-//! model; when that does not help, it is asked for what it has.
+//! Detects models that make no progress: replies without code, and repeated code. The model is told so; if that does
+//! not help, it is asked for its best partial answer.
 
 use spelunk_sandbox::Found;
 use spelunk_types::ErrorCode;
@@ -19,7 +19,7 @@ pub(super) struct LoopGuard {
 }
 
 impl LoopGuard {
-    /// What the model is told after this reply, `said` being what its cells came to.
+    /// The next message after this reply; `said` is the output of its cells.
     pub(super) fn judge(&mut self, found: &Found, mut said: Vec<String>) -> Turn {
         if found.cells.is_empty() && said.is_empty() {
             self.n_talks += 1;

@@ -1,5 +1,5 @@
-//! Serving the host calls of a cell: asking sub-models, descending into children, answering, and the budget. Looking at
-//! text is the environment's.
+//! Serves the host calls of a cell: sub-models, children, answers and the budget. The environment serves calls that
+//! look at text.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use std::sync::Arc;
@@ -17,16 +17,16 @@ use crate::schema::extract_json;
 use crate::strategy::agent;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
-/// What a sub-model is told when a schema is asked of it.
+/// The instruction that asks a sub-model for a schema.
 const SCHEMA_LINE: &str = "\n\nReply with nothing but JSON that fits this schema:\n";
 
-/// What an error repeats of a name.
+/// Characters of a name that an error repeats.
 const NAME_CHARS_MAX: usize = 60;
 
-/// A host call on its way.
+/// A host call in progress.
 pub(in crate::strategy) struct Begun {
     pub(in crate::strategy) reply: BoxFuture<'static, Result<HostReply, FrameError>>,
-    /// Whether asking again would cost or say something else.
+    /// Whether repeating the call would cost money or return something else.
     pub(in crate::strategy) is_effect: bool,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn functions() -> Vec<HostFunction> {
     ask.map(function).to_vec()
 }
 
-/// Begins a call: its place in the tree is taken now.
+/// Begins a call: its id is assigned now.
 pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
     if let Some(looking) = look(session, &call) {
         return Begun { reply: looking.map(Ok).boxed(), is_effect: false };
@@ -80,9 +80,9 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
 
 /// Why a call is not made.
 enum Refused {
-    /// What was asked is wrong, which it is each time.
+    /// The arguments are wrong, and would be each time.
     Now(Refusal),
-    /// The model cannot be asked at present, so the record decides.
+    /// The model is unavailable for now, so the outcome is recorded.
     Recorded(Replying),
 }
 
@@ -92,13 +92,13 @@ impl From<Refusal> for Refused {
     }
 }
 
-/// A call that only looks at text: the same each time.
+/// A call that only looks at text: its result is the same each time.
 pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'static, HostReply>> {
     let is_looking = Environment::serves(call) && !session.environment.asks_index(call);
     is_looking.then(|| serve_look(session, call))
 }
 
-/// A search through the index, whose state and whose model may be others when the run is resumed.
+/// A search of the index. The index and its embedding model may have changed when the run is resumed.
 fn search(session: &Session<'_>, call: &HostCall) -> Option<Replying> {
     if !session.environment.asks_index(call) {
         return None;
@@ -108,14 +108,14 @@ fn search(session: &Session<'_>, call: &HostCall) -> Option<Replying> {
     Some(observed.map(|found| Ok(read_reply(&found?))).boxed())
 }
 
-/// What a call asks, in words that are the same each time.
+/// A deterministic description of a call.
 fn asked(call: &HostCall) -> String {
     let args: Vec<_> = call.args.iter().map(json_of_value).collect();
     let named = call.kwargs.iter().map(|(name, value)| (name.clone(), json_of_value(value)));
     format!("{} {}", call.name, json!([args, named.collect::<serde_json::Map<_, _>>()]))
 }
 
-/// A reply as it is recorded. A live one is read back too, so that both are the same to the last digit.
+/// A reply as recorded. A live one is read back, too, so that both are identical to the last digit.
 fn written(reply: &HostReply) -> serde_json::Value {
     match reply {
         HostReply::Return(value) => json!({ "return": json_of_value(value) }),
@@ -136,13 +136,13 @@ fn read_reply(written: &str) -> HostReply {
 fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, HostReply> {
     let (environment, call, frame) = (session.environment.clone(), call.clone(), session.frame.clone());
     let here = environment.clone();
-    // Begun when it is awaited: a search on record is not made again.
+    // Lazy: a recorded search is not repeated.
     Box::pin(async move {
         let looking = tokio::task::spawn_blocking(move || environment.serve(call));
         let looked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
         for notice in here.take_untold() {
             let hint = notice.hint().unwrap_or_default().to_owned();
-            // A journal that cannot be written ends the run at its next call.
+            // If the journal cannot be written, the next call ends the run.
             drop(frame.warn(notice.to_string(), hint).await);
         }
         looked.map_or_else(HostReply::from, HostReply::Return)
@@ -200,7 +200,7 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     Ok(join_all(descending).map(batch_reply).boxed())
 }
 
-/// What is left of the budget.
+/// The remaining budget.
 fn budget(session: &Session<'_>) -> Replying {
     let frame = session.frame.clone();
     let observed = session.frame.observe("budget", async move { Ok(frame.budget_left().to_string()) });
@@ -225,10 +225,10 @@ fn finish(session: &mut Session<'_>, call: &mut HostCall) -> HostReply {
     }
 }
 
-/// What one sub-call came to: a value, or an exception for the code. The error ends the run.
+/// The result of one sub-call: a value, or an exception for the code. The error ends the run.
 type Asked = Result<Result<Value, Refusal>, FrameError>;
 
-/// Who is asked, and what the answer must look like.
+/// The model of a call and the schema of its answer.
 #[derive(Clone)]
 struct Form {
     model: Option<Arc<dyn Model>>,
@@ -285,7 +285,7 @@ fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFutur
     }))
 }
 
-/// Reads a typed reply, and asks once more with the fault named if it does not fit.
+/// Parses a typed reply; if it is invalid, asks for one correction.
 async fn typed(
     schema: &Schema,
     mut prompt: Prompt,
@@ -315,7 +315,7 @@ fn read_typed(schema: &Schema, text: &str) -> Result<Value, String> {
     Ok(value_of_json(json))
 }
 
-/// A child with its own loop; at the deepest level a plain question, with the text in it.
+/// Opens a child with its own loop; at the maximum depth, sends a plain question that includes the text.
 fn descend(
     session: &mut Session<'_>,
     question: String,
@@ -332,7 +332,7 @@ fn descend(
         return ask(session, &Value::Str(prompt), form);
     }
     let (view, note) = match context {
-        // A long prompt is question and text in one, as the reference engine takes it.
+        // A long prompt is both question and text, as in the reference engine.
         None if question.chars().count() as u64 > limits.inline_chars_max => {
             (session.task.view.clone(), Some(Arc::from(question.as_str())))
         }
@@ -358,7 +358,7 @@ fn descend(
     }))
 }
 
-/// A prompt as text; a text that stays outside is read here.
+/// A prompt as text; the text of a host object is read here.
 fn prompt_text(session: &Session<'_>, prompt: &Value) -> Result<String, Refusal> {
     let wrong = || Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name()));
     match prompt {
@@ -378,7 +378,7 @@ fn check_batch(session: &Session<'_>, n: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// An exception for the code, unless it is the run that must end.
+/// An exception for the code, unless the run must end.
 fn refused(error: FrameError) -> Result<Refusal, FrameError> {
     match &error {
         FrameError::Stopped(_) => Err(error),
@@ -409,7 +409,7 @@ fn batch_reply(asked: Vec<Asked>) -> Result<HostReply, FrameError> {
     Ok(HostReply::Return(Value::List(items)))
 }
 
-/// Who is asked, and what the answer must look like, from the arguments of a call.
+/// The model and the schema, from the arguments of a call.
 fn form(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<Form, Refused> {
     let schema = schema(arguments.take("schema"))?;
     let Some(name) = arguments.text("model")? else { return Ok(Form { model: None, schema }) };
@@ -418,7 +418,7 @@ fn form(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<Form, Re
     let asked = format!("model {shown}");
     let why = match frame.roster().model(&name) {
         Ok(model) if !frame.observes_next(&asked) => return Ok(Form { model: Some(model), schema }),
-        // It could not be asked before; what is on record is what the code was told.
+        // It was unavailable before; the journal has what the code was told.
         Ok(_) => String::new(),
         Err(Unlisted::Unknown { known }) if known.is_empty() => {
             let message =

@@ -1,6 +1,6 @@
 //! A session: the interpreter of a frame, its cells, and how they are recorded. A cell that breaks the interpreter or
-//! runs into a limit leaves the variables as they were: the cells before it are run again in a new interpreter, with
-//! the replies they got.
+//! hits a limit leaves the variables unchanged: the cells before it are run again in a new interpreter, with the same
+//! replies.
 
 use std::time::Instant;
 
@@ -24,41 +24,41 @@ pub(in crate::strategy) struct Session<'a> {
     pub(super) environment: Environment,
     setup: Setup,
     interpreter: Option<Box<dyn Interpreter>>,
-    /// The interpreter that is being started while the model thinks about its first cell.
+    /// The interpreter, started while the model writes its first cell.
     opening: Option<Opening>,
-    /// Cells whose effects the variables hold.
+    /// Cells whose effects are in the variables.
     done: Vec<DoneCell>,
     n_cells: u64,
-    /// What stands between an answer and the user.
+    /// Decides whether an answer is accepted.
     pub(super) gate: Gate,
-    /// Calls of models that the current cell has made.
+    /// Model calls of the current cell.
     pub(super) n_calls: u64,
-    /// ReplyCache to what is not free to ask again, of the current cell.
+    /// Replies of the current cell that cannot be requested again for free.
     pub(super) effects: Vec<HostReply>,
     /// The answer of the current cell.
     pub(super) given: Option<Given>,
-    /// The desk that the code works on, where it is a script of an agent.
+    /// The desk, if the code is a script of an agent.
     pub(in crate::strategy) bench: Option<Bench>,
 }
 
 /// How long a cell may compute.
 #[derive(Debug, Clone, Copy)]
 enum CellTime {
-    /// As the limits say.
+    /// As configured.
     Limited,
-    /// It ran within the limits before: a slower machine must not end it now.
+    /// It finished within its limits before: a slower machine must not stop it now.
     Replay,
 }
 
 type Opening = tokio::task::JoinHandle<Result<Box<dyn Interpreter>, InterpreterError>>;
 
-/// What it takes to run a cell again.
+/// What is needed to run a cell again.
 struct DoneCell {
     code: String,
     effects: Vec<HostReply>,
 }
 
-/// How a cell went, in the words the model is shown.
+/// The result of a cell, as shown to the model.
 pub(in crate::strategy) enum Ran {
     Printed(String),
     /// With an exception.
@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
         Self::open_with(frame, task, opened, serve::functions(), "").await
     }
 
-    /// A session for the scripts of an agent: their files are those of its desk.
+    /// Opens a session for the scripts of an agent: their files are those of its desk.
     pub(in crate::strategy) async fn open_for_scripts(
         frame: &'a Frame,
         task: &'a Task,
@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Waits until there is an interpreter.
+    /// Waits for the interpreter.
     async fn ready(&mut self) -> Result<(), FrameError> {
         let Some(opening) = self.opening.take() else { return Ok(()) };
         let opened = opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
@@ -145,7 +145,7 @@ impl<'a> Session<'a> {
         let taken = self.frame.places().since(before);
         let (output, outcome, ran) = self.came_to(code, end).await?;
         if let CellOutcome::Limited { .. } = &outcome {
-            // It is not run again on replay, so it has done nothing.
+            // A stopped cell is not run again on replay, so its effects are undone.
             self.gate = gate;
             if let (Some(bench), Some(saved)) = (&mut self.bench, saved) {
                 bench.restore(saved);
@@ -162,7 +162,7 @@ impl<'a> Session<'a> {
         Ok(ran)
     }
 
-    /// What a cell came to: what it printed, its end for the record, and what the model is told.
+    /// The result of a cell: its output, the outcome to record, and the text for the model.
     async fn came_to(
         &mut self,
         code: &str,
@@ -210,7 +210,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// The limit that stopped a cell, in words that are the same each time.
+    /// The limit that stopped a cell, in a deterministic message.
     fn limit_message(&self, kind: &str, message: String) -> String {
         let limits = self.frame.limits();
         match kind {
@@ -222,7 +222,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// An answer that stands in the text of a reply.
+    /// An answer in the text of a reply.
     pub(super) async fn answer_in_text(&mut self, text: &FinalText) -> Result<Ran, FrameError> {
         let value = match text {
             FinalText::Value(text) => spelunk_sandbox::Value::from(text.as_str()),
@@ -269,7 +269,7 @@ impl<'a> Session<'a> {
         self.done.push(DoneCell { code: code.to_owned(), effects });
     }
 
-    /// Feeds a cell and serves its calls until it ends. The inner error is a broken interpreter.
+    /// Runs a cell and serves its calls until it ends. The inner error is a broken interpreter.
     async fn drive(
         &mut self,
         code: &str,
@@ -282,7 +282,7 @@ impl<'a> Session<'a> {
                 Ok(Step::Calls(calls)) => calls,
                 Err(error) => return Ok(Err(error)),
             };
-            // The calls are begun in the order of the code, then awaited together.
+            // Calls begin in program order, then are awaited together.
             let begun: Vec<_> = calls.into_iter().map(|call| serve::begin(self, call)).collect();
             let effectful: Vec<bool> = begun.iter().map(|begun| begun.is_effect).collect();
             let replies = join_all(begun.into_iter().map(|begun| begun.reply)).await;
@@ -312,7 +312,7 @@ impl<'a> Session<'a> {
         tokio::task::spawn_blocking(move || sandbox.open(&setup))
     }
 
-    /// The variables as they were before the cell that broke them.
+    /// Restores the variables from before the failed cell.
     async fn rebuild(&mut self) -> Result<(), FrameError> {
         self.effects.clear();
         self.opening = Some(self.start());
@@ -324,7 +324,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Runs a cell again: what it asked of models is answered as before.
+    /// Runs a cell again: its model calls get the same replies.
     async fn replay(&mut self, code: &str, effects: &[HostReply]) -> Result<(), FrameError> {
         let mut effects = effects.iter();
         let mut stepped = self.feed(code, CellTime::Replay).await;
@@ -345,7 +345,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Cells burn time: the interpreter works on a thread of its own, never on the executor.
+    /// Cells are CPU-bound: the interpreter runs on its own thread, never on the executor.
     async fn with<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut dyn Interpreter) -> Result<T, InterpreterError> + Send + 'static,
@@ -368,7 +368,7 @@ impl<'a> Session<'a> {
 
 pub(super) const NOTHING_PRINTED: &str = "Output: (nothing was printed)";
 
-/// What a cell printed, as the model is shown it.
+/// The output of a cell, as shown to the model.
 fn shown(output: &str) -> String {
     if output.trim().is_empty() {
         NOTHING_PRINTED.to_owned()
@@ -389,7 +389,7 @@ fn limited(output: &str, outcome: &CellOutcome) -> Ran {
     Ran::Broke(text)
 }
 
-/// The end of a traceback says what happened.
+/// Keeps the end of a traceback, which says what happened.
 fn cut(traceback: &str, chars_max: u64) -> String {
     let n_chars = traceback.chars().count();
     let chars_max = usize::try_from(chars_max).unwrap_or(usize::MAX);

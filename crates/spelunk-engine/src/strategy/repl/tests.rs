@@ -108,7 +108,7 @@ fn evidence_is_taken_in_every_form_that_code_has_it() {
     );
 }
 
-/// What the model is told after each of these replies, each with what its cells came to.
+/// The messages to the model after these replies, each given with the output of its cells.
 fn judged(turns: &[(&str, &str)]) -> Vec<String> {
     let mut habits = LoopGuard::default();
     let told = turns.iter().map(|(reply, said)| {

@@ -50,7 +50,7 @@ fn an_answer_from_the_right_sentence_stands() {
         sentence(3, "The tax office in Uluness has been run by Olga Berg."),
         sentence(4, "Olga Berg runs the post offices in Uluness, or so it is said."),
     ];
-    // "run" and "runs" are two words to us.
+    // "run" and "runs" count as different words.
     let question = "Who runs the post office in Uluness?";
     assert_eq!(doubts(question, &basis(question, &shown, "Olga Berg")), None);
 }

@@ -1,5 +1,5 @@
-//! Computing: what a query comes to over the rows of a grid. Cells that cannot be taken for what they should be are told,
-//! not left out in silence. Nothing is asked of a model here.
+//! Computes the result of a query over the rows of a table. Cells that do not have the expected type are reported,
+//! not silently skipped. No model is involved.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,26 +11,26 @@ use super::query::Query;
 use super::short;
 use super::value::{self, Moment, Number, is_missing};
 
-/// Others that are as good, named beside the answer.
+/// Ties that are listed with the answer.
 const EQUALS_MAX: usize = 5;
 
-/// What a query comes to.
+/// The result of a query.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Computed {
     pub(super) value: String,
-    /// How much it is, where the answer is a name: `56 h`.
+    /// The amount, if the answer is a name: `56 h`.
     pub(super) amount: Option<String>,
-    /// What is as good as the answer.
+    /// Ties with the answer.
     pub(super) equals: Vec<String>,
-    /// How many rows meet the conditions.
+    /// The number of rows that meet the conditions.
     pub(super) n_rows: usize,
-    /// Of these, those without a value in the column that is looked at.
+    /// How many of these have no value in the queried column.
     pub(super) n_missing: usize,
-    /// Rows in which the answer can be seen.
+    /// Rows that show the answer.
     pub(super) seen: Vec<usize>,
 }
 
-/// The rows that meet the conditions of a query, and what is done with them.
+/// The rows that meet the conditions of a query, and the operation on them.
 struct Chosen<'g> {
     grid: &'g RowTable,
     query: &'g Query,
@@ -60,12 +60,12 @@ pub(super) fn compute(query: &Query, grid: &RowTable) -> Result<Computed, String
 }
 
 impl<'g> Chosen<'g> {
-    /// What stands in a row under a column, if anything does.
+    /// The value of a cell, if there is one.
     fn cell(&self, row: usize, column: usize) -> Option<&'g str> {
         self.grid.cell(row, column).map(str::trim).filter(|cell| !is_missing(cell))
     }
 
-    /// The rows with a value in the column that is looked at.
+    /// The rows with a value in the queried column.
     fn cells(&self) -> impl Iterator<Item = (usize, &'g str)> {
         self.rows.iter().filter_map(|&row| Some((row, self.cell(row, self.query.of)?)))
     }
@@ -89,7 +89,7 @@ impl<'g> Chosen<'g> {
         }
     }
 
-    /// The numbers of the column, all of one unit.
+    /// The numbers of the column, all with the same unit.
     fn numbers(&self) -> Result<Vec<(usize, Number<'g>)>, String> {
         let mut numbers: Vec<(usize, Number<'_>)> = Vec::new();
         for (row, cell) in self.cells() {
@@ -135,7 +135,7 @@ impl<'g> Chosen<'g> {
         Ok(Computed { amount, n_missing: self.n_missing(), seen, ..of_equals(&best) })
     }
 
-    /// The value of the shown column whose rows have most or least together.
+    /// The value of the shown column whose rows have the largest or smallest sum.
     fn total(&self, wanted: Ordering) -> Result<Computed, String> {
         let numbers = self.numbers()?;
         let mut totals: BTreeMap<&str, (f64, Vec<usize>)> = BTreeMap::new();
@@ -160,7 +160,7 @@ impl<'g> Chosen<'g> {
         Ok(Computed { amount, n_missing: self.n_missing(), seen, ..of_equals(&equals) })
     }
 
-    /// What is compared: a time of the day together with its day, where the row has one.
+    /// The value to compare: a time of day with its date, if the row has one.
     fn key(&self, row: usize) -> Option<String> {
         let cell = self.cell(row, self.query.of)?;
         let is_time = self.grid.columns().get(self.query.of).is_some_and(|name| name == "time");
@@ -176,7 +176,7 @@ impl<'g> Chosen<'g> {
             let Some(key) = self.key(row) else { continue };
             let order = match &best {
                 Some((best, _)) => value::order(&key, best),
-                // One that has no order by itself has none with others.
+                // A value that cannot be ordered against itself cannot be ordered against others.
                 None => value::order(&key, &key).map(|_| wanted),
             };
             let order = order.ok_or_else(|| {
@@ -192,7 +192,7 @@ impl<'g> Chosen<'g> {
         Ok(Computed { n_missing: self.n_missing(), ..self.shown(seen)? })
     }
 
-    /// The first or last row: by its moment where all have one, else in the order of the only document.
+    /// The first or last row: by time if all have one, otherwise by position in the only document.
     fn outermost(&self, wanted: Ordering) -> Result<Computed, String> {
         let date_and_time = self.grid.column("date").zip(self.grid.column("time"));
         let moment = |row: usize| {
@@ -204,7 +204,7 @@ impl<'g> Chosen<'g> {
         let idx = match moments {
             Some(moments) => (0..self.rows.len()).reduce(|best, idx| {
                 let order = value::order(&moments[idx], &moments[best]);
-                // Of two at once, the one that stands further out.
+                // Of two at the same time, the later row is the last.
                 let is_further = order.is_some_and(Ordering::is_eq) && wanted == Ordering::Greater;
                 if order == Some(wanted) || is_further { idx } else { best }
             }),
@@ -218,7 +218,7 @@ impl<'g> Chosen<'g> {
         self.shown(vec![self.rows[idx]])
     }
 
-    /// What the shown column says in these rows, which are equally good.
+    /// The values of the shown column in these rows, which are tied.
     fn shown(&self, rows: Vec<usize>) -> Result<Computed, String> {
         let mut different: Vec<&str> = Vec::new();
         for show in rows.iter().filter_map(|&row| self.cell(row, self.query.show)) {
@@ -236,7 +236,7 @@ impl<'g> Chosen<'g> {
     }
 }
 
-/// The first of equals, and the others.
+/// The first of several ties, with the others.
 fn of_equals(equals: &[&str]) -> Computed {
     let mut names = equals.iter().map(|name| (*name).to_owned());
     Computed {

@@ -1,5 +1,5 @@
-//! Links: words of a question that stand in a column as they are. "The service gateway" says which rows are meant, once
-//! it is known that `gateway` is a value of the third column.
+//! Links: words of a question that occur in a column as values. "The service gateway" determines the rows once
+//! `gateway` is known to be a value of the third column.
 
 use spelunk_context::RowTable;
 
@@ -12,12 +12,12 @@ const LINKS_MAX: usize = 12;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Link {
     pub(super) column: usize,
-    /// Of the column.
+    /// The name of the column.
     pub(super) name: String,
     pub(super) value: String,
 }
 
-/// What the question names, column by column. A value of two columns says nothing about either.
+/// The values that the question names, by column. A value that occurs in two columns is ambiguous and dropped.
 pub(super) fn links(grid: &RowTable, question: &str) -> Vec<Link> {
     let lower = question.to_lowercase();
     let mut links: Vec<Link> = Vec::new();
@@ -37,7 +37,8 @@ pub(super) fn links(grid: &RowTable, question: &str) -> Vec<Link> {
     kept.take(LINKS_MAX).collect()
 }
 
-/// Whether a question has a value in it, whatever its case; but `will` is not the customer Will.
+/// Whether a question contains a value, ignoring case unless it is a capitalised name: `will` is not the customer
+/// Will.
 fn names(question: &str, lower: &str, value: &str) -> bool {
     let mut chars = value.chars();
     let is_name =
@@ -45,7 +46,7 @@ fn names(question: &str, lower: &str, value: &str) -> bool {
     if is_name { holds(question, value) } else { holds(lower, &value.to_lowercase()) }
 }
 
-/// Whether a question names a time of the day, such as 06:00.
+/// Whether a question contains a time of day, such as 06:00.
 pub(super) fn names_time(question: &str) -> bool {
     let is_time = |window: &[u8]| match window {
         [a, b, b':', c, d] => [a, b, c, d].into_iter().all(u8::is_ascii_digit),
@@ -54,7 +55,7 @@ pub(super) fn names_time(question: &str) -> bool {
     question.as_bytes().windows(5).any(is_time)
 }
 
-/// Whether a value is a word that is not in the question by accident.
+/// Whether a value is distinctive enough not to match by accident.
 fn tells(value: &str) -> bool {
     value.chars().count() > 2 && value.contains(char::is_alphabetic)
 }

@@ -1,6 +1,6 @@
-//! What can be done with rows, and which words of a question ask for it.
+//! Operations on rows, and the words of a question that ask for them.
 
-/// What can be done with rows.
+/// An operation on rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
     Count,
@@ -16,7 +16,7 @@ pub(super) enum Operation {
     Last,
 }
 
-/// The names of operations in a form, and the last for what none of them is.
+/// The names of operations in a form; the last means none of the others.
 pub(super) const OPERATIONS: [&str; 12] = [
     "count rows",
     "count different values",
@@ -33,7 +33,7 @@ pub(super) const OPERATIONS: [&str; 12] = [
 ];
 pub(super) const NONE: &str = "none of these";
 
-/// Words of a question, and what they ask for.
+/// Words of a question, and the operations they ask for.
 const ASKED: &[(&[&str], &[&str])] = &[
     (&["different", "distinct", "unique"], &["count different values"]),
     (&["how many", "how often", "number of", "count"], &["count rows", "count different values"]),
@@ -50,12 +50,12 @@ const ASKED: &[(&[&str], &[&str])] = &[
     (&["last", "latest"], &["last row", "largest"]),
 ];
 
-/// Words that ask for what has most or least of all its rows together, not in one of them.
+/// Words that ask for a total over several rows, not for a single row.
 const TOGETHER: [&str; 6] = ["most", "least", "fewest", "total", "altogether", "in all"];
-/// Bounds, which are no order.
+/// Phrases that are bounds, not superlatives.
 const BOUNDS: [&str; 4] = ["at most", "at least", "most recent", "most recently"];
 
-/// The words of what is asked, one space between them and at both ends.
+/// The words of a question, with single spaces between them and at both ends.
 fn padded(asking: &str) -> String {
     let text = asking.to_lowercase();
     let words: Vec<&str> =
@@ -71,13 +71,13 @@ fn says(padded: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| padded.contains(&format!(" {phrase} ")))
 }
 
-/// Whether a question asks for what has most of all its rows together.
+/// Whether a question asks for a total over several rows.
 pub(super) fn asks_together(question: &str) -> bool {
     says(&padded(question), &TOGETHER)
 }
 
-/// What may be done to answer a question, by its words: all of it where they do not tell. "How many units" may be the
-/// sum of a column of that name.
+/// Operations that could answer a question, by its words; all of them if the words do not tell. "How many units" may
+/// be the sum of a column of that name.
 pub(super) fn operations(question: &str, columns: &[String]) -> Vec<&'static str> {
     let padded = padded(question);
     let mut named: Vec<&str> = ASKED
@@ -89,7 +89,7 @@ pub(super) fn operations(question: &str, columns: &[String]) -> Vec<&'static str
     if named.is_empty() {
         return OPERATIONS.to_vec();
     }
-    // "The most common" is one thing, "the most" may be several.
+    // "The most common" is unambiguous; "the most" is not.
     if says(&padded, &["most common", "most frequent", "most often"]) {
         named.retain(|name| !matches!(*name, "largest" | "largest total"));
     }
@@ -123,7 +123,7 @@ impl Operation {
         })
     }
 
-    /// Whether the answer stands in another column than the one that is looked at.
+    /// Whether the answer is in another column than the queried one.
     pub(super) fn shows(self) -> bool {
         match self {
             Self::Smallest
@@ -136,12 +136,12 @@ impl Operation {
         }
     }
 
-    /// Whether all values of its column are told apart, so that a condition on one of them would make no sense.
+    /// Whether it compares the values of its column, so that a condition on one of them makes no sense.
     pub(super) fn compares_values(self) -> bool {
         matches!(self, Self::MostCommon | Self::CountDifferent)
     }
 
-    /// How it is told, of `of` and with the answer in `show`.
+    /// A description, with the column names `of` and `show`.
     pub(super) fn in_words(self, of: &str, show: &str) -> String {
         match self {
             Self::Count => "counted".to_owned(),

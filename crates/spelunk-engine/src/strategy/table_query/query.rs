@@ -1,5 +1,5 @@
-//! A query: what a form says, held against the rows of a grid before anything is computed. What cannot be meant is a
-//! fault that the model is told, never something else in its place.
+//! A query: a filled-in form, validated against the row table before anything is computed. What makes no sense is
+//! reported to the model, never silently replaced.
 
 use serde_json::Value;
 use spelunk_context::RowTable;
@@ -10,7 +10,7 @@ use super::value::{self, Moment, Number, is_missing};
 use super::{CONDITIONS_MAX, KINDS_MAX, VALUES_SHOWN_MAX, short};
 use crate::strategy::name_hops::holds;
 
-/// How a cell is held against a value.
+/// How a cell is compared with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Relation {
     Is,
@@ -22,9 +22,9 @@ pub(super) enum Relation {
     Contains,
 }
 
-/// The signs of relations in a form.
+/// The symbols of relations in a form.
 pub(super) const RELATIONS: [&str; 7] = ["=", "!=", "<", "<=", ">", ">=", "contains"];
-/// What models write that are not held to the signs.
+/// Other spellings that models use.
 const SYNONYMS: &[(&str, &str)] = &[
     ("==", "="),
     ("is", "="),
@@ -36,7 +36,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("≤", "<="),
     ("≥", ">="),
 ];
-/// Words after which a value is one that is not wanted.
+/// Words that negate the value after them.
 const NEGATIONS: [&str; 9] =
     ["not", "no", "except", "without", "besides", "excluding", "other than", "apart from", "never"];
 
@@ -75,7 +75,7 @@ struct Condition {
     column: usize,
     relation: Relation,
     value: String,
-    /// Whether some cell is this value word for word, so that `1.10` is not 1.1.
+    /// Whether some cell equals this value literally, so that `1.10` is not 1.1.
     is_text: bool,
 }
 
@@ -101,7 +101,7 @@ impl Condition {
     }
 }
 
-/// Whether a text has another in it, as words of their own: `user 1` is not in `user 12`.
+/// Whether a text contains another as whole words: `user 1` is not in `user 12`.
 fn contains(cell: &str, value: &str) -> bool {
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     if is_word(value.chars().next()) && is_word(value.chars().next_back()) {
@@ -111,7 +111,7 @@ fn contains(cell: &str, value: &str) -> bool {
     }
 }
 
-/// A form that was filled in.
+/// A filled-in form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Query {
     conditions: Vec<Condition>,
@@ -121,7 +121,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// The form that a reply says, if it says one.
+    /// Parses the form in a reply.
     pub(super) fn read(form: Option<&Value>, grid: &RowTable) -> Result<Self, String> {
         let form = form.ok_or_else(|| "it is no JSON".to_owned())?;
         let text = |value: &Value, key: &str| value.get(key).and_then(as_text).unwrap_or_default();
@@ -151,13 +151,13 @@ impl Query {
         Ok(Self { conditions, operation, of, show })
     }
 
-    /// The columns that decide the answer.
+    /// The columns that determine the answer.
     pub(super) fn columns_used(&self) -> impl Iterator<Item = usize> {
         let of = (self.operation != Operation::Count).then_some(self.of);
         self.conditions.iter().map(|condition| condition.column).chain(of)
     }
 
-    /// Whether a condition is about a column.
+    /// Whether there is a condition on a column.
     pub(super) fn has_condition(&self, column: usize) -> bool {
         self.conditions.iter().any(|condition| condition.column == column)
     }
@@ -168,8 +168,8 @@ impl Query {
             .all(|condition| condition.takes(grid.cell(row, condition.column).unwrap_or_default()))
     }
 
-    /// Adds the conditions that the question names and the form does not: those of a column of which it names one value.
-    /// Where the question says what is not wanted, the model has to say which it is.
+    /// Adds conditions that the question names and the form lacks, for columns of which it names one value. If the
+    /// question has a negation, the model must decide which one is meant.
     pub(super) fn add_missing(&mut self, links: &[Link], question: &str) -> Result<(), String> {
         let lower = question.to_lowercase();
         let negates = NEGATIONS.iter().any(|word| holds(&lower, word)) || lower.contains("n't ");
@@ -196,12 +196,12 @@ impl Query {
         Ok(())
     }
 
-    /// Says what no row can meet, and what has no order.
+    /// Reports conditions that no row can meet, and comparisons without an order.
     pub(super) fn check(&mut self, grid: &RowTable, question: &str) -> Result<(), String> {
         let of = self.of;
         let is_fixed = |condition: &Condition| condition.column == of && condition.relation == Relation::Is;
         if self.operation == Operation::CountDifferent && self.conditions.iter().any(is_fixed) {
-            // Nobody asks how many different values one value is.
+            // Nobody asks how many distinct values a single value is.
             self.operation = Operation::Count;
         }
         for condition in &mut self.conditions {
@@ -217,7 +217,7 @@ impl Query {
         Ok(())
     }
 
-    /// "Who has the most hours", where people have several rows, asks for all their hours together.
+    /// "Who has the most hours" asks for the sum if people have several rows.
     fn add_up(&mut self, grid: &RowTable, question: &str) {
         let is_one = matches!(self.operation, Operation::Largest | Operation::Smallest);
         if !is_one || self.of == self.show || !asks_together(question) {
@@ -247,7 +247,7 @@ impl Query {
     }
 }
 
-/// Looks for the value of a condition in its column, and takes it as it is written there.
+/// Finds the value of a condition in its column, and uses the spelling there.
 fn find_value(condition: &mut Condition, grid: &RowTable) -> Result<(), String> {
     let same = grid.values(condition.column).find(|cell| value::is_same_text(cell, &condition.value));
     if let Some(cell) = same {

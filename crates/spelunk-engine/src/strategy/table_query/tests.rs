@@ -1,4 +1,4 @@
-//! Forms: what they say, what they come to, and what is made of a bad one.
+//! Forms: their meaning, their results, and how bad ones are handled.
 
 use expect_test::{Expect, expect};
 
@@ -85,7 +85,7 @@ fn what_the_question_names_and_the_form_forgot_is_added() {
             "2 (Computed from 2 of 8 rows: level = ERROR and time >= 06:00 and time < 12:00 and source = gateway; counted.)"
         ],
     );
-    // An order among levels, which have none.
+    // Levels have no order.
     check(
         &log,
         &form("<"),
@@ -164,7 +164,7 @@ fn what_has_to_be_read_is_left_to_readers() {
     assert_eq!(read(&sheet, by_text, Trust::Kinds), "no: part 3 has to be read");
 }
 
-/// What a form over one small table comes to.
+/// The result of a form over one small table.
 fn told(name: &str, text: &str, question: &str, form: &str) -> String {
     read(&sheet(name, text, question), form, Trust::Any)
 }

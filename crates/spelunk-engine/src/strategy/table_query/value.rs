@@ -1,21 +1,21 @@
-//! A value: what a cell says, as a number or as a moment. Only two of the same sort have an order; texts have none, because
-//! `1200ms` stands before `950ms` in the alphabet.
+//! Cell values as numbers or moments. Only two of the same type can be ordered; texts cannot, because `1200ms` sorts
+//! before `950ms`.
 
 use std::cmp::Ordering;
 
-/// Signs of money before a number.
+/// Currency symbols before a number.
 const MONEY: [char; 4] = ['$', '€', '£', '¥'];
 const UNIT_CHARS_MAX: usize = 12;
-/// What people write into a cell that has no value.
+/// What people write in a cell without a value.
 const MISSING: [&str; 10] = ["", "-", "–", "—", "?", "n/a", "na", "null", "none", "nan"];
 
-/// Whether a cell says that there is nothing.
+/// Whether a cell means that there is no value.
 pub(super) fn is_missing(cell: &str) -> bool {
     let cell = cell.trim();
     MISSING.iter().any(|word| word.eq_ignore_ascii_case(cell))
 }
 
-/// A number, and what stands at it: `$20`, `45%`, `950 ms`.
+/// A number with its unit: `$20`, `45%`, `950 ms`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Number<'t> {
     pub(super) value: f64,
@@ -24,7 +24,7 @@ pub(super) struct Number<'t> {
 }
 
 impl<'t> Number<'t> {
-    /// `1_000`, `1,000.50`, `-2`, `1e6`, each with money before it or a unit behind it.
+    /// Parses `1_000`, `1,000.50`, `-2`, `1e6`, each with an optional currency before it or unit after it.
     pub(super) fn read(text: &'t str) -> Option<Self> {
         let text = text.trim();
         let (is_negative, text) = match text.strip_prefix(['-', '−']) {
@@ -46,13 +46,13 @@ impl<'t> Number<'t> {
         is_fine.then_some(Self { value: if is_negative { -value } else { value }, money, unit })
     }
 
-    /// Whether two can be held against each other: a bare number is of any unit.
+    /// Whether two numbers are comparable: a bare number matches any unit.
     pub(super) fn fits(&self, other: &Number<'_>) -> bool {
         let is_bare = |number: &Number<'_>| number.money.is_none() && number.unit.is_empty();
         is_bare(other) || (self.money == other.money && self.unit.eq_ignore_ascii_case(other.unit))
     }
 
-    /// Another number with what stands at this one.
+    /// Formats another number with this unit.
     pub(super) fn with(&self, value: f64) -> String {
         let text = shown(value);
         let (sign, text) = text.strip_prefix('-').map_or(("", text.as_str()), |rest| ("-", rest));
@@ -62,7 +62,7 @@ impl<'t> Number<'t> {
     }
 }
 
-/// Where the digits, points and groups at the beginning of a text end; an exponent is part of them.
+/// The end of the number at the beginning of a text, including an exponent.
 fn end_of_number(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |idx: usize| bytes.get(idx).is_some_and(u8::is_ascii_digit);
@@ -77,7 +77,7 @@ fn end_of_number(text: &str) -> usize {
     end
 }
 
-/// A number without signs. Commas have to make groups of three: `2,5` may be two and a half, so it is none.
+/// Parses an unsigned number. Commas must separate groups of three: `2,5` may be two and a half, so it is rejected.
 fn bare(text: &str) -> Option<f64> {
     let (whole, rest) = text.split_once('.').map_or((text, None), |(whole, rest)| (whole, Some(rest)));
     if rest.is_some_and(|rest| rest.contains(['.', ',', '_'])) {
@@ -96,7 +96,7 @@ fn bare(text: &str) -> Option<f64> {
     plain.parse().ok()
 }
 
-/// A number without needless digits.
+/// A number without superfluous digits.
 fn shown(value: f64) -> String {
     if value != 0.0 && value.abs() < 1e-4 {
         return format!("{value:e}");
@@ -109,20 +109,21 @@ fn shown(value: f64) -> String {
 const MINUTE_US: i64 = 60_000_000;
 const DAY_US: i64 = 24 * 60 * MINUTE_US;
 
-/// A day, a time of the day, or both.
+/// A date, a time of day, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Moment {
-    /// Days in the order of the calendar.
+    /// Increases with the date.
     day: Option<i64>,
     time_us: Option<i64>,
-    /// How exactly the time is told: to the minute, the second, or less.
+    /// The precision of the time: a minute, a second, or less.
     step_us: i64,
-    /// East of Greenwich.
+    /// Offset east of UTC.
     zone_minutes: Option<i64>,
 }
 
 impl Moment {
-    /// `2025-03-07`, `06:00`, `2025-03-07T06:00:00.5+02:00`. Where the day may stand before or behind the month, it is none.
+    /// Parses `2025-03-07`, `06:00`, `2025-03-07T06:00:00.5+02:00`. Dates with an ambiguous order of day and month
+    /// are rejected.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut rest = text.trim();
         let day = rest.get(..10).and_then(day);
@@ -144,8 +145,8 @@ impl Moment {
         self.time_us.is_some()
     }
 
-    /// In the order of what both tell: days where one has no time, times where one has no day. Zones count where both
-    /// have one.
+    /// Compares what both have: dates if one has no time, times if one has no date. Time zones count if both have
+    /// one.
     fn order(&self, other: &Self) -> Option<Ordering> {
         let zones = self.zone_minutes.zip(other.zone_minutes).unwrap_or_default();
         match ((self.day, self.time_us), (other.day, other.time_us)) {
@@ -158,14 +159,14 @@ impl Moment {
         }
     }
 
-    /// Whether this is the other, as exactly as the other is told: 06:00:30 is at 06:00.
+    /// Whether this equals the other at the other's precision: 06:00:30 is at 06:00.
     fn is_at(&self, other: &Self) -> bool {
         let coarse = Self { time_us: self.time_us.map(|us| us - us % other.step_us), ..*self };
         coarse.order(other) == Some(Ordering::Equal)
     }
 }
 
-/// The number of a day, such that later days have higher ones: months are taken for 31 days.
+/// A day number that increases with the date: every month counts as 31 days.
 fn day(text: &str) -> Option<i64> {
     let sign = text.get(4..5).filter(|sign| matches!(*sign, "-" | "/"))?;
     let mut parts = text.split(sign).map(digits);
@@ -174,7 +175,7 @@ fn day(text: &str) -> Option<i64> {
     is_fine.then_some((year * 12 + month) * 31 + day)
 }
 
-/// A time of the day, and how exactly it is told.
+/// A time of day and its precision.
 fn time(text: &str) -> Option<(i64, i64)> {
     let mut parts = text.splitn(3, ':');
     let hour = digits(parts.next()?).filter(|hour| *hour < 24)?;
@@ -207,7 +208,7 @@ fn digits(text: &str) -> Option<i64> {
     is_fine.then(|| text.parse().ok()).flatten()
 }
 
-/// The order of two cells, if they have one.
+/// The order of two cells, if they are comparable.
 pub(super) fn order(a: &str, b: &str) -> Option<Ordering> {
     if let (Some(a), Some(b)) = (Number::read(a), Number::read(b)) {
         return (a.fits(&b) || b.fits(&a)).then(|| a.value.total_cmp(&b.value));
@@ -215,7 +216,7 @@ pub(super) fn order(a: &str, b: &str) -> Option<Ordering> {
     Moment::read(a)?.order(&Moment::read(b)?)
 }
 
-/// Whether a cell says what a value says: the same number, the same moment, or the same text whatever its case.
+/// Whether a cell equals a value: the same number, the same moment, or the same text, ignoring case.
 pub(super) fn is_same(cell: &str, value: &str) -> bool {
     if let (Some(cell), Some(value)) = (Number::read(cell), Number::read(value)) {
         return cell.fits(&value) && cell.value.total_cmp(&value.value).is_eq();

@@ -1,4 +1,4 @@
-//! Halving, with all that is left.
+//! Halving, and what is left afterwards.
 
 use proptest::prelude::*;
 use spelunk_model::{Message, Part, Speaker, ToolCall, ToolResult};
@@ -35,10 +35,10 @@ fn the_oldest_turns_go_first_and_a_note_says_so() {
             "E"
         ]
     );
-    // What comes is held to it: half of what did not fit.
+    // The limits apply to later messages: half of what did not fit.
     assert_eq!(transcript.limits.prompt_tokens_max, 2_005);
     assert_eq!(transcript.limits.output_chars_max, 501);
-    // A summary is kept, and the note is not put twice.
+    // A summary is kept, and the note is not added twice.
     transcript.push_reply("f");
     transcript.push_user("y".repeat(4_000));
     assert!(transcript.halve());

@@ -1,4 +1,4 @@
-//! Tokens: wrong, expired, malformed, and the right ones.
+//! Tokens: wrong, expired, malformed, and valid ones.
 
 use axum::http::HeaderValue;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions.
+//! OpenAI's Chat Completions API.
 
 use serde_json::{Value, json};
 

@@ -1,19 +1,19 @@
-//! The conversation that a client sends, as a question and documents. A long text is a document, to be read as far as
-//! the question needs it; the last message of the user is the question, and what is short goes along with it.
+//! Turns a client's conversation into a question and documents. A long text becomes a document, which is read as far as
+//! the question needs it; the last user message is the question, and short texts are included in it.
 
-/// Documents of one conversation; what is more is put behind the last.
+/// The maximum number of documents per conversation; further texts are appended to the last.
 const DOCUMENTS_MAX: usize = 100;
-/// Of a long message that is the question itself, so much stands in the question: what is wanted is said at its
-/// beginning or at its end.
+/// How much of the beginning and of the end of a long question is included in the question: the actual request is
+/// usually at one of them.
 const HEAD_CHARS: usize = 1_000;
 const TAIL_CHARS: usize = 2_000;
-/// What goes along with a question at most, of each kind; where there is more, all of it is a document.
+/// The maximum length, per kind, of text included in a question; if there is more, all of it becomes a document.
 const ALONG_CHARS_MAX: usize = 20_000;
 
-/// Who said something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speaker {
-    /// Whoever built the client.
+    /// The developer of the client.
     System,
     User,
     Assistant,
@@ -33,7 +33,7 @@ impl Speaker {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     Text(String),
-    /// A text that the client calls a document, however long it is.
+    /// A text that the client marks as a document, whatever its length.
     Document {
         title: Option<String>,
         text: String,
@@ -47,7 +47,7 @@ pub(super) struct Message {
     pub(super) parts: Vec<Part>,
 }
 
-/// What is asked, of what.
+/// A question and its documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Question {
     pub(super) text: String,
@@ -58,14 +58,15 @@ pub(super) struct Question {
 /// Why there is no question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoQuestion {
-    /// There is no message of the user.
+    /// There is no user message.
     NoUser,
-    /// There is one, and nothing in it.
+    /// The user message is empty.
     Empty,
 }
 
 impl Question {
-    /// `long_chars` is how long a long text is; with `has_material` there is something to answer from besides.
+    /// `long_chars` is the length from which a text is long; `has_material` means there are other sources to answer
+    /// from.
     pub(super) fn of(
         messages: &[Message],
         long_chars: usize,
@@ -110,14 +111,14 @@ impl Question {
     }
 }
 
-/// Takes long texts out of messages.
+/// Separates long texts from messages.
 struct Sorted {
     long_chars: usize,
     documents: Vec<(String, String)>,
 }
 
 impl Sorted {
-    /// The short texts of a message. The text of a long question stands in it in part.
+    /// The short texts of a message. A long question is included in part.
     fn take(&mut self, number: usize, message: &Message, is_question: bool) -> String {
         let mut short: Vec<String> = Vec::new();
         let n_texts = message.parts.len();
@@ -145,7 +146,7 @@ impl Sorted {
         short.join("\n\n")
     }
 
-    /// A text that goes along with the question, as far as it may.
+    /// A text to include in the question, up to the limit.
     fn along(&mut self, name: &str, text: String) -> String {
         if !is_longer(&text, ALONG_CHARS_MAX) {
             return text;
@@ -176,7 +177,7 @@ impl Sorted {
 }
 
 fn is_longer(text: &str, chars: usize) -> bool {
-    // Bytes are an upper bound of characters and are known without a walk.
+    // The byte length is an upper bound on the character count, and free.
     text.len() > chars && text.chars().nth(chars).is_some()
 }
 
@@ -187,7 +188,7 @@ fn has_short(parts: &[Part], long_chars: usize) -> bool {
     })
 }
 
-/// A question that is too long to be one.
+/// The excerpt of a question that is too long.
 fn excerpt(name: &str, text: &str) -> String {
     let (head, tail): (String, &str) = (text.chars().take(HEAD_CHARS).collect(), tail(text, TAIL_CHARS));
     format!(
@@ -202,7 +203,7 @@ fn tail(text: &str, chars: usize) -> &str {
     text.get(from..).unwrap_or_default()
 }
 
-/// Everything that was said, where there is nothing else to read.
+/// The whole conversation, if there is nothing else to read.
 fn transcript(messages: &[Message]) -> String {
     let mut text = String::new();
     for message in messages {
@@ -214,7 +215,7 @@ fn transcript(messages: &[Message]) -> String {
     text
 }
 
-/// A title as the name of a document: it leads nowhere.
+/// A title as a safe document name, without path components.
 fn safe_name(title: &str) -> Option<String> {
     let is_good = |c: char| c.is_alphanumeric() || " .-_()".contains(c);
     let name: String = title.chars().map(|c| if is_good(c) { c } else { '_' }).take(100).collect();

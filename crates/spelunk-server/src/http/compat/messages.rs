@@ -1,4 +1,4 @@
-//! Anthropic's messages.
+//! Anthropic's Messages API.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ fn stop_reason(reply: &Reply) -> &'static str {
     }
 }
 
-/// This API counts what was read from a cache apart.
+/// This API counts cached input tokens separately.
 fn usage(reply: &Reply) -> Value {
     let usage = &reply.usage;
     let cached = usage.cached_tokens + usage.cache_written_tokens;

@@ -1,5 +1,5 @@
-//! What is asked, read from the body of any of the APIs: the model, the conversation, the form of the answer. What an API
-//! knows and this server cannot do is refused by name; what nobody knows is ignored, as those APIs do.
+//! Parses the body of any of the APIs: the model, the conversation, the response format. Features of an API that this
+//! server lacks are rejected by name; unknown fields are ignored, as those APIs do.
 
 use serde_json::{Map, Value, json};
 use spelunk_app::config::StrategyChoice;
@@ -10,43 +10,43 @@ use super::wrong::{Answered, Wrong};
 const NAME_CHARS_MAX: usize = 200;
 const MESSAGES_MAX: usize = 10_000;
 const PARTS_MAX: usize = 10_000;
-/// About so many characters are a token.
+/// The approximate number of characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
-/// What the member `spelunk` may hold of a request for a run.
+/// The fields of a run request that the field `spelunk` may contain.
 const OWN: [&str; 6] = ["paths", "contexts", "include", "exclude", "focus", "limits"];
 
-/// A request, understood.
+/// A parsed request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Asked {
     pub(super) model: String,
-    /// As `POST /v1/runs` takes it.
+    /// In the format of `POST /v1/runs`.
     pub(super) request: Value,
     pub(super) documents: Vec<(String, String)>,
     pub(super) streams: bool,
-    /// Whether the last piece of a stream says what was used.
+    /// Whether the last chunk of a stream reports token usage.
     pub(super) includes_usage: bool,
     pub(super) progress: Progress,
     pub(super) answer_chars_max: Option<usize>,
-    /// Whether the answer is JSON and nothing else.
+    /// Whether the answer must be JSON and nothing else.
     pub(super) is_typed: bool,
 }
 
-/// Where a stream says how far the run has come.
+/// Where a stream reports the progress of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// Where clients pass over it.
+    /// In comments, which clients ignore.
     Comments,
-    /// As what the model thinks.
+    /// As the model's reasoning.
     Reasoning,
 }
 
-/// The model that means what the settings say, and one for each strategy.
+/// The model that uses the settings' strategy, and one for each strategy.
 pub(super) fn models() -> Vec<String> {
     let of_strategies = StrategyChoice::WORDS.iter().filter(|word| **word != "auto");
     std::iter::once("spelunk".to_owned()).chain(of_strategies.map(|word| format!("spelunk-{word}"))).collect()
 }
 
-/// The members of a body; `null` is as good as nothing.
+/// The fields of a body; `null` counts as absent.
 pub(super) struct Members(Map<String, Value>);
 
 impl Members {
@@ -63,7 +63,7 @@ impl Members {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// Takes it out, so that a long text is not copied.
+    /// Removes the field, so that a long text is not copied.
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
         self.0.remove(name).filter(|value| !value.is_null())
     }
@@ -86,7 +86,7 @@ impl Members {
         self.get(name).map(whole).transpose()
     }
 
-    /// Refuses a member that asks for something.
+    /// Rejects a field that has a value.
     pub(super) fn refuse(&self, name: &str, what: &str) -> Answered<()> {
         let asks = match self.get(name) {
             None | Some(Value::Null) => false,
@@ -99,10 +99,10 @@ impl Members {
     }
 }
 
-/// What the APIs have in common, from the members that each names otherwise.
+/// What the APIs have in common, from fields that each names differently.
 pub(super) struct Common {
     pub(super) messages: Vec<Message>,
-    /// The name of the member that holds the conversation.
+    /// The name of the field that contains the conversation.
     pub(super) named: &'static str,
     pub(super) schema: Option<Value>,
     pub(super) tokens_max: Option<u64>,
@@ -151,7 +151,7 @@ impl Asked {
     }
 }
 
-/// The member of our own: what to read besides, and under which limits.
+/// Our own field: additional sources and limits.
 fn own(members: &mut Members) -> Answered<(Map<String, Value>, Progress)> {
     let mut request = Map::new();
     let own = match members.take("spelunk") {
@@ -179,7 +179,7 @@ fn own(members: &mut Members) -> Answered<(Map<String, Value>, Progress)> {
     Ok((request, progress))
 }
 
-/// The number of tokens that the answer may have, under the first name that is there.
+/// The maximum number of tokens in the answer, from the first of these fields that is present.
 pub(super) fn tokens_max(members: &Members, names: &[&str]) -> Answered<Option<u64>> {
     for name in names {
         if let Some(tokens) = members.whole(name)? {
@@ -189,7 +189,7 @@ pub(super) fn tokens_max(members: &Members, names: &[&str]) -> Answered<Option<u
     Ok(None)
 }
 
-/// The schema in a description of the form of the answer: `{"type": "json_schema", …}`.
+/// The schema in a response format: `{"type": "json_schema", …}`.
 pub(super) fn schema(name: &'static str, form: Option<&Value>) -> Answered<Option<Value>> {
     let Some(form) = form.filter(|form| !form.is_null()) else { return Ok(None) };
     match form["type"].as_str() {
@@ -204,7 +204,7 @@ pub(super) fn schema(name: &'static str, form: Option<&Value>) -> Answered<Optio
     }
 }
 
-/// The messages of a list, whoever said them.
+/// The messages of a list, of any author.
 pub(super) fn messages(name: &'static str, list: Option<Value>) -> Answered<Vec<Message>> {
     let list = match list {
         Some(Value::Array(list)) => list,
@@ -245,7 +245,7 @@ fn one(at: &str, message: Value) -> Answered<Message> {
     Ok(Message { speaker, parts })
 }
 
-/// What a message says: a text, or parts.
+/// The content of a message: a text, or parts.
 pub(super) fn parts(at: &str, content: Option<Value>) -> Answered<Vec<Part>> {
     let list = match content {
         None | Some(Value::Null) => return Ok(Vec::new()),
@@ -263,7 +263,7 @@ pub(super) fn parts(at: &str, content: Option<Value>) -> Answered<Vec<Part>> {
     Ok(parts)
 }
 
-/// What a model thought before is nothing to answer from.
+/// Earlier reasoning of a model is skipped, because it is not a source.
 fn part_of(at: &str, part: Value) -> Answered<Option<Part>> {
     let Value::Object(mut part) = part else { return Err(Wrong::member(at, "must be an object")) };
     let kind = part.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();

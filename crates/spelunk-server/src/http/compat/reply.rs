@@ -1,4 +1,4 @@
-//! The reply: what came of a run, as far as another API has words for it.
+//! The reply: the result of a run, as far as another API can express it.
 
 use axum::http::StatusCode;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use super::super::runs::Ended;
 use super::question_input::Asked;
 use super::wrong::{Answered, Wrong};
 
-/// What is known when a reply begins.
+/// What is known when a reply starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) run: RunId,
@@ -20,7 +20,7 @@ pub(super) struct Head {
     pub(super) created_s: u64,
 }
 
-/// Why a reply ends where it does.
+/// Why a reply ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finish {
     /// It is complete.
@@ -29,14 +29,13 @@ pub(super) enum Finish {
     Length,
 }
 
-/// A reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reply {
     pub(super) head: Head,
     pub(super) text: String,
     pub(super) finish: Finish,
     pub(super) usage: Usage,
-    /// The run, how it ended and what it cites.
+    /// The run, its outcome and its citations.
     pub(super) own: Value,
 }
 
@@ -67,7 +66,7 @@ impl Reply {
             };
             let message = format!("run {}: {message}", head.run.short());
             let mut problem = Problem::of(&NoAnswer { code, message });
-            // The settings of the server are not the client's to mend.
+            // The client cannot fix the server's settings.
             if code.blame() == Blame::Settings {
                 problem = problem.with_status(StatusCode::BAD_GATEWAY);
             }
@@ -91,7 +90,7 @@ impl Reply {
         Ok(Self { head, text, finish, usage: view.spent, own })
     }
 
-    /// The text in pieces, as a stream has them.
+    /// The text in pieces, for a stream.
     pub(super) fn pieces(&self) -> Vec<String> {
         const PIECE_CHARS: usize = 1_000;
         let chars: Vec<char> = self.text.chars().collect();
@@ -104,12 +103,12 @@ pub(super) fn event(kind: &str, data: &Value) -> String {
     format!("event: {kind}\ndata: {data}\n\n")
 }
 
-/// An event without one.
+/// An event without a type.
 pub(super) fn data(data: &Value) -> String {
     format!("data: {data}\n\n")
 }
 
-/// A line that clients pass over.
+/// A comment line, which clients ignore.
 pub(super) fn comment(text: &str) -> String {
     let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     format!(": {text}\n\n")

@@ -1,4 +1,4 @@
-//! OpenAI's responses, without a memory of earlier ones.
+//! OpenAI's Responses API, without stored conversations.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn item(head: &Head, status: &str, content: &Value) -> Value {
     })
 }
 
-/// The response as far as it is known.
+/// The response object as far as it is known.
 fn response(head: &Head, status: &str, output: &Value) -> Value {
     json!({
         "id": format!("resp_{}", head.run),
@@ -104,7 +104,7 @@ fn status(reply: &Reply) -> &'static str {
     }
 }
 
-/// Events are numbered; those of the opening are always the same four.
+/// Events are numbered; a stream always opens with the same four.
 struct Numbered {
     next: u64,
     text: String,
@@ -161,7 +161,7 @@ pub(super) fn closing(reply: &Reply) -> String {
     events.text
 }
 
-/// The response that failed, as the last event of its stream.
+/// The failed response, as the last event of its stream.
 pub(super) fn broken(head: &Head, message: &str) -> String {
     let mut events = Numbered { next: N_OPENING, text: String::new() };
     let mut response = response(head, "failed", &json!([]));

@@ -1,5 +1,5 @@
-//! What is wrong with a request, in the shape that a client of another API reads: `{"error": {…}}`. Problems of every
-//! kind, also those of the guard at the door, are turned into it on their way out.
+//! Errors in the format that clients of other APIs read: `{"error": {…}}`. All problems, including those of the guard,
+//! are converted on their way out.
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
@@ -11,19 +11,19 @@ use serde_json::{Value, json};
 use super::super::problem::Problem;
 use super::Dialect;
 
-/// A problem is short; a longer body is none.
+/// A problem is short; a longer body is not one.
 const PROBLEM_BYTES_MAX: usize = 64 << 10;
 
-/// A refusal that names the member of the request.
+/// An error that names the field of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wrong {
     pub(super) problem: Box<Problem>,
     pub(super) param: Option<String>,
-    /// Whether a run was paid for: a client that tries again by itself would pay again.
+    /// Whether a run was paid for: a client that retries automatically would pay again.
     pub(super) is_final: bool,
 }
 
-/// What handlers here answer.
+/// The result type of the handlers here.
 pub(super) type Answered<T> = Result<T, Wrong>;
 
 impl From<Problem> for Wrong {
@@ -38,12 +38,12 @@ impl Wrong {
         Self { param: Some(param.to_owned()), ..Self::from(problem) }
     }
 
-    /// A member that is missing or of another type.
+    /// A field that is missing or has the wrong type.
     pub(super) fn member(param: &str, what: &str) -> Self {
         Self::of(StatusCode::BAD_REQUEST, "invalid_value", param, format!("`{param}` {what}"))
     }
 
-    /// A member that the API knows and this server does not.
+    /// A field of the API that this server does not support.
     pub(super) fn unsupported(param: &str, what: &str) -> Self {
         let detail = format!("`{param}` is not supported: {what}");
         Self::of(StatusCode::BAD_REQUEST, "unsupported_parameter", param, detail)
@@ -55,7 +55,7 @@ impl Wrong {
         Self::of(StatusCode::NOT_FOUND, "model_not_found", "model", detail)
     }
 
-    /// The error as the API writes it.
+    /// The error in the format of the API.
     pub(super) fn json(&self, dialect: Dialect) -> Value {
         let (status, code) = (self.problem.status, self.problem.code.as_str());
         let message = match &self.problem.hint {
@@ -80,11 +80,11 @@ impl IntoResponse for Wrong {
     }
 }
 
-/// The member that was wrong, for whoever shapes the answer.
+/// The name of the wrong field, for the code that formats the response.
 #[derive(Clone)]
 struct Param(String);
 
-/// Those APIs know no 422.
+/// Those APIs do not use status 422.
 fn shaped_status(status: StatusCode) -> StatusCode {
     if status == StatusCode::UNPROCESSABLE_ENTITY { StatusCode::BAD_REQUEST } else { status }
 }
@@ -119,7 +119,7 @@ fn error(dialect: Dialect, status: StatusCode, code: &str, message: &str, param:
     }
 }
 
-/// Turns a problem into the shape of the API.
+/// Converts a problem to the format of the API.
 pub(super) async fn reshape(dialect: Dialect, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     let kind = response.headers().get(header::CONTENT_TYPE);

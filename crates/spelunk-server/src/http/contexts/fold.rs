@@ -1,13 +1,13 @@
-//! Folding: an id with slashes in an address becomes one part of it. `…/a/b/peek` and `…/a%2Fb/peek` are the same look at
-//! the context `a/b`, and an id that ends like a look (`a/peek`) can be written `a%2Fpeek`.
+//! Folding: an id with slashes becomes a single segment of a URL path. `…/a/b/peek` and `…/a%2Fb/peek` both peek at the
+//! context `a/b`, and an id that ends like an operation (`a/peek`) can be written `a%2Fpeek`.
 
 use axum::http::{Request, Uri};
 
 const PREFIX: &str = "/api/context";
-/// Looks that stand behind an id.
+/// Operations that can follow an id.
 const LOOKS: [&str; 3] = ["peek", "grep", "search"];
 
-/// Gives the request the address that the router knows.
+/// Rewrites the request to the path that the router knows.
 pub(crate) fn fold<B>(request: &mut Request<B>) {
     let Some(path) = folded(request.uri().path()) else { return };
     let mut parts = request.uri().clone().into_parts();
@@ -15,7 +15,7 @@ pub(crate) fn fold<B>(request: &mut Request<B>) {
         Some(query) => format!("{path}?{query}"),
         None => path,
     };
-    // What was an address before is one after a slash was written otherwise.
+    // A valid URI stays valid when a slash is percent-encoded.
     let Ok(path_and_query) = path_and_query.parse() else { return };
     parts.path_and_query = Some(path_and_query);
     if let Ok(uri) = Uri::from_parts(parts) {
@@ -23,7 +23,7 @@ pub(crate) fn fold<B>(request: &mut Request<B>) {
     }
 }
 
-/// Another way to write the path, if there is need for one.
+/// The rewritten path, if it needs rewriting.
 fn folded(path: &str) -> Option<String> {
     let rest = path.strip_prefix(PREFIX)?;
     if rest.is_empty() {

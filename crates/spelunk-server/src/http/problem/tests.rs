@@ -1,4 +1,4 @@
-//! Problems as clients meet them.
+//! Problems as clients see them.
 
 use expect_test::expect;
 use spelunk_app::failure::Usage;

@@ -1,5 +1,5 @@
-//! Long texts of a run: prompts, replies, code and output. Only those that the journal of that run names: blobs are shared
-//! by all runs of a workspace, and a name is no right to read.
+//! Long texts of a run: prompts, replies, code and output. Only those referenced by that run's journal are served: all
+//! runs of a workspace share the blobs, and knowing an id gives no right to read.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +17,7 @@ use super::super::problem::{Answer, Problem, work};
 use super::super::route::{Route, get};
 use super::results::with_journal;
 
-/// Runs whose names of blobs are kept.
+/// The number of runs whose blob ids are cached.
 const RUNS_MAX: usize = 32;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -29,22 +29,22 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Which blobs a run names, as far as its journal was read.
+/// The blobs a run references, as far as its journal was read.
 pub(crate) struct Named {
     tail: JournalTail,
     blobs: HashSet<BlobId>,
-    /// Where its prompts are is found once.
+    /// Caches where the prompts are.
     texts: Blobs,
 }
 
-/// What the newest runs name.
+/// The references of the most recently read runs.
 #[derive(Default)]
 pub(crate) struct NamedBlobs {
     kept: Mutex<HashMap<RunId, Arc<Mutex<Named>>>>,
 }
 
 impl NamedBlobs {
-    /// Where to read the text, if the run names it.
+    /// Where to read the text, if the run references it.
     fn naming(
         &self,
         workspace: &Workspace,
@@ -79,7 +79,7 @@ impl NamedBlobs {
         Ok(named.blobs.contains(blob).then(|| named.texts.clone()))
     }
 
-    /// The run is gone.
+    /// Drops the cache of a deleted run.
     pub(super) fn forget(&self, run: &RunId) {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
     }

@@ -1,4 +1,4 @@
-//! The events of a run over HTTP: as a stream while they come, or what is recorded.
+//! The events of a run over HTTP: as a live stream, or only those recorded so far.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::find::{Found, find};
 use super::lines::Lines;
 use super::watcher::Watcher;
 
-/// Numbers up to here are exact wherever JSON is read.
+/// Integers up to this are exact in every JSON implementation.
 pub(super) const SEQ_MAX: u64 = (1 << 53) - 1;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -71,7 +71,7 @@ pub(super) async fn events(
     Ok((headers, body).into_response())
 }
 
-/// Where to begin: behind the event that the client saw last.
+/// Where to start: after the last event the client saw.
 fn after(headers: &HeaderMap, params: &mut Params) -> Result<u64, Problem> {
     let named = params.whole("after", 0, SEQ_MAX)?;
     let Some(last) = headers.get("last-event-id") else { return Ok(named.unwrap_or(0)) };
@@ -83,7 +83,7 @@ fn after(headers: &HeaderMap, params: &mut Params) -> Result<u64, Problem> {
     number.ok_or_else(|| Problem::bad_parameter("Last-Event-ID", "is not the number of an event"))
 }
 
-/// The recorded lines and no waiting.
+/// The recorded lines, without waiting for more.
 fn recorded(lines: Lines, after: u64) -> Response {
     let pieces = stream::unfold(lines, move |mut lines| async move {
         let read = blocking(move || {

@@ -1,5 +1,5 @@
-//! The files of a run, as its projection wrote them beside the journal. Paths of a client are taken part by part, and
-//! only below the folder of that run; links are not followed.
+//! The files of a run, as its projection wrote them next to the journal. Paths from clients are resolved segment by
+//! segment, only below that run's folder; links are not followed.
 
 use std::io::Read as _;
 
@@ -16,10 +16,10 @@ use super::super::route::{Route, get};
 use super::super::{Server, Shared};
 use super::results::with_journal;
 
-/// Files of the journal itself, which the events and blobs show.
+/// Files of the journal itself, which are served as events and blobs.
 const OWN: [&str; 2] = ["journal.jsonl", "run.lock"];
 const FILES_MAX: usize = 10_000;
-/// How the name of a file begins that has not taken its place yet.
+/// The prefix of a file that is not complete yet.
 const STAGED: &str = ".staged-";
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
@@ -88,7 +88,7 @@ async fn read(
             return Err(unknown());
         }
         let (dir, folder) = files.place();
-        // A name that climbs out, and one with a link in it, is no file of the run.
+        // A path that leads outside, or contains a link, is not a file of the run.
         let mut file = dir.open(&format!("{folder}/{path}")).map_err(|_| unknown())?;
         let bytes = file.metadata().map_err(|_| unknown())?.len();
         if bytes > FILE_BYTES_MAX {

@@ -1,5 +1,5 @@
-//! Finding a run by what a client calls it: its whole name, or a beginning of the short one. Names are held against those
-//! that are there; none ever becomes a path.
+//! Looks up a run by its id or a prefix of the short id. Names are only compared with existing ids; none ever becomes a
+//! path.
 
 use spelunk_app::failure::Failure;
 use spelunk_app::runs::{read_view, state};
@@ -10,25 +10,25 @@ use super::super::Server;
 use super::tickets::{Progress, Ticket};
 
 const NAME_BYTES_MAX: usize = 100;
-/// A shorter beginning is more likely a mistake than a name.
+/// A shorter prefix is more likely a mistake.
 const SHORT_BYTES_MIN: usize = 4;
 
-/// A run, wherever it stands.
+/// A run in any state.
 pub(super) struct Found {
     pub(super) run: RunId,
-    /// Nothing for a run without a journal.
+    /// `None` for a run without a journal.
     pub(super) workspace: Option<Workspace>,
-    /// Why it has none, or why it could not go on.
+    /// Why it has no journal, or why it could not continue.
     pub(super) settled: Option<Ticket>,
 }
 
-/// Looks among the journals, then among the runs that have none: not yet, or never. Blocking.
+/// Searches the journals, then the runs that have none, yet or ever. Blocking.
 pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
     let not_found = || JournalError::NotFound { name: name.chars().take(NAME_BYTES_MAX).collect() };
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         return Err(not_found().into());
     }
-    // Looked at before the journals: a run that begins or ends meanwhile has one by then.
+    // Read before the journals: a run that starts or ends in the meantime has a journal by then.
     let promised = server.runs.names();
     let workspace = server.app.existing_workspace()?;
     let exact: Option<RunId> = name.parse().ok();
@@ -55,7 +55,7 @@ pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
     }
 }
 
-/// How a run stands, in the words of the list. Blocking.
+/// The state of a run, in the words of the list. Blocking.
 pub(super) fn word(server: &Server, run: &RunId) -> Result<String, Failure> {
     let (live, settled) = server.runs.standing(run);
     if let Some(live) = live {
@@ -76,7 +76,7 @@ pub(super) fn word(server: &Server, run: &RunId) -> Result<String, Failure> {
     Ok(settled_word(&ticket))
 }
 
-/// How a run that never began stands.
+/// The state of a run that never started.
 pub(super) fn settled_word(ticket: &Ticket) -> String {
     match &ticket.progress {
         Progress::Refused(refusal) => format!("failed: {}", refusal.code),

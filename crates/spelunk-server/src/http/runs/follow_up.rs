@@ -1,5 +1,5 @@
-//! Asking a run more: the agent goes on with its files, its variables and its conversation. The question is on disk, in the
-//! ticket, before it is promised, and in the journal before anything follows from it.
+//! Follow-up questions: the agent continues with its files, variables and conversation. The question is on disk in the
+//! ticket before it is accepted, and in the journal before anything depends on it.
 
 use std::sync::Arc;
 
@@ -41,14 +41,14 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What is asked besides.
+/// A follow-up question.
 pub(super) struct More {
     pub(super) question: String,
     pub(super) limits: Limits,
 }
 
 impl More {
-    /// Takes the members out of an object.
+    /// Takes the fields out of an object.
     pub(super) fn read(server: &Shared, mut arguments: Arguments) -> Result<Self, Usage> {
         let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
         let limits = read_limits(&server.mcp, &mut arguments)?;
@@ -70,7 +70,7 @@ async fn ask(
     promised_answer(&server, &run).await
 }
 
-/// Refuses what can be refused without reading the text again, then writes the ticket. Blocking.
+/// Rejects what can be rejected without reading the sources again, then writes the ticket. Blocking.
 fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<RunId, Problem> {
     let request = request_without_secrets(request);
     let More { question, limits } = More::read(server, fields(request.clone())?)?;
@@ -80,7 +80,7 @@ fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<
     }
     let view = read_view(&workspace, &run)?;
     require_question(&question)?;
-    // What is asked makes sense; it is the run that cannot be asked.
+    // The request is valid, but this run takes no questions.
     let conflict = |failure: Failure| Problem::from(failure).with_status(StatusCode::CONFLICT);
     check_more(&run, &view, &question).map_err(conflict)?;
     supervisor::resume_request(server, &run, &view, Some(limits))?;

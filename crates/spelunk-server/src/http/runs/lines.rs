@@ -1,5 +1,5 @@
-//! The lines of a journal, a bounded piece at a time, from any place on. Two hundred watchers of one run hold a piece
-//! each, and none of them the run.
+//! The lines of a journal, read in bounded pieces from any position. Two hundred watchers of one run hold one piece
+//! each, never the whole run.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
@@ -11,14 +11,14 @@ const PIECE_BYTES: usize = 64 << 10;
 /// Long texts are blobs; a line of this length is damage.
 const LINE_BYTES_MAX: usize = 32 << 20;
 
-/// A reader's place in a journal.
+/// A read position in a journal.
 #[derive(Debug)]
 pub(super) struct Lines {
     dir: PrivateDir,
     name: String,
-    /// Behind the last whole line that was read.
+    /// The offset after the last complete line that was read.
     offset: u64,
-    /// Its number, which is its `seq`.
+    /// The number of that line, which is its `seq`.
     seq: u64,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// The type of the event. Lines are written by us, with the type before anything that comes from elsewhere.
+    /// The type of the event. We write the lines, with the type before anything that comes from elsewhere.
     pub(super) fn kind(&self) -> &str {
         let rest = self.text.split_once(",\"type\":\"").map(|(_, rest)| rest);
         rest.and_then(|rest| rest.split('"').next()).unwrap_or("event")
@@ -43,7 +43,7 @@ impl Lines {
         Self { dir: workspace.clone(), name: format!("runs/{run}/journal.jsonl"), offset: 0, seq: 0 }
     }
 
-    /// The next lines behind `after`, some at a time; none means that there are no more now. Blocking.
+    /// The next lines after `after`, in batches; empty means that there are no more for now. Blocking.
     pub(super) fn next(&mut self, after: u64) -> Result<Vec<Line>, JournalError> {
         loop {
             let before = self.offset;
@@ -51,7 +51,7 @@ impl Lines {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
                 read => read.map_err(|source| JournalError::Read { name: "journal.jsonl".into(), source })?,
             };
-            // Lines that were passed over say nothing about whether there are more.
+            // Skipped lines say nothing about whether there are more.
             if !lines.is_empty() || self.offset == before {
                 return Ok(lines);
             }

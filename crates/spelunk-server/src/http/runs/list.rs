@@ -1,4 +1,4 @@
-//! The list of runs, newest first, a page at a time; and one run as it stands.
+//! The list of runs, newest first and paginated; and the state of one run.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ const PAGE_MAX: u64 = 200;
 const QUERY_CHARS_MAX: usize = 1_000;
 /// States that only a server knows.
 const OWN_STATES: [&str; 2] = ["queued", "running"];
-/// Rows that are kept so as not to read a journal again.
+/// Rows that are cached, to avoid reading a journal again.
 const ROWS_MAX: usize = 10_000;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -58,7 +58,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What of the list is wanted.
+/// The filter of a list request.
 struct Filter {
     state: Option<String>,
     /// In lower case.
@@ -89,7 +89,7 @@ async fn list(State(server): State<Shared>, mut params: Params) -> Answer<Json<V
 }
 
 fn page(server: &Server, filter: &Filter) -> Result<Value, Failure> {
-    // Looked at before the journals: a run that begins or ends meanwhile has one by then.
+    // Read before the journals: a run that starts or ends in the meantime has a journal by then.
     let (at_work, settled) = (server.runs.all(), server.runs.settled());
     let workspace = server.app.existing_workspace()?;
     let with_journal = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
@@ -137,7 +137,7 @@ fn without_journal(run: &RunId, state: &str, question: &str) -> Value {
     })
 }
 
-/// What the journal says, and what this server knows besides.
+/// The row of the journal, updated with what this server knows.
 fn as_it_stands(server: &Server, run: &RunId, mut row: Value) -> Value {
     let live = server.runs.find(run);
     let is_queued = live.as_ref().is_some_and(|live| live.is_waiting());
@@ -160,7 +160,7 @@ fn is_wanted(filter: &Filter, row: &Value) -> bool {
         && filter.text.as_ref().is_none_or(|text| question().contains(text))
 }
 
-/// Rows of journals that have not grown since.
+/// Cached rows of journals that have not grown since.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     kept: Mutex<HashMap<RunId, (u64, Value)>>,
@@ -193,17 +193,17 @@ async fn show(State(server): State<Shared>, Part(id): Part<String>, params: Para
     Ok(Json(shown.await?))
 }
 
-/// What `show` prints; a run without a journal has its question and nothing else.
+/// The output of `show`; a run without a journal has only its question.
 fn one(server: &Arc<Server>, found: &Found) -> Result<Value, Failure> {
     let Found { run, workspace, settled } = found;
     if let Some(workspace) = workspace {
         return view_json(workspace, run, &read_view(workspace, run)?);
     }
-    // All of the question is only on disk.
+    // The full question is only on disk.
     let ticket = server.runs.tickets.read(run);
     let workspace = server.app.workspace()?;
     if workspace.runs()?.contains(run) {
-        // It has begun meanwhile, and the ticket has done its work.
+        // It has started in the meantime, and the ticket is gone.
         return view_json(&workspace, run, &read_view(&workspace, run)?);
     }
     let question = ticket?.question().to_owned();

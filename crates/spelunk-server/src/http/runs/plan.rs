@@ -1,4 +1,4 @@
-//! What a run reads and how far it has come with each document: for the map of a run.
+//! The documents of a run and how far each was read, for the treemap.
 
 use axum::Json;
 use axum::extract::State;

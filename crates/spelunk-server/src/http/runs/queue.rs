@@ -1,13 +1,13 @@
-//! The queue: runs that wait, in turn for each client. Whoever brings a hundred runs does not keep others waiting for
-//! more than one of them.
+//! A fair queue: waiting runs, round-robin by client. A client with a hundred runs delays others by at most one of
+//! them.
 
 use std::collections::{HashMap, VecDeque};
 
-/// Things that wait, by client.
+/// Queued items, by client.
 #[derive(Debug)]
 pub(super) struct FairQueue<T> {
     waiting: HashMap<String, VecDeque<T>>,
-    /// Clients with something that waits; the first one is next.
+    /// Clients with queued items; the first one is next.
     turns: VecDeque<String>,
 }
 
@@ -26,7 +26,7 @@ impl<T> FairQueue<T> {
         own.push_back(item);
     }
 
-    /// The next one of the client whose turn it is, who then goes to the end.
+    /// The next item of the client whose turn it is; that client then moves to the back.
     pub(super) fn pop(&mut self) -> Option<T> {
         let client = self.turns.pop_front()?;
         let own = self.waiting.get_mut(&client)?;
@@ -39,7 +39,7 @@ impl<T> FairQueue<T> {
         item
     }
 
-    /// Takes one out, wherever it stands.
+    /// Removes an item at any position.
     pub(super) fn remove(&mut self, is_meant: impl Fn(&T) -> bool) -> Option<T> {
         let found = self.waiting.iter_mut().find_map(|(client, own)| {
             let idx = own.iter().position(&is_meant)?;
@@ -104,7 +104,7 @@ mod tests {
             let mut sorted: Vec<usize> = popped.iter().map(|(_, idx)| *idx).collect();
             sorted.sort_unstable();
             prop_assert_eq!(sorted, (0..pushed.len()).collect::<Vec<_>>());
-            // Between two of one client stands at most one of each other.
+            // Between two items of one client there is at most one of each other client.
             for client in 0..4 {
                 let places: Vec<usize> =
                     popped.iter().enumerate().filter(|(_, item)| item.0 == client).map(|(place, _)| place).collect();

@@ -1,5 +1,4 @@
-//! What a client wants to know, of what, and how: the body of `POST /v1/runs`, checked before anything is promised and
-//! read again when the run begins.
+//! The body of `POST /v1/runs`: validated before the run is accepted, and parsed again when it starts.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -33,12 +32,12 @@ use crate::mcp::{LIMITS, Manner, Material, read_limits};
 
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
-/// What stands before the text of a part.
+/// The maximum size of the headers of a part.
 const HEAD_BYTES_MAX: u64 = 64 << 10;
-/// An upload may take so many times as long as another request.
+/// The factor by which an upload may take longer than another request.
 const UPLOAD_PATIENCE: u32 = 20;
 
-/// What is wanted, checked.
+/// A validated request.
 pub(super) struct Wanted {
     pub(super) question: String,
     pub(super) material: Material,
@@ -49,12 +48,12 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Reads the members; `uploads` are texts that came beside them, under the names they have from then on.
+    /// Parses the fields; `uploads` are the texts sent with them, under their final names.
     pub(super) fn read(server: &Shared, request: &Value, uploads: Vec<SourceInput>) -> Result<Self, Failure> {
         let mut arguments = Arguments::new(request.as_object().cloned());
         let QuestionInput { question, along: mut given } = QuestionInput::read(&mut arguments, uploads)?;
         let material = Material::of(&mut arguments)?;
-        // The body as a whole is bounded already.
+        // The size of the whole body is already limited.
         if let Some(text) = arguments.text("text", usize::MAX)? {
             given.insert(0, SourceInput::Text { name: "text".into(), bytes: text.into_bytes() });
         }
@@ -65,14 +64,14 @@ impl Wanted {
     }
 }
 
-/// What was sent: the members, and files beside them.
+/// The request: its fields and the uploaded files.
 pub(crate) struct Sent {
     pub(crate) request: Value,
     pub(crate) files: Vec<File>,
 }
 
 impl Sent {
-    /// The same as it may lie on the disk while the run waits for its turn.
+    /// The request in the form in which it may be stored on disk while the run is queued.
     pub(super) fn without_secrets(self) -> Self {
         let of = |File { name, bytes }: File| {
             let bytes = given_text(&name, &bytes, &ScanOptions::default()).into_owned();
@@ -83,7 +82,7 @@ impl Sent {
     }
 }
 
-/// What was asked, with no secret in any of its texts. A secret that is sent over HTTP is never allowed.
+/// The request with the secrets in all of its texts redacted. Secrets sent over HTTP are never allowed.
 pub(super) fn request_without_secrets(mut request: Value) -> Value {
     for attachment in request.get_mut("attachments").and_then(Value::as_array_mut).into_iter().flatten() {
         redact_attachment(attachment);
@@ -104,13 +103,13 @@ pub(super) fn request_without_secrets(mut request: Value) -> Value {
     request
 }
 
-/// A file that was sent.
+/// An uploaded file.
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Reads the body, of either kind.
+/// Reads a body of either kind.
 pub(super) async fn receive(request: Request, server: &Shared) -> Result<Sent, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_form = kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/form-data"));
@@ -119,7 +118,7 @@ pub(super) async fn receive(request: Request, server: &Shared) -> Result<Sent, P
         return Ok(Sent { request, files: Vec::new() });
     }
     let patience = Duration::from_millis(server.app.settings.server.request_ms_max);
-    // Uploads are held in memory while they arrive, a few at once.
+    // Uploads are held in memory while they arrive, a few at a time.
     let place = timeout(patience, server.runs.uploads.acquire()).await;
     let Ok(Ok(_place)) = place else {
         let detail = "other uploads are under way";
@@ -131,8 +130,8 @@ pub(super) async fn receive(request: Request, server: &Shared) -> Result<Sent, P
     timeout_at(deadline, read).await.unwrap_or_else(|_| Err(Problem::too_slow()))
 }
 
-/// A body that comes a piece at a time, and breaks off where nothing comes of it: whoever takes a form apart holds what
-/// has no end, and looks through all of it again with each piece.
+/// A body read in pieces, which fails when a part has no end: the form parser would buffer it and rescan all of it with
+/// each piece.
 struct Paced {
     pieces: BodyDataStream,
     is_paused: bool,
@@ -223,7 +222,7 @@ fn bad_form(what: &str) -> Problem {
         .hint("send a part `request` of JSON, and parts `file` and `attachment`")
 }
 
-/// The name under which a file is cited. It is never a path on this machine, and does not look like one either.
+/// The name under which a file is cited. It is never a path on this machine, and does not look like one.
 fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
     let name = sent.unwrap_or_default().replace('\\', "/");
     let is_bad = name.chars().any(char::is_control)
@@ -236,13 +235,13 @@ fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
     Ok(if name.is_empty() { format!("file-{}", idx + 1) } else { name })
 }
 
-/// The name of an attachment, whatever the client calls it: harmless, and no other's.
+/// The sanitized, unique name of an attachment.
 fn attachment_name(sent: &str, files: &[File]) -> String {
     let taken = files.iter().filter_map(|file| file.name.strip_prefix("attachments/")).map(str::to_owned);
     Conversation::attachment(sent, &taken.collect()).0
 }
 
-/// The body, described.
+/// The JSON Schema of the body.
 pub(super) fn schema() -> Value {
     let texts = |about: &str, n_max: usize| {
         let text = json!({ "type": "string", "minLength": 1 });
@@ -275,13 +274,13 @@ pub(super) fn schema() -> Value {
     })
 }
 
-/// At least one of the members is there; which of them go together is for the server to say.
+/// At least one of the fields must be present; the server checks which combinations are valid.
 fn one_of_these(names: &[&str]) -> Value {
     let required: Vec<Value> = names.iter().map(|name| json!({ "required": [name] })).collect();
     json!({ "anyOf": required })
 }
 
-/// The same or `null`, which is as good as nothing.
+/// The schema, or `null`, which counts as absent.
 pub(super) fn or_null(mut schema: Value) -> Value {
     if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
         words.push(Value::Null);
@@ -309,7 +308,7 @@ pub(super) fn question_schema() -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX, "pattern": "\\S" })
 }
 
-/// The body where nothing comes beside it: something must be named.
+/// The schema of a body without uploads: it must name a source.
 pub(super) fn schema_alone() -> Value {
     let mut schema = schema();
     let named = ["paths", "contexts", "text", "messages", "attachments"];

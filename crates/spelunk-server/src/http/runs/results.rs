@@ -1,4 +1,4 @@
-//! What came of a run: the result, its evidence, reports.
+//! The output of a run: result, evidence, reports.
 
 use axum::Json;
 use axum::extract::State;
@@ -59,7 +59,7 @@ pub(super) struct Begun {
     pub(super) workspace: Workspace,
 }
 
-/// Others are told to wait. Blocking.
+/// A run without a journal is an error that says to wait. Blocking.
 pub(super) fn with_journal(server: &Server, id: &str) -> Result<Begun, Problem> {
     let Found { run, workspace, .. } = find(server, id)?;
     if let Some(workspace) = workspace {
@@ -120,7 +120,7 @@ async fn report(State(server): State<Shared>, Part(id): Part<String>, mut params
     let format = Format::of_word(&word).ok_or_else(wrong)?;
     let text = work(move || {
         let Begun { run, workspace } = with_journal(&server, &id)?;
-        // A report reads lines of the sources again.
+        // A report reads source lines again.
         require_roots(&server, &read_view(&workspace, &run)?)?;
         Ok(render_report(&server.app, &workspace, &run, format)?)
     });
@@ -131,7 +131,7 @@ async fn report(State(server): State<Shared>, Part(id): Part<String>, mut params
         Format::Sarif => "application/sarif+json",
         Format::Json => "application/json",
     };
-    // The page of a report has its styles inside, and no script.
+    // A report page has inline styles and no script.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
     let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)];
     Ok((headers, text).into_response())

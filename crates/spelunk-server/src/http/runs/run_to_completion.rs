@@ -1,5 +1,5 @@
-//! A run from its question to its end, for whoever waits for the answer. Whoever stops waiting stops the run; what it had
-//! is in its journal, and it can be resumed.
+//! A run from question to answer, for a client that waits for it. If the client stops waiting, the run stops; its
+//! journal keeps what it had, and it can be resumed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use super::service::{Phase, Promised};
 use super::tickets::Progress;
 use super::{model, promise};
 
-/// A run that somebody waits for.
+/// A run that a client waits for.
 pub(crate) struct Whole {
     server: Shared,
     pub(crate) run: RunId,
@@ -30,30 +30,30 @@ pub(crate) struct Whole {
     is_over: bool,
 }
 
-/// What happened while somebody waited.
+/// Why the wait returned.
 pub(crate) enum Came {
-    /// It goes on; this is what it does.
+    /// Still in progress; this is its status.
     Status(String),
     End,
-    /// The server stops; the run goes on when it is back.
+    /// The server is stopping; the run continues after a restart.
     Closing,
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(crate) struct Ended {
     pub(crate) result: RunResult,
     pub(crate) view: RunView,
 }
 
 impl Whole {
-    /// Asks; the run begins when it is its turn.
+    /// Submits the question; the run starts when its turn comes.
     pub(crate) async fn begin(
         server: &Shared,
         client: Client,
         request: Value,
         documents: Vec<(String, String)>,
     ) -> Answer<Self> {
-        // Whoever has no model to ask is told now, and not when it is the run's turn.
+        // A missing model is reported now rather than when the run starts.
         let models: RoleModels = model(server).await?.into();
         let promising = Arc::clone(server);
         let file = |(name, text): (String, String)| File { name, bytes: text.into_bytes() };
@@ -72,7 +72,7 @@ impl Whole {
         Ok(whole)
     }
 
-    /// Waits for the end, or for so long.
+    /// Waits for the end, up to a timeout.
     pub(crate) async fn wait(&mut self, patience: Duration) -> Came {
         let server = Arc::clone(&self.server);
         tokio::select! {
@@ -86,7 +86,7 @@ impl Whole {
         }
     }
 
-    /// What came of it, once it is over.
+    /// The result, once the run is over.
     pub(crate) async fn end(mut self) -> Answer<Ended> {
         self.is_over = true;
         let (server, run) = (Arc::clone(&self.server), self.run.clone());

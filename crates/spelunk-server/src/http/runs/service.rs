@@ -1,6 +1,6 @@
-//! The runs that this server works on: which wait, which are under way, and who asked for them. A run is kept by a task
-//! that follows it to its end, whether or not anybody watches. The truth about a run is its journal; what is to be done
-//! is in the tickets; what is here can be lost at any time.
+//! The runs this server works on: which are queued, which are in progress, and who requested them. A task follows each
+//! run to its end, whether or not anybody watches. The journal is the source of truth about a run, and the tickets
+//! about remaining work; the state here can be lost at any time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,17 +23,17 @@ use super::queue::FairQueue;
 use super::supervisor;
 use super::tickets::{Key, Progress, Ticket, Tickets};
 
-/// Pieces of replies that a watcher may be behind; who is further behind misses them. Recorded events are never missed.
+/// How many streamed pieces a watcher may lag behind before it misses some. Recorded events are never missed.
 const PIECES_MAX: usize = 256;
-/// Uploads that arrive at once.
+/// Concurrent uploads.
 const UPLOADS_MAX: usize = 4;
-/// Keys that are remembered.
+/// The maximum number of remembered idempotency keys.
 const KEYS_MAX: usize = 10_000;
-/// Runs that never began, or could not go on, that are kept with their reason.
+/// The maximum number of runs that never started, or could not continue, that are kept with their reason.
 const SETTLED_MAX: usize = 1_000;
-/// What all requests that wait may take on disk, with their uploads.
+/// The disk space of all queued requests with their uploads.
 const WAITING_BYTES_MAX: u64 = 4 << 30;
-/// How long a key is remembered.
+/// How long an idempotency key is remembered.
 const KEY_MS_MAX: u64 = 24 * 3_600_000;
 
 /// All runs of this server that have not ended.
@@ -50,11 +50,11 @@ pub struct RunService {
 #[derive(Default)]
 struct Table {
     queue: FairQueue<Job>,
-    /// Those that wait and those under way.
+    /// Queued runs and runs in progress.
     live: HashMap<RunId, Arc<Live>>,
     n_running: usize,
     keys: HashMap<(String, String), Remembered>,
-    /// Runs without a journal that will never have one, and runs that could not go on; by their time.
+    /// Runs that will never have a journal, and runs that could not continue; sorted by time.
     settled: BTreeMap<RunId, Ticket>,
     is_closed: bool,
 }
@@ -65,28 +65,28 @@ struct Remembered {
     at_ms: u64,
 }
 
-/// A run that is to be begun or gone on with.
+/// A run to start or continue.
 pub(super) struct Job {
-    /// Without what was asked, which is on disk.
+    /// Without the full request, which is on disk.
     pub(super) ticket: Ticket,
     pub(super) kind: JobKind,
-    /// What it takes on disk while it waits.
+    /// Its size on disk while it is queued.
     bytes: u64,
     pub(super) live: Arc<Live>,
 }
 
-/// What is to be done.
+/// The kind of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JobKind {
-    /// It has no journal yet.
+    /// Start; it has no journal yet.
     Begin,
-    /// It is asked what its ticket says.
+    /// Ask the follow-up question of its ticket.
     More,
-    /// It goes on, under the limits of its ticket or those it had.
+    /// Continue under the limits of its ticket, or its old ones.
     GoOn,
 }
 
-/// A run that waits or is under way.
+/// A run that is queued or in progress.
 pub(crate) struct Live {
     pub(super) run: RunId,
     pub(super) question: String,
@@ -94,11 +94,11 @@ pub(crate) struct Live {
     /// Events that are not recorded.
     pub(super) pieces: broadcast::Sender<Piece>,
     pub(super) wish: Mutex<Wish>,
-    /// What it does, in a line.
+    /// Its status line.
     pub(super) status: watch::Sender<String>,
 }
 
-/// Whether a run is to be stopped, and how, once it is under way.
+/// Whether and how a run is to be stopped once it is in progress.
 #[derive(Default)]
 pub(super) struct Wish {
     pub(super) is_cancelled: bool,
@@ -108,26 +108,26 @@ pub(super) struct Wish {
 /// An event that is not recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// The last event that was recorded before it.
+    /// The last event recorded before it.
     pub(super) seq: u64,
     /// As JSON.
     pub(super) text: Arc<str>,
 }
 
-/// How far a run has come.
+/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Waiting,
-    /// Under way, with so many events in its journal; none while its text is read.
+    /// In progress, with this many events in its journal; 0 while its sources are read.
     Running {
         seq: u64,
     },
-    /// This server has let go of it.
+    /// This server has released it.
     Over,
 }
 
 impl Table {
-    /// Keeps the reason why a run is not under way; gives the oldest one that is forgotten for it.
+    /// Records why a run is not in progress; returns the oldest record that was dropped for it.
     fn settle(&mut self, ticket: Ticket) -> Option<RunId> {
         self.settled.insert(ticket.run.clone(), ticket);
         if self.settled.len() <= SETTLED_MAX {
@@ -150,10 +150,10 @@ impl Live {
     }
 }
 
-/// What came of an attempt to promise a run.
+/// The result of accepting a run.
 pub(super) enum Promised {
     New(Arc<Live>),
-    /// The same request under the same key came before.
+    /// The same request with the same key came before.
     Before(RunId),
 }
 
@@ -193,12 +193,12 @@ impl RunService {
         self.table().live.get(run).cloned()
     }
 
-    /// Runs that wait or are under way.
+    /// Runs that are queued or in progress.
     pub(super) fn all(&self) -> Vec<Arc<Live>> {
         self.table().live.values().cloned().collect()
     }
 
-    /// Runs that never began, or could not go on, with the reason.
+    /// Runs that never started, or could not continue, with the reason.
     pub(super) fn settled(&self) -> Vec<Ticket> {
         self.table().settled.values().cloned().collect()
     }
@@ -207,24 +207,24 @@ impl RunService {
         self.table().settled.get(run).cloned()
     }
 
-    /// Every run that waits, is under way, never began or could not go on.
+    /// Every run that is queued, in progress, never started or could not continue.
     pub(super) fn names(&self) -> Vec<RunId> {
         let table = self.table();
         table.live.keys().chain(table.settled.keys()).cloned().collect()
     }
 
-    /// A run as this server knows it, at one moment.
+    /// A consistent snapshot of what this server knows about a run.
     pub(super) fn standing(&self, run: &RunId) -> (Option<Arc<Live>>, Option<Ticket>) {
         let table = self.table();
         (table.live.get(run).cloned(), table.settled.get(run).cloned())
     }
 
-    /// The run that was promised under this key, if what is asked is the same.
+    /// The run that was accepted under this key, if the request is the same.
     pub(super) fn promised(&self, client: &str, key: &Key) -> Result<Option<RunId>, Problem> {
         promised(&self.table(), client, key)
     }
 
-    /// Promises a run that takes so much on disk: the ticket is there before anybody hears of it. Blocking.
+    /// Accepts a run that takes this much disk space: the ticket is written before the client is told. Blocking.
     pub(super) fn promise(&self, ticket: &Ticket, kind: JobKind, bytes: u64) -> Result<Promised, Problem> {
         let lean = ticket.lean();
         let live = Live::new(&lean);
@@ -243,7 +243,7 @@ impl RunService {
             if table.live.contains_key(&ticket.run) {
                 return Err(at_work(&ticket.run));
             }
-            // Taken before the disk is written, so that a second request of the same key waits for nobody.
+            // Reserved before the disk is written, so that a second request with the same key need not wait.
             let forgotten = forget_old(&mut table.keys, ticket.at_ms);
             note_key(&mut table.keys, ticket);
             table.settled.remove(&ticket.run);
@@ -277,7 +277,7 @@ impl RunService {
         }
     }
 
-    /// Begins what may begin.
+    /// Starts as many queued runs as may start.
     pub(super) fn pump(&self, server: &Shared) {
         loop {
             let job = {
@@ -296,7 +296,7 @@ impl RunService {
         }
     }
 
-    /// A run of this server has ended, or could not begin.
+    /// Releases a run that has ended or could not start.
     pub(super) fn leave(&self, server: &Shared, live: &Live, settled: Option<Ticket>) {
         let dropped = {
             let mut table = self.table();
@@ -311,7 +311,7 @@ impl RunService {
         self.pump(server);
     }
 
-    /// Takes a run back: one that waits never begins, one under way stops. False if it is neither.
+    /// Cancels a run: a queued run never starts, a run in progress stops. Returns false if it is neither.
     pub(super) fn cancel(&self, run: &RunId) -> Result<bool, Failure> {
         let (job, live) = {
             let mut table = self.table();
@@ -323,7 +323,7 @@ impl RunService {
         }
         let Some(live) = live else { return Ok(false) };
         let mut wish = live.wish.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that is just about to begin looks here when it has.
+        // A run that is about to start checks this once it has started.
         wish.is_cancelled = true;
         if let Some(cancel) = &wish.cancel {
             cancel.cancel();
@@ -331,11 +331,11 @@ impl RunService {
         Ok(true)
     }
 
-    /// One that waits never begins; it keeps what it would begin with, so that it can be resumed.
+    /// A queued run never starts; its request is kept, so that it can be resumed.
     fn withdraw(&self, job: Job) -> Result<(), Failure> {
         let Job { mut ticket, kind, live, .. } = job;
         ticket.progress = Progress::Withdrawn;
-        // A run that was to go on has its journal to speak for it.
+        // A run that was to continue already has a journal.
         if kind == JobKind::Begin {
             let whole = self.tickets.read(&ticket.run)?;
             self.tickets.write(&Ticket { progress: Progress::Withdrawn, ..whole })?;
@@ -354,14 +354,14 @@ impl RunService {
         Ok(())
     }
 
-    /// Forgets a run that never had a journal. False if there is none of that name.
+    /// Forgets a run that never had a journal. Returns false if there is none with that id.
     pub(super) fn forget(&self, run: &RunId) -> bool {
         let was_there = self.table().settled.remove(run).is_some();
         self.tickets.remove(run);
         was_there
     }
 
-    /// What was promised before the server stopped, in whatever way it stopped. Blocking.
+    /// Restores the work accepted before the server stopped or crashed. Blocking.
     pub fn recover(&self, server: &Shared) -> Result<u64, Failure> {
         let Some(workspace) = server.app.existing_workspace()? else { return Ok(0) };
         let now_ms = SystemClock.now_ms();
@@ -400,11 +400,11 @@ impl RunService {
         let mut table = self.table();
         note_key(&mut table.keys, ticket);
         table.live.insert(ticket.run.clone(), Arc::clone(&live));
-        // What was promised is kept, however much it is.
+        // Accepted work is kept, however much it is.
         table.queue.push(&ticket.client, Job { ticket: lean, kind, live, bytes: 0 });
     }
 
-    /// Keeps what a ticket of a run that ended is still good for.
+    /// Keeps what is still needed from the ticket of an ended run.
     fn remember(&self, ticket: &Ticket, now_ms: u64) -> Result<(), Failure> {
         let is_old = now_ms.saturating_sub(ticket.at_ms) > KEY_MS_MAX;
         match &ticket.progress {
@@ -428,7 +428,8 @@ impl RunService {
         Ok(())
     }
 
-    /// Stops every run where it is. Their journals are complete when this returns, and their tickets say what is left.
+    /// Stops every run where it is. When this returns, their journals are complete and their tickets record the
+    /// remaining work.
     pub async fn stop(&self) {
         self.table().is_closed = true;
         self.stop.send_replace(true);
@@ -437,12 +438,12 @@ impl RunService {
     }
 }
 
-/// What is left of a promise.
+/// What remains of a ticket.
 enum Left {
     Job(JobKind),
-    /// It was to go on, and somebody removed it meanwhile.
+    /// It was to continue, but was deleted in the meantime.
     Gone,
-    /// It was kept.
+    /// It is done.
     Ended,
     /// It was settled before.
     Settled,
@@ -455,7 +456,7 @@ fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Left {
         Progress::Begun | Progress::More { .. } | Progress::Again { .. } if !has_journal => Left::Gone,
         Progress::More { after_seq } if !was_asked(workspace, ticket, *after_seq) => Left::Job(JobKind::More),
         Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Again { .. } => {
-            // A journal that cannot be read is for a person to look at: going on with it will say why.
+            // An unreadable journal needs a person: continuing it reports why.
             let view = read_view(workspace, &ticket.run).unwrap_or_default();
             let is_untouched =
                 matches!(ticket.progress, Progress::Again { after_seq } if view.seq_last <= after_seq);
@@ -464,7 +465,7 @@ fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Left {
     }
 }
 
-/// Whether the journal has the question of the ticket already: the server may have died between the two.
+/// Whether the journal already contains the ticket's question: the server may have crashed between the two writes.
 fn was_asked(workspace: &Workspace, ticket: &Ticket, after_seq: u64) -> bool {
     let blobs = workspace.blobs();
     let is_it = |record: &Record| {
@@ -497,7 +498,7 @@ fn note_key(keys: &mut HashMap<(String, String), Remembered>, ticket: &Ticket) {
     keys.insert((ticket.client.clone(), key), remembered);
 }
 
-/// Gives the runs whose keys were forgotten.
+/// Returns the runs whose keys were dropped.
 fn forget_old(keys: &mut HashMap<(String, String), Remembered>, now_ms: u64) -> Vec<RunId> {
     let mut forgotten = Vec::new();
     if keys.len() < KEYS_MAX {

@@ -1,5 +1,5 @@
-//! The text around a line of a source, for whoever looks a citation up. Only documents of that run, only below the roots,
-//! and with secrets blacked out as they were for the model.
+//! The source text around a cited line. Serves only documents of that run, only below the roots, and with secrets
+//! redacted as they were for the model.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,9 +25,9 @@ use super::supervisor::require_roots;
 const CONTEXT: u64 = 10;
 const CONTEXT_MAX: u64 = 200;
 const LINE_CHARS_MAX: usize = 2_000;
-/// Counting the lines of a longer document would take longer than the look.
+/// Counting the lines of a longer document would take longer than reading the excerpt.
 const COUNTED_BYTES_MAX: u64 = 16 << 20;
-/// How long what was scanned is taken to be as it was.
+/// How long a scan is considered fresh.
 const FRESH: Duration = Duration::from_secs(10);
 const CORPORA_MAX: usize = 8;
 
@@ -54,7 +54,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The sources of runs that were looked at just now.
+/// The recently read sources of runs.
 #[derive(Default)]
 pub(crate) struct Corpora {
     kept: Mutex<HashMap<RunId, Scanned>>,
@@ -87,7 +87,7 @@ impl Corpora {
     }
 }
 
-/// What the first event says about the sources.
+/// The sources in the first event.
 struct Start {
     sources: Vec<SourceSpec>,
     scan: ScanOptions,
@@ -148,7 +148,7 @@ fn unreadable(error: &dyn std::error::Error) -> Problem {
     Problem::new(axum::http::StatusCode::CONFLICT, "source-unreadable", title, error.to_string())
 }
 
-/// What the run quoted from there.
+/// The text the run quoted from there.
 fn quote(view: &RunView, document: &str, line: u64) -> Option<String> {
     let cited = view.citations.iter().map(|(citation, _)| citation);
     let mut cited = cited.filter(|citation| citation.document == document && citation.line == line);

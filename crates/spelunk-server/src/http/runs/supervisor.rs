@@ -1,5 +1,5 @@
-//! Keeping a run: it is begun or gone on with, followed to its end, and its files are written. When the server stops in
-//! between, the run stays as it is, with a ticket that says so.
+//! Supervises a run: starts or continues it, follows it to its end, and writes its files. If the server stops before
+//! then, the run stays as it is, and its ticket records that.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
@@ -28,7 +28,7 @@ use super::service::{Job, JobKind, Live, Phase, Piece};
 use super::tickets::{CRASHES_MAX, Progress, Refusal, Ticket};
 use crate::mcp::read_limits;
 
-/// There is no model to ask.
+/// No model is configured.
 #[derive(Debug, thiserror::Error)]
 #[error("the server has no model to ask")]
 pub(crate) struct NoModel;
@@ -43,13 +43,13 @@ impl Explain for NoModel {
     }
 }
 
-/// The model that answers for this server.
+/// The model this server uses.
 pub(crate) async fn model(server: &Server) -> Result<Chosen, Failure> {
     let chosen = provider::choose(&server.app.settings, &server.app.environment).await?;
     Ok(chosen.ok_or(NoModel)?)
 }
 
-/// Does the job, whatever comes of it.
+/// Carries out the job and records its result.
 pub(super) async fn keep(server: Shared, job: Job) {
     let Job { mut ticket, kind, live, .. } = job;
     let mut stop = server.runs.stop.subscribe();
@@ -69,7 +69,7 @@ pub(super) async fn keep(server: Shared, job: Job) {
                 ticket.progress = Progress::Ended;
                 None
             }
-            // The server stops; the ticket stays as it is.
+            // The server is stopping; the ticket stays as it is.
             None => return server.runs.tickets.forget_tries(&live.run),
         },
         Err(problem) => {
@@ -90,8 +90,8 @@ pub(super) async fn keep(server: Shared, job: Job) {
     server.runs.leave(&server, &live, settled);
 }
 
-/// Notes that the run is worked on from here. One that took the server down with it, again and again, is not: the next
-/// server would end the same way, and with it every other run.
+/// Records an attempt at this run. A run that has repeatedly crashed the server is not attempted again: it would crash
+/// the next server too, and every other run with it.
 async fn may_try(server: &Shared, run: &RunId) -> Result<(), Problem> {
     let (shared, name) = (Arc::clone(server), run.clone());
     let noted = blocking(move || {
@@ -115,13 +115,13 @@ async fn may_try(server: &Shared, run: &RunId) -> Result<(), Problem> {
     }
 }
 
-/// What a run has done. That it was resumed is nothing it did.
+/// The number of events, not counting resumes, which are not progress.
 fn n_events(journal: &[Record]) -> u64 {
     let is_deed = |record: &&Record| !matches!(record, Record::Known(event) if matches!(event.kind, EventKind::RunResumed { .. }));
     journal.iter().filter(is_deed).count() as u64
 }
 
-/// A question that could not be put to a run is not put again: the run is as it was, and whoever asked is told.
+/// A follow-up question that could not be asked is not retried: the run stays as it was, and the client is told.
 async fn forget_question(server: &Shared, run: &RunId) -> Result<(), Failure> {
     let (server, run) = (Arc::clone(server), run.clone());
     blocking(move || {
@@ -131,14 +131,14 @@ async fn forget_question(server: &Shared, run: &RunId) -> Result<(), Failure> {
     .await
 }
 
-/// Removes the ticket, unless it is still good for something.
+/// Removes the ticket, unless it is still needed.
 async fn put_away(server: &Shared, ticket: Ticket) -> Result<(), Failure> {
     let server = Arc::clone(server);
     blocking(move || {
         let tickets = &server.runs.tickets;
         tickets.forget_tries(&ticket.run);
         if ticket.progress != Progress::Ended {
-            // What was asked stays, so that it can be tried again.
+            // The request is kept, so that it can be retried.
             let whole = tickets.read(&ticket.run)?;
             tickets.write(&Ticket { progress: ticket.progress, ..whole })?;
         } else if ticket.key.is_none() {
@@ -163,7 +163,7 @@ async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
     let (server, ticket) = (Arc::clone(server), ticket.clone());
     let runtime = tokio::runtime::Handle::current();
     blocking(move || {
-        // Only its head is kept in memory.
+        // Only its summary is in memory.
         let ticket = server.runs.tickets.read(&ticket.run)?;
         let uploads = uploads(&server, &ticket)?;
         let wanted = Wanted::read(&server, &ticket.request, uploads)?;
@@ -180,7 +180,7 @@ async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
             settings: app.run_settings_within(wanted.limits),
         };
         let ready = asking.ready(app, |_| Ok(server.mcp.sandbox.clone()))?;
-        // The run is driven by the runtime of the server.
+        // The server's runtime drives the run.
         let _entered = runtime.enter();
         ready.start_as(ticket.run)
     })
@@ -196,7 +196,7 @@ fn uploads(server: &Server, ticket: &Ticket) -> Result<Vec<SourceInput>, Journal
     numbered.map(of).collect()
 }
 
-/// Goes on with a run: with the question of its ticket, under the limits that came with that, or as it was.
+/// Continues a run: with the question of its ticket and the limits that came with it, or as it was.
 async fn go_on(server: &Shared, run: &RunId, kind: JobKind) -> Result<RunHandle, Failure> {
     let (server, run) = (Arc::clone(server), run.clone());
     let runtime = tokio::runtime::Handle::current();
@@ -221,7 +221,7 @@ async fn go_on(server: &Shared, run: &RunId, kind: JobKind) -> Result<RunHandle,
     .await
 }
 
-/// What a run goes on with: its own models, and its own limits unless others are given.
+/// The request to continue a run: with its own models, and its own limits unless others are given.
 pub(super) fn resume_request(
     server: &Server,
     run: &RunId,
@@ -237,7 +237,7 @@ pub(super) fn resume_request(
     Ok(request)
 }
 
-/// A run of another day may have read what this server may not.
+/// An older run may have read sources that this server may not.
 pub(super) fn require_roots(server: &Server, view: &RunView) -> Result<(), Failure> {
     for source in &view.sources {
         if let SourceSpec::Path { path, .. } = source {
@@ -247,7 +247,7 @@ pub(super) fn require_roots(server: &Server, view: &RunView) -> Result<(), Failu
     Ok(())
 }
 
-/// Tells watchers of everything until the run ends; nothing if the server stops first.
+/// Forwards events to watchers until the run ends; returns `None` if the server stops first.
 async fn follow(
     server: &Shared,
     live: &Arc<Live>,
@@ -274,7 +274,7 @@ async fn follow(
             None => break,
             Some(Ok(Record::Known(event))) => {
                 if event.kind.durability() == Durability::Ephemeral {
-                    // Nobody may be watching, which is fine.
+                    // There may be no watchers, which is fine.
                     let text = serde_json::to_string(&event).unwrap_or_default().into();
                     drop(live.pieces.send(Piece { seq: event.seq, text }));
                     continue;
@@ -285,7 +285,7 @@ async fn follow(
                 }
                 live.phase.send_replace(Phase::Running { seq: event.seq });
             }
-            // What cannot be read while it is written is read from the journal by whoever watches.
+            // What cannot be parsed now is read from the journal by the watchers.
             Some(Ok(Record::Unknown { .. }) | Err(_)) => {}
         }
     }
@@ -305,10 +305,10 @@ fn can_be_stopped(live: &Live, handle: &RunHandle) {
     }
 }
 
-/// From here on the journal has all that the run needs.
+/// From now on the journal contains everything the run needs.
 async fn begun(server: &Shared, ticket: &mut Ticket) {
     if matches!(ticket.progress, Progress::Again { .. }) {
-        // Only the ticket has the limits.
+        // The limits are only in the ticket.
         return;
     }
     ticket.progress = Progress::Begun;
@@ -321,7 +321,7 @@ async fn begun(server: &Shared, ticket: &mut Ticket) {
     })
     .await;
     if let Err(failure) = written {
-        // The older ticket is as good: a run that has a journal is gone on with.
+        // The older ticket works too: a run that has a journal is continued.
         app.say(&format!("warning: a ticket was not written: {}", failure.0));
     }
 }
@@ -338,6 +338,6 @@ fn ended(server: &Server, view: &RunView) {
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // A server that is gone without a word has stopped, too.
+    // A dropped sender means that the server has stopped, too.
     drop(stop.wait_for(|stop| *stop).await);
 }

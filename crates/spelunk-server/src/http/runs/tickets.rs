@@ -1,7 +1,7 @@
-//! Tickets: what the server promised to do, on disk before it is promised. A ticket holds the request of a run that
-//! waits, says that a run is the server's to finish, remembers the key under which a client asked, and says why a run
-//! could not begin. After a crash the tickets are what is left to do, and how often each was tried in vain. A ticket or an
-//! upload counts only if it is signed with the user's key: files that came with a repository start no runs.
+//! Tickets: the server's commitments, written to disk before they are acknowledged. A ticket contains the request of a
+//! queued run, marks a run that the server has to finish, remembers a client's idempotency key, and records why a run
+//! could not start. After a crash the tickets list the remaining work, and how often each attempt crashed. A ticket or
+//! an upload counts only if it is signed with the user's key: files that came with a repository start no runs.
 
 use std::io;
 
@@ -13,36 +13,36 @@ use spelunk_types::RunId;
 use super::super::problem::Problem;
 
 const FORMAT: u64 = 1;
-/// What is kept in memory of a question.
+/// How much of a question is kept in memory.
 const QUESTION_CHARS_MAX: usize = 500;
-/// How often a run may take the server down without getting any further.
+/// How often a run may crash the server without making progress.
 pub(super) const CRASHES_MAX: u64 = 2;
-/// Larger files are none of ours.
+/// Larger files are not ours.
 const TICKET_BYTES_MAX: u64 = 256 << 20;
 
-/// How far a ticket has come.
+/// The state of a ticket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// It waits; there is no journal.
+    /// Queued; there is no journal.
     Waiting,
-    /// It has a journal and is to be finished.
+    /// Started: it has a journal and must be finished.
     Begun,
-    /// It has its answer and is to be asked more: nothing in its journal behind this event says so yet.
+    /// It has an answer and a follow-up question to ask, which its journal does not contain after this event yet.
     More { after_seq: u64 },
-    /// It is to be resumed under the limits of its request: nothing in its journal after this event says so yet.
+    /// To be resumed under the limits of its request, which its journal does not record after this event yet.
     Again { after_seq: u64 },
     /// It has ended; only the key is remembered.
     Ended,
-    /// It could not begin, or not go on.
+    /// It could not start or continue.
     Refused(Box<Refusal>),
-    /// It was taken back before it began.
+    /// It was cancelled before it started.
     Withdrawn,
 }
 
-/// Why a run could not begin, or not go on.
+/// Why a run could not start or continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// Whether only a question could not be put to it: the run is as it was, and its journal knows nothing of that.
+    /// Whether only a follow-up question failed: the run is as it was, and its journal does not contain the question.
     pub(super) is_of_question: bool,
     pub(super) code: String,
     pub(super) message: String,
@@ -60,22 +60,22 @@ impl Refusal {
     }
 }
 
-/// One promise.
+/// One commitment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ticket {
     pub(super) run: RunId,
     pub(super) client: String,
     pub(super) at_ms: u64,
     pub(super) progress: Progress,
-    /// The client's own name for the request, and the digest of what it asked under that name.
+    /// The client's idempotency key, and the digest of its request.
     pub(super) key: Option<Key>,
-    /// What was asked, as it was sent; for a run that is resumed, its limits.
+    /// The request as it was sent; for a resumed run, its limits.
     pub(super) request: Value,
-    /// Names of the files that came with it.
+    /// The names of the uploaded files.
     pub(super) uploads: Vec<String>,
 }
 
-/// A key of a client, and what it stands for.
+/// An idempotency key and the digest of its request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) key: String,
@@ -83,14 +83,14 @@ pub(super) struct Key {
 }
 
 impl Ticket {
-    /// What is asked, or what was last said in a conversation.
+    /// The question, or the last message of a conversation.
     pub(super) fn question(&self) -> &str {
         let said = self.request["messages"].as_array().and_then(|messages| messages.last());
         let said = said.map(|message| &message["content"]);
         self.request["question"].as_str().or_else(|| said?.as_str()).unwrap_or_default()
     }
 
-    /// The same with no more than lists show: what was asked may be long, and is on disk.
+    /// A summary with only what lists show: the request may be long, and is on disk.
     pub(super) fn lean(&self) -> Self {
         let question: String = self.question().chars().take(QUESTION_CHARS_MAX).collect();
         Self { request: json!({ "question": question }), ..self.clone() }
@@ -128,7 +128,7 @@ impl Ticket {
         })
     }
 
-    /// Nothing for what is not a ticket of ours.
+    /// `None` for anything that is not one of our tickets.
     fn of(value: &Value) -> Option<Self> {
         if value["format"].as_u64() != Some(FORMAT) {
             return None;
@@ -164,7 +164,7 @@ impl Ticket {
     }
 }
 
-/// Where tickets are kept: `server/` in the workspace.
+/// The ticket store: `server/` in the workspace.
 #[derive(Debug)]
 pub(crate) struct Tickets {
     disk: FileDisk,
@@ -186,7 +186,7 @@ impl Tickets {
         self.write_signed(name(&ticket.run), ticket.json().to_string().as_bytes())
     }
 
-    /// The ticket of a run, with all that was asked.
+    /// The ticket of a run, with the full request.
     pub(super) fn read(&self, run: &RunId) -> Result<Ticket, JournalError> {
         let name = name(run);
         let bytes = self.read_signed(&name)?;
@@ -195,7 +195,7 @@ impl Tickets {
         Ticket::of(&value).ok_or_else(|| JournalError::Read { name, source: broken() })
     }
 
-    /// Every ticket, and how many files are none of ours; those are left alone.
+    /// Every ticket, and the number of files that are not ours; those are left alone.
     pub(super) fn read_all(&self) -> Result<(Vec<Ticket>, usize), JournalError> {
         let unusable = |source| JournalError::Read { name: FOLDER.into(), source };
         let (mut tickets, mut n_foreign) = (Vec::new(), 0);
@@ -210,20 +210,20 @@ impl Tickets {
                 Some(_) | None => n_foreign += 1,
             }
         }
-        // Names of runs sort by their time.
+        // Run ids sort by time.
         tickets.sort_by(|a, b| a.run.cmp(&b.run));
         Ok((tickets, n_foreign))
     }
 
     pub(super) fn remove(&self, run: &RunId) {
-        // What is not there is removed, and what stays is read as a promise that was kept.
+        // Removing a missing file is fine; a ticket that could not be removed is later read as one that is done.
         drop(self.workspace().remove_all(&name(run)));
         self.remove_uploads(run);
         self.forget_tries(run);
     }
 
-    /// Notes that a run is about to be worked on; durable when this returns. Gives how often that was noted before
-    /// without an end, and without the journal growing beyond these events in between: so often it took the server down.
+    /// Records that work on a run is about to start; durable when this returns. Returns the number of earlier attempts
+    /// that did not end and added no events to the journal: each of them crashed the server.
     pub(super) fn note_try(&self, run: &RunId, n_events: u64) -> Result<u64, JournalError> {
         let name = tries_name(run);
         let read = self.disk.read(&name);
@@ -237,12 +237,12 @@ impl Tickets {
         Ok(n_crashes)
     }
 
-    /// The server has let go of a run, alive.
+    /// The server released the run without crashing.
     pub(super) fn forget_tries(&self, run: &RunId) {
         drop(self.workspace().remove_all(&tries_name(run)));
     }
 
-    /// Keeps a file that came with a request until its run has begun.
+    /// Stores an uploaded file until its run has started.
     pub(super) fn keep_upload(&self, run: &RunId, idx: usize, bytes: &[u8]) -> Result<(), JournalError> {
         self.write_signed(upload_name(run, idx), bytes)
     }
@@ -251,12 +251,12 @@ impl Tickets {
         self.read_signed(&upload_name(run, idx))
     }
 
-    /// The run has its own copy.
+    /// Called once the run has its own copy.
     pub(super) fn remove_uploads(&self, run: &RunId) {
         drop(self.workspace().remove_all(&format!("server/uploads/{run}")));
     }
 
-    /// The signature covers the name: no file can take the place of another.
+    /// The signature covers the name, so that no file can replace another.
     fn signature(&self, name: &str, bytes: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher.update(name.as_bytes()).update(b"\n").update(bytes).finalize()
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(tickets(2).read_all().unwrap(), (vec![ours.clone()], 1));
         assert!(tickets(2).read(&theirs.run).is_err());
         assert!(tickets(2).upload(&theirs.run, 0).is_err());
-        // One of ours in the place of another, or changed, is none of ours.
+        // One of our files under another name, or modified, does not count as ours.
         let file = |ticket: &Ticket| dir.path().join(name(&ticket.run));
         std::fs::copy(file(&ours), file(&theirs)).unwrap();
         assert_eq!(tickets(2).read_all().unwrap(), (vec![ours.clone()], 1));

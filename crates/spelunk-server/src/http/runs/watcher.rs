@@ -1,6 +1,6 @@
-//! A watcher: somebody who sees a run as it goes on. Recorded events come from the journal's file, each once and in order;
-//! pieces of replies come between them, in their places, as far as the watcher keeps up. Nothing of a run is held for a
-//! watcher beyond what is about to be sent.
+//! A watcher: a client that follows a run. Recorded events are read from the journal file, each once and in order;
+//! streamed pieces of replies are interleaved at their positions as long as the watcher keeps up. Only what is about to
+//! be sent is buffered.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -12,7 +12,6 @@ use axum::body::Bytes;
 use serde_json::json;
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
-use spelunk_journal::is_locked;
 use spelunk_types::RunId;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, watch};
@@ -23,26 +22,26 @@ use super::find::word;
 use super::lines::{Line, Lines};
 use super::service::{Live, Phase, Piece};
 
-/// A line that says nothing, so that nobody in between thinks that nothing will come.
+/// A comment line at this interval keeps proxies from closing an idle connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// How often the journal of another process is looked at.
+/// How often the journal of another process is polled.
 const POLL: Duration = Duration::from_millis(200);
-/// Pieces that wait for the lines before them.
+/// The maximum number of pieces that wait for the lines before them.
 const PIECES_MAX: usize = 1_024;
 
-/// Somebody who watches a run.
+/// A client that watches a run.
 pub(super) struct Watcher {
     server: Shared,
     run: RunId,
-    /// Keeps the two below open.
+    /// Keeps the two channels below open.
     _live: Option<Arc<Live>>,
     phase: Option<watch::Receiver<Phase>>,
     pieces: Option<broadcast::Receiver<Piece>>,
-    /// Pieces that have come and were not sent yet.
+    /// Pieces that were received and not sent yet.
     came: VecDeque<Piece>,
-    /// Away while it is being read from, on another thread.
+    /// `None` while another thread is reading from it.
     lines: Option<Lines>,
-    /// Lines that were read and whose turn has not come.
+    /// Lines that were read and not sent yet.
     read: VecDeque<Line>,
     /// The last event that was read.
     seq_read: u64,
@@ -51,7 +50,7 @@ pub(super) struct Watcher {
     _watching: Watching,
 }
 
-/// What happened while a watcher waited.
+/// Why a waiting watcher woke up.
 enum Woken {
     /// There may be more in the journal.
     Look,
@@ -61,7 +60,7 @@ enum Woken {
 }
 
 impl Watcher {
-    /// Begins behind the event `after`.
+    /// Starts after the event `after`.
     pub(super) fn new(server: Shared, run: RunId, live: Option<Arc<Live>>, lines: Lines, after: u64) -> Self {
         Self {
             phase: live.as_ref().map(|live| live.phase.subscribe()),
@@ -88,7 +87,7 @@ impl Watcher {
             if self.is_over {
                 return None;
             }
-            // Seen before anything else: what happens later wakes us again.
+            // Read before anything else: a later change wakes us again.
             let phase = self.phase.as_mut().map(|phase| *phase.borrow_and_update());
             self.take_pieces();
             match self.look(phase).await {
@@ -111,7 +110,7 @@ impl Watcher {
         }
     }
 
-    /// Every piece that came before the phase that was seen is here already.
+    /// Every piece sent before the observed phase has already arrived.
     fn take_pieces(&mut self) {
         let Some(pieces) = &mut self.pieces else { return };
         loop {
@@ -125,8 +124,8 @@ impl Watcher {
         self.came.drain(..n_over);
     }
 
-    /// Puts what may be sent in its order; false if there is nothing. While the run is under way, lines are shown as far
-    /// as the run was seen to have come: the pieces before them have come, too.
+    /// Queues what may be sent, in order; returns false if there is nothing. While the run is in progress, lines are
+    /// shown only up to the observed phase, because the pieces before them have arrived by then.
     async fn look(&mut self, phase: Option<Phase>) -> Result<bool, Failure> {
         let upto = match phase {
             Some(Phase::Running { seq }) => seq,
@@ -157,7 +156,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// Whether nothing more will come. The journal was read to its end after `phase` was seen.
+    /// Whether nothing more will come. The journal was read to its end after `phase` was observed.
     async fn has_ended(&mut self, phase: Option<Phase>) -> bool {
         match phase {
             Some(Phase::Running { .. } | Phase::Waiting) => return false,
@@ -166,12 +165,12 @@ impl Watcher {
                 let (server, run) = (Arc::clone(&self.server), self.run.clone());
                 let is_at_work = blocking(move || {
                     let workspace = server.app.existing_workspace()?;
-                    Ok(workspace.is_some_and(|workspace| is_locked(&workspace, &run)))
+                    Ok(workspace.is_some_and(|workspace| workspace.is_locked(&run)))
                 });
                 if is_at_work.await.unwrap_or(false) {
                     return false;
                 }
-                // It may have written its last words between our look at the journal and the one at the lock.
+                // It may have written its last lines between our read of the journal and our check of the lock.
                 if self.look(None).await.unwrap_or(false) {
                     return true;
                 }
@@ -207,8 +206,8 @@ impl Watcher {
     }
 }
 
-/// Lines up to a number with the pieces in their places: each behind the line that was recorded before it. Unless that was
-/// the last line, pieces that may belong further behind wait.
+/// Lines up to a number, with each piece after the line that was recorded before it. Unless this is the end, pieces
+/// that may belong after a later line wait.
 fn weave(lines: &mut VecDeque<Line>, pieces: &mut VecDeque<Piece>, upto: u64, is_last: bool) -> Vec<Bytes> {
     let mut woven = Vec::new();
     while let Some(line) = lines.pop_front_if(|line| line.seq <= upto) {
@@ -226,7 +225,7 @@ fn weave(lines: &mut VecDeque<Line>, pieces: &mut VecDeque<Piece>, upto: u64, is
     woven
 }
 
-/// JSON on one line has no line ends of its own.
+/// Single-line JSON contains no newlines.
 fn event_text(line: &Line) -> Bytes {
     Bytes::from(format!("id: {}\nevent: {}\ndata: {}\n\n", line.seq, line.kind(), line.text))
 }
@@ -236,7 +235,7 @@ fn piece_text(piece: &Piece) -> Bytes {
     Bytes::from(format!("event: {}\ndata: {}\n\n", line.kind(), line.text))
 }
 
-/// Counts a watcher for as long as it watches.
+/// Counts an active watcher.
 struct Watching(Shared);
 
 impl Watching {
@@ -268,7 +267,7 @@ mod tests {
         let mut lines: VecDeque<Line> = (3..=6).map(line).collect();
         let mut pieces: VecDeque<Piece> =
             [piece(1, "early"), piece(3, "a"), piece(3, "b"), piece(5, "c"), piece(9, "d")].into();
-        // The run was seen to have come to its fifth event.
+        // The run was observed at its fifth event.
         assert_eq!(shown(&weave(&mut lines, &mut pieces, 5, false)), ["early", "3", "a", "b", "4", "5"]);
         assert_eq!((lines.len(), pieces.len()), (1, 2));
         assert_eq!(shown(&weave(&mut lines, &mut pieces, 6, false)), ["c", "6"]);

@@ -6,7 +6,7 @@ fn call(text: &str) -> CallId {
     text.parse().unwrap()
 }
 
-/// A board with two tasks that wait.
+/// A board with two open tasks.
 fn board() -> (Arc<AgentTasks>, Vec<impl Future<Output = Result<String, ModelError>>>) {
     let board = Arc::new(AgentTasks::default());
     let asking = ["0.1#0", "0.0#0"].map(|id| {
@@ -35,7 +35,7 @@ fn tasks_are_leased_in_order_and_a_lease_ends() {
         board.claim(Some(&call("0.0#0")), "cy", 1499, 500).err().unwrap().message,
         "the task `0.0#0` is leased to `ann`"
     );
-    // Whoever has it may have it longer.
+    // The holder may extend its lease.
     assert!(board.claim(Some(&call("0.0#0")), "ann", 1499, 500).is_ok());
     assert_eq!(board.list(1500).iter().filter(|task| task.leased_to.is_some()).count(), 1);
     assert_eq!(board.claim(None, "cy", 1998, 500).ok().unwrap().call, call("0.1#0"));
@@ -57,7 +57,7 @@ fn a_reply_is_taken_from_the_holder_alone() {
     assert_eq!(submit("ann", 51), Some("there is no open task `0.0#0`".to_owned()));
     assert_eq!(asking.pop().unwrap().now_or_never(), Some(Ok("r".to_owned())));
     assert_eq!(board.list(0).len(), 1);
-    // A run that gave up takes its task along.
+    // A run that ends removes its tasks.
     drop(asking);
     assert_eq!(board.list(0), []);
     assert!(board.prompt(&other).is_err());

@@ -241,7 +241,7 @@ fn batch_grep() -> Entry {
     }
 }
 
-/// What a batch asks.
+/// The queries of a batch.
 fn queries(doc: &str) -> Value {
     json!({ "type": "array", "maxItems": 100, "items": { "type": "object" }, "description": doc })
 }

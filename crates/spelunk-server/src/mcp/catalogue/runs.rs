@@ -1,4 +1,4 @@
-//! The tools for runs and for sessions of code.
+//! The tools for runs and code sessions.
 
 use serde_json::{Value, json};
 use spelunk_app::asking::{attachments_schema, messages_schema};

@@ -1,4 +1,4 @@
-//! Reading what comes along with a question on the command line: the file of a conversation, and files to attach.
+//! Reads the attachments of a question on the command line: a conversation file, and files to attach.
 #![expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
 
 use std::path::Path;
@@ -10,7 +10,7 @@ use spelunk_engine::Conversation;
 
 use super::AskArgs;
 
-/// Reads what is asked. With a conversation, everything that is named besides is a path.
+/// Reads the question. With a conversation, every positional argument is a path.
 pub(super) fn asked(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Failure> {
     let mut along = attached(app, &args.attach)?;
     let Some(file) = args.messages.clone() else {

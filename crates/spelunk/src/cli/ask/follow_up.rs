@@ -1,4 +1,4 @@
-//! Asking an agent more: its run goes on with the files, the variables and the conversation it has.
+//! Follow-up questions to an agent: its run continues with its files, variables and conversation.
 
 use std::process::ExitCode;
 
@@ -14,13 +14,13 @@ use spelunk_types::{RunId, Strategy};
 use super::AskArgs;
 use crate::cli::{resume, watch};
 
-/// A run that is asked more.
+/// A run with a follow-up question.
 pub(super) struct GoingOn {
     run: RunId,
     view: RunView,
 }
 
-/// The run of an agent that `--run` names, where no other way to answer is named.
+/// The agent run that `--run` names, unless another strategy is given.
 pub(super) fn of_agent(app: &App, args: &AskArgs) -> Result<Option<GoingOn>, Failure> {
     let Some(name) = &args.run else { return Ok(None) };
     let is_other = args.strategy.as_deref().is_some_and(|strategy| strategy != Strategy::Agent.name());

@@ -1,4 +1,4 @@
-//! The scripted model of the demonstration: fixed replies by call, at the pace of a quick model.
+//! The scripted model of the demo: fixed replies, streamed at the speed of a fast model.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use futures_util::{StreamExt, stream};
 use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, estimate_tokens};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-/// How a scripted model is told from a real one.
+/// The provider name that distinguishes a scripted model from a real one.
 pub(super) const PROVIDER: &str = "scripted";
 
 const PIECES: usize = 6;
 
-/// What it says, by call and by document, and how long each piece takes.
+/// The replies, by call and document, and the delay of each piece.
 const REPLIES: [(&str, &str, u64); 4] = [
     (
         "name=\"deploys.csv\"",
@@ -35,7 +35,7 @@ const REPLIES: [(&str, &str, u64); 4] = [
     ),
 ];
 
-/// Says what it is told to.
+/// A model that returns fixed replies.
 pub(super) struct ScriptedModel {
     reference: ModelRef,
 }
@@ -52,7 +52,7 @@ impl Model for ScriptedModel {
         &self.reference
     }
 
-    /// A made-up price, so that costs can be seen.
+    /// A made-up price, so that the demo shows costs.
     fn price(&self) -> Option<Price> {
         let (input, cached, output) = (1_000_000, 100_000, 5_000_000);
         Some(Price {

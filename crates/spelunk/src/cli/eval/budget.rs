@@ -1,4 +1,4 @@
-//! How far an evaluation may go: runs, money, time. What ends it early is said, and written beside the results.
+//! The budget of an evaluation: trials, money, time. An early end is reported and recorded next to the results.
 
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ pub(crate) struct BudgetFlags {
     time: Option<String>,
 }
 
-/// What is left.
+/// What is left of the budget.
 #[derive(Debug, Clone)]
 pub(super) struct Budget {
     trials_max: u64,
@@ -51,18 +51,18 @@ impl Budget {
         })
     }
 
-    /// Whether it has to be known what models cost.
+    /// Whether the price of the models must be known.
     pub(super) fn bounds_cost(&self) -> bool {
         self.cost_microusd_max < u64::MAX
     }
 
-    /// Counts a trial that was made.
+    /// Counts a completed trial.
     pub(super) fn count(&mut self, cost_microusd: u64) {
         self.trials += 1;
         self.cost_microusd = self.cost_microusd.saturating_add(cost_microusd);
     }
 
-    /// Whether one more may be begun beside those under way; else what says no.
+    /// Whether one more trial may start besides those in progress; otherwise the limit that was hit.
     pub(super) fn refuses(&self, n_under_way: u64) -> Option<&'static str> {
         if self.trials + n_under_way >= self.trials_max {
             Some("budget-trials")

@@ -1,4 +1,4 @@
-//! The files of an evaluation: tasks, results and reports, where the user says they are.
+//! The files of an evaluation: tasks, results and reports, at user-chosen paths.
 #![expect(clippy::disallowed_methods, reason = "the binary reads and writes what the user names")]
 
 use std::fs;
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_eval::{FILE_BYTES_MAX, Sink, Task, Trials, read_tasks, read_trials};
 
-/// The list of tasks within their folder.
+/// The task list in its folder.
 pub(super) const TASKS_FILE: &str = "tasks.jsonl";
 
-/// Files below a folder.
+/// Writes files below a folder.
 pub(super) struct DiskSink {
     root: PathBuf,
     current: Option<BufWriter<fs::File>>,
 }
 
 impl DiskSink {
-    /// A folder that holds no tasks yet.
+    /// A folder that contains no tasks yet.
     pub(super) fn new(root: &Path) -> Result<Self, Failure> {
         if root.join(TASKS_FILE).exists() {
             return Err(Usage {
@@ -31,7 +31,7 @@ impl DiskSink {
         Ok(Self { root: root.to_owned(), current: None })
     }
 
-    /// Writes what is left, and the list of the tasks: last, so that a list is never ahead of its files.
+    /// Writes the remaining files, and the task list last, so that the list never refers to missing files.
     pub(super) fn finish(mut self, list: &str) -> Result<(), Failure> {
         let path = self.root.join(TASKS_FILE);
         let flushed = self.current.take().map_or(Ok(()), |mut file| file.flush());
@@ -60,7 +60,7 @@ impl Sink for DiskSink {
     }
 }
 
-/// The tasks of a folder, or of the file that lists them; and the folder.
+/// The tasks of a folder or of a task list, and the folder.
 pub(super) fn load_tasks(path: &Path) -> Result<(PathBuf, Vec<Task>), Failure> {
     let list = if path.is_dir() { path.join(TASKS_FILE) } else { path.to_owned() };
     let text = read(&list, "make some with `spelunk eval tasks --out DIR`")?;
@@ -72,7 +72,7 @@ pub(super) fn load_tasks(path: &Path) -> Result<(PathBuf, Vec<Task>), Failure> {
     Ok((folder, tasks))
 }
 
-/// The trials of a file; none where there is no such file.
+/// The trials in a file; none if the file does not exist.
 pub(super) fn load_trials(path: &Path) -> Result<Trials, Failure> {
     let text = read(path, "make some with `spelunk eval run`")?;
     Ok(read_trials(&text).map_err(|error| Usage {
@@ -100,14 +100,14 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(made.and_then(|()| fs::write(path, text)).map_err(|error| unwritable(path, &error))?)
 }
 
-/// The results, to which lines are added.
+/// The results file, open for appending.
 pub(super) struct Results {
     path: PathBuf,
     file: fs::File,
 }
 
 impl Results {
-    /// Opens the file behind its last whole line; what follows it was cut off by a crash.
+    /// Opens the file after its last complete line; the rest was cut off by a crash.
     pub(super) fn open(path: &Path, bytes_whole: usize) -> Result<Self, Failure> {
         let open = || {
             if let Some(parent) = path.parent() {
@@ -122,7 +122,7 @@ impl Results {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Adds a line that has its newline.
+    /// Appends a line, which must end with a newline.
     pub(super) fn add(&mut self, line: &str) -> Result<(), Failure> {
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.flush());
         Ok(written.map_err(|error| unwritable(&self.path, &error))?)

@@ -1,5 +1,6 @@
-//! `spelunk eval run`: tasks × strategies × models × repeats, each once. Every trial is a line as soon as it is made, so that
-//! the same command goes on where it was stopped; those that an outage of the model ended are tried again.
+//! `spelunk eval run`: tasks × strategies × models × repeats, each once. Every trial is written as a line when it
+//! completes, so that the same command continues where it stopped; trials that failed because of a model outage are
+//! retried.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -65,7 +66,7 @@ pub(crate) struct RunArgs {
     budget: BudgetFlags,
 }
 
-/// The name of the simulated reader, as a model.
+/// The model name of the simulated reader.
 const SIM: &str = "sim";
 
 /// How well the simulated reader reads (`--model sim`).
@@ -99,7 +100,7 @@ impl RunArgs {
     }
 }
 
-/// Trials in a row that failed because of the model: it is gone, and the rest would fail too.
+/// Consecutive model failures after which the model counts as unavailable, because the rest would fail too.
 const FAILED_IN_A_ROW_MAX: u32 = 8;
 const PARALLEL_MAX: usize = 256;
 const PARTIAL: u8 = 3;
@@ -115,7 +116,7 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     }
     let budget = Budget::of(&args.budget)?;
     let asked = models(app, &args).await?;
-    // A model without a price is refused now, and not trial by trial.
+    // A model without a price is rejected now rather than trial by trial.
     let mut settings = app.run_settings();
     settings.cost_is_bounded |= budget.bounds_cost();
     settings.check_prices(asked.iter().flat_map(|asked| asked.all()))?;
@@ -143,7 +144,7 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     Ok(code)
 }
 
-/// Where the journals of the trials are: beside the results.
+/// The folder for the journals of the trials, next to the results.
 fn runs_folder(out: &Path) -> PathBuf {
     out.with_extension("runs")
 }
@@ -201,7 +202,7 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
     Ok(all)
 }
 
-/// Everything that is to be tried. Repeats come last: whatever ends the evaluation early has seen every task.
+/// All trials to run. Repeats come last, so that an evaluation that ends early has covered every task.
 fn cells(tasks: &[Arc<Task>], args: &RunArgs, asked: &[Arc<Asked>]) -> Vec<Cell> {
     let mut cells = Vec::new();
     for repeat in 0..args.repeats {
@@ -217,7 +218,7 @@ fn cells(tasks: &[Arc<Task>], args: &RunArgs, asked: &[Arc<Asked>]) -> Vec<Cell>
     cells
 }
 
-/// What was not tried yet, or ended by an outage.
+/// The trials not run yet, or ended by an outage.
 fn left(all: Vec<Cell>, before: &[Trial], label: Option<&str>) -> Vec<Cell> {
     let done: HashSet<(&str, &str, &str, u64)> = before
         .iter()
@@ -233,13 +234,13 @@ fn left(all: Vec<Cell>, before: &[Trial], label: Option<&str>) -> Vec<Cell> {
         .collect()
 }
 
-/// How it ended.
+/// How the evaluation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ended {
     Complete,
-    /// By a budget.
+    /// A budget was used up.
     Early(&'static str),
-    /// By the model, which is gone.
+    /// The model is unavailable.
     ModelGone,
     Interrupted,
 }
@@ -299,7 +300,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Writes a trial down; true if the model seems to be gone.
+    /// Records a trial; returns true if the model seems to be unavailable.
     fn take(&mut self, trial: &Trial) -> Result<bool, Failure> {
         self.results.add(&write_trial(trial))?;
         self.budget.count(trial.cost_microusd);
@@ -347,7 +348,7 @@ async fn next<F: Future<Output = Trial>>(under_way: &mut FuturesUnordered<F>, bu
     }
 }
 
-/// A trial in a line.
+/// A trial as one line.
 fn line(trial: &Trial, n_done: u64, planned: u64) -> String {
     let chose = trial.chose.as_ref().map(|chose| format!("→{chose}")).unwrap_or_default();
     let failure = trial.failure.map(|failure| format!(" {}", failure.name())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `spelunk eval tasks`: makes tasks, so that any engine can be put to the same ones.
+//! `spelunk eval tasks`: generates tasks, so that any engine can be given the same ones.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -37,9 +37,9 @@ pub(crate) struct TasksArgs {
     tree: Option<String>,
 }
 
-/// Tasks that are made at once.
+/// The maximum number of tasks generated at once.
 const TASKS_MAX: usize = 100_000;
-/// What counts as source code.
+/// Extensions of source code files.
 const CODE: [&str; 14] =
     ["c", "cc", "cpp", "cs", "go", "h", "hpp", "java", "js", "kt", "py", "rb", "rs", "ts"];
 
@@ -60,7 +60,7 @@ pub(super) fn tasks(app: &App, args: &TasksArgs) -> Result<ExitCode, Failure> {
     for (kind, variant) in &kinds {
         for (size_idx, tokens) in sizes.iter().enumerate() {
             for nth in 0..args.count {
-                // Each size and each repetition has a seed of its own, so that the variants take turns.
+                // Each size and repetition has its own seed, so that the variants alternate.
                 let seed = args.seed.wrapping_add(size_idx as u64 * args.count + nth);
                 let order = Order {
                     kind: *kind,
@@ -141,7 +141,7 @@ fn refused(kind: Kind, error: &GenerateError) -> Usage {
     }
 }
 
-/// The source code below a path, as it is.
+/// The source code below a path, unmodified.
 fn load_tree(app: &App, path: Option<&str>) -> Result<Tree, Failure> {
     let Some(path) = path else { return Err(refused(Kind::Code, &GenerateError::NoTree).into()) };
     let options = ScanOptions { allow_secrets: true, ..ScanOptions::default() };

@@ -1,4 +1,4 @@
-//! One trial: a task, put to a model by a strategy, once.
+//! One trial: a single run of a task with one model and one strategy.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
 use spelunk_types::{CellOutcome, ErrorCode, Focus, RunOutcome, Strategy};
 
-/// The strategies there are: the engine's own, and the model alone with all of the text.
+/// The strategies: the engine's own, and `whole`, the model alone with all of the text.
 pub(super) const STRATEGIES: [&str; 7] = ["auto", "direct", "repl", "search", "map", "hybrid", "whole"];
-/// More than any window: with `whole`, nothing is left out by us.
+/// Larger than any context window: with `whole`, nothing is left out by us.
 const WHOLE_TOKENS: u64 = 1_000_000_000;
 const ANSWER_CHARS_MAX: usize = 20_000;
 
-/// Whom to ask.
+/// The models of a trial.
 pub(super) struct Asked {
     pub(super) label: String,
     pub(super) model: Arc<dyn Model>,
     pub(super) sub_model: Option<Arc<dyn Model>>,
     pub(super) synthesis_model: Option<Arc<dyn Model>>,
-    /// Where the model is simulated: each repeat is another reader of the same kind.
+    /// For a simulated model: each repeat is a different reader of the same kind.
     pub(super) sim: Option<SimSettings>,
 }
 
@@ -38,7 +38,7 @@ impl Asked {
         Self { label: "sim".to_owned(), model, sub_model: None, synthesis_model: None, sim: Some(settings) }
     }
 
-    /// Each model that is asked.
+    /// All of the models.
     pub(super) fn all(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
         [&self.model].into_iter().chain(&self.sub_model).chain(&self.synthesis_model)
     }
@@ -51,7 +51,7 @@ impl Asked {
     }
 }
 
-/// Where the tasks are, where the runs go, and what the settings are called.
+/// The folders of tasks and runs, and the label of the settings.
 pub(super) struct Places {
     pub(super) folder: PathBuf,
     pub(super) runs: PathBuf,
@@ -59,7 +59,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// A workspace of its own for each trial: what one has indexed or learnt is no help and no hindrance to another.
+    /// Each trial has its own workspace, so that what one has indexed or cached does not affect another.
     fn engine(&self, app: &App, cell: &Cell) -> Result<Engine, Failure> {
         let words = [cell.strategy.as_str(), self.label.as_deref().unwrap_or("-"), &cell.asked.label];
         let label: String = words
@@ -69,14 +69,14 @@ impl Places {
             .take(100)
             .collect();
         let name = format!("{}-{label}-{}", cell.task.id, cell.repeat);
-        // Made-up text is read as it is, wherever it lies.
+        // Synthetic text is read as it is, wherever it is stored.
         let scan = ScanOptions { allow_secrets: true, gitignore: false, ..ScanOptions::default() };
         let engine = app.engine_on(Workspace::open(&self.runs.join(name))?, scan);
         Ok(engine.with_sandbox(app.sandbox(None)?))
     }
 }
 
-/// What is tried.
+/// What is tried: task, strategy, model and repeat.
 #[derive(Clone)]
 pub(super) struct Cell {
     pub(super) task: Arc<Task>,
@@ -85,7 +85,7 @@ pub(super) struct Cell {
     pub(super) repeat: u64,
 }
 
-/// Makes a trial. Whatever goes wrong in it is its result.
+/// Runs a trial. Any failure in it becomes its result.
 pub(super) async fn attempt(app: &App, places: &Places, cell: &Cell) -> Trial {
     let began = Instant::now();
     let mut trial = Trial {
@@ -114,8 +114,8 @@ pub(super) async fn attempt(app: &App, places: &Places, cell: &Cell) -> Trial {
     trial
 }
 
-/// Whether nothing was learnt, because there was nobody to ask. A prompt that is too long, or an answer that takes too
-/// long, says something about the strategy.
+/// Whether the trial says nothing because the model was unavailable. A prompt that is too long, or an answer that takes
+/// too long, says something about the strategy.
 fn is_outage(code: ErrorCode) -> bool {
     const OUTAGES: [ErrorCode; 9] = [
         ErrorCode::ModelUnreachable,
@@ -160,7 +160,7 @@ async fn answer(
         synthesis_model: cell.asked.synthesis_model.clone(),
         schema: None,
         focus: Focus::General,
-        // Each repetition is asked anew: replies from a cache would hide how much answers vary.
+        // Repeats are not answered from the cache, which would hide how much answers vary.
         settings: RunSettings { cache_replies: false, ..app.run_settings_within(limits) },
         program: None,
     };
@@ -176,7 +176,7 @@ async fn answer(
     Ok(result.stopped_by())
 }
 
-/// One file by itself, or the folder of the task.
+/// The single file, or the folder of the task.
 fn inputs(folder: &Path, task: &Task) -> Vec<SourceInput> {
     match task.files.as_slice() {
         [one] => vec![SourceInput::Path(folder.join(one))],
@@ -216,7 +216,7 @@ fn fill(trial: &mut Trial, result: &RunResult, view: &RunView) {
     });
 }
 
-/// Gives the score, and the class of what is wrong.
+/// Sets the score and the error class.
 pub(super) fn judge(task: &Task, trial: &mut Trial) {
     let scored = score(task, &trial.answer);
     task.kind.name().clone_into(&mut trial.kind);

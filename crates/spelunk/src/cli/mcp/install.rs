@@ -1,5 +1,5 @@
-//! `spelunk mcp --install`: puts the server into the settings of a client, beside whatever is there. An entry that says
-//! something else is never overwritten.
+//! `spelunk mcp --install`: adds the server to a client's settings and keeps everything else. An existing entry that
+//! differs is never overwritten.
 #![expect(
     clippy::disallowed_methods,
     reason = "the settings of another program are a file that the user names"
@@ -19,21 +19,21 @@ use crate::cli::app::print;
 const NAME: &str = "spelunk";
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// A client and where its settings are.
+/// A client and the location of its settings.
 struct Client {
     name: &'static str,
-    /// From the current directory, or from the home directory.
+    /// Relative to the current directory, or to the home directory.
     file: &'static str,
     is_at_home: bool,
     form: Form,
 }
 
-/// How its settings are written.
+/// The format of its settings.
 #[derive(Clone, Copy)]
 enum Form {
-    /// JSON with the servers under this name.
+    /// JSON with the servers under this key.
     Json(&'static str),
-    /// TOML with a table for each server.
+    /// TOML with a table per server.
     Toml,
 }
 
@@ -94,7 +94,7 @@ fn place(app: &App, client: &Client) -> Result<(PathBuf, String), Usage> {
     Ok((Path::new(home).join(client.file), format!("~/{}", client.file)))
 }
 
-/// Nothing where there is no file.
+/// `None` if the file does not exist.
 fn read(path: &Path) -> io::Result<Option<String>> {
     match std::fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -104,12 +104,12 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// In one piece: a client that reads it meanwhile sees the old file or the new one.
+/// Atomic: a client that reads it in the meantime sees the old file or the new one.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }
-    // A link stays one: what it leads to is written.
+    // A link is kept: its target is written.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let staged = path.with_extension("spelunk-new");
     std::fs::write(&staged, text)?;
@@ -119,7 +119,7 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     std::fs::rename(&staged, &path)
 }
 
-/// The settings with the server in them; nothing if it is there already.
+/// The settings with the server added; `None` if it is already there.
 fn merged(form: Form, before: Option<&str>, args: &[&str]) -> Result<Option<String>, String> {
     let before = before.filter(|text| !text.trim().is_empty());
     match form {
@@ -166,7 +166,7 @@ fn merged_toml(before: &str, args: &[&str]) -> Result<Option<String>, String> {
     let gap = if before.is_empty() { "" } else { "\n" };
     let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
     let text = format!("{before}{end}{gap}[mcp_servers.{NAME}]\ncommand = \"{NAME}\"\nargs = {args}\n");
-    // A table that is written in one line takes no other.
+    // An inline table cannot be extended.
     parse(&text).map_err(|_| "its servers are written in a form that cannot be added to".to_owned())?;
     Ok(Some(text))
 }

@@ -1,5 +1,5 @@
-//! `spelunk model list`: nothing is sent to a provider; servers on this machine are asked what they have, and the files of
-//! local models what they are.
+//! `spelunk model list`: sends nothing to a provider; servers on this machine are queried for their models, and local
+//! model files are read.
 
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ use spelunk_model::{ChatForm, GgufHeader, Price};
 
 use crate::cli::app::print;
 
-/// Models that are shown of one server.
+/// The maximum number of models shown per server.
 const MODELS_MAX: usize = 20;
 
 pub(super) async fn list(app: &App) -> ExitCode {
@@ -60,7 +60,7 @@ fn shown_text(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalMod
     text
 }
 
-/// What a file says about itself, and whether it can be asked.
+/// The header of a file, and whether the model can be used.
 fn file_text(file: &LocalModel) -> String {
     let header = match &file.header {
         Ok(header) => header,
@@ -76,7 +76,7 @@ fn file_text(file: &LocalModel) -> String {
     format!("{}, {}{window}{usable}", head(name, 80), bytes(file.bytes))
 }
 
-/// Whether conversations can be written for it.
+/// Whether its chat template is supported.
 pub(super) fn is_known_form(header: &GgufHeader) -> bool {
     header.chat_template.as_deref().and_then(ChatForm::of_template).is_some()
 }
@@ -107,7 +107,7 @@ fn key_text(key: &KeyState) -> String {
     }
 }
 
-/// What else is set about it.
+/// Its other settings.
 fn notes(model: &ListedModel) -> Vec<String> {
     let mut notes = Vec::new();
     if !model.fallback.is_empty() {

@@ -1,4 +1,4 @@
-//! `spelunk model pull`: brings a local model into the folder, or shows which there are to bring.
+//! `spelunk model pull`: downloads a local model into the model folder, or lists the available ones.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! `spelunk model test`: one short question with a schema, and what came of it. A provider that does not take schemas is
-//! asked once more without.
+//! `spelunk model test`: sends one short question with a schema and reports the result. If the provider rejects
+//! schemas, it is asked again without one.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use spelunk_types::{CallId, Explain, FrameId, Usage};
 use crate::cli::app::print;
 
 const TIME_MAX: Duration = Duration::from_mins(1);
-/// A model that thinks needs some room before it answers.
+/// A reasoning model needs some tokens before it answers.
 const OUTPUT_TOKENS_MAX: u64 = 1000;
 const REPLY_BYTES_MAX: usize = 10_000;
 
-/// One model and why it is tested.
+/// A model and why it is tested.
 struct Target {
     name: String,
     model: Result<Arc<dyn Model>, ProviderError>,
 }
 
-/// What a model that answered can do.
+/// The capabilities of a model that answered.
 struct Tested {
     first_ms: u64,
     total_ms: u64,
-    /// Pieces in which the answer came.
+    /// The number of pieces in which the answer was streamed.
     pieces: u64,
     usage: Option<Usage>,
     cost_microusd: Option<u64>,
@@ -41,11 +41,11 @@ struct Tested {
 }
 
 enum SchemaSupport {
-    /// The answer fits.
+    /// The answer matches the schema.
     Kept,
-    /// It was taken, and the answer does not fit.
+    /// The schema was accepted, but the answer does not match it.
     Ignored,
-    /// The provider does not take one.
+    /// The provider rejects schemas.
     Refused { detail: String },
 }
 
@@ -80,7 +80,7 @@ pub(super) async fn test(app: &App, name: Option<&str>) -> Result<ExitCode, Fail
     })
 }
 
-/// The one that was named, or those of all roles, each once.
+/// The named model, or those of all roles, each once.
 async fn targets(app: &App, name: Option<&str>) -> Result<Vec<Target>, Failure> {
     let (settings, environment) = (&app.settings, &app.environment);
     if let Some(name) = name {
@@ -139,7 +139,7 @@ async fn ask(model: &dyn Model, progress: &mut Progress) -> Result<Tested, Model
     }
 }
 
-/// A model inside this program takes as long as the machine needs, as it does in a run.
+/// An embedded model takes as long as the machine needs, as in a run.
 async fn ask_once(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Result<Tested, ModelError> {
     let heard = hear(model, prompt, progress);
     if model.computes_here() {
@@ -168,7 +168,7 @@ async fn hear(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Re
                 }
                 said += &piece;
             }
-            // A sign of life of a model that computes or is being loaded is no word.
+            // An empty piece is a sign of life from a model that computes or is being loaded, not output.
             ModelDelta::Reasoning(piece) if piece.is_empty() => {
                 let waiting = || format!("{} is asked · {}", model.reference(), time(elapsed_ms()));
                 progress.draw(|| loading_status(&models_loading()).unwrap_or_else(waiting));

@@ -12,7 +12,7 @@ use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 use spelunk_fs::PrivateDir;
 
-/// What a session knows from the start.
+/// The names defined at the start of a session.
 const NAMES: [&str; 26] = [
     "FINAL",
     "FINAL_VAR",
@@ -47,7 +47,7 @@ pub(super) struct Editor {
     workspace: PrivateDir,
 }
 
-/// Where lines of earlier sessions are.
+/// The history file.
 const HISTORY: &str = "repl_history";
 
 impl Editor {
@@ -55,7 +55,7 @@ impl Editor {
         let mut lines = rustyline::Editor::new().ok();
         if let Some(lines) = &mut lines {
             lines.set_helper(Some(Names::default()));
-            // There is none yet in a new workspace.
+            // A new workspace has none yet.
             if workspace.is_file(HISTORY) {
                 drop(lines.load_history(&workspace.root().join(HISTORY)));
             }
@@ -63,7 +63,8 @@ impl Editor {
         Self { lines, workspace }
     }
 
-    /// The next cell, line by line until it is complete; `None` at the end of input. Ctrl-C throws away what was begun.
+    /// The next cell, read line by line until it is complete; `None` at the end of input. Ctrl-C discards the current
+    /// cell.
     pub(super) fn read_cell(&mut self) -> Option<String> {
         let lines = self.lines.as_mut()?;
         let mut code = String::new();
@@ -83,7 +84,7 @@ impl Editor {
             }
         }
         drop(lines.add_history_entry(code.trim_end()));
-        // The library opens it by its path, so it must be a file of ours.
+        // The library opens it by path, so make sure that it is a file of ours.
         if self.workspace.open_or_create(HISTORY).is_ok() {
             drop(lines.save_history(&self.workspace.root().join(HISTORY)));
         }
@@ -94,7 +95,7 @@ impl Editor {
     }
 }
 
-/// Completes names that the session has, and those that were typed before.
+/// Completes the session's names and those typed before.
 #[derive(Default)]
 struct Names {
     typed: BTreeSet<String>,
@@ -106,7 +107,7 @@ impl Names {
         self.typed.extend(words.filter(|word| word.len() > 2).map(str::to_owned));
     }
 
-    /// Names that begin like the word at the cursor, and where that word begins.
+    /// Names that begin with the word at the cursor, and where that word begins.
     fn matching(&self, line: &str, position: usize) -> (usize, Vec<String>) {
         let before = line.get(..position).unwrap_or_default();
         let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| {

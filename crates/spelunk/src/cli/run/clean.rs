@@ -1,5 +1,5 @@
-//! `spelunk run clean`: removes runs that are older than the retention period. A run that a process works on stays, and
-//! so does one that could go on, unless all are meant.
+//! `spelunk run clean`: removes runs older than the retention period. A run in progress is kept, and so is one that
+//! could be continued, unless `--all` is given.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::runs::{can_go_on, fold};
 use spelunk_app::units::{bytes, count};
 use spelunk_engine::{Clock, SystemClock};
-use spelunk_journal::{Workspace, archive_bytes, archives, is_locked, remove_archive, remove_run, run_bytes};
+use spelunk_journal::{Workspace, archive_bytes, archives, remove_archive, remove_run, run_bytes};
 use spelunk_types::{Explain, RunId};
 
 use crate::cli::app::print;
@@ -34,12 +34,12 @@ pub(crate) struct CleanArgs {
     dry_run: bool,
 }
 
-/// What becomes of one run.
+/// What happens to one run.
 struct Fate {
     run: RunId,
     bytes: u64,
     is_archive: bool,
-    /// Why it stays, if it does.
+    /// Why it is kept, if it is.
     kept: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn clean(app: &App, args: &CleanArgs) -> Result<ExitCode, Failure> {
             } else {
                 remove_run(&workspace, &fate.run)
             };
-            // Another process may have taken the run up since we looked.
+            // Another process may have resumed the run in the meantime.
             match removed {
                 Ok(bytes) => fate.bytes = bytes,
                 Err(error) => fate.kept = Some(error.code().name().to_owned()),
@@ -80,7 +80,7 @@ pub(crate) fn clean(app: &App, args: &CleanArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Nothing for a run that is too young.
+/// `None` for a run that is too recent.
 fn fate(workspace: &Workspace, run: RunId, before_ms: u64, all: bool) -> Option<Fate> {
     let (is_old, kept) = match workspace.read_journal(&run) {
         Ok(records) => {
@@ -88,15 +88,15 @@ fn fate(workspace: &Workspace, run: RunId, before_ms: u64, all: bool) -> Option<
             let kept = (!all && can_go_on(&view)).then(|| "can be resumed".to_owned());
             (view.updated_at_ms <= before_ms, kept)
         }
-        // What is damaged may be all that is left of something.
+        // A damaged run may be all that is left of something.
         Err(error) => (true, Some(error.code().name().to_owned())),
     };
-    let kept = if is_locked(workspace, &run) { Some("in use".to_owned()) } else { kept };
+    let kept = if workspace.is_locked(&run) { Some("in use".to_owned()) } else { kept };
     let bytes = run_bytes(workspace, &run);
     is_old.then_some(Fate { run, bytes, is_archive: false, kept })
 }
 
-/// The moment in a run's name; names sort by it.
+/// The start time in a run id; ids sort by it.
 fn started_at(run: &RunId) -> String {
     run.as_str().chars().take(20).collect()
 }

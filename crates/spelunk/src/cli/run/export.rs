@@ -1,4 +1,4 @@
-//! `spelunk run export`: a report of a run, the run itself as a page to look around in, or the files that other tools read.
+//! `spelunk run export`: a report of a run, the run itself as an interactive page, or its files for other tools.
 
 use std::process::ExitCode;
 
@@ -59,7 +59,7 @@ pub(crate) fn export(app: &App, args: &ExportArgs) -> Result<ExitCode, Failure> 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the viewer with this run in it.
+/// Writes the viewer with this run embedded.
 fn write_page(app: &App, run: Option<&str>, typed: &str) -> Result<ExitCode, Failure> {
     let path = writable(app, typed)?;
     let (workspace, run) = find_run(app, run)?;
@@ -98,7 +98,7 @@ fn format(app: &App, word: Option<&str>, output: Option<&str>) -> Result<Format,
     }
 }
 
-/// Writes the files of the run again, beside its journal or elsewhere.
+/// Rewrites the files of the run, next to its journal or elsewhere.
 fn write_files(
     app: &App,
     workspace: &Workspace,

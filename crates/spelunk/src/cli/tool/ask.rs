@@ -1,4 +1,5 @@
-//! Asking sub-models for an agent outside: each question is a run of its own over one file, recorded and paid like any other.
+//! Sub-model calls for an external agent: each question is a run of its own over one file, recorded and paid for like
+//! any other.
 
 use std::process::ExitCode;
 
@@ -15,9 +16,9 @@ use spelunk_types::{Focus, Strategy};
 use super::folder::Folder;
 use crate::cli::app::print;
 
-/// Files of one batch.
+/// The maximum number of files per batch.
 const FILES_MAX: usize = 100;
-/// The name of a prompt that is asked about alone.
+/// The document name of a prompt without a file.
 const ALONE: &str = "prompt.md";
 
 pub(super) async fn ask(
@@ -72,7 +73,7 @@ fn start(
 ) -> Result<spelunk_engine::RunHandle, Failure> {
     let sources = keep(engine, vec![SourceInput::Text { name, bytes: text.into_bytes() }])?;
     let corpus = engine.open_corpus(&sources, &mut |_| {})?;
-    // Smaller questions go to the smaller model.
+    // Smaller questions go to the sub-model.
     let model = chosen.sub_model.clone().unwrap_or_else(|| chosen.model.clone());
     Ok(engine.start(RunRequest {
         question: prompt.to_owned(),

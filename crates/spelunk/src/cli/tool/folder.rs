@@ -1,5 +1,5 @@
-//! The folder of a job: a desk as plain files, made by `spelunk tool init`. It is read into memory for each command, and
-//! what a tool changed is written back; nothing is read or written through a link.
+//! The folder of a job: a desk as plain files, created by `spelunk tool init`. Each command reads it into memory and
+//! writes back what a tool changed; links are never followed.
 #![expect(clippy::disallowed_methods, reason = "these are the user's own files")]
 
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use spelunk_engine::{AGENT_GUIDE, AGENT_SKILL};
 use crate::cli::scan::{inputs, scan};
 
 const JOB: &str = "state/job.json";
-/// What is read into the desk.
+/// The directories that are read into the desk.
 const READ: [&str; 5] = ["input", "state", "scratch", "output", "cache"];
-/// How deep directories are followed.
+/// The maximum depth of directories.
 const DEPTH_MAX: usize = 16;
 /// Instructions, where agents look for them.
 const GUIDES: [(&str, &str); 3] = [
@@ -27,7 +27,6 @@ const GUIDES: [(&str, &str); 3] = [
     (".claude/skills/spelunk-desk/SKILL.md", AGENT_SKILL),
 ];
 
-/// The folder of a job.
 pub(super) struct Folder {
     root: PathBuf,
     pub(super) desk: Desk,
@@ -37,7 +36,7 @@ fn wrong(message: String, hint: &str) -> Failure {
     Usage { message, hint: hint.to_owned() }.into()
 }
 
-/// Makes a folder.
+/// Creates a folder.
 pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String]) -> Result<PathBuf, Failure> {
     let root = app.current_dir.join(directory);
     let is_free = match std::fs::read_dir(&root) {
@@ -51,7 +50,7 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
         return Err(wrong("the question is empty".to_owned(), "say what is to be answered"));
     }
     let named = inputs(app, paths)?;
-    // Read now: a path that was mistyped leaves nothing behind.
+    // Scanned now, so that a mistyped path leaves nothing behind.
     let corpus = scan(app, &named, &ScanOptions::default())?;
     let mut sources = Vec::new();
     for input in &named {
@@ -117,7 +116,7 @@ fn job(app: &App, sources: &[String], bytes: u64) -> String {
 }
 
 impl Folder {
-    /// The folder that the command is called in.
+    /// The job folder that the command runs in.
     pub(super) fn open(app: &App) -> Result<Self, Failure> {
         let root = app.current_dir.clone();
         let hint = "make one with `spelunk tool init DIR --question QUESTION PATH`, and call this in it";
@@ -125,7 +124,7 @@ impl Folder {
         if !root.join(JOB).is_file() {
             return Err(unread(format!("there is no `{JOB}`")));
         }
-        // What the folder itself says about its sources could be anybody's words.
+        // What the folder itself says about its sources is not trusted.
         let sources = app.user.job(&root);
         let sources = sources.ok_or_else(|| unread("you did not make it here".to_owned()))?;
         let paths: Vec<SourceInput> =
@@ -145,7 +144,7 @@ impl Folder {
         Ok(Self { root, desk })
     }
 
-    /// Writes a file that a tool changed.
+    /// Writes back a file that a tool changed.
     pub(super) fn write_back(&self, desk: &Desk, path: &DeskPath) -> Result<(), Failure> {
         let at = self.root.join(path.as_str());
         if has_link(&self.root, path) {
@@ -162,7 +161,7 @@ impl Folder {
     }
 }
 
-/// Whether a part of the path is a link.
+/// Whether a component of the path is a link.
 fn has_link(root: &Path, path: &DeskPath) -> bool {
     let mut at = root.to_owned();
     path.as_str().split('/').any(|part| {
@@ -171,7 +170,7 @@ fn has_link(root: &Path, path: &DeskPath) -> bool {
     })
 }
 
-/// Reads a directory of the folder into the desk. Links, and what is no path or too large, are left out.
+/// Reads a directory of the folder into the desk. Links, invalid paths and files that are too large are skipped.
 fn read(root: &Path, directory: &DeskPath, desk: &mut Desk, depth_left: usize) {
     if has_link(root, directory) {
         return;
@@ -190,7 +189,7 @@ fn read(root: &Path, directory: &DeskPath, desk: &mut Desk, depth_left: usize) {
             && found.len() <= desk.limits().file_bytes_max
             && let Ok(bytes) = std::fs::read(&at)
         {
-            // A desk that is full shows what fits.
+            // If the desk is full, it holds what fits.
             drop(desk.put(&path, bytes));
         }
     }

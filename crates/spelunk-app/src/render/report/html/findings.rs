@@ -1,4 +1,4 @@
-//! The findings of a report in HTML: by severity with the source lines beside them, and by file as a table of links.
+//! The findings of a report in HTML: by severity with their source lines, and by file as a table of links.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use super::{Anchors, capital, severities};
 use crate::render::report::{Excerpt, Excerpts, Material, place, severity_name};
 use crate::units::{count, head};
 
-/// Findings that are shown with their source; a browser has to hold them all.
+/// The maximum number of findings shown with their source; a browser has to load them all.
 const SHOWN_MAX: usize = 2_000;
-/// Other places of a finding that are listed.
+/// The maximum number of other locations listed per finding.
 const PLACES_MAX: usize = 20;
 const LINE_CHARS_MAX: usize = 400;
 
-/// Where each place is shown: with its finding, or among the evidence.
+/// The anchor of each location: at its finding, or among the evidence.
 pub(super) fn anchors(report: &RunReport) -> Anchors {
     let mut anchors = Anchors::new();
     for (idx, merged) in report.findings.iter().take(SHOWN_MAX).enumerate() {
@@ -114,12 +114,12 @@ fn also_at(merged: &MergedFinding) -> String {
     format!("<p class=\"also\">Also at {}{more}</p>\n", listed.join(", "))
 }
 
-/// Source lines with their numbers; those that are meant are marked.
+/// Source lines with line numbers; the relevant lines are highlighted.
 pub(super) fn excerpt(excerpt: &Excerpt) -> String {
     let mut lines = String::new();
     for (number, text) in (excerpt.first..).zip(&excerpt.lines) {
         let is_meant = (excerpt.marked.0..=excerpt.marked.1).contains(&number);
-        // A mark is a block of its own; a line end in it would be a second one.
+        // `<mark>` is displayed as a block, so a newline inside it would add a second line break.
         let (open, close) = if is_meant { ("<mark>", "</mark>") } else { ("", "\n") };
         let cut: String = text.chars().take(LINE_CHARS_MAX).collect();
         let more = if cut.len() < text.len() { "…" } else { "" };
@@ -128,7 +128,7 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> String {
     format!("<pre class=\"source\" tabindex=\"0\">{lines}</pre>\n")
 }
 
-/// Every file with findings: how many of each severity, and where.
+/// Every file with findings: the count per severity, and the locations.
 pub(super) fn by_file(report: &RunReport) -> String {
     let mut files: BTreeMap<&str, Vec<(usize, &Location, &'static str)>> = BTreeMap::new();
     for (idx, merged) in report.findings.iter().take(SHOWN_MAX).enumerate() {

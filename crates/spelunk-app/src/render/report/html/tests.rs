@@ -33,7 +33,7 @@ fn the_list_of_findings_is_shown_once() {
     assert_eq!(without_listing(text), "## Summary\n\nA.\n\n## Coverage\n\n- all\n");
 }
 
-/// Marks of HTML that the renderer itself writes.
+/// HTML tags that the renderer itself writes.
 const OWN: [&str; 30] = [
     "<p>",
     "</p>",

@@ -1,10 +1,10 @@
-//! Text on its way into HTML: escaped, and where a model wrote it, with the little formatting that it may have.
+//! Text in HTML: escaped and, if a model wrote it, with a small subset of formatting.
 
 use super::Anchors;
 use crate::render::markdown::{Block, blocks, spans};
 use crate::units::is_bidi_control;
 
-/// Text as it is: no mark of HTML, no control character, and none that turns the direction of a line.
+/// Plain text: HTML is escaped, control characters and bidirectional controls are removed.
 pub(super) fn escaped(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -15,7 +15,7 @@ pub(super) fn escaped(text: &str) -> String {
             '"' => shown += "&quot;",
             '\'' => shown += "&#39;",
             '\n' | '\t' => shown.push(c),
-            // Such characters make code look like other code.
+            // These characters can make code look like other code.
             c if is_bidi_control(c) => shown.push('\u{fffd}'),
             c if c.is_control() => {}
             c => shown.push(c),
@@ -24,7 +24,7 @@ pub(super) fn escaped(text: &str) -> String {
     shown
 }
 
-/// What a model wrote. Places that are shown further down become links.
+/// Text written by a model. Locations that the page shows become links.
 pub(super) fn prose(text: &str, anchors: &Anchors) -> String {
     let mut html = String::new();
     let mut in_list = false;
@@ -36,7 +36,7 @@ pub(super) fn prose(text: &str, anchors: &Anchors) -> String {
         }
         html += &match block {
             Block::Heading { level, text } => {
-                // The page has one heading of the first level, and it is the question.
+                // The page has one level-one heading: the question.
                 let level = level.clamp(2, 5);
                 format!("<h{level}>{}</h{level}>\n", inline(&text, anchors))
             }
@@ -81,7 +81,7 @@ fn inline(text: &str, anchors: &Anchors) -> String {
     html
 }
 
-/// Text in which `file:line` leads to where that line is shown.
+/// Text in which `file:line` links to the place where that line is shown.
 fn linked(text: &str, anchors: &Anchors) -> String {
     let is_border = |c: char| c.is_whitespace() || "(),;[]".contains(c);
     let mut html = String::new();

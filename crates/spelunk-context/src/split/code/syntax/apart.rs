@@ -1,5 +1,5 @@
-//! Parsing a file in a worker. Code with mistakes in it can make the parser take ten thousand times its size in memory,
-//! between two looks at how far it is.
+//! Parses a file in a worker process. Code with syntax errors can make the parser use ten thousand times its size in
+//! memory between two progress checks.
 
 use spelunk_types::{WorkBounds, WorkError, WorkLine, workers};
 
@@ -8,17 +8,17 @@ use crate::extract::Turn;
 use crate::kind::Language;
 use crate::pack::Strength;
 
-/// The name of the task.
+/// The name of the worker task.
 pub const PARSE_TASK: &str = "parse";
 
-/// What one file may take. Code that people wrote takes a hundredth of both.
+/// Limits for one file. Hand-written code uses a hundredth of both.
 const BOUNDS: WorkBounds = WorkBounds { memory_bytes_max: 768 << 20, cpu_ms_max: 20_000 };
 
-/// Bytes of a place in a message.
+/// The encoded size of a place in a message.
 const PLACE_BYTES: usize = 9;
 
-/// The places of a file; `None` if it takes too much, and then the line rule has to do. A program without workers, as the
-/// tests of this crate are, parses it here.
+/// The places of a file; `None` if it exceeds the limits, and then the line rule is used. A program without workers,
+/// such as the tests of this crate, parses it in this process.
 pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
     let Some(workers) = workers() else {
         let tree = parse_whole(text, &grammar_of_name(language.name())?)?;
@@ -33,7 +33,7 @@ pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
     decode(&reply.ok()?, text)
 }
 
-/// The other side: parses one file and says where it can be cut.
+/// The worker's side: parses one file and sends where it can be cut.
 pub fn serve_parse(mut line: Box<dyn WorkLine>) -> Result<(), WorkError> {
     let (name, text) = (line.receive()?, line.receive()?);
     let (name, text) = (String::from_utf8_lossy(&name), String::from_utf8_lossy(&text));
@@ -53,7 +53,7 @@ fn encode(places: &[Place]) -> Vec<u8> {
     places.iter().flat_map(bytes).collect()
 }
 
-/// A worker may be in the hands of its file: only starts of lines are taken.
+/// A worker may be controlled by a malicious file: only line starts are accepted.
 fn decode(message: &[u8], text: &str) -> Option<Vec<Place>> {
     let mut places = Vec::new();
     for bytes in message.chunks(PLACE_BYTES) {

@@ -1,11 +1,11 @@
-//! What a backslash means, in a pattern and inside a set.
+//! Escape sequences, in a pattern and inside a set.
 
 use super::source::Source;
 use super::{Category, Item, Node, Parser, PatternFault, Place, Scope};
 use crate::text::re::Flags;
 
 impl Parser {
-    /// An escape outside of a set, behind its second character.
+    /// An escape outside a set, after its second character.
     pub(super) fn escape(&mut self, c: char, scope: Scope) -> Result<Node, PatternFault> {
         let ascii = scope.has(Flags::ASCII);
         if let Some(item) = category(c, scope) {
@@ -28,7 +28,7 @@ impl Parser {
         Ok(scope.char(literal))
     }
 
-    /// An escape in a set, behind its second character.
+    /// An escape in a set, after its second character.
     pub(super) fn set_escape(&mut self, c: char, scope: Scope) -> Result<Item, PatternFault> {
         if let Some(item) = category(c, scope) {
             return Ok(item);
@@ -42,7 +42,7 @@ impl Parser {
         Ok(Item::Range(literal, literal))
     }
 
-    /// `\x41`, `\u20ac`, `\U0001f600`, or a character that stands for itself.
+    /// `\x41`, `\u20ac`, `\U0001f600`, or a literal character.
     fn long_escape(&mut self, c: char) -> Result<char, PatternFault> {
         let digits_max = match c {
             'x' => 2,
@@ -65,7 +65,7 @@ impl Parser {
         number.ok_or_else(|| self.source.fault(format!("bad escape \\{c}{digits}"), back))
     }
 
-    /// Three octal digits are a character, anything else is the number of a group.
+    /// Three octal digits are a character, anything else is a group number.
     fn octal_or_group(&mut self, first: char, scope: Scope) -> Result<Node, PatternFault> {
         let mut digits = first.to_string();
         digits.push_str(&self.source.take_while(1, |c| c.is_ascii_digit())?);
@@ -88,7 +88,7 @@ impl Parser {
     }
 }
 
-/// Up to three octal digits, the first of which is read.
+/// Up to three octal digits, the first of which is already read.
 pub(in crate::text::re) fn octal(source: &mut Source, first: char) -> Result<char, PatternFault> {
     let mut digits = first.to_string();
     digits.push_str(&source.take_while(2, |c| ('0'..='7').contains(&c))?);
@@ -117,7 +117,7 @@ fn category(c: char, scope: Scope) -> Option<Item> {
     Some(Item::Category { class, negated: c.is_ascii_uppercase(), ascii: scope.has(Flags::ASCII) })
 }
 
-/// The escapes that are one character everywhere. A backspace is `\b` in sets alone.
+/// The escapes that mean one character everywhere. `\b` is a backspace only in sets.
 pub(in crate::text::re) fn simple(c: char) -> Option<char> {
     Some(match c {
         'a' => '\x07',

@@ -1,10 +1,10 @@
-//! What begins with a parenthesis: groups, flags, look-around, conditions, comments.
+//! Everything that begins with a parenthesis: groups, flags, look-around, conditions, comments.
 
 use super::source::Token;
 use super::{Flags, GROUPS_MAX, Node, Parser, PatternFault, Scope};
 
 impl Parser {
-    /// A group, behind its parenthesis. Nothing comes back for a comment or for flags.
+    /// A group, after its parenthesis. `None` for a comment or for flags.
     pub(super) fn group(
         &mut self,
         scope: &mut Scope,
@@ -49,7 +49,7 @@ impl Parser {
     fn inside(&mut self, scope: Scope, start: usize) -> Result<Node, PatternFault> {
         let node = self.alternation(Scope { depth: scope.depth + 1, ..scope })?;
         self.close(start)?;
-        // A group is one thing to repeat, whatever is in it.
+        // A group is repeated as a unit, whatever it contains.
         Ok(Node::Concat(vec![node]))
     }
 
@@ -81,7 +81,7 @@ impl Parser {
         Ok(Node::Group { idx, node: Box::new(node) })
     }
 
-    /// `(?P<name>…)` and `(?P=name)`, behind the `P`.
+    /// `(?P<name>…)` and `(?P=name)`, after the `P`.
     fn python_extension(&mut self, scope: Scope, start: usize) -> Result<Node, PatternFault> {
         if self.source.take('<')? {
             let name = self.source.take_until('>', "group name")?;
@@ -165,7 +165,7 @@ impl Parser {
         Ok(Node::Look { node: Box::new(node), is_ahead, negated: sign == '!' })
     }
 
-    /// `(?(1)yes|no)`, behind the second parenthesis.
+    /// `(?(1)yes|no)`, after the second parenthesis.
     fn condition(&mut self, scope: Scope, start: usize) -> Result<Node, PatternFault> {
         let name = self.source.take_until(')', "group name")?;
         let back = name.chars().count() + 1;
@@ -192,7 +192,7 @@ impl Parser {
         Ok(Node::Condition { idx, yes: Box::new(yes), no: Box::new(no) })
     }
 
-    /// `i-s:` and the like: flags on, flags off. Nothing comes back where they hold for the whole pattern.
+    /// `i-s:` and the like: flags on, flags off. `None` if they apply to the whole pattern.
     fn inline_flags(&mut self, first: char) -> Result<Option<(Flags, Flags)>, PatternFault> {
         let (mut add, mut del) = (Flags::NONE, Flags::NONE);
         let mut c = first;
@@ -237,7 +237,7 @@ impl Parser {
         Ok(Some((add, del)))
     }
 
-    /// The next letter of a flag, or one of the ends.
+    /// The next flag letter, or one of the terminators.
     fn flag_char(&mut self, missing: &'static str, ends: &[char]) -> Result<char, PatternFault> {
         match self.source.get()? {
             None => Err(self.source.fault(missing, 0)),
@@ -248,7 +248,7 @@ impl Parser {
     }
 }
 
-/// Whether Python takes it for a name.
+/// Whether it is a valid Python identifier.
 pub(in crate::text::re) fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c == '_' || c.is_alphabetic())

@@ -1,10 +1,10 @@
-//! Sets: `[a-z]`. Brackets, `&&`, `--` and `~~` inside of one are ordinary characters in Python.
+//! Sets: `[a-z]`. Inside a set, brackets, `&&`, `--` and `~~` are ordinary characters in Python.
 
 use super::source::Token;
 use super::{Item, Node, Parser, PatternFault, Scope};
 
 impl Parser {
-    /// A set, behind its bracket.
+    /// A set, after its bracket.
     pub(super) fn set(&mut self, scope: Scope) -> Result<Node, PatternFault> {
         let here = self.source.tell() - 1;
         let negated = self.source.take('^')?;

@@ -1,8 +1,8 @@
-//! The characters of a pattern, an escape taken as one, with positions counted in characters as Python does.
+//! The characters of a pattern, with an escape as one token, and positions counted in characters as in Python.
 
 use super::PatternFault;
 
-/// A character, or a backslash with what it escapes.
+/// A character, or a backslash with the character it escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::text::re) enum Token {
     Char(char),
@@ -25,10 +25,10 @@ impl Token {
     }
 }
 
-/// A pattern on its way through the parser.
+/// A pattern being parsed.
 pub(in crate::text::re) struct Source {
     chars: Vec<char>,
-    /// Behind the next token.
+    /// The offset after the next token.
     index: usize,
     next: Option<Token>,
 }
@@ -66,7 +66,7 @@ impl Source {
         Ok(token)
     }
 
-    /// Takes the next token if it is this character.
+    /// Consumes the next token if it is this character.
     pub(in crate::text::re) fn take(&mut self, c: char) -> Result<bool, PatternFault> {
         let is_it = self.next == Some(Token::Char(c));
         if is_it {
@@ -91,7 +91,7 @@ impl Source {
         Ok(taken)
     }
 
-    /// What stands before the terminator, which is taken too.
+    /// The text before the terminator, which is consumed too.
     pub(in crate::text::re) fn take_until(
         &mut self,
         terminator: char,
@@ -116,7 +116,7 @@ impl Source {
         }
     }
 
-    /// Where the next token begins.
+    /// The offset of the next token.
     pub(in crate::text::re) fn tell(&self) -> usize {
         self.index - self.next.map_or(0, Token::chars)
     }
@@ -126,7 +126,7 @@ impl Source {
         self.advance()
     }
 
-    /// A fault so many characters before the next token.
+    /// A fault at `back` characters before the next token.
     pub(in crate::text::re) fn fault(&self, message: impl Into<String>, back: usize) -> PatternFault {
         self.fault_at(message.into(), self.tell().saturating_sub(back))
     }

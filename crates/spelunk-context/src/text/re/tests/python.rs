@@ -1,5 +1,5 @@
-//! Every function of `re` against a table that Python 3.11 wrote: `python.jsonl` has a pattern, a text and all results
-//! in each line, `templates.jsonl` a replacement and what it gives.
+//! Compares every function of `re` with tables produced by Python 3.11: each line of `python.jsonl` has a pattern, a
+//! text and all results, each line of `templates.jsonl` a replacement and its result.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{LazyText, Reader, TextError};
 const TABLE: &str = include_str!("python.jsonl");
 const TEMPLATES: &str = include_str!("templates.jsonl");
 
-/// Windows of so many bytes, and large ones where nothing is sure.
+/// Windows of this many bytes, and large ones where nothing is final.
 fn text_in_windows(text: &str, window_bytes: u64) -> LazyText {
     let reader = Reader::of_bytes("any", text.as_bytes().into()).with_redaction(false);
     let sizes = Sizes {
@@ -35,7 +35,7 @@ fn found(item: Found) -> Value {
     }
 }
 
-/// All that the table says about one pattern and text, as we see it.
+/// Our results for one pattern and text, in the format of the table.
 fn row(pattern: &str, flags: u64, text: &LazyText) -> Result<Value, TextError> {
     let compiled = PyPattern::compile(pattern, Flags::from_python(flags))?;
     let start = MatchCursor::default();
@@ -61,7 +61,7 @@ fn row(pattern: &str, flags: u64, text: &LazyText) -> Result<Value, TextError> {
     }))
 }
 
-/// Whatever is not as Python has it, a line each.
+/// The differences from Python, one per line.
 fn differences(window_bytes: u64) -> String {
     let mut differences = String::new();
     for line in TABLE.lines() {

@@ -1,4 +1,4 @@
-//! What is found does not depend on how the text is cut into windows: a few bytes at a time gives what one window gives.
+//! Matches do not depend on how the text is divided into windows: a few bytes at a time give the same as one window.
 
 use proptest::prelude::*;
 
@@ -156,7 +156,7 @@ fn a_match_longer_than_the_largest_window_is_refused() {
         search("x.*(?=b)"),
         Err("a match of the pattern in `long` may be longer than 1024 bytes".to_owned())
     );
-    // How far a match may go is not how far it goes.
+    // The possible length of a match is not its actual length.
     assert_eq!(search("a.*c"), Ok(false));
     assert_eq!(search("x{0,99}(?=b)"), Ok(true));
     assert_eq!(search("x{5}b"), Ok(true));
@@ -168,7 +168,7 @@ fn a_pattern_that_steps_back_without_end_is_given_up() {
     let pattern = PyPattern::compile(r"(a|a)*(?=b)\1", Flags::NONE).unwrap();
     let error = text.re_search(&pattern).unwrap_err().to_string();
     assert_eq!(error, "the pattern took more than 5000000 steps at one place of `trap`");
-    // The same without looking ahead is linear.
+    // The same without look-ahead is linear.
     let pattern = PyPattern::compile(r"(a|a)*b", Flags::NONE).unwrap();
     assert_eq!(text.re_search(&pattern).unwrap(), None);
 }

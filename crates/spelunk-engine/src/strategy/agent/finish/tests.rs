@@ -1,4 +1,4 @@
-//! Which answers Finish lets through, and what it says to the others.
+//! Which answers Finish accepts, and how it rejects the others.
 
 use spelunk_desk::{Desk, DeskLimits};
 use spelunk_types::Citation;

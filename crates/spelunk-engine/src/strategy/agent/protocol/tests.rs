@@ -1,4 +1,4 @@
-//! Tool calls in the words of a reply.
+//! Tool calls in the text of a reply.
 
 use super::read_block;
 

@@ -1,5 +1,5 @@
-//! What scripts do with files, on the desk. The interpreter hands every `open`, `Path` and `os` call over as
-//! `_files(what, path, data)`; the rights are those of the model's own tools.
+//! File access of scripts, on the desk. The interpreter passes every `open`, `Path` and `os` call as `_files(what,
+//! path, data)`; permissions are those of the model's own tools.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use spelunk_desk::{Desk, DeskError, DeskPath, Entry};
@@ -21,7 +21,7 @@ pub(super) fn serve(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refus
     let path = match (parsed, what.as_str()) {
         (Ok(path), _) => path,
         (Err(_), "exists" | "is_file" | "is_dir") => return Ok(Value::Bool(false)),
-        (Err(error), _) => return Err(refusal(&error, &given)),
+        (Err(error), _) => return Err(refusal(&error.into(), &given)),
     };
     let wrong = |error: DeskError| refusal(&error, &given);
     let entry = desk.entry(&path);
@@ -57,7 +57,7 @@ fn count(n: u64) -> Value {
     Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
-/// The bytes to write, and what Python counts of them.
+/// The bytes to write, and the count that Python returns.
 fn bytes(data: Option<Value>) -> Result<(Vec<u8>, u64), Refusal> {
     match data {
         Some(Value::Str(text)) => {
@@ -73,7 +73,7 @@ fn bytes(data: Option<Value>) -> Result<(Vec<u8>, u64), Refusal> {
     }
 }
 
-/// What Python raises for it.
+/// The Python exception for an error.
 fn refusal(error: &DeskError, path: &str) -> Refusal {
     let (kind, what) = match error {
         DeskError::NotFound { .. } => ("FileNotFoundError", "[Errno 2] No such file or directory"),

@@ -1,4 +1,4 @@
-//! Serving the host calls of a script: sub-models, chunks, evidence, budgets and files.
+//! Serves the host calls of a script: sub-models, chunks, evidence, budgets and files.
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
 use serde_json::json;
@@ -13,13 +13,13 @@ use crate::strategy::agent::Bench;
 use crate::strategy::repl::{Begun, Session};
 use crate::{Frame, FrameError};
 
-/// A file that is cut for a script is held by it, too.
+/// The largest file to chunk for a script, which also holds it in memory.
 const CUT_BYTES_MAX: usize = 16_000_000;
 const SHOWN_CHARS_MAX: usize = 80;
 
 type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
 
-/// What the modules of `tools` are made of. `_files` takes everything that scripts do with files.
+/// Host functions behind the modules of `tools`. `_files` handles all file access of scripts.
 pub(in crate::strategy) fn functions() -> Vec<HostFunction> {
     let names = [
         "_agent_call",
@@ -36,7 +36,7 @@ pub(in crate::strategy) fn functions() -> Vec<HostFunction> {
     names.map(function).to_vec()
 }
 
-/// Begins a call of a script, if it is one of ours. Its place in the tree is taken now.
+/// Begins a script's host call, if it is one of ours. Its call id is taken now.
 pub(in crate::strategy) fn begin(session: &mut Session<'_>, call: &mut HostCall) -> Option<Begun> {
     let mut bench = session.bench.take()?;
     let begun = match call.name.as_str() {
@@ -55,7 +55,7 @@ pub(in crate::strategy) fn begin(session: &mut Session<'_>, call: &mut HostCall)
     };
     session.bench = Some(bench);
     let reply = begun.unwrap_or_else(|refusal| at_once(Err(refusal)));
-    // What a script does to files is not done again when its session is rebuilt.
+    // File changes of a script are not repeated when its session is rebuilt.
     Some(Begun { reply, is_effect: true })
 }
 
@@ -113,8 +113,8 @@ fn question(frame: &Frame, prompt: String, system: &str, tokens: Option<u64>) ->
     Ok(Question { prompt: Prompt::single(system, prompt, tokens), shown })
 }
 
-/// Asks a sub-model. What the cache answers is not counted, so a script that is run again after its budget is spent gets
-/// the same replies.
+/// Calls a sub-model. Replies from the cache are not counted, so a script that is run again with its budget exhausted
+/// gets the same replies.
 fn ask(
     frame: &Frame,
     bench: &mut Bench,
@@ -210,7 +210,7 @@ fn headings(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
     Ok(value_of_json(index.get_mut("entries").map(serde_json::Value::take).unwrap_or_default()))
 }
 
-/// Cuts a file as the Chunk tool does and reads what that wrote.
+/// Chunks a file as the Chunk tool does and reads the result.
 fn cut(
     desk: &mut Desk,
     path: &str,

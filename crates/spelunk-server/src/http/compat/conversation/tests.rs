@@ -1,4 +1,4 @@
-//! Which part of a conversation is asked, and which is read.
+//! Which part of a conversation becomes the question, and which becomes documents.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -62,7 +62,7 @@ fn the_last_message_of_the_user_is_the_question_and_long_texts_are_documents() {
         a text of more than twenty characters
     "#]],
     );
-    // The answer that a client begins for the model is no question.
+    // A prefilled assistant message is not a question.
     check(
         &[said(User, &["Why?"]), said(Assistant, &["Because"])],
         &expect![[r#"

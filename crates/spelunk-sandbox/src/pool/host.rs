@@ -4,10 +4,9 @@
 use std::collections::HashSet;
 use std::sync::Weak;
 
-use super::CLOCK_FACTOR;
-use super::process::{Deadline, Process};
-use crate::pool::Pool;
+use super::Pool;
 use crate::wire::{Request, Response};
+use crate::worker::{CLOCK_FACTOR, Deadline, Process};
 use crate::{
     CellEnd, Handle, HostCall, HostReply, Interpreter, InterpreterError, Output, Raised, SandboxLimits,
 };

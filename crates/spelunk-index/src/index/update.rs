@@ -13,11 +13,11 @@ use spelunk_context::{Detected, DocEntry, SourceError, View};
 
 use crate::catalogue::{Catalogue, DocumentRecord, Vectors, language_name};
 use crate::cut::CUT_VERSION;
+use crate::index::prepare::{Prepared, Preparer, Vector};
 use crate::index::{
     Index, IndexProgress, Rebuilt, State, UpdateOptions, UpdateReport, VECTORS_DIRECTORY, hold_commit,
     unusable, wipe, words_error, write_catalogue,
 };
-use crate::prepare::{Prepared, Preparer, Vector};
 use crate::vector_cache::VectorCache;
 use crate::vector_store::{Appender, Rows};
 use crate::words_index::{NewPassage, WORDS_DIRECTORY, WordsIndex, WordsWriter};

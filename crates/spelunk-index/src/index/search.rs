@@ -13,14 +13,14 @@ use crate::catalogue::DocumentRecord;
 use crate::fuse::{Ranking, fuse};
 use crate::fusion_weights::leaning;
 use crate::highlight::Mark;
+use crate::index::notice::Notice;
+use crate::index::results::{Described, ResultBuilder};
+use crate::index::update::version_of;
 use crate::index::{Index, Snapshot, embed_checked, embedder_for, words_error};
 use crate::lookup::words_query;
-use crate::notice::Notice;
 use crate::query::{Mode, Parsed, Query};
 use crate::rerank::{Reranked, refine};
-use crate::results::{Described, ResultBuilder};
 use crate::texts::Texts;
-use crate::update::version_of;
 use crate::vector_store::Quantised;
 use crate::words_index::{Bits, StoredPassage, passages};
 
