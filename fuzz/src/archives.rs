@@ -1,4 +1,5 @@
-//! Archives: names never climb out, nothing becomes far more than it was, and the same archive gives the same documents.
+//! Archives: names never escape the directory, nothing expands excessively, and the same archive gives the same
+//! documents.
 
 use std::collections::BTreeSet;
 use std::io::{Cursor, Write as _};
@@ -14,18 +15,18 @@ use zip::write::SimpleFileOptions;
 
 use crate::choice::{body_of, number_of};
 
-/// An entry that unpacks to less is no bomb.
+/// An entry that unpacks to less is not a bomb.
 const UNPACKED_BYTES_MIN: u64 = 1 << 20;
-/// Unpacked bytes per packed byte.
+/// The maximum unpacked bytes per packed byte.
 const RATIO_MAX: u64 = 200;
-/// What is unpacked at a time.
+/// How much is unpacked at a time.
 const PIECE_BYTES: u64 = 64 << 10;
 
 static DIR: LazyLock<TempDir> =
     LazyLock::new(|| tempfile::tempdir().expect("there is a place for temporary files"));
 
-/// Unpacks the bytes as they are under every name, and packs of files that they name: a line is an entry's name, `|`, and
-/// its text.
+/// Unpacks the bytes as they are under every name, and archives of files that they describe: a line is an entry's name,
+/// `|`, and its text.
 pub fn archive(data: &[u8]) {
     let body = body_of(data);
     match number_of(data) % 8 {
@@ -61,7 +62,7 @@ fn tarred(body: &[u8]) -> Vec<u8> {
     let mut tar = tar::Builder::new(Vec::new());
     for (name, text) in entries(body) {
         let mut header = tar::Header::new_ustar();
-        // Written past the library's own check, which refuses what we want to see refused.
+        // Bypasses the library's own check, which refuses what we want to see refused.
         let name: Vec<u8> = name.into_bytes().into_iter().take(100).collect();
         header.as_mut_bytes()[..name.len()].copy_from_slice(&name);
         header.set_size(text.len() as u64);

@@ -1,13 +1,13 @@
-//! What a target is to do, taken from the first bytes of its input, and the text from the rest: a fuzzer that only knows
-//! bytes then reaches every type, mode and limit.
+//! The first bytes of an input choose what a target does, and the rest is the text: a fuzzer that only knows bytes then
+//! reaches every type, mode and limit.
 
 use spelunk_context::{ContentType, Detected, Language, Mode, Via};
 use spelunk_types::Limits;
 
-/// Bytes at the beginning that choose.
+/// The number of bytes that choose.
 const CHOICE_BYTES: usize = 8;
 
-/// Languages whose grammars differ; the line rule knows no language.
+/// Languages whose grammars differ; the line rule is language-independent.
 const LANGUAGES: [Option<Language>; 8] = [
     None,
     Some(Language::Rust),
@@ -43,7 +43,7 @@ impl Choice {
     }
 }
 
-/// What the first bytes choose, as a number.
+/// The choice as a number.
 pub(crate) fn number_of(data: &[u8]) -> u64 {
     data.iter().take(CHOICE_BYTES).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
@@ -53,12 +53,12 @@ pub(crate) fn body_of(data: &[u8]) -> &[u8] {
     data.get(CHOICE_BYTES..).unwrap_or_default()
 }
 
-/// The bytes in pieces as a network delivers them: of any length, as the number says.
+/// The bytes in pieces, as a network delivers them: of any length, determined by the number.
 pub(crate) fn pieces(mut number: u64, mut bytes: &[u8]) -> Vec<&[u8]> {
     let mut pieces = Vec::new();
     while !bytes.is_empty() {
         number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // Mostly short ones, so that marks of two or three bytes are cut.
+        // Mostly short ones, so that marks of two or three bytes are split.
         let n_max = 1 << (number >> 61);
         let len = usize::try_from((number >> 32) % n_max).map_or(1, |len| len + 1).min(bytes.len());
         let (piece, rest) = bytes.split_at(len);
@@ -68,7 +68,7 @@ pub(crate) fn pieces(mut number: u64, mut bytes: &[u8]) -> Vec<&[u8]> {
     pieces
 }
 
-/// The rest of the input, with what is not UTF-8 replaced.
+/// The rest of the input, with invalid UTF-8 replaced.
 pub(crate) fn text_of(data: &[u8]) -> String {
     String::from_utf8_lossy(body_of(data)).into_owned()
 }

@@ -1,5 +1,5 @@
-//! Inputs that are kept: `corpus/TARGET/` holds what a target should read, well formed for the most part, and under
-//! `found-*` what broke it once.
+//! Stored inputs: `corpus/TARGET/` contains mostly well-formed inputs for a target, and under `found-*` those that once
+//! broke it.
 #![expect(clippy::disallowed_methods, reason = "the files lie beside this source")]
 
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 /// One file of a corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it holds: the whole input if it was found, and otherwise what comes after the eight bytes that choose.
+    /// Its content: the whole input if it was found, otherwise what comes after the eight bytes that choose.
     pub bytes: Vec<u8>,
 }
 
 impl Kept {
-    /// Whether it broke the target once.
+    /// Whether it once broke the target.
     pub fn was_found(&self) -> bool {
         self.path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("found-"))
     }
@@ -25,7 +25,7 @@ impl Kept {
     }
 }
 
-/// The files of a target, in the order of their names.
+/// The files of a target, sorted by name.
 pub fn corpus(target: &str) -> Vec<Kept> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target);
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! Detectors: every name and every text has a type, the same one each time, and the user's word goes before all else.
+//! Detectors: every name and every text has a type, the same one each time, and the user's settings take precedence.
 
 use spelunk_context::{ContentType, Detected, Detector, Via};
 
@@ -7,7 +7,7 @@ use crate::choice::text_of;
 const NAMES: [&str; 12] =
     ["a", "a.txt", "a.log", "a.md", "a.json", "a.jsonl", "a.csv", "a.yml", "a.xml", "a.py", ".x", "Makefile"];
 
-/// Tells the type of the text under a known name and under one that the text itself is.
+/// Detects the type of the text under a known name and under a name made of the text itself.
 pub fn detectors(data: &[u8]) {
     let text = text_of(data);
     let detector = Detector::default();

@@ -1,4 +1,4 @@
-//! Documents that are not text: whatever they hold, there is some text or a reason why not, and the same each time.
+//! Documents that are not text: whatever they contain, there is some text or a reason why not, and the same each time.
 
 use std::io::{Cursor, Write as _};
 
@@ -9,9 +9,9 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::check_message;
 use crate::choice::body_of;
 
-/// More text from one byte would be a bomb.
+/// More text per byte would be a bomb.
 const BYTES_PER_BYTE_MAX: usize = 200;
-/// Below this much text, nothing is a bomb.
+/// Less text than this is not a bomb.
 const TEXT_BYTES_MIN: usize = 1 << 20;
 
 /// PDF.
@@ -19,7 +19,7 @@ pub fn pdf(data: &[u8]) {
     check(ExtractKind::Pdf, body_of(data));
 }
 
-/// DOCX: the bytes as they are, and as the text of a document whose checksums fit.
+/// DOCX: the bytes as they are, and as the text of a document with valid checksums.
 pub fn docx(data: &[u8]) {
     let body = body_of(data);
     check(ExtractKind::Docx, body);

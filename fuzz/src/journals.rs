@@ -1,12 +1,12 @@
-//! Journals and events: damage is an error and never a panic, a journal that breaks off is the beginning of itself, and
-//! what is read and written again is the same.
+//! Journals and events: damage is an error and never a panic, a truncated journal is a prefix of the original, and
+//! parsing and writing round-trips.
 
 use spelunk_journal::{Record, fuzzing};
 use spelunk_types::{Event, RunId};
 
 use crate::choice::{body_of, number_of};
 
-/// Reads the input as a journal, as it is and with checksums that fit.
+/// Parses the input as a journal, as it is and with valid checksums.
 pub fn journal(data: &[u8]) {
     let (number, body) = (number_of(data), body_of(data));
     check_journal(number, body);
@@ -41,7 +41,7 @@ fn check_journal(number: u64, bytes: &[u8]) {
     damaged[at] ^= 1 << (number >> 61);
     if let Ok(read) = fuzzing::read(&damaged, &run) {
         assert!(records.starts_with(&read), "damage invents nothing");
-        // A line whose newline is damaged is like one that was never finished.
+        // A line with a damaged newline is like one that was never finished.
         assert!(!bytes[at + 1..].contains(&b'\n'), "damage before the last newline is found");
     }
 }
@@ -53,7 +53,7 @@ fn check_record(record: &Record) {
     assert_eq!(again.as_ref(), Ok(record), "what is written is read as the same");
 }
 
-/// Reads the input as one event, in both ways in which events are read.
+/// Parses the input as one event, in both ways in which events are parsed.
 pub fn events(data: &[u8]) {
     let body = body_of(data);
     let whole = serde_json::from_slice::<Event>(body);

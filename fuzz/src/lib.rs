@@ -1,7 +1,7 @@
-//! Hostile input for the code that reads what strangers wrote. A target is a function of bytes that panics where an
-//! invariant does not hold; [`TARGETS`] lists them all. The binary of this crate feeds them mutated samples on stable
-//! Rust, and files of `corpus/`, where inputs that broke something are kept. With `cargo fuzz` on nightly, the whole of a
-//! target file is:
+//! Fuzz targets for the code that parses untrusted input. A target is a function of bytes that panics if an invariant
+//! is violated; [`TARGETS`] lists them all. The binary of this crate feeds them mutated samples on stable Rust, and
+//! files of `corpus/`, which keeps inputs that broke something. With `cargo fuzz` on nightly, the whole of a target
+//! file is:
 //!
 //! ```text
 //! #![no_main]
@@ -35,7 +35,7 @@ pub use settings::settings;
 pub use splitters::splitters;
 pub use streams::{frames, sse};
 
-/// A function that panics where an invariant does not hold.
+/// A function that panics if an invariant is violated.
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
@@ -59,7 +59,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("frames", frames),
 ];
 
-/// A refusal is short and can be printed: it repeats what a stranger wrote, and may reach a terminal.
+/// A refusal is short and printable: it quotes untrusted input, and may reach a terminal.
 fn check_message(message: &str) {
     assert!(!message.is_empty() && message.chars().count() <= 2000, "{} characters", message.chars().count());
     assert!(!message.chars().any(char::is_control), "{message:?} cannot be printed");

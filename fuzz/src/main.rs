@@ -1,6 +1,6 @@
 //! The driver: `cargo run -p spelunk-fuzz -- splitters 100000 7` feeds a target that many inputs from that seed, and
-//! `-- all 60s 7` feeds all of them for that long together. The first input that breaks an invariant is printed, in a form
-//! that a test can hold, kept in a file, and ends the run.
+//! `-- all 60s 7` feeds all targets for that long in total. The first input that violates an invariant is printed in a
+//! form suitable for a test, saved to a file, and ends the run.
 
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 
 use spelunk_fuzz::{Mutator, TARGETS, Target, corpus};
 
-/// An input that takes longer than this is one that does not end.
+/// An input that takes longer than this counts as a hang.
 const INPUT_TIME_MAX: Duration = Duration::from_secs(5);
-/// A process that had more memory than this had an input that is a bomb: 6 kB in, and a hundred thousand times as much.
+/// More memory than this means that an input is a bomb: 6 kB in, and a hundred thousand times as much.
 const MEMORY_KB_MAX: u64 = 800_000;
 
 /// How long a target is fed.
 #[derive(Clone, Copy)]
 enum Span {
     Inputs(u64),
-    /// All targets together.
+    /// For all targets together.
     Time(Duration),
 }
 
@@ -69,7 +69,7 @@ fn usage() -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Feeds a target, and says how many inputs it was.
+/// Feeds a target, and returns how many inputs it got.
 fn drive(name: &str, target: Target, span: Span, seed: u64) -> Result<u64, String> {
     let mut mutator = Mutator::new(seed).with(&corpus(name));
     let mut last = Last::create(name).map_err(|error| format!("no input can be kept: {error}"))?;
@@ -82,7 +82,7 @@ fn drive(name: &str, target: Target, span: Span, seed: u64) -> Result<u64, Strin
         let input = mutator.input();
         last.keep(&input).map_err(|error| format!("no input can be kept: {error}"))?;
         let begun = Instant::now();
-        // What a target says when it panics is printed as it does.
+        // The panic message of a target is printed as it happens.
         let is_kept = catch_unwind(AssertUnwindSafe(|| target(&input))).is_ok();
         let what = match (is_kept, begun.elapsed(), memory_kb()) {
             (false, ..) => Some("breaks an invariant"),
@@ -101,7 +101,7 @@ fn drive(name: &str, target: Target, span: Span, seed: u64) -> Result<u64, Strin
     Ok(n_inputs)
 }
 
-/// The input that a target has now: a stack that overflows ends the process, and leaves it behind.
+/// The current input of a target, saved to a file: a stack overflow ends the process, and leaves it behind.
 struct Last {
     file: File,
     path: PathBuf,
@@ -126,7 +126,7 @@ impl Last {
     }
 }
 
-/// The most memory that this process had at once; 0 where the system does not say.
+/// The peak memory of this process; 0 if the system does not report it.
 #[expect(clippy::disallowed_methods, reason = "the system says it in a file")]
 fn memory_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,11 +1,12 @@
-//! Inputs: samples of every format, changed in the ways in which text and bytes go wrong. The same seed gives the same inputs.
+//! Inputs: samples of every format, mutated in the ways in which text and bytes go wrong. The same seed gives the same
+//! inputs.
 
 use crate::Kept;
 
 /// The longest input.
 const INPUT_BYTES_MAX: usize = 6000;
 
-/// Well-formed text to begin with.
+/// Well-formed texts to start with.
 const SAMPLES: [&str; 12] = [
     "",
     "fn a() {\n    b();\n}\n\n/// Doc.\npub struct C {\n    d: u32,\n}\n\nimpl C {\n    fn e(&self) {}\n}\n",
@@ -24,7 +25,7 @@ const SAMPLES: [&str; 12] = [
 /// Numbers at which sums overflow and signs change.
 const NUMBERS: [u64; 8] = [0, 1, 0x7f, 0xffff, 0x7fff_ffff, 0xffff_ffff, 0x7fff_ffff_ffff_ffff, u64::MAX];
 
-/// What text is made of where it matters.
+/// Tokens that are significant in the formats.
 const WORDS: [&str; 36] = [
     "\n",
     "\n\n",
@@ -64,7 +65,7 @@ const WORDS: [&str; 36] = [
     "1e999",
 ];
 
-/// Makes inputs from a seed.
+/// Generates inputs from a seed.
 #[derive(Debug)]
 pub struct Mutator {
     state: u64,
@@ -72,12 +73,12 @@ pub struct Mutator {
 }
 
 impl Mutator {
-    /// Begins with a seed.
+    /// Starts with a seed.
     pub fn new(seed: u64) -> Self {
         Self { state: seed, bodies: Vec::new() }
     }
 
-    /// The same with files of a corpus beside the samples.
+    /// Adds the files of a corpus to the samples.
     #[must_use]
     pub fn with(mut self, corpus: &[Kept]) -> Self {
         self.bodies = corpus.iter().map(|kept| kept.body().to_vec()).collect();
@@ -130,7 +131,7 @@ impl Mutator {
                     *byte = other;
                 }
             }
-            // A length that lies.
+            // A wrong length.
             8 => {
                 let number = NUMBERS[self.below(NUMBERS.len())];
                 let bytes = if self.below(2) == 0 { number.to_le_bytes() } else { number.to_be_bytes() };
@@ -139,7 +140,7 @@ impl Mutator {
                     *byte = *lie;
                 }
             }
-            // A part in another place.
+            // Moves a part elsewhere.
             9 => {
                 let part: Vec<u8> = text.drain(at..end).collect();
                 let to = self.below(text.len() + 1);
@@ -152,7 +153,7 @@ impl Mutator {
         }
     }
 
-    /// Mostly from the corpus, where there is one.
+    /// Mostly from the corpus, if there is one.
     fn sample(&mut self) -> Vec<u8> {
         if self.bodies.is_empty() || self.below(8) == 0 {
             return SAMPLES[self.below(SAMPLES.len())].as_bytes().to_vec();
@@ -165,7 +166,7 @@ impl Mutator {
         usize::try_from(self.next() % n.max(1) as u64).unwrap_or(0)
     }
 
-    /// The generator called `SplitMix64`.
+    /// The `SplitMix64` generator.
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

@@ -1,5 +1,5 @@
-//! Plans and landmarks of a document that was really taken in: what a plan says of it agrees with itself, its sketch is
-//! short, and its landmarks lie inside it.
+//! Plans and landmarks of a document that was actually ingested: a plan is consistent, its sketch is short, and its
+//! landmarks lie inside the document.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub fn plans(data: &[u8]) {
     }
 }
 
-/// Looks for landmarks in one document.
+/// Finds landmarks in one document.
 pub fn structures(data: &[u8]) {
     let Choice { detected, text, .. } = Choice::of(data);
     let Some(view) = view(&text) else { return };
@@ -57,7 +57,7 @@ pub fn structures(data: &[u8]) {
     }
 }
 
-/// None for what is no document: nothing but blanks, or a NUL in it.
+/// `None` for what is not a document: only whitespace, or containing a NUL.
 fn view(text: &str) -> Option<View> {
     let source = SourceInput::Text { name: "a".to_owned(), bytes: text.as_bytes().to_vec() };
     let options = ScanOptions { allow_secrets: true, ..ScanOptions::default() };

@@ -1,4 +1,4 @@
-//! What arrives over HTTP and MCP before anything is believed: heads, forms, messages.
+//! Untrusted input over HTTP and MCP: request heads, forms, messages.
 
 use std::io::Read as _;
 use std::sync::LazyLock;
@@ -11,13 +11,12 @@ use tempfile::TempDir;
 use crate::check_message;
 use crate::choice::{body_of, number_of, pieces, text_of};
 
-/// The longest line of the protocol here: short, so that inputs are longer.
+/// The longest protocol line here: short, so that inputs exceed it.
 const LINE_BYTES_MAX: usize = 300;
-/// What separates the parts of a form in the corpus.
+/// Separates the parts of a form in the corpus.
 const BOUNDARY: &str = "B";
 
-/// The head of a request: the name of the host is one, parameters are few and short, and the path of a file leads nowhere
-/// but down.
+/// The head of a request: the host is a valid name, parameters are few and short, and a file path only leads down.
 pub fn head(data: &[u8]) {
     let text = text_of(data);
     for line in text.lines() {
@@ -38,7 +37,7 @@ pub fn head(data: &[u8]) {
     }
 }
 
-/// A folder of a run, and beside it what no path of a client may reach.
+/// The folder of a run, and next to it what no client path may reach.
 struct Place {
     files: DerivedFiles,
     _dir: TempDir,
@@ -68,7 +67,7 @@ fn check_path(path: &str) {
     assert!(is_read && bytes == INSIDE, "`{path}` leads out");
 }
 
-/// A form: any cutting of the body gives the same parts, and names lead nowhere.
+/// A form: any split of the body gives the same parts, and names cannot escape.
 pub fn form(data: &[u8]) {
     let (number, body) = (number_of(data), body_of(data));
     let whole = fuzzing::form(BOUNDARY, &[body]);
@@ -89,7 +88,7 @@ pub fn form(data: &[u8]) {
     }
 }
 
-/// Lines of the protocol, the messages in them, and arguments of a tool.
+/// Protocol lines, the messages in them, and the arguments of a tool.
 pub fn message(data: &[u8]) {
     let (number, body) = (number_of(data), body_of(data));
     let lines = fuzzing::mcp_lines(body, body.len().max(1), LINE_BYTES_MAX);

@@ -1,12 +1,12 @@
-//! Settings files: one that is read says the same when it is written and read again, a project may say nothing that its
-//! user may not, and a refusal can be printed.
+//! Settings files: parsing and writing round-trips, a project may set nothing that its user may not, and a refusal is
+//! printable.
 
 use spelunk_server::fuzzing;
 
 use crate::check_message;
 use crate::choice::text_of;
 
-/// Reads the text as the user's file and as a project's.
+/// Parses the text as the user's file and as a project's.
 pub fn settings(data: &[u8]) {
     let text = text_of(data);
     let of_user = check(&text, false);

@@ -1,5 +1,5 @@
-//! Splitters and the partitioner: whatever the text is, its chunks cover it in order without a gap, begin and end
-//! between characters, stay under the ceiling, and say the right lines; JSON that was JSON stays JSON.
+//! Splitters and the partitioner: for any text, the chunks cover it in order without a gap, lie on character
+//! boundaries, stay under the size limit, and have the right line numbers; JSON stays JSON.
 
 use spelunk_context::{
     Chunk, ContentType, Cutting, DocText, Partitioner, Span, Units, pack, render, splitter,
@@ -7,10 +7,10 @@ use spelunk_context::{
 
 use crate::choice::Choice;
 
-/// The least ceiling that is kept: below it, a chunk of JSON has no room for its brackets.
+/// The lowest limit that is honoured: below it, a chunk of JSON has no room for its brackets.
 const TOKENS_CEILING_MIN: u64 = 16;
 
-/// Cuts the text as the first bytes say.
+/// Splits the text as the first bytes choose.
 pub fn splitters(data: &[u8]) {
     let Choice { detected, mode, limits, text } = Choice::of(data);
     let boundaries = splitter(&detected).boundaries(&text);

@@ -1,11 +1,11 @@
-//! Streams of providers: any cutting of the bytes gives the same events and the same end.
+//! Provider streams: any split of the bytes gives the same events and the same end.
 
 use serde_json::Value;
 use spelunk_model::fuzzing::{frame_events, sse_events};
 
 use crate::choice::{body_of, number_of, pieces};
 
-/// Limits, the first so low that inputs are longer.
+/// Limits, the first so low that inputs exceed it.
 const BYTES_MAX: [usize; 2] = [200, 1 << 20];
 
 /// Server-sent events.
@@ -20,8 +20,8 @@ pub fn sse(data: &[u8]) {
     }
 }
 
-/// The event stream of AWS: the bytes as they are, and as frames whose checksums fit. A line is a frame: a name, `|`, and
-/// the payload, or the bytes of the headers in the place of the name.
+/// The event stream of AWS: the bytes as they are, and as frames with valid checksums. A line is a frame: a name, `|`,
+/// and the payload, or the bytes of the headers instead of the name.
 pub fn frames(data: &[u8]) {
     let (number, body) = (number_of(data), body_of(data));
     check(number, body);
@@ -50,7 +50,7 @@ fn check(number: u64, bytes: &[u8]) {
     }
 }
 
-/// A name of letters and a payload of JSON are an event of that name with that payload.
+/// A name of letters and a JSON payload give an event with that name and payload.
 fn check_named(name: &[u8], payload: &[u8], frame: &[u8]) {
     let Ok(expected) = serde_json::from_slice::<Value>(payload) else { return };
     let (events, fault) = frame_events(&[frame], 1 << 20);

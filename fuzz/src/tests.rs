@@ -1,6 +1,6 @@
 use super::*;
 
-/// A few hundred inputs each, so that every change is fuzzed a little. `cargo run -p spelunk-fuzz` goes on from there.
+/// A few hundred inputs each, so that every change is fuzzed a little. `cargo run -p spelunk-fuzz` does more.
 fn drive(name: &str, target: Target, n_inputs: usize) {
     let mut mutator = Mutator::new(1).with(&corpus(name));
     for _ in 0..n_inputs {

@@ -1,4 +1,4 @@
-//! Chores of the workspace. `cargo xtask tidy` checks what no compiler checks; `cargo xtask sizes` prints how large the
+//! Workspace tasks. `cargo xtask tidy` checks what the compiler does not; `cargo xtask sizes` prints how large the
 //! source is and how long packages take to build.
 
 mod sizes;

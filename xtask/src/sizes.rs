@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::tidy::{RepoFile, say, source_lines};
 
-/// Packages that are shown; the rest is one line.
+/// How many packages are shown; the rest are summed up in one line.
 const SHOWN: usize = 25;
 
 /// Prints both tables.

@@ -1,5 +1,5 @@
-//! `cargo xtask tidy`: rules of the house that no compiler knows. Each check is a pure function over paths and texts in a
-//! file of its own; this file reads the repository, runs them all and prints what they say.
+//! `cargo xtask tidy`: project rules that the compiler does not check. Each check is a pure function over paths and
+//! texts in its own file; this file reads the repository, runs all checks and prints the results.
 
 mod benchmark;
 mod code;
@@ -23,12 +23,12 @@ use spelunk_types::{ErrorCode, Limits};
 
 pub(crate) use self::shape::source_lines;
 
-/// A file of the repository.
+/// A file in the repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RepoFile {
-    /// From the root of the repository, with forward slashes.
+    /// Relative to the root of the repository, with forward slashes.
     pub(crate) path: String,
-    /// All of it.
+    /// Its content.
     pub(crate) text: String,
 }
 
@@ -42,18 +42,18 @@ impl RepoFile {
 /// Whether a complaint fails the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// Printed only.
+    /// Only printed.
     Warning,
-    /// Fails.
+    /// Fails the check.
     Failure,
 }
 
-/// Something that is not tidy.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Complaint {
     /// The file.
     pub(crate) path: String,
-    /// From 1; 0 is the file as a whole.
+    /// From 1; 0 for the file as a whole.
     pub(crate) line: usize,
     /// Whether it fails the check.
     pub(crate) weight: Weight,
@@ -62,7 +62,7 @@ pub(crate) struct Complaint {
 }
 
 impl Complaint {
-    /// One that fails the check.
+    /// A complaint that fails the check.
     pub(crate) fn at(path: &str, line: usize, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, weight: Weight::Failure, message: message.into() }
     }
@@ -81,7 +81,7 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// Checks the repository and prints what is not tidy.
+/// Checks the repository and prints all complaints.
 pub(crate) fn run() -> ExitCode {
     let (n_files, complaints) = match check_repository() {
         Ok(checked) => checked,
@@ -131,7 +131,7 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
     Ok((files.len(), complaints))
 }
 
-/// Every check that looks at one file.
+/// Runs every check that looks at one file.
 fn check_file(file: &RepoFile) -> Vec<Complaint> {
     let mut complaints = docs::check_paths(file);
     complaints.extend(manifests::check(file));

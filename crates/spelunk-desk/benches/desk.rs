@@ -1,8 +1,7 @@
-//! What the tools cost beside the model: each file tool on a desk with 1,000 files and 1 MB of text, and shell pipelines
-//! over 1 MB. Prints the best and the middle of many calls against the limit, beside what this machine's own bash takes for
-//! the same (processes and all, and how many times that we take), and what Grep over contexts costs beside the scan that
-//! it is made of.
-//! `cargo bench -p spelunk-desk --bench desk --ignore-rust-version`.
+//! The cost of the tools, without the model: each file tool on a desk with 1,000 files and 1 MB of text, and shell
+//! pipelines over 1 MB. Prints the minimum and median of many calls against the limit, next to the time the system's
+//! bash takes for the same (including its processes) and the ratio, and the cost of Grep over contexts compared with
+//! the underlying scan. `cargo bench -p spelunk-desk --bench desk --ignore-rust-version`.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a bench prints, and fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "it lays the same files out for the machine's own tools")]
 
@@ -83,11 +82,11 @@ fn main() {
     contexts();
 }
 
-/// The files of the desk in a directory of this machine, for its own bash.
+/// The desk's files in a directory on this machine, for the system's bash.
 struct Host(PathBuf);
 
 impl Host {
-    /// Nothing where there is no bash.
+    /// `None` if there is no bash.
     fn with(desk: &Desk) -> Option<Self> {
         Command::new("bash").args(["-c", "true"]).status().ok().filter(ExitStatus::success)?;
         let host = Self(std::env::temp_dir().join(format!("spelunk-desk-bench-{}", std::process::id())));
@@ -99,7 +98,7 @@ impl Host {
         Some(host)
     }
 
-    /// The middle of what a script takes there, the start of its processes included.
+    /// The median time of a script there, including process startup.
     fn time(&self, script: &str) -> Duration {
         middle(|| {
             let mut bash = Command::new("bash");
@@ -115,7 +114,7 @@ impl Drop for Host {
     }
 }
 
-/// Grep over 16 MB of contexts, by the tool and by the scan alone.
+/// Grep over 16 MB of contexts, by the tool and by the bare scan.
 fn contexts() {
     let line = "2026-11-15T11:00:00Z INFO GET /v1/items/17 status=200 user=u77 ms=12\n";
     let text = line.repeat(80 * 1024 / line.len());
@@ -173,8 +172,8 @@ fn path(text: &str) -> DeskPath {
     DeskPath::parse(text).unwrap()
 }
 
-/// Every call is made on a desk that was just cloned, as after a turn that was recorded. `peer` is what this machine's own
-/// bash takes for the same.
+/// Every call is made on a freshly cloned desk, as after a recorded turn. `peer` is the time the system's bash takes
+/// for the same.
 fn measure(desk: &Desk, name: &str, arguments: &Value, limit: Duration, peer: Option<Duration>) {
     let mut times: Vec<Duration> = (0..N_CALLS)
         .map(|_| {

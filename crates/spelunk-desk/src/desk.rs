@@ -1,6 +1,6 @@
 //! A desk: a bounded tree of files in memory, with the contexts of a run mounted read-only under `input/contexts`.
-//! Cloning shares everything; a clone that is written to copies only what changes. The engine writes anywhere with
-//! `put`; what a model does goes through the methods that ask for its rights.
+//! Clones share everything; writing to a clone copies only what changes. The engine writes anywhere with `put`; the
+//! model's changes go through methods that check its rights.
 
 mod body;
 mod change;
@@ -15,20 +15,20 @@ use self::body::Body;
 use crate::mounts::Mounted;
 use crate::{DeskError, DeskPath, Entry, Mount, ShellLimits, Zone};
 
-/// How much a desk holds, and how much of it one tool shows.
+/// How much a desk holds, and how much of it one tool call shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeskLimits {
-    /// Files and directories, without what is on the shelf.
+    /// Files and directories, without mounts.
     pub files_max: u64,
     /// All files together.
     pub bytes_max: u64,
-    /// One file.
+    /// The largest file.
     pub file_bytes_max: u64,
-    /// A document of the shelf that is read as a whole: by the shell, and to be cut into chunks.
+    /// The largest mounted document that can be read whole: by the shell, and to be cut into chunks.
     pub document_bytes_max: u64,
-    /// The text of one outcome.
+    /// The longest text of one tool outcome.
     pub output_bytes_max: u64,
-    /// What one script of the shell may use.
+    /// The limits of one shell script.
     pub shell: ShellLimits,
 }
 
@@ -50,14 +50,14 @@ impl Default for DeskLimits {
 pub struct Desk {
     limits: Arc<DeskLimits>,
     files: Arc<BTreeMap<DeskPath, Arc<Body>>>,
-    /// Every directory above a file, and those that are empty; without the fixed ones.
+    /// Every directory that contains a file, and empty ones; without the fixed ones.
     directories: Arc<BTreeSet<DeskPath>>,
     bytes: u64,
     mounted: Option<Arc<Mounted>>,
 }
 
 impl Desk {
-    /// An empty desk: its areas are there, nothing else.
+    /// A desk with its zones and nothing else.
     pub fn new(limits: DeskLimits) -> Self {
         Self {
             limits: Arc::new(limits),
@@ -68,40 +68,40 @@ impl Desk {
         }
     }
 
-    /// Shows the documents of a shelf under `input/contexts`, in place of what was there. Nothing is read.
+    /// Mounts documents under `input/contexts`, replacing any earlier mount. Nothing is read.
     pub fn mount(&mut self, documents: Arc<dyn Mount>) {
         self.mounted = Some(Arc::new(Mounted::new(documents)));
     }
 
-    /// The same desk under other limits. What it holds already stays, even if it is more than they allow.
+    /// The same desk with other limits. Existing files stay, even if they exceed the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: DeskLimits) -> Self {
         self.limits = Arc::new(limits);
         self
     }
 
-    /// What it was made with.
+    /// The limits of this desk.
     pub fn limits(&self) -> &DeskLimits {
         &self.limits
     }
 
-    /// The size of its files, without the shelf.
+    /// The total size of its files, without mounts.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Every file in the order of the paths, without the shelf.
+    /// Every file, ordered by path, without mounts.
     pub fn files(&self) -> impl ExactSizeIterator<Item = (&DeskPath, &[u8])> {
         self.files.iter().map(|(path, body)| (path, body.bytes()))
     }
 
-    /// Every document of the shelf, with its name there.
+    /// Every mounted document, with its name in the mount.
     pub fn documents(&self) -> impl Iterator<Item = (&DeskPath, &str)> {
         self.mounted.iter().flat_map(|mounted| mounted.documents())
     }
 
-    /// A hash over all files and directories, the same for the same desk however it came about. The shelf is not in it:
-    /// a corpus has a digest of its own.
+    /// A hash of all files and directories; it depends only on the content, not on its history. Mounts are not
+    /// included: a corpus has its own digest.
     pub fn digest(&self) -> BlobId {
         let mut hasher = blake3::Hasher::new();
         let mut add = |kind: u8, path: &DeskPath, hash: &[u8]| {
@@ -119,7 +119,7 @@ impl Desk {
         BlobId::from_hash(*hasher.finalize().as_bytes())
     }
 
-    /// The files that are other, new or gone since `before`, in the order of their paths.
+    /// The files changed, added or removed since `before`, ordered by path.
     pub fn changed_since(&self, before: &Self) -> Vec<DeskPath> {
         if Arc::ptr_eq(&self.files, &before.files) {
             return Vec::new();
@@ -140,7 +140,7 @@ impl Desk {
     }
 
     fn require_outside_shelf(&self, path: &DeskPath) -> Result<(), DeskError> {
-        // Files of the engine may lie beside documents, but never in the place of one.
+        // Files of the engine may be next to documents, but never replace one.
         match self.mounted.as_ref().filter(|_| path.is_within(&DeskPath::of(Zone::CONTEXTS))) {
             Some(_) => Err(DeskError::ReadOnly { path: path.clone() }),
             None => Ok(()),

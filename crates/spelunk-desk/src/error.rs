@@ -1,11 +1,11 @@
-//! What a desk or a tool refuses. The model reads these messages, so each names the thing and what to do instead.
+//! Errors of a desk or a tool. The model reads these messages, so each names the object and what to do instead.
 
 use spelunk_context::ReadError;
 use spelunk_types::{ErrorCode, Explain};
 
 use crate::{DeskPath, PathError};
 
-/// What could not be done on a desk.
+/// An operation that a desk refused.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum DeskError {
@@ -69,7 +69,7 @@ pub enum DeskError {
     Shell { why: String },
 }
 
-/// The message of a reader with its hint, which the model cannot ask for.
+/// The message of a read error with its hint, which the model cannot ask for.
 fn read_message(error: &ReadError) -> String {
     if let ReadError::Pattern(error) = error {
         return format!("{error}; correct it, or set `literal` to find it as it is");
@@ -81,7 +81,7 @@ fn read_message(error: &ReadError) -> String {
 }
 
 impl Explain for DeskError {
-    /// The one who wrote the arguments has to act; the messages say how, so there is no hint beside them.
+    /// Whoever wrote the arguments has to act; the message says how, so there is no separate hint.
     fn code(&self) -> ErrorCode {
         match self {
             Self::NotFound { .. } => ErrorCode::SourceNotFound,

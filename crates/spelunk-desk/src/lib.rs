@@ -1,5 +1,5 @@
-//! The desk: the files a model works on, kept in memory and bounded, the tools over them and a shell that has no host.
-//! Synchronous and pure: the same desk and the same arguments give the same outcome. Paths, arguments, scripts and
+//! The desk: the files a model works on, in memory and bounded, the tools that operate on them, and a shell without a
+//! host. Synchronous and pure: the same desk and arguments give the same outcome. Paths, arguments, scripts and
 //! documents are hostile input.
 
 mod desk;

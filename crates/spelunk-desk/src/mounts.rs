@@ -1,5 +1,5 @@
-//! A shelf: documents that are shown on a desk and stay where they are. The engine puts its contexts there; they are
-//! searched and read in place, so a gigabyte costs nothing until somebody looks at it.
+//! Mounts: documents that appear on a desk but stay where they are. The engine mounts its contexts this way. They are
+//! searched and read in place, so a gigabyte costs nothing until someone looks at it.
 
 mod mounted;
 mod view;
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use spelunk_context::{GrepQuery, ReadError};
 
-/// What lies at a path.
+/// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     /// A directory.
@@ -19,9 +19,9 @@ pub enum Entry {
         /// Its size.
         bytes: u64,
     },
-    /// A document on the shelf, which nobody can change.
+    /// A mounted document, which is read-only.
     Document {
-        /// Its size at its origin.
+        /// Its size at its source.
         bytes: u64,
     },
 }
@@ -29,59 +29,59 @@ pub enum Entry {
 pub(crate) use self::mounted::Mounted;
 pub use self::view::ViewMount;
 
-/// A document on a shelf.
+/// A mounted document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MountedDocument {
-    /// A relative path, as its owner calls it. It need not be a path on a desk: that is made from it.
+    /// A relative path, as its owner names it. It need not be a valid desk path: one is derived from it.
     pub name: String,
-    /// Its size at its origin.
+    /// Its size at its source.
     pub bytes: u64,
 }
 
-/// Some lines of a text.
+/// A range of lines of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MountedLines {
-    /// The lines without their ends; none where the text is shorter than was asked.
+    /// The lines without their line endings; empty if the range is past the end.
     pub lines: Vec<String>,
-    /// How many the whole text has.
+    /// The number of lines of the whole text.
     pub n_lines: u64,
 }
 
-/// What a search found in one document.
+/// The matches in one document.
 #[derive(Debug)]
 pub struct MountedMatches {
-    /// Which document.
+    /// The index of the document.
     pub document: usize,
-    /// Its first matches; fewer than `n_matches`, or none, where others have filled the report.
+    /// Its first matches; fewer than `n_matches`, or none, if other documents filled the report.
     pub matches: Vec<spelunk_context::GrepMatch>,
-    /// Lines of it that match.
+    /// How many of its lines match.
     pub n_matches: u64,
 }
 
-/// What a search of a shelf found.
+/// The result of searching a mount.
 #[derive(Debug, Default)]
 pub struct MountReport {
-    /// The documents with matches, in their order.
+    /// The documents with matches, in order.
     pub documents: Vec<MountedMatches>,
     /// Documents that could not be read, and why.
     pub unreadable: Vec<(usize, ReadError)>,
 }
 
-/// Documents that stay where they are. They are named by their position, which does not change. Methods block.
+/// Documents that stay where they are, identified by a fixed index. Methods block.
 pub trait Mount: fmt::Debug + Send + Sync {
-    /// Every document, in the order of their positions.
+    /// Every document, in the order of the index.
     fn documents(&self) -> Vec<MountedDocument>;
 
-    /// Lines counted from 1. A range beyond the end gives no lines, and says how many there are.
+    /// Lines numbered from 1. A range past the end returns no lines, but still the line count.
     fn read_lines(&self, document: usize, first: u64, n_max: u64) -> Result<MountedLines, ReadError>;
 
-    /// The text between two offsets, cut inwards to whole characters and to the end.
+    /// The text between two offsets, narrowed to whole characters and to the end of the text.
     fn read_bytes(&self, document: usize, range: Range<u64>) -> Result<String, ReadError>;
 
-    /// The whole text, where it is no larger than `bytes_max`.
+    /// The whole text, if it is no larger than `bytes_max`.
     fn read_all(&self, document: usize, bytes_max: u64) -> Result<String, ReadError>;
 
-    /// Searches these documents. `matches_max` of the query counts over all of them.
+    /// Searches these documents. The query's `matches_max` applies to all of them together.
     fn grep(&self, query: &GrepQuery, documents: &[usize]) -> Result<MountReport, ReadError>;
 }
 

@@ -1,12 +1,12 @@
-//! What a tool gives back.
+//! The outcome of a tool call.
 
 use crate::DeskPath;
 
-/// What came of a tool.
+/// The result of a tool call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What the model is shown, bounded.
+    /// The text shown to the model, bounded.
     pub text: String,
-    /// The files that are other, new or gone, in the order of their paths.
+    /// The files changed, added or removed, ordered by path.
     pub changed: Vec<DeskPath>,
 }

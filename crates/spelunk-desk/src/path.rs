@@ -1,5 +1,5 @@
-//! Paths on a desk: relative, normalised, with `/` between their parts. A path that exists as a value cannot leave the
-//! desk. Names that others chose (attachments, documents) are made into such paths here, too.
+//! Paths on a desk: relative, normalised, separated by `/`. A `DeskPath` cannot leave the desk. Names chosen by others
+//! (attachments, documents) are converted to such paths here, too.
 
 mod name;
 
@@ -10,17 +10,17 @@ use std::sync::Arc;
 pub use self::name::sanitised_name;
 pub(crate) use self::name::{Taken, document_path, is_unprintable};
 
-/// A text that is no path on the desk.
+/// A text that is not a valid desk path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is no path on the desk: {why}")]
 pub struct PathError {
-    /// The text, shortened.
+    /// The input, shortened.
     pub given: String,
     /// What is wrong with it.
     pub why: PathFault,
 }
 
-/// Why a text is no path on the desk.
+/// Why a text is not a valid desk path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum PathFault {
@@ -40,16 +40,16 @@ pub enum PathFault {
     TooDeep { parts: usize, parts_max: usize },
 }
 
-/// A place on the desk. The top of the desk is the empty path. Cheap to clone.
+/// A path on the desk. The top of the desk is the empty path. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeskPath(Arc<str>);
 
 impl DeskPath {
     /// The longest path.
     pub const BYTES_MAX: usize = 1000;
-    /// The longest name of a file or directory: what file systems take, less room for a suffix.
+    /// The longest name of a file or directory: the file system limit, less room for a suffix.
     pub const PART_BYTES_MAX: usize = 200;
-    /// The most parts of a path.
+    /// The maximum number of components.
     pub const PARTS_MAX: usize = 24;
 
     /// The top of the desk.
@@ -57,17 +57,17 @@ impl DeskPath {
         Self(Arc::from(""))
     }
 
-    /// Reads a path that somebody wrote. `/` is the top of the desk, and `/tmp` is `scratch/tmp`.
+    /// Parses a path that someone wrote. `/` is the top of the desk, and `/tmp` is `scratch/tmp`.
     pub fn parse(given: &str) -> Result<Self, PathError> {
         normalised(given).map_err(|why| PathError { given: shown(given), why })
     }
 
-    /// A path of ours.
+    /// A path that we wrote.
     pub(crate) fn of(path: &'static str) -> Self {
         Self(Arc::from(path))
     }
 
-    /// The path with `/` between its parts; empty for the top.
+    /// The path, separated by `/`; empty for the top.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -77,7 +77,7 @@ impl DeskPath {
         self.0.is_empty()
     }
 
-    /// The directory it lies in; none for the top.
+    /// The parent directory; none for the top.
     pub fn parent(&self) -> Option<Self> {
         if self.is_top() {
             return None;
@@ -86,7 +86,7 @@ impl DeskPath {
         Some(Self(Arc::from(parent)))
     }
 
-    /// Its last part; empty for the top.
+    /// The last component; empty for the top.
     pub fn name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or_default()
     }
@@ -96,7 +96,7 @@ impl DeskPath {
         if self.is_top() { Self::parse(below) } else { Self::parse(&format!("{self}/{below}")) }
     }
 
-    /// Whether it is `directory` or lies below it.
+    /// Whether it is `directory` or below it.
     pub fn is_within(&self, directory: &Self) -> bool {
         match self.0.strip_prefix(directory.as_str()) {
             Some(rest) => directory.is_top() || rest.is_empty() || rest.starts_with('/'),
@@ -142,7 +142,7 @@ fn normalised(given: &str) -> Result<DeskPath, PathFault> {
         }
         parts.push(part);
     }
-    // Scripts that models know write to `/tmp`.
+    // Scripts, as models know them, write to `/tmp`.
     if given.starts_with('/') && parts.first() == Some(&"tmp") {
         parts.insert(0, "scratch");
     }
@@ -152,7 +152,7 @@ fn normalised(given: &str) -> Result<DeskPath, PathFault> {
     Ok(DeskPath(Arc::from(parts.join("/"))))
 }
 
-/// What was given, short and printable.
+/// The input, shortened and printable.
 fn shown(given: &str) -> String {
     const CHARS_MAX: usize = 120;
     let mut shown = String::new();

@@ -1,24 +1,24 @@
-//! Areas: which parts of a desk belong to the engine and which to the model. Who may write where is said here alone.
+//! Zones: which parts of a desk belong to the engine and which to the model. Write permissions are defined here alone.
 
 use crate::{DeskError, DeskPath};
 
 /// What a model may do with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
-    /// Look only: the engine writes it, or nobody does.
+    /// Read-only: only the engine writes it, or nobody does.
     Read,
-    /// Grows through one tool alone.
+    /// Only this tool can append to it.
     Through(&'static str),
     /// Anything.
     Write,
 }
 
-/// A part of the desk with rights of its own.
+/// A part of the desk with its own permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zone {
     /// A directory, or a file.
     pub path: &'static str,
-    /// Whether it is a directory that is always there.
+    /// Whether it is a directory that always exists.
     pub is_directory: bool,
     /// What the model may do in it.
     pub rights: Rights,
@@ -34,7 +34,7 @@ impl Zone {
     /// Where indexes and manifests are kept.
     pub const INDEXES: &str = "cache/indexes";
 
-    /// Every area, the ones within others behind them: the last that holds a path decides.
+    /// Every zone, nested ones after those that contain them: the last that contains a path applies.
     pub const ALL: &[Self] = &[
         Self::directory("input", Rights::Read),
         Self::directory("input/attachments", Rights::Read),
@@ -60,7 +60,7 @@ impl Zone {
         Self { path, is_directory: false, rights }
     }
 
-    /// What the model may do with a path. The top of the desk and what lies in no area is read-only.
+    /// What the model may do with a path. The top of the desk and anything outside all zones is read-only.
     pub fn rights(path: &DeskPath) -> Rights {
         let holds = |area: &&Self| match path.as_str().strip_prefix(area.path) {
             Some(rest) => rest.is_empty() || (area.is_directory && rest.starts_with('/')),
@@ -69,7 +69,7 @@ impl Zone {
         Self::ALL.iter().rfind(holds).map_or(Rights::Read, |area| area.rights)
     }
 
-    /// Refuses what the model may not write.
+    /// Fails if the model may not write to the path.
     pub(crate) fn require_write(path: &DeskPath) -> Result<(), DeskError> {
         match Self::rights(path) {
             Rights::Write => Ok(()),
@@ -78,7 +78,7 @@ impl Zone {
         }
     }
 
-    /// Whether a path is one of the directories that are always there.
+    /// Whether a path is one of the directories that always exist.
     pub(crate) fn is_fixed(path: &DeskPath) -> bool {
         path.is_top() || Self::ALL.iter().any(|area| area.is_directory && area.path == path.as_str())
     }

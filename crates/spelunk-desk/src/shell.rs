@@ -1,6 +1,7 @@
-//! The shell: a bash over a desk that has no host: no processes, no network, no files but the desk's, no environment, no
-//! clock and no chance. Every script begins anew, in a worker where the program has one, with limits on everything. What
-//! it did to the desk stays even where a limit of its own stopped it; a worker that is lost leaves the desk as it was.
+//! The shell: bash over a desk, without a host: no processes, no network, no files but the desk's, no environment, no
+//! clock and no randomness. Every script starts fresh, in a worker process if the program has one, with limits on
+//! everything. Changes to the desk persist even if a limit stops the script; if the worker is lost, the desk is
+//! unchanged.
 
 mod apart;
 mod commands;
@@ -19,7 +20,7 @@ pub use self::remote::serve_shell;
 use self::script::Ended;
 use crate::{Desk, DeskError, Outcome, show};
 
-/// Runs a script and says what it printed. A script that fails is an outcome, not an error.
+/// Runs a script and returns its output. A script that fails is an outcome, not an error.
 pub(crate) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<Outcome, DeskError> {
     let before = desk.clone();
     let mut after = desk.clone();
@@ -41,7 +42,7 @@ fn run_here(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<Ended,
     Ok(ended)
 }
 
-/// What the model is shown: standard output, standard error, and how it ended unless it ended well.
+/// What the model is shown: standard output, standard error, and how the script ended unless it succeeded.
 fn told(ended: &Ended, bytes_max: u64) -> String {
     let how = "send the output to a file under `scratch/` and look at parts of it";
     let mut text = show::bounded(&ended.stdout, bytes_max, how);

@@ -1,33 +1,33 @@
-//! What one script may use. Counts come before the clock: a script that is too long is stopped at the same place each
-//! time, and the clock only catches what no count sees.
+//! The limits of one script. Counters apply before the clock: a script that is too long stops at the same place each
+//! time, and the timeout only catches what no counter sees.
 
-/// The limits of one script. The script, its commands and its variables may have less than the default, not more: they
-/// bound how deep it nests.
+/// The limits of one script. Those on the script, its commands and its variables may be lower than the default, not
+/// higher: they bound how deep it nests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellLimits {
-    /// The longest script, also of those that a script writes and runs.
+    /// The longest script, including scripts that a script writes and runs.
     pub script_bytes_max: u64,
     /// Commands it may run.
     pub commands_max: u64,
-    /// Rounds of all its loops together, those of awk included.
+    /// Iterations of all its loops together, including those of awk.
     pub loop_rounds_max: u64,
-    /// How deep functions, sources and traps may nest; the interpreter keeps it at 16 at most.
+    /// How deep functions, sourced files and traps may nest; the interpreter caps it at 16.
     pub recursion_max: u64,
     /// How deep its syntax may nest.
     pub nesting_max: u64,
-    /// Steps that reading it may take, about one for each word. It also bounds the nesting that nobody counts.
+    /// Parser steps, about one per word. This also bounds nesting that no counter sees.
     pub syntax_steps_max: u64,
-    /// Units of work, of about a kilobyte or a step each.
+    /// Units of work, each about a kilobyte or a step.
     pub work_max: u64,
-    /// Bytes that its commands may read, all together.
+    /// Bytes that its commands may read in total.
     pub input_bytes_max: u64,
     /// Bytes held between its commands.
     pub held_bytes_max: u64,
-    /// Bytes kept of its output.
+    /// Bytes of output that are kept.
     pub output_bytes_max: u64,
     /// Bytes of its variables.
     pub variable_bytes_max: u64,
-    /// How long it may take.
+    /// The timeout.
     pub timeout_ms: u64,
     /// The date it sees, in seconds since 1970.
     pub date_s: i64,

@@ -1,10 +1,10 @@
-//! Text for the model, cut to a size: the head and the tail are kept, and what is missing is said with the way to see
-//! it.
+//! Truncates text for the model: the head and the tail are kept, and a line between them reports what is missing and
+//! how to see it.
 
-/// The share of the room that the head gets; the tail gets the rest.
+/// The head's share of the available size; the tail gets the rest.
 const HEAD_SHARE: (usize, usize) = (2, 3);
 
-/// The text, or its head and tail with a line between them that says what was left out. `how` ends that line.
+/// The text, or its head and tail with a line between them that reports what was left out. `how` ends that line.
 pub(crate) fn bounded(text: &str, bytes_max: u64, how: &str) -> String {
     let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
     if text.len() <= bytes_max {
@@ -26,7 +26,7 @@ pub(crate) fn bounded(text: &str, bytes_max: u64, how: &str) -> String {
     format!("{head}{end}[… {n_lines} lines, {} bytes left out; {how} …]\n{tail}", left_out.len())
 }
 
-/// At most so many characters, with `…` where there are more.
+/// At most `chars_max` characters, with `…` if there are more.
 pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         None => text.to_owned(),
@@ -34,7 +34,7 @@ pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
     }
 }
 
-/// The same on one line: ends of lines are written out.
+/// The same on one line: newlines are escaped.
 pub(crate) fn on_one_line(text: &str, chars_max: usize) -> String {
     shortened(text, chars_max).replace('\n', "\\n").replace('\r', "\\r")
 }
@@ -44,7 +44,7 @@ pub(crate) fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// Up to and with the last line end, if that keeps most of it.
+/// Everything up to and including the last newline, if that is most of the text.
 fn whole_lines(text: &str) -> Option<&str> {
     let end = text.rfind('\n')? + 1;
     text.get(..end).filter(|kept| kept.len() * 2 > text.len())

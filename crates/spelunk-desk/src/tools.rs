@@ -1,5 +1,6 @@
-//! The tools of a model over its desk: one table with name, description, schema and function. Each function takes a
-//! desk and arguments and gives an outcome, and nothing else happens. A refusal is an error and leaves the desk as it was.
+//! The tools a model uses on its desk: one table with name, description, schema and function. Each function takes a
+//! desk and arguments and returns an outcome; there are no other side effects. A refusal is an error and leaves the
+//! desk unchanged.
 
 mod buffer;
 mod chunk;
@@ -17,12 +18,12 @@ use serde_json::Value;
 
 use crate::{Desk, DeskError, Outcome, shell, show};
 
-/// A tool: what a model is told about it, and what it does.
+/// A tool: its description for the model, and its function.
 #[derive(Debug, Clone, Copy)]
 pub struct Tool {
     /// The name it is called by.
     pub name: &'static str,
-    /// When to call it and what it gives, for the model.
+    /// When to call it and what it returns, for the model.
     pub description: &'static str,
     /// The JSON Schema of its arguments, as text.
     pub schema: &'static str,
@@ -35,13 +36,13 @@ impl Tool {
         serde_json::from_str(self.schema).expect("the schemas of the table are JSON: a test reads them all")
     }
 
-    /// Runs it. Blocking: a search may read a gigabyte, and a script may take its time.
+    /// Runs it. Blocks: a search may read a gigabyte, and a script may take a while.
     pub fn run(&self, desk: &mut Desk, arguments: &Value) -> Result<Outcome, DeskError> {
         (self.run)(desk, arguments)
     }
 }
 
-/// Every tool, in the order they are shown to a model.
+/// Every tool, in the order shown to a model.
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "Read",
@@ -126,7 +127,7 @@ pub(crate) fn names() -> String {
     TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
 }
 
-/// Reads the arguments of a tool. A field nobody knows is a mistake worth hearing about.
+/// Parses the arguments of a tool. An unknown field is an error, since it is probably a mistake.
 fn arguments<T: DeserializeOwned>(tool: &'static str, value: &Value) -> Result<T, DeskError> {
     const CHARS_MAX: usize = 300;
     if !value.is_object() {
@@ -136,7 +137,7 @@ fn arguments<T: DeserializeOwned>(tool: &'static str, value: &Value) -> Result<T
         .map_err(|error| DeskError::Arguments { tool, why: show::on_one_line(&error.to_string(), CHARS_MAX) })
 }
 
-/// Refuses a value of an argument.
+/// An error about the value of an argument.
 fn refused(tool: &'static str, why: impl Into<String>) -> DeskError {
     DeskError::Arguments { tool, why: why.into() }
 }

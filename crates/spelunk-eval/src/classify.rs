@@ -1,16 +1,16 @@
-//! Why a trial is not right: the first class that fits, from the plainest to the vaguest.
+//! Classifies a trial that is not fully right: the first class that applies, from the most obvious to the vaguest.
 
 use crate::wire::{Ran, Status};
 use crate::{Failure, Form, Kind};
 
-/// What the class is decided by.
+/// What the class is determined from.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
-    /// What was asked for.
+    /// The kind of task.
     pub kind: Kind,
-    /// In which form.
+    /// Its variant.
     pub variant: &'a str,
-    /// How it was answered in the end.
+    /// The strategy that was used in the end.
     pub strategy: &'a str,
     /// How it ended.
     pub status: Status,
@@ -18,12 +18,12 @@ pub struct Evidence<'a> {
     pub form: Form,
     /// Calls of a model.
     pub calls: u64,
-    /// The rest of its way.
+    /// What is known about its run.
     pub ran: Option<Ran>,
 }
 
 impl Failure {
-    /// The class of a trial that was not all right.
+    /// The class of a trial that was not fully right.
     pub fn classify(evidence: &Evidence<'_>) -> Self {
         match evidence.status {
             Status::Failed | Status::Outage => return Self::Error,

@@ -1,4 +1,4 @@
-//! Comparing two sets of results, trial by trial: the same task, the same strategy, the same repeat. Pairs tell more than two
+//! Compares two sets of results, trial by trial: same task, strategy and repeat. Pairs are more informative than two
 //! means, because tasks differ more than engines do.
 
 use std::collections::BTreeMap;
@@ -9,9 +9,9 @@ use crate::wire::{Status, Trial};
 /// What changed for one strategy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// Which strategy and model.
+    /// The strategy and model.
     pub label: String,
-    /// Pairs that there are.
+    /// The number of pairs.
     pub n: usize,
     /// The mean score before.
     pub before: f64,
@@ -19,20 +19,20 @@ pub struct Difference {
     pub after: f64,
     /// After less before.
     pub score: Interval,
-    /// How tokens changed, as a factor of the sums.
+    /// The change in total tokens, as a factor.
     pub tokens_factor: Option<f64>,
-    /// Tasks that are all right now and were not, and the other way round.
+    /// Tasks that are fully right now and were not before; `lost` is the reverse.
     pub won: usize,
     /// See `won`.
     pub lost: usize,
 }
 
-/// How pairs are found.
+/// How trials are paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
     /// By task, strategy, label, model and repeat: two versions of the same.
     SameWay,
-    /// By task and repeat alone: each strategy of one against that of the other.
+    /// By task and repeat alone: each strategy of one set against that of the other.
     AnyWay,
 }
 

@@ -1,4 +1,4 @@
-//! The classes of trials whose answer is not right.
+//! The failure classes of trials whose answer is not fully right.
 
 macro_rules! failures {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
@@ -30,12 +30,12 @@ failures! {
     Error = "error";
     /// A limit ended the run.
     Budget = "budget";
-    /// No answer could be read out of the reply.
+    /// No answer could be extracted from the reply.
     Parsing = "parsing";
-    /// The text was not taken apart: no code ran, or nothing was handed to sub-models although lines have to be read.
+    /// The text was not decomposed: no code ran, or no sub-model was called although lines have to be read.
     Decomposition = "decomposition";
     /// Parts of the text that the answer needs were not read.
     Coverage = "coverage";
-    /// Everything went its way, and the answer is wrong.
+    /// The run went normally, but the answer is wrong.
     Wrong = "wrong-answer";
 }

@@ -1,4 +1,4 @@
-//! Making tasks. The same order gives the same bytes on every machine: a kind, a variant, a size and a seed decide
+//! Generates tasks. The same order gives the same bytes on every machine: kind, variant, size and seed determine
 //! everything. Files are streamed, so a task of ten million tokens takes no more memory than a small one.
 
 mod absent;
@@ -23,57 +23,57 @@ use wording::{Shape, worded};
 pub use code::Tree;
 pub(crate) use messages::{TOPICS, topic_of};
 
-/// The smallest and the largest task, in tokens.
+/// The smallest task, in tokens.
 pub const TOKENS_MIN: u64 = 1000;
 /// The largest task, in tokens.
 pub const TOKENS_MAX: u64 = 10_000_000;
-/// What a token is taken to be.
+/// The assumed size of a token.
 pub const BYTES_PER_TOKEN: u64 = 4;
 
-/// What is to be made.
+/// What to generate.
 #[derive(Debug, Clone)]
 pub struct Order<'a> {
-    /// What it asks for.
+    /// The kind of task.
     pub kind: Kind,
-    /// In which form; none takes turns by the seed.
+    /// The variant; `None` chooses one by the seed.
     pub variant: Option<&'a str>,
-    /// How large.
+    /// The size.
     pub tokens: u64,
-    /// From what.
+    /// The seed.
     pub seed: u64,
-    /// For [`Kind::Code`]: what it asks about.
+    /// For [`Kind::Code`]: the source tree to ask about.
     pub tree: Option<&'a Tree>,
 }
 
-/// Why a task cannot be made.
+/// Why a task cannot be generated.
 #[derive(Debug, thiserror::Error)]
 pub enum GenerateError {
     /// The size is out of bounds.
     #[error("a task has from {TOKENS_MIN} to {TOKENS_MAX} tokens, not {tokens}")]
     Size {
-        /// What was asked for.
+        /// The requested size.
         tokens: u64,
     },
     /// There is no such variant.
     #[error("`{kind}` has no variant `{variant}`")]
     Variant {
-        /// Of what.
+        /// The kind of task.
         kind: Kind,
-        /// What was asked for.
+        /// The requested variant.
         variant: String,
     },
-    /// Questions about code need code.
+    /// Questions about code need source code.
     #[error("tasks of the kind `code` ask about a real tree, and none was given")]
     NoTree,
     /// The tree is too small for the size.
     #[error("the tree holds {tokens_held} tokens of source code, and the task needs {tokens}")]
     TreeSmall {
-        /// What there is.
+        /// The size of the tree.
         tokens_held: u64,
-        /// What is needed.
+        /// The size needed.
         tokens: u64,
     },
-    /// Nothing in the tree can be asked about so.
+    /// Nothing in the tree is suitable for this form of question.
     #[error("nothing in the tree can be asked about as `{variant}`")]
     TreePoor {
         /// The form of question.
@@ -99,9 +99,9 @@ struct Draft<'a> {
     tree: Option<&'a Tree>,
 }
 
-/// What it comes back with.
+/// What a generator returns.
 struct Made {
-    /// What is asked, without a word about the form of the answer.
+    /// The question, without instructions on the form of the answer.
     question: String,
     shape: Shape,
     answer: Vec<String>,
@@ -116,7 +116,7 @@ impl Draft<'_> {
     }
 }
 
-/// Makes a task: its files go into the sink, the rest is returned.
+/// Generates a task: its files go into the sink, the rest is returned.
 pub fn generate(order: &Order<'_>, sink: &mut dyn Sink) -> Result<Task, GenerateError> {
     if !(TOKENS_MIN..=TOKENS_MAX).contains(&order.tokens) {
         return Err(GenerateError::Size { tokens: order.tokens });
@@ -151,7 +151,7 @@ pub fn generate(order: &Order<'_>, sink: &mut dyn Sink) -> Result<Task, Generate
         Kind::Absent => absent::make(draft)?,
     };
     let Made { question, shape, answer, scoring, files } = made;
-    // Drawn from a stream of its own: the files are the same however the question is put.
+    // Drawn from a separate stream: the files are the same however the question is worded.
     let question = worded(&mut Rng::of(&["wording", &id]), &question, shape);
     let (kind, variant, seed, tokens) = (order.kind, variant.to_owned(), order.seed, order.tokens);
     Ok(Task { id, kind, variant, seed, tokens, question, answer, scoring, files })

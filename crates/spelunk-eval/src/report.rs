@@ -1,5 +1,5 @@
-//! The report: figures as tables that Markdown and HTML share, and two plots. The same results give the same bytes, so that
-//! reports of two commits can be held against each other.
+//! The report: figures as tables shared by Markdown and HTML, and two plots. The same results give the same bytes, so
+//! that reports of two commits can be compared.
 
 mod html;
 mod plot;
@@ -9,12 +9,12 @@ use crate::Difference;
 use crate::summary::Summary;
 use tables::{Table, tables};
 
-/// What a report is made of.
+/// The content of a report.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// The figures.
     pub summary: Summary,
-    /// What people should know before they look at them: what ended early, how it was made.
+    /// What readers should know first: what ended early, how it was made.
     pub remarks: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ fn markdown_table(table: &Table) -> String {
     text
 }
 
-/// Names come from files: none may end a cell or a line.
+/// Names come from files: they must not end a cell or a line.
 fn escape(cell: &str) -> String {
     cell.replace('|', "\\|").replace(['\n', '\r'], " ")
 }

@@ -1,14 +1,14 @@
-//! Chance that is the same on every machine: a small generator seeded by what is made. Integers alone decide, so that
+//! Randomness that is the same on every machine: a small generator seeded by what is generated. Integers only, so that
 //! no rounding differs between processors.
 
-/// A stream of numbers (`SplitMix64`).
+/// A stream of pseudo-random numbers (`SplitMix64`).
 #[derive(Debug, Clone)]
 pub(crate) struct Rng {
     state: u64,
 }
 
 impl Rng {
-    /// The stream that belongs to these words.
+    /// The stream seeded by these words.
     pub(crate) fn of(parts: &[&str]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for part in parts {
@@ -30,13 +30,13 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; 0 where there is none.
+    /// A number below `end`; 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         let wide = u128::from(self.next()) * u128::from(end);
         u64::try_from(wide >> 64).unwrap_or_default()
     }
 
-    /// A number from `start` up to, and without, `end`.
+    /// A number from `start` up to but excluding `end`.
     pub(crate) fn between(&mut self, start: u64, end: u64) -> u64 {
         start + self.below(end.saturating_sub(start))
     }
@@ -46,18 +46,18 @@ impl Rng {
         usize::try_from(self.below(len as u64)).unwrap_or_default()
     }
 
-    /// One of a list that is not empty.
+    /// A random item of a non-empty list.
     pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         let idx = self.idx(of.len());
         of.get(idx).expect("the lists of this crate are not empty")
     }
 
-    /// Whether something happens that does so `permille` times in a thousand.
+    /// True with a probability of `permille` in a thousand.
     pub(crate) fn happens(&mut self, permille: u64) -> bool {
         self.below(1000) < permille
     }
 
-    /// Puts a list into an order of chance.
+    /// Shuffles a list.
     pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for end in (1..list.len()).rev() {
             list.swap(end, self.idx(end + 1));

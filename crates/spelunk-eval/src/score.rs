@@ -1,6 +1,6 @@
-//! Scoring: an answer in prose against the right one. Where the answer is marked (`ANSWER: …`, `<answer>…`), what is marked
-//! alone counts; where it is on a line of its own, that line; else the prose is read as far as that can be done without
-//! guessing. How the question asked for it does not matter.
+//! Scoring: compares an answer in prose with the right one. If the answer is marked (`ANSWER: …`, `<answer>…`), only
+//! the marked part counts; if it is on its own line, that line; otherwise the prose is parsed as far as possible
+//! without guessing. How the question asked for it does not matter.
 
 mod denial;
 mod read;
@@ -16,9 +16,9 @@ use read::{Given, numbers, pairs, paths, words};
 pub enum Form {
     /// Marked as the answer.
     Asked,
-    /// In prose, from which it could be read.
+    /// In prose, from which it could be extracted.
     Prose,
-    /// Not at all, or so that it cannot be read.
+    /// Not at all, or unreadable.
     Missing,
 }
 
@@ -29,11 +29,11 @@ pub struct Scored {
     pub score: f64,
     /// How the answer was given.
     pub form: Form,
-    /// How far a number is off, as a share of the right one.
+    /// The relative error of a number.
     pub off: Option<f64>,
 }
 
-/// What each step away from the right number leaves of the score.
+/// The score factor per unit of distance from the right number.
 const STEP: f64 = 0.75;
 
 /// Scores an answer.
@@ -65,13 +65,13 @@ pub fn score(task: &Task, answer: &str) -> Scored {
             scored((!given.line.is_empty()).then(|| f64::from(u8::from(is_denial))))
         }
     };
-    // To mark as the answer that it is not there is an answer, if a wrong one.
+    // Marking "it is not there" as the answer is an answer, though a wrong one.
     let denied = Scored { form: Form::Asked, ..missing };
     let has_denied = given.form == Form::Asked && denies(&given.line, &task.question);
     scored.unwrap_or(if has_denied { denied } else { missing })
 }
 
-/// The same words, and beside them nothing of the same form that could have been meant as well.
+/// The same words, and no other candidate of the same form.
 fn exact(given: &Given, right: &str, question: &str) -> Option<f64> {
     let (said, meant) = (words(given.value()), words(right));
     if said.is_empty() {

@@ -1,7 +1,7 @@
-//! The simulated reader: a model that really reads the prompt it is given, as models do: the longer the prompt, the more of it
-//! is overlooked, lines are taken for something else now and then, and forms slip. It knows the questions of this crate
-//! and nothing else, and no answers. What it says depends on the prompt and the seed alone, so that runs repeat. It
-//! measures decomposition and aggregation, thousands of times, without a network.
+//! The simulated reader: a model that really reads its prompt, with the weaknesses of models: the longer the prompt,
+//! the more it overlooks, it sometimes misreads lines, and sometimes gets the form wrong. It knows the questions of
+//! this crate and nothing else, and no answers. Its replies depend only on the prompt and the seed, so that runs are
+//! repeatable. It measures decomposition and aggregation, thousands of times, without a network.
 
 mod asked;
 mod notes;
@@ -22,15 +22,15 @@ use reader::Reader;
 pub struct SimSettings {
     /// Another seed is another reader.
     pub seed: u64,
-    /// Of a thousand lines that matter, how many are noticed in a short prompt.
+    /// Of a thousand relevant lines, how many it notices in a short prompt.
     pub recall_permille: u64,
-    /// The length of a prompt at which half of that is left.
+    /// The prompt length at which half of that is left.
     pub half_tokens: u64,
-    /// Of a thousand lines that are noticed, how many are taken for something else.
+    /// Of a thousand noticed lines, how many it misreads.
     pub mistake_permille: u64,
-    /// Of a thousand replies, how many do not have the form that was asked for.
+    /// Of a thousand replies, how many do not have the requested form.
     pub slip_permille: u64,
-    /// The longest prompt it takes.
+    /// The longest prompt it accepts.
     pub window_tokens: u64,
 }
 
@@ -47,11 +47,11 @@ impl Default for SimSettings {
     }
 }
 
-/// Lengths beyond this are all the same.
+/// Longer prompts count as this long.
 const LENGTH_MAX: u64 = 1 << 40;
 
 impl SimSettings {
-    /// Of a thousand lines that matter, how many are noticed in a prompt of this length. Falls with the square of the
+    /// Of a thousand relevant lines, how many it notices in a prompt of this length. Decreases with the square of the
     /// length: short prompts are safe, and there is no cliff.
     fn noticed_permille(&self, tokens: u64) -> u64 {
         let square = |number: u64| u128::from(number.clamp(1, LENGTH_MAX)).pow(2);
@@ -75,7 +75,7 @@ impl SimModel {
         Self { reference: ModelRef { provider, name, base_url: "inside the program".to_owned() }, settings }
     }
 
-    /// What it says.
+    /// Its reply.
     fn reply(&self, prompt: &Prompt, tokens: u64) -> String {
         let mut parts = vec!["sim".to_owned(), self.settings.seed.to_string(), prompt.system.clone()];
         parts.extend(prompt.messages.iter().map(|message| message.text.clone()));
@@ -104,20 +104,20 @@ impl SimModel {
     }
 }
 
-/// What it is asked to be, by the words of the standing instruction.
+/// Its role, recognised from the system prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     /// Answers from the documents in the prompt.
     Answerer,
-    /// Says what to look for.
+    /// Lists what to search for.
     Searcher,
     /// Reports on a part, as JSON.
     Analyst,
-    /// Puts reports together.
+    /// Merges reports.
     Synthesis,
     /// Writes code.
     Explorer,
-    /// Is asked by that code.
+    /// Is called by that code.
     Part,
 }
 
@@ -140,7 +140,7 @@ impl Role {
     }
 }
 
-/// The question in a prompt: what follows the last `Question:`, up to an empty line.
+/// The question in a prompt: what follows the last `Question:`, up to a blank line.
 fn question_in(text: &str) -> &str {
     let after = text.rsplit_once("Question: ").map_or(text, |(_, after)| after);
     after.split("\n\n").next().unwrap_or_default().trim()
@@ -151,7 +151,7 @@ impl Model for SimModel {
         &self.reference
     }
 
-    /// A made-up price, that of a small model, so that costs can be compared.
+    /// A fictitious price, that of a small model, so that costs can be compared.
     fn price(&self) -> Option<Price> {
         Some(Price {
             input_microusd_per_mtok: 250_000,

@@ -1,11 +1,11 @@
-//! Where the files of tasks go. This crate makes text; whoever calls it has the disk.
+//! Where the files of tasks go. This crate generates text; the caller has the disk.
 
 use std::collections::BTreeMap;
 use std::io;
 
-/// Takes files, one after the other, piece by piece.
+/// Receives files, one after the other, in pieces.
 pub trait Sink {
-    /// Begins a file; the pieces that follow are its text.
+    /// Starts a file; the pieces that follow are its text.
     fn begin(&mut self, path: &str) -> io::Result<()>;
 
     /// The next piece.
@@ -33,7 +33,7 @@ impl Sink for MemorySink {
     }
 }
 
-/// One file of a task on its way, counted.
+/// A file being written, with its length.
 pub(crate) struct Out<'a> {
     sink: &'a mut dyn Sink,
     bytes: u64,

@@ -1,22 +1,22 @@
-//! Statistics: how sure a figure is. Wilson's interval for shares, a seeded bootstrap for means, so that the same results
-//! give the same report.
+//! Statistics: the uncertainty of a figure. Wilson's interval for shares, a seeded bootstrap for means, so that the
+//! same results give the same report.
 
 use crate::rng::Rng;
 
-/// A figure, and where it lies with 95 % confidence.
+/// A figure and its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// What was measured.
+    /// The measured value.
     pub mean: f64,
-    /// From here.
+    /// The lower bound.
     pub low: f64,
-    /// To here.
+    /// The upper bound.
     pub high: f64,
 }
 
 /// The 97.5 % point of the normal distribution.
 const Z: f64 = 1.959_964;
-/// Samples that are drawn for an interval.
+/// Bootstrap samples per interval.
 const DRAWS: usize = 2000;
 
 /// A share, with Wilson's interval.
@@ -29,13 +29,13 @@ pub fn wilson(n_right: usize, n: usize) -> Interval {
     let bottom = 1.0 + Z * Z / n;
     let middle = (share + Z * Z / (2.0 * n)) / bottom;
     let half = Z / bottom * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
-    // At the ends the formula is exact; rounding must not leave a little beside them.
+    // The formula is exact at the ends; avoid rounding errors there.
     let low = if n_right == 0 { 0.0 } else { (middle - half).max(0.0) };
     let high = if share >= 1.0 { 1.0 } else { (middle + half).min(1.0) };
     Interval { mean: share, low, high }
 }
 
-/// A mean, with the interval that repeated sampling of the same values gives.
+/// A mean, with its bootstrap interval.
 pub fn bootstrap(values: &[f64], seed: &str) -> Interval {
     let center = mean(values);
     if values.len() < 2 {
@@ -53,13 +53,13 @@ pub fn bootstrap(values: &[f64], seed: &str) -> Interval {
     Interval { mean: center, low: at(25), high: at(975) }
 }
 
-/// The mean; 0 of nothing.
+/// The mean; 0 for an empty list.
 #[expect(clippy::cast_precision_loss, reason = "trials are few")]
 pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// The value below which this many of a thousand lie; 0 of nothing.
+/// The value below which this many of a thousand lie; 0 for an empty list.
 pub fn quantile(values: &[f64], permille: usize) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! A summary: trials grouped by who answered and how, with figures for each group.
+//! A summary: trials grouped by engine, strategy and model, with figures for each group.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use crate::Failure;
 use crate::stats::{Interval, bootstrap, mean, quantile, wilson};
 use crate::wire::{Status, Trial};
 
-/// Who answered: engine, strategy, model.
+/// A way of answering: engine, strategy, model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Way {
     /// `spelunk`, `rlms`.
     pub engine: String,
-    /// How.
+    /// The strategy.
     pub strategy: String,
-    /// Under which settings, where that was said.
+    /// The label of the settings, if there is one.
     pub label: Option<String>,
-    /// By asking whom.
+    /// The model.
     pub model: String,
 }
 
@@ -29,7 +29,7 @@ impl Way {
         }
     }
 
-    /// In a few words: the strategy, the engine where it is not ours, and what the settings were called.
+    /// A short name: the strategy, the engine if it is not ours, and the label of the settings.
     pub fn name(&self) -> String {
         let strategy = match (self.engine.as_str(), self.strategy.as_str()) {
             ("spelunk", strategy) => strategy.to_owned(),
@@ -43,25 +43,25 @@ impl Way {
 /// Figures of a group of trials.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figures {
-    /// How many.
+    /// The number of trials.
     pub n: usize,
     /// The mean score.
     pub score: Interval,
-    /// The share that is all right.
+    /// The share of fully right answers.
     pub right: Interval,
-    /// Tokens of each, in both directions.
+    /// Tokens of each trial, input and output.
     pub tokens: Vec<f64>,
-    /// The mean of calls.
+    /// The mean number of calls.
     pub calls: f64,
     /// The median time.
     pub wall_ms: f64,
-    /// What all of them cost.
+    /// The total cost.
     pub cost_microusd: u64,
-    /// How many are all right.
+    /// The number of fully right answers.
     pub n_right: usize,
-    /// How far numbers are off in the median, as a share of the right one.
+    /// The median relative error of numbers.
     pub off: Option<f64>,
-    /// What went wrong, how often.
+    /// Failure classes and their counts.
     pub failures: BTreeMap<&'static str, usize>,
 }
 
@@ -92,25 +92,25 @@ impl Figures {
         }
     }
 
-    /// Tokens spent for each answer that is all right; none without one.
+    /// Tokens spent per fully right answer; `None` if there is no such answer.
     #[expect(clippy::cast_precision_loss, reason = "trials are few")]
     pub fn tokens_per_right(&self) -> Option<f64> {
         (self.n_right > 0).then(|| self.tokens.iter().sum::<f64>() / self.n_right as f64)
     }
 
-    /// Millionths of a dollar spent for each answer that is all right.
+    /// Millionths of a dollar spent per fully right answer.
     #[expect(clippy::cast_precision_loss, reason = "costs are far below 2^52")]
     pub fn microusd_per_right(&self) -> Option<f64> {
         (self.n_right > 0 && self.cost_microusd > 0).then(|| self.cost_microusd as f64 / self.n_right as f64)
     }
 }
 
-/// One way of answering: its figures, whole and by size and by kind.
+/// The figures of one way of answering: overall, by size and by kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Who answered.
+    /// The way of answering.
     pub way: Way,
-    /// Over all.
+    /// Over all trials.
     pub all: Figures,
     /// By size, ascending.
     pub by_size: BTreeMap<u64, Figures>,
@@ -121,11 +121,11 @@ pub struct Row {
 /// All ways.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Summary {
-    /// In the order of names.
+    /// Sorted by name.
     pub rows: Vec<Row>,
-    /// Trials that an outage ended; they are in no figure.
+    /// Trials that ended in an outage; they are not part of any figure.
     pub n_outages: usize,
-    /// Trials that could not be scored, because their task is not known.
+    /// Trials that could not be scored, because their task is unknown.
     pub n_unscored: usize,
 }
 

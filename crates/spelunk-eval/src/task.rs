@@ -1,20 +1,20 @@
-//! A task: a question about files whose right answer is known, because the files were made for it or the answer was
-//! computed from them. It says how an answer is scored, so that any engine can be held to it.
+//! A task: a question about files whose right answer is known, because the files were generated for it or the answer
+//! was computed from them. It defines how an answer is scored, so that any engine can be measured with it.
 
 use std::fmt;
 
-/// What a task asks for.
+/// The kind of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// One or several facts in a lot of prose.
     Needle,
-    /// A number or a category over all lines, each of which has to be understood.
+    /// A number or a category over all lines, each of which must be understood.
     Labels,
     /// Pairs of users, over all their lines.
     Pairs,
     /// A fact that is three documents away from the question.
     Hops,
-    /// Something about a real tree of source code.
+    /// A question about a real source tree.
     Code,
     /// What happened, from the logs of several services.
     Logs,
@@ -56,7 +56,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// What it comes in; tasks that name none take turns.
+    /// Its variants; tasks that name none alternate between them.
     pub fn variants(self) -> &'static [&'static str] {
         match self {
             Self::Needle => &["single", "multiple"],
@@ -70,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// Whether nothing less than all of the text gives the answer.
+    /// Whether the answer depends on all of the text.
     pub fn needs_all(self) -> bool {
         match self {
             Self::Labels | Self::Pairs | Self::Table => true,
@@ -85,25 +85,25 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How an answer is held against the right one.
+/// How an answer is compared with the right one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scoring {
     /// The same words.
     Exact,
-    /// A number: 0.75 to the power of how far it is off.
+    /// A number: 0.75 to the power of the distance.
     Number,
     /// One of these, and no other.
     Choice {
-        /// What could be said.
+        /// The possible answers.
         among: Vec<String>,
     },
-    /// The same items, in any order: the harmonic mean of what was found and what was right.
+    /// The same items, in any order: the harmonic mean of precision and recall.
     Set,
-    /// The same pairs of numbers, likewise.
+    /// The same pairs of numbers, scored likewise.
     Pairs,
-    /// The same paths, likewise; longer ones that end so are the same.
+    /// The same paths, scored likewise; a longer path with the same end matches.
     Paths,
-    /// That the text does not say it.
+    /// That the text does not contain the answer.
     Absent,
 }
 
@@ -125,27 +125,27 @@ impl Scoring {
 /// A question with a known answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its name, and that of the folder that holds its files.
+    /// Its name, and that of the folder with its files.
     pub id: String,
-    /// What it asks for.
+    /// The kind of task.
     pub kind: Kind,
-    /// In which form.
+    /// Its variant.
     pub variant: String,
-    /// What it was made from.
+    /// The seed it was generated from.
     pub seed: u64,
-    /// Its size: four bytes are one.
+    /// Its size, at four bytes per token.
     pub tokens: u64,
-    /// As it is asked.
+    /// The question as asked.
     pub question: String,
-    /// What is right: one item, or several where the answer is a set.
+    /// The right answer: one item, or several if it is a set.
     pub answer: Vec<String>,
-    /// How it is held against that.
+    /// How answers are scored.
     pub scoring: Scoring,
-    /// What to answer from, relative to the file that lists the tasks.
+    /// The files to answer from, relative to the file that lists the tasks.
     pub files: Vec<String>,
 }
 
-/// How a size is written: `8k`, `1M`, else the number.
+/// The short form of a size: `8k`, `1M`, otherwise the number.
 pub fn size_name(tokens: u64) -> String {
     match tokens {
         1_000_000.. if tokens.is_multiple_of(1_000_000) => format!("{}M", tokens / 1_000_000),

@@ -1,5 +1,5 @@
-//! The two formats: a task per line, a trial per line. Lines are read with care: they may come from another engine, another
-//! version or an editor.
+//! The two formats: one task per line, one trial per line. Lines are parsed defensively: they may come from another
+//! engine, another version or an editor.
 
 mod failure;
 mod task;

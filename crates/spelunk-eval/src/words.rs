@@ -1,5 +1,5 @@
-//! Words: what the made-up texts are made of. Prose that reads like prose and says nothing that a question asks for, and
-//! names that nobody has.
+//! Words of the generated texts: prose that reads like prose but contains nothing a question asks for, and fictitious
+//! names.
 
 use crate::rng::Rng;
 
@@ -92,7 +92,7 @@ const STARTS: &[&str] = &[
     "Nobody was surprised: ",
 ];
 
-/// A sentence of no consequence.
+/// A meaningless sentence.
 pub(crate) fn sentence(rng: &mut Rng) -> String {
     let start = *rng.pick(STARTS);
     let subject = *rng.pick(SUBJECTS);
@@ -126,10 +126,10 @@ const FIRST: &[&str] = &[
     "Mara", "Nils", "Olga", "Paul", "Rosa", "Simon", "Thea", "Viktor",
 ];
 
-/// How many places have names of their own.
+/// How many distinct place names there are.
 pub(crate) const PLACES_MAX: u64 = (HEADS.len() * MIDDLES.len() * PLACE_TAILS.len()) as u64;
 
-/// The name of a place; another number below [`PLACES_MAX`] is another name.
+/// The name of a place; distinct for each number below [`PLACES_MAX`].
 pub(crate) fn place(number: u64) -> String {
     name(number, PLACE_TAILS)
 }
@@ -139,7 +139,7 @@ fn family(number: u64) -> String {
     name(number, PERSON_TAILS)
 }
 
-/// How many people have names of their own.
+/// How many distinct names of people there are.
 pub(crate) const PEOPLE_MAX: u64 = (FIRST.len() * HEADS.len() * MIDDLES.len() * PERSON_TAILS.len()) as u64;
 
 /// The name of a person.
@@ -159,7 +159,7 @@ fn at<'a>(list: &[&'a str], number: u64) -> &'a str {
     list.get(idx).copied().unwrap_or_default()
 }
 
-/// So many different numbers below `end`, in an order of chance. For few of many.
+/// This many distinct numbers below `end`, in random order. For few of many.
 pub(crate) fn different(rng: &mut Rng, n: usize, end: u64) -> Vec<u64> {
     let mut chosen: Vec<u64> = Vec::with_capacity(n);
     while chosen.len() < n.min(usize::try_from(end / 2).unwrap_or(usize::MAX)) {

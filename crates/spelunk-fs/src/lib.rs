@@ -1,7 +1,7 @@
-//! Files of a private directory. Whoever can place files in it, as a cloned repository can, must not be able to redirect
-//! what the program reads, writes or deletes: every name is resolved one component at a time below the opened root, and a
-//! symbolic link anywhere in it is an error. Only regular files are opened. Directories are created with mode 0700 and
-//! files with 0600, because they hold prompts and documents.
+//! Access to a private directory. Someone who can place files in it, such as the author of a cloned repository, must
+//! not be able to redirect what the program reads, writes or deletes. Every name is resolved one component at a time
+//! below the opened root, and a symbolic link anywhere in it is an error. Only regular files are opened. Directories
+//! are created with mode 0700 and files with 0600, because they hold prompts and documents.
 
 #[cfg(not(unix))]
 mod portable;
@@ -20,7 +20,7 @@ use system::{At, Flags};
 #[cfg(unix)]
 use unix as system;
 
-/// A directory and the right to use it.
+/// A directory and whether it may be changed.
 #[derive(Debug, Clone)]
 pub struct PrivateDir {
     root: PathBuf,
@@ -45,7 +45,7 @@ impl From<&Self> for PrivateDir {
     }
 }
 
-/// What an entry of a directory is.
+/// The type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -61,35 +61,35 @@ pub enum EntryKind {
 pub struct Entry {
     /// Its name within the directory.
     pub name: String,
-    /// What it is. Links are not followed.
+    /// Its type. Links are not followed.
     pub kind: EntryKind,
     /// Its length in bytes.
     pub len: u64,
-    /// When it was last written to.
+    /// When it was last modified.
     pub modified: SystemTime,
 }
 
 /// How durable a new directory must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// On disk when the call returns.
+    /// Synced to disk when the call returns.
     Synced,
-    /// Whenever the system writes it.
+    /// Written whenever the operating system does so.
     Unsynced,
 }
 
-/// Names that [`PrivateDir::stage`] tries.
+/// How many names [`PrivateDir::stage`] tries.
 const STAGE_ATTEMPTS_MAX: u32 = 100;
-/// How deep [`PrivateDir::files_below`] descends. Nothing that we write is deeper.
+/// How deep [`PrivateDir::files_below`] descends. Nothing we write is deeper.
 const DEPTH_MAX: usize = 32;
 
 impl PrivateDir {
-    /// The directory at `root`, which need not exist. Links in `root` itself are the caller's own and are followed.
+    /// The directory at `root`, which need not exist. Links in `root` itself belong to the caller and are followed.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), access: Access::ReadWrite }
     }
 
-    /// The same directory, in which every change is refused with [`io::ErrorKind::PermissionDenied`].
+    /// The same directory, but every change fails with [`io::ErrorKind::PermissionDenied`].
     #[must_use]
     pub fn read_only(self) -> Self {
         Self { access: Access::ReadOnly, ..self }
@@ -111,27 +111,27 @@ impl PrivateDir {
         parent.open(last, Flags::Read)
     }
 
-    /// Opens a file that exists for reading and writing.
+    /// Opens an existing file for reading and writing.
     pub fn open_to_write(&self, name: &str) -> io::Result<File> {
         self.check_writable(name)?;
         let (parent, last) = self.parent(name)?;
         parent.open(last, Flags::Write)
     }
 
-    /// Opens a file for reading and writing, and creates it if necessary.
+    /// Opens a file for reading and writing, creating it if necessary.
     pub fn open_or_create(&self, name: &str) -> io::Result<File> {
         let (parent, last) = self.make_parent(name, Durability::Unsynced)?;
         parent.open(last, Flags::Create)
     }
 
-    /// Opens a file that exists to add bytes at its end.
+    /// Opens an existing file for appending.
     pub fn open_to_append(&self, name: &str) -> io::Result<File> {
         self.check_writable(name)?;
         let (parent, last) = self.parent(name)?;
         parent.open(last, Flags::Append)
     }
 
-    /// Creates a file that must not exist yet.
+    /// Creates a file; it is an error if it already exists.
     pub fn create_new(&self, name: &str, durability: Durability) -> io::Result<File> {
         let (parent, last) = self.make_parent(name, durability)?;
         let file = parent.open(last, Flags::CreateNew)?;
@@ -141,7 +141,7 @@ impl PrivateDir {
         Ok(file)
     }
 
-    /// Creates a file under a name that nobody can guess, in the directory `folder` (`""` is the root). Returns its name.
+    /// Creates a file with an unpredictable name in the directory `folder` (`""` is the root). Returns the name.
     pub fn stage(&self, folder: &str, prefix: &str) -> io::Result<(File, String)> {
         for _ in 0..STAGE_ATTEMPTS_MAX {
             let random = RandomState::new().hash_one(std::process::id());
@@ -155,7 +155,7 @@ impl PrivateDir {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// Renames a file or directory, in place of a file that may be there. A link at either name is replaced or moved, never
+    /// Renames a file or directory, replacing any file at the target. A link at either name is replaced or moved, never
     /// followed.
     pub fn rename(&self, from: &str, to: &str, durability: Durability) -> io::Result<()> {
         self.check_writable(from)?;
@@ -165,32 +165,32 @@ impl PrivateDir {
         if durability == Durability::Synced { target.sync() } else { Ok(()) }
     }
 
-    /// Creates a directory and those above it.
+    /// Creates a directory and its parents.
     pub fn make_dir(&self, name: &str, durability: Durability) -> io::Result<()> {
         self.check_writable(name)?;
         self.walk(&parts(name)?, Some(durability)).map(drop)
     }
 
-    /// Makes new names in a directory durable.
+    /// Makes new entries of a directory durable.
     pub fn sync_dir(&self, name: &str) -> io::Result<()> {
         self.walk(&parts(name)?, None)?.sync()
     }
 
-    /// Removes one file, or one link without following it.
+    /// Removes one file or link. Links are not followed.
     pub fn remove_file(&self, name: &str) -> io::Result<()> {
         self.check_writable(name)?;
         let (parent, last) = self.parent(name)?;
         parent.remove_file(last)
     }
 
-    /// Removes a directory, which must be empty.
+    /// Removes an empty directory.
     pub fn remove_dir(&self, name: &str) -> io::Result<()> {
         self.check_writable(name)?;
         let (parent, last) = self.parent(name)?;
         parent.remove_dir(last)
     }
 
-    /// Removes a file, or a directory with everything in it. It is no error if nothing is there.
+    /// Removes a file, or a directory and its contents. Succeeds if nothing exists at this name.
     pub fn remove_all(&self, name: &str) -> io::Result<()> {
         self.check_writable(name)?;
         let removed = self.parent(name).and_then(|(parent, last)| remove_all(&parent, last));
@@ -200,19 +200,19 @@ impl PrivateDir {
         }
     }
 
-    /// What is at this name, or `None` if nothing is.
+    /// The entry at this name, or `None`.
     pub fn entry(&self, name: &str) -> io::Result<Option<Entry>> {
         let found = self.parent(name).and_then(|(parent, last)| parent.entry(last));
         if_there(found)
     }
 
-    /// Whether a regular file is at this name.
+    /// Whether this name is a regular file.
     pub fn is_file(&self, name: &str) -> bool {
         matches!(self.entry(name), Ok(Some(Entry { kind: EntryKind::File, .. })))
     }
 
-    /// The entries of a directory (`""` is the root), sorted by name; none if there is no directory. Names that are not
-    /// UTF-8 are left out: no name of ours is such.
+    /// The entries of a directory (`""` is the root), sorted by name; empty if the directory does not exist. Names that
+    /// are not UTF-8 are omitted: we never create one.
     pub fn list(&self, name: &str) -> io::Result<Vec<Entry>> {
         let mut entries =
             if_there(self.walk(&parts(name)?, None).and_then(|at| at.list()))?.unwrap_or_default();
@@ -220,8 +220,8 @@ impl PrivateDir {
         Ok(entries)
     }
 
-    /// Every regular file below a directory with its name from the root, sorted; none if there is no directory. Links and
-    /// special files are left out.
+    /// Every regular file below a directory with its path from the root, sorted; empty if the directory does not exist.
+    /// Links and special files are omitted.
     pub fn files_below(&self, name: &str) -> io::Result<Vec<(String, Entry)>> {
         let mut files = Vec::new();
         let mut folders = vec![(name.to_owned(), 0)];
@@ -255,8 +255,8 @@ impl PrivateDir {
         Ok(None)
     }
 
-    /// The path of a directory for a library that takes paths. Creates it if necessary, and fails if a link leads to it or
-    /// lies anywhere below it.
+    /// The path of a directory, for a library that takes paths. Creates it if necessary; fails if the path or anything
+    /// below it is a link.
     pub fn plain_dir(&self, name: &str) -> io::Result<PathBuf> {
         if self.is_read_only() {
             drop(self.walk(&parts(name)?, None)?);
@@ -290,7 +290,7 @@ impl PrivateDir {
         Ok((self.walk(above, Some(durability))?, last))
     }
 
-    /// Opens directory after directory; creates those that are missing if it is said how durable they must be.
+    /// Opens one directory after another. Creates missing ones if `make` says how durable they must be.
     fn walk(&self, parts: &[&str], make: Option<Durability>) -> io::Result<At> {
         let mut at = match At::root(&self.root) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && make.is_some() => {
@@ -315,18 +315,18 @@ impl PrivateDir {
     }
 }
 
-/// Whether a file or directory belongs to the user that runs this process. Links are not followed.
+/// Whether a file or directory is owned by the user running this process. Links are not followed.
 pub fn is_own(path: &Path) -> io::Result<bool> {
     Ok(system::other_owner(path)?.is_none())
 }
 
-/// Whether a file or directory belongs to that user or to root, who could do anything anyway.
+/// Whether a file or directory is owned by that user or by root, who could do anything anyway.
 pub fn is_own_or_roots(path: &Path) -> io::Result<bool> {
     Ok(system::other_owner(path)?.is_none_or(|owner| owner == 0))
 }
 
-/// Opens a file of anybody's for reading. What is no regular file is refused, and one that would make its reader wait, as
-/// `/proc/kmsg` does, fails when it is read.
+/// Opens any file for reading, whoever owns it. Anything but a regular file is refused; a file that would block its
+/// reader, such as `/proc/kmsg`, fails when it is read.
 pub fn open_to_read(path: &Path) -> io::Result<File> {
     system::open_to_read(path)
 }
@@ -361,7 +361,7 @@ fn invalid(name: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` is not a name below the directory"))
 }
 
-/// Links, pipes and devices are not ours: we never make one.
+/// Links, pipes and devices are not ours: we never create one.
 fn not_plain(name: &str) -> io::Error {
     let message = format!("`{name}` is a symbolic link or a special file; remove it");
     io::Error::new(io::ErrorKind::InvalidData, message)

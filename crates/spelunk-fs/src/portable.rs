@@ -1,4 +1,4 @@
-//! The operations where directories cannot be opened as on Unix: names are checked for links just before they are used.
+//! The operations for systems without Unix directory handles: names are checked for links just before they are used.
 #![expect(
     clippy::disallowed_methods,
     reason = "this crate is where private directories touch the file system"
@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use crate::{Entry, EntryKind, not_plain};
 
-/// A directory that was no link when it was entered.
+/// A directory that was not a link when it was entered.
 #[derive(Debug)]
 pub(crate) struct At(PathBuf);
 
@@ -110,7 +110,7 @@ pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
-/// Owners cannot be told here.
+/// Ownership cannot be determined on this system.
 #[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
 pub(crate) fn other_owner(_path: &Path) -> io::Result<Option<u32>> {
     Ok(None)

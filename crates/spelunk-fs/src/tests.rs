@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 use super::*;
 
-/// A directory, and one outside of it with a file.
+/// A private directory, and another directory outside it that contains a file.
 struct Stage {
     dir: PrivateDir,
     outside: PathBuf,
@@ -61,7 +61,7 @@ fn names_stay_below_the_root() {
     }
 }
 
-/// Every operation over a link to a directory, and over a link to a file.
+/// Every operation through a link to a directory, and on a link to a file.
 #[test]
 fn no_operation_follows_a_link() {
     let Stage { dir, outside, _temp } = stage();
@@ -128,7 +128,7 @@ fn a_file_that_would_make_its_reader_wait_is_refused_or_fails() {
     let mut text = String::new();
     open_to_read(&dir.root().join("own")).unwrap().read_to_string(&mut text).unwrap();
     assert_eq!(text, "ours");
-    // The log of the kernel says that it is a file. Not everybody may open it, and not every machine has one.
+    // The kernel log claims to be a regular file. Not every user may open it, and not every machine has one.
     if let Ok(log) = open_to_read(Path::new("/proc/kmsg")) {
         let outcome = io::copy(&mut { log }, &mut io::sink());
         assert!(outcome.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock));

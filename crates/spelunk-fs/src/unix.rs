@@ -1,4 +1,4 @@
-//! The operations on Unix: all relative to an opened directory, none of them follows a link.
+//! The operations on Unix: all are relative to an open directory, and none follows a link.
 #![expect(
     clippy::disallowed_methods,
     reason = "this crate is where private directories touch the file system"
@@ -16,7 +16,7 @@ use rustix::io::Errno;
 
 use crate::{Entry, EntryKind, not_plain};
 
-/// An opened directory.
+/// An open directory.
 #[derive(Debug)]
 pub(crate) struct At(OwnedFd);
 
@@ -31,7 +31,7 @@ pub(crate) enum Flags {
 }
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// A pipe must not make us wait for its other end.
+/// `NONBLOCK`: opening a pipe must not wait for its other end.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 
 impl At {
@@ -66,7 +66,7 @@ impl At {
 
     pub(crate) fn make_dir(&self, name: &str) -> io::Result<()> {
         match rustix::fs::mkdirat(&self.0, name, Mode::RWXU) {
-            // Another thread was faster.
+            // Another thread created it first.
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -99,7 +99,7 @@ impl At {
             }
             match self.entry(name) {
                 Ok(entry) => entries.push(entry),
-                // Removed meanwhile.
+                // Removed in the meantime.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -139,14 +139,14 @@ pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
-/// The user that a file or directory belongs to, if it is not the one that runs this process. Links are not followed.
+/// The owner of a file or directory if it is not the user running this process. Links are not followed.
 pub(crate) fn other_owner(path: &Path) -> io::Result<Option<u32>> {
     use std::os::unix::fs::MetadataExt as _;
     let owner = std::fs::symlink_metadata(path)?.uid();
     Ok((owner != rustix::process::geteuid().as_raw()).then_some(owner))
 }
 
-/// Creates the root and the directories above it, each durable in its parent if asked for.
+/// Creates the root and its parents, syncing each into its parent on request.
 pub(crate) fn make_root(path: &Path, is_synced: bool) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());

@@ -1,6 +1,6 @@
-//! What an index costs: building it over 100 MB of mixed text, beside a plain run of the search library; bringing it level
-//! after one of 10,000 files changed; and asking it over 1 GB, with its files in the memory of the system and without. A row
-//! that misses its target is marked and fails the bench.
+//! The cost of an index: building it over 100 MB of mixed text, compared with plain use of the search library; updating
+//! it after one of 10,000 files changed; and querying it over 1 GB, with warm and cold file caches. A row that misses
+//! its target is marked and fails the bench.
 //! `cargo bench -p spelunk-index --bench index --ignore-rust-version [-- MEGABYTES [MEGABYTES_BUILT]]`.
 #![expect(
     clippy::print_stdout,
@@ -23,15 +23,15 @@ use spelunk_index::{Index, IndexOptions, Mode, Query, StaticEmbedder, UpdateOpti
 use tantivy::doc;
 use tantivy::schema::{Schema, TEXT};
 
-/// Lines of a passage of the plain run: about a kilobyte, as ours.
+/// Lines per passage of the plain run: about a kilobyte, like ours.
 const PLAIN_LINES: usize = 16;
 const N_QUERIES: usize = 200;
-/// Questions before those that count, and rounds that begin with nothing in memory.
+/// Warm-up queries, and rounds that start with cold caches.
 const N_WARMING: usize = 20;
 const N_COLD: usize = 11;
 
-/// The most that is acceptable: time of the processor beside the plain run, which other programs on the machine change
-/// less than the time on the clock; and memory.
+/// The upper bounds: CPU time relative to the plain run, which other programs on the machine affect less than
+/// wall-clock time; and memory.
 const TIMES_PLAIN_MAX: f64 = 2.0;
 const TIMES_PLAIN_MEANING_MAX: f64 = 4.0;
 const PEAK_MB_MAX: f64 = 700.0;
@@ -184,7 +184,7 @@ fn query(dice: &mut Dice, mode: Mode) -> Query {
     Query { mode, ..Query::new(words.join(" ")) }
 }
 
-/// Takes the files of a directory out of the memory of the system, so that they are read from the disk again.
+/// Evicts the files of a directory from the file cache, so that they are read from disk again.
 fn forget_files(directory: &Path) -> bool {
     let entries = fs::read_dir(directory).unwrap().map(Result::unwrap);
     entries.map(|entry| entry.path()).all(|path| {
@@ -213,7 +213,7 @@ fn scan(directory: &Path) -> View {
     View::of(Arc::new(Corpus::scan(&sources, &ScanOptions::default(), &mut |_| {}).unwrap()))
 }
 
-/// The search library with its default tokenizer and the memory and threads that we give it.
+/// The search library with its default tokenizer and the same memory and threads as ours.
 fn plain(view: &View) -> f64 {
     let directory = tempfile::tempdir().unwrap();
     let mut schema = Schema::builder();
@@ -293,7 +293,7 @@ fn table(dice: &mut Dice) -> String {
     format!("{},{} {},{}.5,{}\n", dice.below(100_000), dice.word(), dice.word(), dice.below(900), dice.word())
 }
 
-/// Numbers that are the same in every run.
+/// A fixed sequence of pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -302,7 +302,7 @@ impl Dice {
         (self.0 >> 33) % bound
     }
 
-    /// A word out of 50,000; short numbers come more often, as common words do.
+    /// One of 50,000 words; low numbers are more frequent, like common words.
     fn word(&mut self) -> String {
         const SYLLABLES: [&str; 16] = [
             "ba", "con", "de", "er", "fi", "gra", "ho", "in", "ku", "lo", "men", "no", "pre", "sta", "ti",
@@ -338,7 +338,7 @@ fn tree_bytes(directory: &Path) -> u64 {
         .sum()
 }
 
-/// The time that this process had a processor.
+/// The CPU time of this process.
 fn cpu_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -348,12 +348,12 @@ fn cpu_seconds() -> f64 {
     (ticks(11) + ticks(12)) / 100.0
 }
 
-/// Where the system allows it, the peak is counted from here.
+/// Resets the peak memory counter, if the system allows it.
 fn forget_peak() {
     drop(fs::write("/proc/self/clear_refs", "5"));
 }
 
-/// Memory of this process that is not the cache of a file, at its peak: mapped files come and go as the system likes.
+/// The peak memory of this process without file caches: mapped files come and go as the system decides.
 fn peak_mb() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kb = |name: &str| {

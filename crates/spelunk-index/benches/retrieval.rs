@@ -1,7 +1,7 @@
-//! How well passages are found, by questions in words of the text and by the same in other words: 233 over the
-//! documentation in `benches/corpus`, on which weights were chosen, and 268 over that in `benches/held-out`, on which
-//! nothing was. Prints recall among the first five and the mean reciprocal rank; fails where words and meaning together
-//! are not better than each alone. `cargo bench -p spelunk-index --bench retrieval --ignore-rust-version`.
+//! Retrieval quality, for questions in the words of the text and for paraphrases: 233 over the documentation in
+//! `benches/corpus`, on which weights were tuned, and 268 over that in `benches/held-out`, on which nothing was. Prints
+//! recall at five and the mean reciprocal rank; fails if hybrid search is not better than words and meaning alone.
+//! `cargo bench -p spelunk-index --bench retrieval --ignore-rust-version`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -22,10 +22,10 @@ use tantivy::query::QueryParser;
 use tantivy::schema::{STORED, Schema, TEXT, Value as _};
 use tantivy::{TantivyDocument, doc};
 
-/// Hits that are looked at.
+/// How many hits are considered.
 const HITS_MAX: usize = 10;
 
-/// Lines that a passage of the plain run has.
+/// Lines per passage of the plain run.
 const PLAIN_LINES: usize = 24;
 
 /// Lines that a hit must share with the section that answers, unless the section is shorter.
@@ -38,7 +38,7 @@ struct Labelled {
     lines: RangeInclusive<u64>,
 }
 
-/// Where a hit is.
+/// The location of a hit.
 type Place = (String, RangeInclusive<u64>);
 
 fn main() -> ExitCode {
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     if tuned && held_out { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Asks all questions in all ways. Whether both ways together are better than each.
+/// Asks all questions in all modes. Returns whether hybrid search is better than each alone.
 fn is_best_over(corpus: &Path, what: &str) -> bool {
     let queries = queries(&corpus.join("queries.tsv"));
     let documents = corpus.join("docs");
@@ -136,7 +136,7 @@ fn queries(path: &Path) -> Vec<Labelled> {
         .collect()
 }
 
-/// What one gets from the search library without this crate: fixed windows of lines, its default tokenizer.
+/// The search library without this crate: fixed windows of lines, its default tokenizer.
 struct Plain {
     index: tantivy::Index,
 }
@@ -165,7 +165,7 @@ impl Plain {
         let schema = self.index.schema();
         let (text, place) = (schema.get_field("text").unwrap(), schema.get_field("place").unwrap());
         let searcher = self.index.reader().unwrap().searcher();
-        // Any of the words: what looks like the syntax of the library is none.
+        // Any of the words: query syntax of the library is stripped.
         let bare: String = query
             .chars()
             .map(|c| if c.is_alphanumeric() { c } else { ' ' })

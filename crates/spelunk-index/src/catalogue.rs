@@ -1,6 +1,6 @@
-//! The catalogue: which documents an index holds, in which version, and which files it is made of. It is written in one
-//! step behind every commit, ends with its own checksum, and names every other file with size, time and checksum, so that
-//! damage anywhere is seen when the index is opened.
+//! The catalogue: which documents an index contains, in which version, and the files it consists of. It is written
+//! atomically after every commit, ends with its own checksum, and lists every other file with size, time and checksum,
+//! so that damage anywhere is detected when the index is opened.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +8,24 @@ use spelunk_context::{ContentType, Language};
 
 use crate::files::Stamp;
 
-/// Changes when anything in the form of an index does.
+/// Changes whenever the format of an index does.
 const FORM: &str = "spelunk-index 1";
 
 /// The longest catalogue that is read.
 pub(crate) const BYTES_MAX: u64 = 4 << 30;
 
-/// What an index holds.
+/// What an index contains.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Catalogue {
     /// The model of the vectors, with their length and number.
     pub(crate) vectors: Option<Vectors>,
-    /// The hash of everything that decides how documents are cut.
+    /// The hash of everything that determines how documents are cut.
     pub(crate) cut: String,
-    /// The number that the next document gets.
+    /// The id of the next document.
     pub(crate) next_id: u64,
-    /// Documents of which a part was in the index when it was committed.
+    /// Documents that were only partly indexed when it was committed.
     pub(crate) partial: Vec<u64>,
-    /// Files by their path in the directory of the index.
+    /// Files by their path in the index directory.
     pub(crate) files: BTreeMap<String, FileRecord>,
     /// By name.
     pub(crate) documents: BTreeMap<String, DocumentRecord>,
@@ -48,15 +48,15 @@ pub(crate) struct FileRecord {
 /// A document as it was indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DocumentRecord {
-    /// Its number; a new version has a new one.
+    /// Its id; a new version gets a new one.
     pub(crate) id: u64,
     /// The hash of its bytes and of how they may be read.
     pub(crate) version: String,
     pub(crate) n_passages: u64,
     pub(crate) content_type: ContentType,
-    /// By its name in queries.
+    /// Its name in queries.
     pub(crate) language: Option<String>,
-    /// The user's own kind.
+    /// The user-defined kind.
     pub(crate) custom: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Catalogue {
         self.documents.values().map(|document| document.n_passages).sum()
     }
 
-    /// The form on disk: a line per fact, and a checksum.
+    /// The form on disk: one line per fact, and a checksum.
     pub(crate) fn encode(&self) -> String {
         let mut text = format!("{FORM}\ncut {}\nnext {}\n", self.cut, self.next_id);
         if let Some(Vectors { embedder, dimensions, n_rows }) = &self.vectors {
@@ -93,7 +93,7 @@ impl Catalogue {
         text
     }
 
-    /// Reads it back; says what is wrong where it cannot.
+    /// Parses it; the error describes what is wrong.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
         const DAMAGED: &str = "its catalogue has another checksum";
         let text = std::str::from_utf8(bytes).map_err(|_| DAMAGED)?;
@@ -152,7 +152,7 @@ impl Catalogue {
     }
 }
 
-/// The name of a language, as it is kept and asked for.
+/// The name of a language, as stored and queried.
 pub(crate) fn language_name(language: Option<Language>) -> Option<String> {
     language.map(|language| language.name().to_owned())
 }

@@ -1,4 +1,4 @@
-//! Choosing the passages that are shown: the best ones that fit, each text once.
+//! Selects the passages to show: the best ones that fit, each text once.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -9,25 +9,25 @@ use crate::question::Question;
 use crate::score::Scorer;
 use crate::tally::{Match, Tally};
 
-/// How much is wanted.
+/// How much to return.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankOptions {
-    /// Passages at most.
+    /// The maximum number of passages.
     pub passages_max: u64,
-    /// Lines of a passage, more or less.
+    /// The approximate number of lines per passage.
     pub passage_lines: u64,
-    /// All passages together, in bytes of text.
+    /// The maximum size of all passages together.
     pub bytes_max: u64,
 }
 
 impl RankOptions {
-    /// Passages of the usual length.
+    /// Passages of the default length.
     pub fn new(passages_max: u64, bytes_max: u64) -> Self {
         Self { passages_max, passage_lines: 12, bytes_max }
     }
 }
 
-/// A few lines of a document that have to do with a question.
+/// A few lines of a document that are relevant to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Passage {
     /// The document's name in the corpus.
@@ -40,13 +40,13 @@ pub struct Passage {
     pub line_end: u64,
     /// The bytes of the document's decoded text.
     pub span: Range<usize>,
-    /// The text itself, line ends included.
+    /// The text itself, including line endings.
     pub text: String,
     /// Higher is better; comparable only within one ranking.
     pub score: f32,
-    /// The words of the question that it or its document's name holds, in the order of the question.
+    /// The words of the question that occur in it or in its document's name, in the order of the question.
     pub matched: Vec<String>,
-    /// How many other passages have the same text, whitespace aside, and are not listed.
+    /// How many other passages have the same text, ignoring whitespace, and are not listed.
     pub twins: u64,
 }
 
@@ -58,7 +58,7 @@ struct Scored<'a> {
     found: &'a Match,
 }
 
-/// The best passages in the order of their score, then of document and line.
+/// The best passages, ordered by score, then by document and line.
 pub(crate) fn choose(
     view: &View,
     question: &Question,
@@ -86,7 +86,7 @@ pub(crate) fn choose(
     Ok(passages)
 }
 
-/// Takes from the top what fits. One that is too long is passed over, so that a shorter one may still fit.
+/// Takes what fits, best first. One that is too long is skipped, so that a shorter one may still fit.
 fn fitting<'a>(scored: &'a [Scored<'a>], options: &RankOptions) -> Vec<&'a Scored<'a>> {
     let mut chosen = Vec::new();
     let mut bytes_left = options.bytes_max;
@@ -133,7 +133,7 @@ fn describe(question: &Question, scored: &Scored<'_>, twins: u64) -> Passage {
     }
 }
 
-/// Reads each document that has chosen passages once more, for their text.
+/// Reads each document with selected passages once more, for their text.
 fn fill_in(view: &View, chosen: &[&Scored<'_>], passages: &mut [Passage]) -> Result<(), SourceError> {
     let documents: BTreeMap<u32, &DocEntry> =
         chosen.iter().map(|scored| (scored.document.idx, scored.document)).collect();

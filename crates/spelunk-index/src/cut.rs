@@ -1,5 +1,5 @@
-//! Cutting documents into passages for the index: by the same rules as the tasks of a plan, only smaller, so that a hit
-//! says where the answer is. A large document is read in windows and never held whole.
+//! Cuts documents into passages for the index: by the same rules as the tasks of a plan, only smaller, so that a hit
+//! locates the answer. A large document is read in windows and never held in memory whole.
 
 use std::ops::Range;
 
@@ -8,22 +8,22 @@ use spelunk_context::{
 };
 use spelunk_types::Limits;
 
-/// Changes whenever passages come out otherwise.
+/// Changes whenever passages are cut differently.
 pub(crate) const CUT_VERSION: &str = "cut-1";
 
-/// Documents up to this size are read whole, and checked against their digest.
+/// Documents up to this size are read whole and verified against their digest.
 pub(crate) const WHOLE_BYTES_MAX: u64 = 16 << 20;
 
-/// A window of a larger one.
+/// The window size for larger ones.
 const WINDOW_BYTES: u64 = 256 << 10;
 
-/// How far behind a window the end of its last line is looked for.
+/// How far after a window the end of its last line is searched.
 const LINE_REACH_BYTES: u64 = 64 << 10;
 
-/// A passage: where it is, and under which heading or in which definition.
+/// A passage: its location, and the heading or definition it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// Bytes of the text of its window.
+    /// Byte range in the text of its window.
     pub(crate) span: Range<usize>,
     /// The first line, from 1.
     pub(crate) line_start: u64,
@@ -54,7 +54,7 @@ pub(crate) fn passage_limits() -> Limits {
     }
 }
 
-/// The passages of one text, in order. Passages of white space alone are left out.
+/// The passages of one text, in order. Passages of only whitespace are omitted.
 pub(crate) fn cut(
     text: &str,
     name: &str,
@@ -74,8 +74,8 @@ pub(crate) fn cut(
     cuts.filter(|cut| text.get(cut.span.clone()).is_some_and(|part| !part.trim().is_empty())).collect()
 }
 
-/// Calls back with each window of a document: its number, its text and the lines before it. A small document has one.
-/// `on_window` says whether to go on.
+/// Calls back with each window of a document: its index, its text and the number of lines before it. A small document
+/// has one. `on_window` returns whether to continue.
 pub(crate) fn windows(
     view: &View,
     document: &DocEntry,
@@ -97,17 +97,17 @@ pub(crate) fn windows(
     Ok(())
 }
 
-/// Where a window begins in its document.
+/// The offset of a window in its document.
 pub(crate) fn window_start(window: u64) -> usize {
     usize::try_from(window.saturating_mul(WINDOW_BYTES)).unwrap_or(usize::MAX)
 }
 
-/// What a document is, told by its first window.
+/// Detects the type of a document from its first window.
 pub(crate) fn detect(detector: &Detector, document: &DocEntry, text: &str) -> Detected {
     detector.detect(&document.name, text)
 }
 
-/// A document that is not held.
+/// A document that is not held in memory.
 pub(crate) struct Large {
     reader: Reader,
     name: String,
@@ -145,7 +145,7 @@ impl Large {
     }
 }
 
-/// The rest of a line that began before, with its end. None of a line that goes on for longer than is looked at.
+/// The rest of a line that began before, with its line ending. None of a line that extends beyond the search distance.
 fn head_bytes(text: &str) -> usize {
     let reach = usize::try_from(LINE_REACH_BYTES).unwrap_or(usize::MAX);
     text.bytes().take(reach).position(|byte| byte == b'\n').map_or(0, |idx| idx + 1)

@@ -1,5 +1,6 @@
-//! Embedders: texts become vectors, so that texts that mean the same lie near each other. The default is a table of
-//! word vectors that ships with this crate and needs no network; a remote model is the caller's, behind the same trait.
+//! Embedders turn texts into vectors, so that texts with similar meaning are close to each other. The default is a
+//! table of word vectors that ships with this crate and needs no network; the caller can supply a remote model through
+//! the same trait.
 
 use std::path::PathBuf;
 
@@ -14,17 +15,17 @@ pub use static_embedder::StaticEmbedder;
 
 /// Turns texts into vectors.
 pub trait Embedder: Send + Sync {
-    /// The name of the model with everything that changes its vectors. Vectors of different ids are never compared.
+    /// The name of the model and everything that changes its vectors. Vectors of different ids are never compared.
     fn id(&self) -> &str;
 
     /// The length of every vector.
     fn dimensions(&self) -> usize;
 
-    /// A vector for each text, in their order. A text without meaning (no word the model knows) is all zeros.
+    /// One vector per text, in order. A text without meaning (no word the model knows) is all zeros.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 }
 
-/// A model that could not be had, or did not answer.
+/// A model that is unavailable or did not respond.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum EmbedError {

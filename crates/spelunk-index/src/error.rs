@@ -1,4 +1,4 @@
-//! What can go wrong with an index. Damage is no error of an update: it builds the index anew and says so.
+//! Errors of an index. Damage is not an error of an update, which rebuilds the index and reports it.
 
 use std::io;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub enum IndexError {
     },
 }
 
-/// The process that holds a lock, where it is known.
+/// The process that holds a lock, if known.
 struct Holder(Option<u32>);
 
 impl std::fmt::Display for Holder {

@@ -1,5 +1,5 @@
-//! The files of an index and of models: the one place of this crate that touches the file system. Directories are kept
-//! at 0700 and files at 0600, because an index says what the documents say.
+//! The files of an index and of models: the only module of this crate that touches the file system. Directories have
+//! mode 0700 and files 0600, because an index reveals the content of the documents.
 #![expect(
     clippy::disallowed_methods,
     reason = "an index is derived and can be deleted: it needs no fault-injected disk"
@@ -10,14 +10,14 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// What tells a changed file without reading it.
+/// Detects a changed file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) bytes: u64,
     pub(crate) changed_ns: u128,
 }
 
-/// The whole file, or `None` if there is none. A longer one than `bytes_max` is an error.
+/// The whole file, or `None` if it does not exist. A file longer than `bytes_max` is an error.
 pub(crate) fn read_whole(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -32,17 +32,17 @@ pub(crate) fn read_whole(path: &Path, bytes_max: u64) -> io::Result<Option<Vec<u
     Ok(Some(bytes))
 }
 
-/// Opens for reading at positions.
+/// Opens for reading at offsets.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Opens for reading and writing; makes the file if need be.
+/// Opens for reading and writing, creating the file if necessary.
 pub(crate) fn open_private(path: &Path) -> io::Result<File> {
     private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)
 }
 
-/// Replaces a file in one step; gives back its new stamp.
+/// Replaces a file atomically; returns its new stamp.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<Stamp> {
     let staged = path.with_extension("staged");
     let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
@@ -54,7 +54,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<Stamp> {
     stamp(path)
 }
 
-/// Writes a file anew, without waiting for the disk; gives back its stamp.
+/// Rewrites a file without waiting for the disk; returns its stamp.
 pub(crate) fn touch(path: &Path) -> io::Result<Stamp> {
     private(OpenOptions::new().write(true).create(true).truncate(true)).open(path)?.write_all(b"t")?;
     stamp(path)
@@ -73,7 +73,7 @@ pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
     Ok(Stamp { bytes: metadata.len(), changed_ns: changed.map_or(0, |at| at.as_nanos()) })
 }
 
-/// BLAKE3 of a file, read in pieces.
+/// BLAKE3 of a file, read in chunks.
 pub(crate) fn digest(path: &Path) -> io::Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new();
     let mut file = File::open(path)?;
@@ -87,7 +87,7 @@ pub(crate) fn digest(path: &Path) -> io::Result<blake3::Hash> {
     }
 }
 
-/// Makes a directory and those above it.
+/// Creates a directory and its parents.
 pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -96,7 +96,7 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Removes a directory with all that is in it; one that is not there is fine.
+/// Removes a directory and its contents. Succeeds if it does not exist.
 pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
     match std::fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -104,7 +104,7 @@ pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a file; one that is not there is fine.
+/// Removes a file. Succeeds if it does not exist.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -112,7 +112,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// The names of the files in a directory, sorted; none where there is no directory.
+/// The names of the files in a directory, sorted; empty if it does not exist.
 pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
     let entries = match std::fs::read_dir(path) {
         Ok(entries) => entries,
@@ -127,7 +127,7 @@ pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Takes from others the right to read a file that a library made.
+/// Makes a file that a library created unreadable to other users.
 pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
@@ -136,7 +136,7 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Fills the buffer from a position; false where the file ends before.
+/// Fills the buffer from an offset; false if the file ends before.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<bool> {
     #[cfg(unix)]
     let outcome = std::os::unix::fs::FileExt::read_exact_at(file, buffer, at);

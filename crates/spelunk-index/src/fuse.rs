@@ -1,21 +1,21 @@
-//! Fusing two rankings into one by reciprocal ranks: what stands high in either comes first, and what stands high in both
-//! comes before it. Scores of different kinds are never added. Equal scores share a rank, so the outcome does not depend
-//! on the order in which equals arrive.
+//! Fuses two rankings by reciprocal rank: results ranked high in either come first, and those ranked high in both
+//! before them. Scores of different kinds are never added. Equal scores share a rank, so the result does not depend on
+//! the order of ties.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// How much the first places count more than the next.
+/// The reciprocal rank constant: a higher value favours the first ranks less.
 const RANK_OFFSET: f32 = 60.0;
 
-/// A ranking with how much it counts.
+/// A ranking with its weight.
 pub(crate) struct Ranking<'a, K> {
     /// The best first.
     pub(crate) scored: &'a [(f32, K)],
     pub(crate) weight: f32,
 }
 
-/// Every key of any ranking with its fused score, in no order.
+/// Every key of any ranking with its fused score, unordered.
 pub(crate) fn fuse<K: Copy + Eq + Hash>(rankings: &[Ranking<'_, K>]) -> HashMap<K, f32> {
     let mut fused: HashMap<K, f32> = HashMap::new();
     for ranking in rankings {

@@ -1,12 +1,12 @@
-//! FusionWeights: how much words and how much meaning count for one query. Somebody who quotes the text is served by its words,
-//! and meaning would only blur them; somebody who asks in words of their own is served by meaning. Which of the two it is
-//! shows in how much of the query the best passages hold. The figures are those that did best in `benches/retrieval.rs`.
+//! Fusion weights: how much words and meaning count for one query. If a query quotes the text, words find it, and
+//! meaning would only blur the result; a paraphrase is found by meaning. The share of the query that the best passages
+//! contain tells the two apart. The values are those that did best in `benches/retrieval.rs`.
 
-/// The share of a query above which it quotes, and below which it asks in other words.
+/// A query with at least the first share quotes; one with at most the second paraphrases.
 const QUOTED_MIN: f32 = 0.9;
 const OTHER_MAX: f32 = 0.5;
 
-/// What words count for a query that quotes, and for one that does not; meaning counts 1.
+/// The weight of words for a query that quotes, and for one that does not; meaning has weight 1.
 const WORDS_IF_QUOTED: f32 = 12.0;
 const WORDS_IF_OTHER: f32 = 0.5;
 
@@ -17,7 +17,7 @@ pub(crate) struct FusionWeights {
     pub(crate) meaning: f32,
 }
 
-/// The weights for a query of which so large a share is in one of the best passages.
+/// The weights for a query of which this share occurs in one of the best passages.
 pub(crate) fn leaning(covered: f32) -> FusionWeights {
     let share = ((covered - OTHER_MAX) / (QUOTED_MIN - OTHER_MAX)).clamp(0.0, 1.0);
     FusionWeights { words: WORDS_IF_OTHER + share * (WORDS_IF_QUOTED - WORDS_IF_OTHER), meaning: 1.0 }

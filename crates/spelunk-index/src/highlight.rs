@@ -1,4 +1,4 @@
-//! A mark: the line of a passage that has most to do with the question, and where the words stand in it.
+//! Highlighting: the line of a passage that is most relevant to the question, and where the words occur in it.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use crate::tally::WordSet;
 pub struct Mark {
     /// The line in the document, from 1.
     pub line: u64,
-    /// The line without its end.
+    /// The line without its line ending.
     pub text: String,
-    /// Where words of the question stand in it, in bytes; in order and apart from each other.
+    /// The byte ranges of the question's words; ordered and disjoint.
     pub ranges: Vec<Range<usize>>,
 }
 
-/// The line with most different words of the question, then with most words, then the first. In a passage that was
-/// found by its document's name alone it is the first line with anything on it.
+/// The line with the most distinct words of the question, then with the most words, then the first. For a passage found
+/// only by its document's name, it is the first non-blank line.
 pub fn mark(passage: &Passage, question: &str) -> Mark {
     mark_text(&passage.text, passage.line_start, &Question::of(question))
 }
@@ -50,7 +50,7 @@ struct Worth {
     has_text: bool,
 }
 
-/// Joins ranges that overlap, as a name and its parts do.
+/// Merges overlapping ranges, such as those of a name and its parts.
 fn apart(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| (range.start, range.end));
     let mut joined: Vec<Range<usize>> = Vec::new();

@@ -1,6 +1,6 @@
-//! An index of one corpus on disk, for finding passages by words and by meaning. It is derived: it can be deleted at any
-//! time, damage is seen when it is opened, and an update brings it level with a view. It holds no text that a view would
-//! not give. One process updates it at a time; any number search what was committed last.
+//! An index of one corpus on disk, for finding passages by words and by meaning. It is derived: it can be deleted at
+//! any time, damage is detected when it is opened, and an update brings it in sync with a view. It contains no text
+//! that a view would withhold. One process updates it at a time; any number can search the last commit.
 
 pub(crate) mod notice;
 mod prepare;
@@ -33,13 +33,13 @@ const LOCK: &str = "update.lock";
 const COMMIT_LOCK: &str = "commit.lock";
 pub(crate) const VECTORS_DIRECTORY: &str = "vectors";
 
-/// How often a time that has not moved on yet is looked at again.
+/// How many times to check whether the file system clock has advanced.
 const TICKS_MAX: usize = 2000;
 
 /// What an index depends on besides its directory.
 #[derive(Clone, Default)]
 pub struct IndexOptions {
-    /// Makes vectors. Without one, the index finds by words alone.
+    /// Computes vectors. Without one, the index searches by words alone.
     pub embedder: Option<Arc<dyn Embedder>>,
 }
 
@@ -53,11 +53,11 @@ impl std::fmt::Debug for IndexOptions {
 /// What an update depends on besides the view.
 #[derive(Debug, Clone)]
 pub struct UpdateOptions {
-    /// Tells content types.
+    /// Detects content types.
     pub detector: Detector,
-    /// Changes whenever the settings behind the detector do: everything is then read again.
+    /// Changes whenever the detector's settings do: everything is then read again.
     pub detector_key: String,
-    /// Text after which what is done so far is committed.
+    /// How much text is processed between commits.
     pub commit_bytes: u64,
 }
 
@@ -67,12 +67,12 @@ impl Default for UpdateOptions {
     }
 }
 
-/// How far an update is.
+/// The progress of an update.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct IndexProgress {
-    /// Documents that are new or changed, and done.
+    /// New or changed documents that are done.
     pub documents_done: u64,
-    /// Documents that are new or changed.
+    /// New or changed documents.
     pub documents_total: u64,
     /// The size of those that are done.
     pub bytes_done: u64,
@@ -85,13 +85,13 @@ pub struct IndexProgress {
 /// What an update did.
 #[derive(Debug, Default)]
 pub struct UpdateReport {
-    /// Documents that were not there before.
+    /// New documents.
     pub added: u64,
-    /// Documents that were there in another version.
+    /// Documents that were indexed in another version.
     pub changed: u64,
-    /// Documents that are gone.
+    /// Documents that no longer exist.
     pub removed: u64,
-    /// Documents that were left as they are.
+    /// Documents left as they are.
     pub unchanged: u64,
     /// Documents that could not be read, and why.
     pub unreadable: Vec<(String, SourceError)>,
@@ -99,22 +99,22 @@ pub struct UpdateReport {
     pub passages: u64,
     /// Passages embedded; the others were in the cache.
     pub embedded: u64,
-    /// Why the index was built anew, if it was: a notice for the user.
+    /// Why the index was rebuilt, if it was; shown to the user.
     pub rebuilt: Option<Rebuilt>,
-    /// Whether it was told to stop; the next update goes on from there.
+    /// Whether it was stopped; the next update continues from there.
     pub interrupted: bool,
 }
 
-/// Why an index was built anew.
+/// Why an index was rebuilt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rebuilt {
     /// Its files were damaged, or of another version.
     Damaged(String),
-    /// Its vectors were made by another model.
+    /// Its vectors came from another model.
     OtherModel,
-    /// Documents are cut otherwise now.
+    /// Documents are now cut differently.
     OtherCut,
-    /// Most of its vectors were of passages that are gone.
+    /// Most of its vectors belonged to removed passages.
     Compacted,
 }
 
@@ -142,7 +142,7 @@ pub struct Index {
 /// What was found on disk.
 #[derive(Debug)]
 pub(crate) enum State {
-    /// Nothing was committed yet.
+    /// Nothing has been committed yet.
     Empty,
     Ready(Box<Snapshot>),
     Damaged(String),
@@ -154,7 +154,7 @@ pub(crate) struct Snapshot {
     pub(crate) catalogue: Catalogue,
     pub(crate) words: WordsIndex,
     pub(crate) rows: Option<Rows>,
-    /// Which passage has which vector; made when it is first asked for.
+    /// Which passage has which vector; computed on first use.
     row_places: OnceLock<Vec<RowPlace>>,
 }
 
@@ -169,22 +169,22 @@ impl Snapshot {
 }
 
 impl Index {
-    /// Opens the index in a folder of a private directory, which is made if need be. The files are opened by their paths,
-    /// so a link on the way there or among them is an error.
+    /// Opens the index in a folder of a private directory, creating it if necessary. The files are opened by path, so a
+    /// link on the way there or among them is an error.
     pub fn open_in(dir: &PrivateDir, folder: &str, options: IndexOptions) -> Result<Self, IndexError> {
         let directory = dir.plain_dir(folder).map_err(|source| unusable(&dir.root().join(folder), source))?;
         Self::open(&directory, options)
     }
 
-    /// Opens the index in a directory, which is made if need be. Damage is kept for `update` to mend.
+    /// Opens the index in a directory, creating it if necessary. Damage is left for `update` to repair.
     pub fn open(directory: &Path, options: IndexOptions) -> Result<Self, IndexError> {
         files::make_directory(directory).map_err(|source| unusable(directory, source))?;
         let state = load(directory).map_err(|source| unusable(directory, source))?;
         Ok(Self { directory: directory.to_owned(), options, state })
     }
 
-    /// Brings the index level with a view: documents that are new or changed are read, those that are gone are taken
-    /// out. `progress` may stop it; what is done by then is kept, and a later update goes on.
+    /// Brings the index in sync with a view: new or changed documents are read, removed ones are dropped. `progress`
+    /// may stop it; finished work is kept, and a later update continues.
     pub fn update(
         &mut self,
         view: &View,
@@ -192,33 +192,33 @@ impl Index {
         progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
     ) -> Result<UpdateReport, IndexError> {
         let _lock = self.lock()?;
-        // Another process may have committed since.
+        // Another process may have committed in the meantime.
         self.state = load(&self.directory).map_err(|source| unusable(&self.directory, source))?;
         let outcome = Update::start(self, view, options).and_then(|update| update.run(progress));
         self.state = load(&self.directory).map_err(|source| unusable(&self.directory, source))?;
         outcome
     }
 
-    /// The passages of the view that have to do with a query, the best first. What the view does not hold, or holds in
-    /// another version than was indexed, is not found.
+    /// The passages of the view that are relevant to a query, best first. Documents that are not in the view, or in
+    /// another version than indexed, are not found.
     pub fn search(&self, view: &View, query: &Query) -> Result<Found, IndexError> {
         self.search_with(view, query, &mut Texts::default())
     }
 
-    /// The same for several searches of one view one after the other: what one of them read the others need not read.
+    /// The same for several consecutive searches of one view, which share the texts they read.
     pub fn search_with(&self, view: &View, query: &Query, texts: &mut Texts) -> Result<Found, IndexError> {
         match &self.state {
             State::Empty => Ok(Found::nothing(query, view)),
             State::Damaged(why) => Err(self.damaged(why.clone())),
             State::Ready(snapshot) => {
-                // A file that is damaged while it is mapped can make the library panic.
+                // If a mapped file is damaged, the library may panic.
                 let found = catch_unwind(AssertUnwindSafe(|| search(self, snapshot, view, query, texts)));
                 found.unwrap_or_else(|_| Err(self.damaged("a file changed while it was open".to_owned())))
             }
         }
     }
 
-    /// Documents and passages that were committed last.
+    /// The numbers of documents and passages in the last commit.
     pub fn size(&self) -> (u64, u64) {
         match &self.state {
             State::Ready(snapshot) => {
@@ -228,7 +228,7 @@ impl Index {
         }
     }
 
-    /// What is wrong with it, if anything is. An update mends it.
+    /// What is wrong with it, if anything. An update repairs it.
     pub fn damage(&self) -> Option<&str> {
         match &self.state {
             State::Damaged(why) => Some(why),
@@ -236,7 +236,7 @@ impl Index {
         }
     }
 
-    /// Whether every document of the view is in the index as it is now.
+    /// Whether every document of the view is indexed in its current version.
     pub fn is_level_with(&self, view: &View) -> bool {
         match &self.state {
             State::Ready(snapshot) => {
@@ -251,8 +251,8 @@ impl Index {
         }
     }
 
-    /// Whether every document of the view is in the index as it is now, and was put there as an update would: other
-    /// documents may be in it, too.
+    /// Whether every document of the view is indexed in its current version, and as an update would index it now: the
+    /// index may contain other documents, too.
     pub fn holds(&self, view: &View, options: &UpdateOptions) -> bool {
         let State::Ready(snapshot) = &self.state else { return false };
         let held = &snapshot.catalogue.documents;
@@ -266,13 +266,13 @@ impl Index {
         IndexError::Damaged { directory: self.directory.clone(), why }
     }
 
-    /// One process writes at a time. The lock ends with its process.
+    /// One process writes at a time. The lock is released with its process.
     fn lock(&self) -> Result<File, IndexError> {
         let unusable = |source| unusable(&self.directory, source);
         let mut file = files::open_private(&self.directory.join(LOCK)).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => {
-                // The pid only serves the message of the process that comes second.
+                // The pid is only for the error message of a second process.
                 drop(
                     file.set_len(0)
                         .and_then(|()| file.rewind())
@@ -302,7 +302,7 @@ pub(crate) fn words_error(directory: &Path, error: tantivy::TantivyError) -> Ind
     IndexError::Damaged { directory: directory.to_owned(), why: error.to_string() }
 }
 
-/// Held by whoever changes what is committed, so that nobody opens an index between two states.
+/// Held by whoever changes the committed state, so that nobody opens an index between two states.
 pub(crate) fn hold_commit(directory: &Path) -> io::Result<File> {
     let file = files::open_private(&directory.join(COMMIT_LOCK))?;
     file.lock()?;
@@ -342,7 +342,7 @@ fn load(directory: &Path) -> io::Result<State> {
     Ok(State::Ready(Box::new(Snapshot { catalogue, words, rows, row_places: OnceLock::new() })))
 }
 
-/// A file whose size and time are those that were recorded is believed; another is read through.
+/// A file whose recorded size and time match is trusted; any other is read and verified.
 fn is_as_recorded(path: &Path, record: &FileRecord) -> io::Result<bool> {
     let stamp = match files::stamp(path) {
         Ok(stamp) => stamp,
@@ -355,8 +355,7 @@ fn is_as_recorded(path: &Path, record: &FileRecord) -> io::Result<bool> {
     Ok(stamp.bytes == record.stamp.bytes && files::digest(path)?.to_hex().as_str() == record.digest)
 }
 
-/// Records files and writes the catalogue behind a commit. Those that were recorded before and did not change are not
-/// read again.
+/// Records files and writes the catalogue after a commit. Files recorded before and unchanged are not read again.
 pub(crate) fn write_catalogue(
     directory: &Path,
     catalogue: &mut Catalogue,
@@ -380,8 +379,8 @@ pub(crate) fn write_catalogue(
     files::replace(&directory.join(CATALOGUE), catalogue.encode().as_bytes()).map(drop)
 }
 
-/// Waits until a file that is changed now gets a later time than those recorded; the clock of a file system ticks in
-/// milliseconds. Where it does not tick, no time is believed and files are read through when they are opened.
+/// Waits until a file changed now gets a later time than those recorded; file system clocks tick in milliseconds. If
+/// the clock does not tick, no time is trusted and files are verified when opened.
 fn wait_for_the_clock(directory: &Path, newest_ns: u128) -> io::Result<bool> {
     let probe = directory.join("tick");
     let mut has_ticked = false;
@@ -396,14 +395,14 @@ fn wait_for_the_clock(directory: &Path, newest_ns: u128) -> io::Result<bool> {
     Ok(has_ticked)
 }
 
-/// Takes everything out of the directory but its locks.
+/// Removes everything in the directory but its locks.
 pub(crate) fn wipe(directory: &Path) -> io::Result<()> {
     files::remove(&directory.join(CATALOGUE))?;
     files::remove_directory(&directory.join(WORDS_DIRECTORY))?;
     files::remove_directory(&directory.join(VECTORS_DIRECTORY))
 }
 
-/// The embedder, if it makes the vectors that the index has.
+/// The embedder, if its vectors match those of the index.
 pub(crate) fn embedder_for<'a>(
     index: &'a Index,
     snapshot: &Snapshot,
@@ -421,7 +420,7 @@ pub(crate) fn embedder_for<'a>(
     Ok(embedder)
 }
 
-/// The vectors of texts, as many and as long as there should be.
+/// Embeds texts and checks the number and length of the vectors.
 pub(crate) fn embed_checked(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
     let vectors = embedder.embed(texts)?;
     let wrong = vectors.iter().map(Vec::len).find(|&n| n != embedder.dimensions());

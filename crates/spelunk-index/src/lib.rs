@@ -1,5 +1,5 @@
-//! Finding passages of a view. `rank` reads the text each time and stores nothing; an `Index` is kept on disk and finds
-//! by words and by meaning. Synchronous; knows no language model and no strategy.
+//! Finds passages of a view. `rank` reads the text each time and stores nothing; an `Index` is stored on disk and
+//! searches by words and by meaning. Synchronous; knows nothing about language models or strategies.
 
 mod catalogue;
 mod choose;

@@ -1,5 +1,5 @@
 //! The query for the inverted index: any of the words, in the text, the heading or the path; every phrase; nothing that
-//! is not wanted.
+//! is excluded.
 
 use tantivy::Term;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, PhraseQuery, Query as TantivyQuery, TermQuery};
@@ -8,8 +8,9 @@ use tantivy::schema::{Field, IndexRecordOption};
 use crate::query::{Parsed, Phrase};
 use crate::words_index::Fields;
 
-/// What a word in a heading or definition counts, and one in the path, beside one in the text. All passages of a section
-/// and of a document share these, so more would drown what tells them apart; measured in `benches/retrieval.rs`.
+/// The weight of a word in a heading or definition, and in the path, relative to one in the text. All passages of a
+/// section or document share these, so higher weights would drown what distinguishes them; measured in
+/// `benches/retrieval.rs`.
 const SCOPE_BOOST: f32 = 0.2;
 const PATH_BOOST: f32 = 0.05;
 

@@ -1,5 +1,5 @@
-//! Folding: of hits that say nearly the same, one is shown and the others are counted. Told by the share of terms that
-//! two texts have in common, so that a changed date or name in a copied page makes no new hit.
+//! Near-duplicates: of hits with nearly the same text, one is shown and the others are counted. Compares the share of
+//! common terms, so that a changed date or name in a copied page is not a new hit.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -7,13 +7,13 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use crate::terms::terms;
 use crate::words::Form;
 
-/// Texts with fewer different terms are too short to be told apart by them.
+/// Texts with fewer distinct terms are too short to compare this way.
 const TERMS_MIN: usize = 8;
 
-/// The share of common terms, in percent, from which two texts are the same to a reader.
+/// The share of common terms, in percent, from which two texts count as the same.
 const COMMON_PERCENT_MIN: usize = 90;
 
-/// The different terms of a text.
+/// The distinct terms of a text.
 #[derive(Debug)]
 pub(crate) struct Gist(HashSet<u64>);
 

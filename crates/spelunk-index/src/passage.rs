@@ -1,15 +1,15 @@
-//! Cutting text into passages: a dozen lines each, ending where the text takes a breath if it does so near there.
-//! Every byte belongs to exactly one piece, in order, and every line to one, unless it is too long for any.
+//! Cuts text into passages of about a dozen lines, ending at a natural break if there is one nearby. Every byte belongs
+//! to exactly one piece, in order, and so does every line, unless it is too long for any.
 
 use std::ops::Range;
 
-/// A longer line (minified code, data) is cut into pieces of its own, on character boundaries.
+/// A longer line (minified code, data) is cut into separate pieces, on character boundaries.
 pub(crate) const LINE_BYTES_MAX: usize = 2000;
 
-/// A piece of several lines ends before it gets longer than this.
+/// The maximum length of a piece of several lines.
 pub(crate) const PIECE_BYTES_MAX: usize = 4000;
 
-/// A passage before anything is known about its worth.
+/// A passage before it is scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
     /// From 1.
@@ -32,7 +32,7 @@ struct Cutter<'a> {
     line: u64,
 }
 
-/// What comes next: a line with its end, or as much of a long one as a piece holds.
+/// What comes next: a line with its ending, or as much of a long one as fits a piece.
 enum Next<'a> {
     Line(&'a str),
     Fragment(&'a str),

@@ -1,5 +1,5 @@
-//! Queries, and how they are read: words, "phrases", `path:glob`, `type:rust`, `-word`. Whatever is not one of these is
-//! words; nothing a person types is an error. The length of a query is bounded, and what was left out is said.
+//! Queries and their syntax: words, "phrases", `path:glob`, `type:rust`, `-word`. Anything else is words; nothing a
+//! person types is an error. The length of a query is bounded, and ignored parts are reported.
 
 use globset::{GlobBuilder, GlobMatcher};
 use spelunk_context::ContentType;
@@ -9,21 +9,21 @@ use crate::question::STOP_WORDS;
 use crate::terms::terms;
 use crate::words::Form;
 
-/// The longest part of a query that is looked at.
+/// The longest part of a query that is parsed.
 const QUERY_BYTES_MAX: usize = 16 * 1024;
 
-/// Terms that are looked up; later ones are left out.
+/// How many terms are looked up; later ones are ignored.
 const TERMS_MAX: usize = 64;
 
-/// Filters and phrases of each kind.
+/// The maximum number of filters and phrases of each kind.
 const CLAUSES_MAX: usize = 16;
 
 /// How passages are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// By the words they hold.
+    /// By their words.
     Words,
-    /// By what they mean.
+    /// By their meaning.
     Meaning,
     /// By both.
     #[default]
@@ -31,7 +31,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The word for it in settings and reports.
+    /// The name in settings and reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Words => "words",
@@ -46,25 +46,25 @@ impl Mode {
     }
 }
 
-/// What is looked for.
+/// What to search for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// As a person types it.
     pub text: String,
     /// How passages are found.
     pub mode: Mode,
-    /// Hits that are wanted.
+    /// How many hits to return.
     pub hits_max: usize,
-    /// Globs of names, beside those in the text; any of them.
+    /// Globs for document names, in addition to those in the text; any may match.
     pub paths: Vec<String>,
-    /// Content types or languages, beside those in the text; any of them.
+    /// Content types or languages, in addition to those in the text; any may match.
     pub kinds: Vec<String>,
-    /// A hit that has none of the words must be more similar than this.
+    /// A hit without any of the words must have a higher similarity than this.
     pub similarity_min: f32,
 }
 
 impl Query {
-    /// The most hits that one query gives.
+    /// The most hits of one query.
     pub const HITS_MAX: usize = 200;
 
     /// Ten hits, by words and meaning.
@@ -80,35 +80,35 @@ impl Query {
     }
 }
 
-/// A term that is looked up.
+/// A term to look up.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QueryTerm {
     pub(crate) text: String,
     pub(crate) form: Form,
-    /// Its place among the words of the query.
+    /// Its position among the words of the query.
     pub(crate) position: usize,
 }
 
-/// Terms that stand behind each other, with their places.
+/// Consecutive terms with their positions.
 pub(crate) type Phrase = Vec<(usize, String)>;
 
-/// A query, read.
+/// A parsed query.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
-    /// Each once.
+    /// Without duplicates.
     pub(crate) terms: Vec<QueryTerm>,
-    /// All must be there.
+    /// All must occur.
     pub(crate) phrases: Vec<Phrase>,
-    /// None may be there.
+    /// None may occur.
     pub(crate) excluded: Vec<Phrase>,
-    /// The words and phrases without anything else: what is asked.
+    /// Only the words and phrases: the actual question.
     pub(crate) asked: String,
     pub(crate) filters: Filters,
-    /// Whether a part of the query was left out.
+    /// Whether a part of the query was ignored.
     pub(crate) is_cut: bool,
 }
 
-/// Which documents are looked at.
+/// Which documents are searched.
 #[derive(Debug, Default)]
 pub(crate) struct Filters {
     paths: Vec<GlobMatcher>,
@@ -135,7 +135,7 @@ impl Filters {
 }
 
 impl Parsed {
-    /// Reads a query. `knows_kind` says whether any document is of that kind.
+    /// Parses a query. `knows_kind` returns whether any document has that kind.
     pub(crate) fn of(query: &Query, knows_kind: &dyn Fn(&str) -> bool) -> Self {
         let mut parsed = Self::default();
         let text = query.text.get(..query.text.floor_char_boundary(QUERY_BYTES_MAX)).unwrap_or_default();
@@ -190,11 +190,11 @@ impl Parsed {
         self.asked.push_str(words);
     }
 
-    /// False where it is no glob.
+    /// False if it is not a valid glob.
     fn add_path(&mut self, pattern: &str, is_excluded: bool) -> bool {
         let plain = pattern.trim_start_matches("./").trim_end_matches('/');
         let anywhere = if plain.contains('/') { plain.to_owned() } else { format!("**/{plain}") };
-        // A directory stands for what is in it.
+        // A directory matches everything in it.
         let built: Vec<_> = [anywhere.clone(), format!("{anywhere}/**")]
             .iter()
             .filter_map(|glob| GlobBuilder::new(glob).literal_separator(true).build().ok())
@@ -240,7 +240,7 @@ fn is_common(word: &str) -> bool {
     word.len() <= 6 && STOP_WORDS.contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// Short names for the types that people ask for most.
+/// Short names for the most common types.
 fn kind_name(kind: &str) -> String {
     let kind = kind.to_lowercase();
     match kind.as_str() {
@@ -261,7 +261,7 @@ fn push_bounded(list: &mut Vec<Phrase>, phrase: Phrase) -> bool {
     has_room
 }
 
-/// The terms of a phrase with their places; of a name, its parts.
+/// The terms of a phrase with their positions; for a name, its parts.
 pub(crate) fn phrase_of(text: &str) -> Phrase {
     let mut phrase = Phrase::new();
     terms(text, &mut |term| {
@@ -281,7 +281,7 @@ enum Clause<'t> {
     Without(&'t str),
 }
 
-/// Cuts a query at white space outside of quotation marks. A mark without a partner is nothing.
+/// Splits a query at whitespace outside of quotation marks. An unmatched mark is ignored.
 fn clauses(text: &str) -> Vec<Clause<'_>> {
     let mut clauses = Vec::new();
     let mut rest = text.trim_start();

@@ -1,39 +1,39 @@
-//! The words of a question, and finding them in text. Stop words are left out unless there is nothing else.
+//! The words of a question, and how they are found in text. Stop words are ignored unless there is nothing else.
 
 use std::ops::Range;
 
 use crate::stem::stem;
 use crate::words::{Form, scan};
 
-/// Words of a question that are looked for; later ones are left out.
+/// How many words of a question are searched; later ones are ignored.
 pub(crate) const WORDS_MAX: usize = 64;
 
-/// The longest part of a question that is looked at.
+/// The longest part of a question that is used.
 const QUESTION_BYTES_MAX: usize = 64 * 1024;
 
-/// What is looked for.
+/// What to search for.
 #[derive(Debug)]
 pub(crate) struct Question {
     words: Vec<Word>,
-    /// For each pair of first bytes, whether a word begins so: 65,536 bits.
+    /// For each pair of first bytes, whether a word begins with it: 65,536 bits.
     firsts: Box<[u64; 1024]>,
 }
 
 #[derive(Debug)]
 struct Word {
-    /// As it is shown: in lower case.
+    /// As shown: in lower case.
     shown: String,
     stem: Box<[u8]>,
-    /// How many words behind the word before it in this list it stood in the question; 0 if they were not in order.
+    /// The distance in the question from the previous word of this list; 0 if they were not in order.
     gap: u64,
 }
 
-/// A word of the question that stands in a text.
+/// An occurrence of a question's word in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
-    /// The position in the question's list of words; below `WORDS_MAX`.
+    /// The index in the question's list of words; below `WORDS_MAX`.
     pub(crate) word_idx: usize,
-    /// Where it stands in the text, in bytes.
+    /// Its byte range in the text.
     pub(crate) at: Range<usize>,
     /// How many words of the text came before it.
     pub(crate) ordinal: u64,
@@ -54,17 +54,17 @@ impl Question {
         Self { words, firsts }
     }
 
-    /// How many words are looked for; at most `WORDS_MAX`.
+    /// How many words are searched; at most `WORDS_MAX`.
     pub(crate) fn n_words(&self) -> usize {
         self.words.len()
     }
 
-    /// The word as it is shown.
+    /// The word as shown.
     pub(crate) fn shown(&self, word_idx: usize) -> &str {
         &self.words[word_idx].shown
     }
 
-    /// Whether two hits stand next to each other as the same two words do in the question.
+    /// Whether two hits are adjacent in the text as the same two words are in the question.
     pub(crate) fn is_pair(&self, before: &Hit, hit: &Hit) -> bool {
         let gap = self.words[hit.word_idx].gap;
         gap > 0 && before.word_idx + 1 == hit.word_idx && before.ordinal + gap == hit.ordinal
@@ -98,7 +98,7 @@ fn words_of(question: &str, keep: impl Fn(&str) -> bool) -> Vec<Word> {
         question,
         |_, _| true,
         |token| {
-            // A single character of a longer run would match nearly everywhere; its pairs say enough.
+            // A single character of a longer run would match nearly everywhere; its pairs are enough.
             if token.form == Form::Single || words.len() == WORDS_MAX {
                 return;
             }
@@ -127,7 +127,7 @@ fn head(text: &str, bytes_max: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes_max)).unwrap_or(text)
 }
 
-/// English words that say nothing about what is asked.
+/// English words that carry no information about the question.
 pub(crate) const STOP_WORDS: [&str; 81] = [
     "a", "about", "all", "am", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can",
     "could", "did", "do", "does", "for", "from", "had", "has", "have", "he", "her", "his", "how", "i", "if",

@@ -1,5 +1,5 @@
-//! Ranking: every document of a view is read once, several at a time and one per thread, and the best passages for a
-//! question come back. The outcome does not depend on the number of threads.
+//! Ranking: reads every document of a view once, in parallel with one per thread, and returns the best passages for a
+//! question. The result does not depend on the number of threads.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use crate::choose::{Passage, RankOptions, choose};
 use crate::question::Question;
 use crate::tally::Tally;
 
-/// How far a ranking has come.
+/// The progress of a ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankProgress {
     /// Documents searched.
@@ -27,19 +27,19 @@ pub struct RankProgress {
 /// What was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// The best first. Empty when no word of the question occurs anywhere.
+    /// Best first. Empty if no word of the question occurs anywhere.
     pub passages: Vec<Passage>,
-    /// Passages that hold a word of the question, chosen or not.
+    /// Passages that contain a word of the question, selected or not.
     pub passages_matched: u64,
     /// Documents read.
     pub documents_searched: u64,
     /// Their size on disk.
     pub bytes_searched: u64,
-    /// The words that were looked for, in lower case and in the order of the question.
+    /// The words that were searched, in lower case and in the order of the question.
     pub words: Vec<String>,
 }
 
-/// The passages of a view that have most to do with a question.
+/// The passages of a view that are most relevant to a question.
 pub fn rank(
     view: &View,
     question: &str,
@@ -76,7 +76,7 @@ pub(crate) fn rank_with(
 
 type Message = (usize, Result<Tally, SourceError>);
 
-/// One tally per document, in their order. Of several errors the one of the first document is returned.
+/// One tally per document, in order. If there are several errors, that of the first document is returned.
 fn tally_all<'a>(
     threads: NonZeroUsize,
     view: &View,
@@ -85,7 +85,7 @@ fn tally_all<'a>(
     options: &RankOptions,
     progress: &mut dyn FnMut(RankProgress),
 ) -> Result<Vec<(&'a DocEntry, Tally)>, SourceError> {
-    // Few documents leave threads over, which then share the long ones.
+    // With few documents, idle threads help with the long ones.
     let threads_each = NonZeroUsize::new(threads.get() / documents.len().max(1)).unwrap_or(NonZeroUsize::MIN);
     let work = Work { view, documents, question, passage_lines: options.passage_lines, threads_each };
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));

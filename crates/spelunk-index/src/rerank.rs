@@ -1,5 +1,5 @@
-//! Refining what the inverted index ranked: of the best candidates, those that hold more of the different words, and hold
-//! them next to each other as they were asked, move up. The index alone would let one frequent word stand for all.
+//! Refines the ranking of the inverted index: of the best candidates, those that contain more distinct words, and
+//! contain them adjacent as in the query, move up. The index alone would let one frequent word outweigh all others.
 
 use tantivy::query::{EnableScoring, PhraseQuery, Query as _};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -8,13 +8,13 @@ use tantivy::{DocAddress, DocId, DocSet, Searcher, SegmentOrdinal, TERMINATED, T
 use crate::query::{Parsed, QueryTerm};
 use crate::words::Form;
 
-/// What two words together add, as a share of their weight.
+/// What two adjacent words add, as a share of their weight.
 const PAIR_SHARE: f32 = 0.5;
 
-/// How far apart in the query two words may stand, with words that say nothing between them.
+/// How far apart in the query two words may be, with stop words between them.
 const PAIR_GAP_MAX: usize = 2;
 
-/// Candidates that the kind of a query is told by.
+/// How many candidates determine the kind of a query.
 const LOOKED_AT: usize = 5;
 
 /// A ranking by words.
@@ -22,7 +22,7 @@ const LOOKED_AT: usize = 5;
 pub(crate) struct Reranked {
     /// The best first.
     pub(crate) scored: Vec<(f32, DocAddress)>,
-    /// The share of the query that one of the best candidates holds, by the weight of its words: 1 if all.
+    /// The share of the query that one of the best candidates contains, by the weight of its words: 1 if all.
     pub(crate) covered: f32,
 }
 
@@ -88,7 +88,7 @@ struct Segment<'a> {
 }
 
 impl Segment<'_> {
-    /// Calls back for the candidates, in order, that hold a word.
+    /// Calls back for each candidate, in order, that contains a word.
     fn each_with(
         &self,
         word: &str,
@@ -103,7 +103,7 @@ impl Segment<'_> {
         Ok(())
     }
 
-    /// The same for two words that stand so far apart.
+    /// The same for two words at this distance.
     fn each_with_pair(
         &self,
         before: &QueryTerm,

@@ -1,5 +1,5 @@
-//! Searching by reading: what can be found by words where there is no index to be had, such as while the model that makes its
-//! vectors cannot be reached. Every document is read once; filters and phrases mean what they mean in an index.
+//! Searches by reading the text: by words only, when there is no index, for example while the embedding model is
+//! unreachable. Every document is read once; filters and phrases work as in an index.
 
 use std::collections::HashSet;
 
@@ -17,13 +17,13 @@ use crate::rank::rank;
 use crate::terms::terms;
 use crate::words::Form;
 
-/// All passages together, in bytes of text.
+/// The maximum size of all passages together.
 const BYTES_MAX: u64 = 1_000_000;
 
-/// Passages that are looked at for each that is wanted, where some may be left out again.
+/// How many passages are considered per requested one, since some may be filtered out.
 const SPARE: u64 = 5;
 
-/// The best passages by words alone. `because` says why, and is the first of the notices.
+/// The best passages by words alone. `because` is the reason, and the first of the notices.
 pub fn search_by_reading(
     view: &View,
     query: &Query,
@@ -82,7 +82,7 @@ fn hit_of(passage: Passage, asked: &str) -> Hit {
     }
 }
 
-/// Whether the words of a phrase stand behind each other in a text.
+/// Whether the words of a phrase are consecutive in a text.
 fn holds(text: &str, phrase: &Phrase) -> bool {
     let Some((first_at, first)) = phrase.first() else { return true };
     let (mut held, mut starts) = (HashSet::new(), Vec::new());

@@ -1,15 +1,15 @@
-//! The worth of a passage: BM25 over its words, and something on top for words that stand together as asked, for words
-//! in the document's name, and for holding more of the different words. Rare words weigh more than common ones.
+//! The score of a passage: BM25 over its words, plus bonuses for words that are adjacent as in the question, for words
+//! in the document's name, and for containing more distinct words. Rare words weigh more than common ones.
 
 use crate::tally::{Match, Tally};
 
-/// How soon more of the same word stops counting.
+/// How soon repetitions of a word stop counting.
 const K1: f32 = 1.2;
 
-/// How much a passage longer than others is held back.
+/// How much a longer passage is penalised.
 const B: f32 = 0.75;
 
-/// What two words together add, as a share of their weight.
+/// What two adjacent words add, as a share of their weight.
 const PAIR_SHARE: f32 = 0.5;
 
 /// What a word in the document's name adds, as a share of its weight.

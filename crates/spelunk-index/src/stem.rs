@@ -1,14 +1,14 @@
-//! A light English stem, so that `retries`, `retried` and `retry` are one word. It only ever takes off an end, keeps at
-//! least three letters, and leaves alone what has a digit or a letter outside of ASCII.
+//! A light English stemmer, so that `retries`, `retried` and `retry` are one word. It only removes a suffix, keeps at
+//! least three letters, and leaves words with a digit or a non-ASCII letter unchanged.
 
-/// Shortens a lower-case word in place and returns its new length. The first two bytes never change.
+/// Stems a lower-case word in place and returns its new length. The first two bytes never change.
 pub(crate) fn stem(word: &mut [u8]) -> usize {
     if word.len() < 4 || !word.iter().all(u8::is_ascii_lowercase) {
         return word.len();
     }
     let n_singular = without_plural(word, word.len());
     let n_plain = without_participle(word, n_singular);
-    // `cache`, `caches`, `cached` and `caching` meet without the `e`.
+    // `cache`, `caches`, `cached` and `caching` become equal without the `e`.
     if n_plain > 3 && word[n_plain - 1] == b'e' { n_plain - 1 } else { n_plain }
 }
 

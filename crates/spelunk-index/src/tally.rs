@@ -1,5 +1,5 @@
-//! The tally of a document: which of its passages hold words of the question, and how many. Text is not kept, so a
-//! gigabyte leaves only a few dozen bytes per matching passage behind.
+//! The tally of a document: which of its passages contain words of the question, and how many. The text is not kept, so
+//! a gigabyte leaves only a few dozen bytes per matching passage.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::num::NonZeroUsize;
@@ -7,11 +7,11 @@ use std::num::NonZeroUsize;
 use crate::passage::{Piece, pieces};
 use crate::question::{Hit, Question, WORDS_MAX};
 
-/// A longer text is tallied in segments of about this length, each ending with a line. They do not depend on the
-/// number of threads, so neither does the tally.
+/// A longer text is tallied in segments of about this length, each ending with a line. They do not depend on the number
+/// of threads, so neither does the tally.
 const SEGMENT_BYTES: usize = 4 * 1024 * 1024;
 
-/// What is known of one document.
+/// The tally of one document.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Passages, matching or not.
@@ -19,26 +19,26 @@ pub(crate) struct Tally {
     n_lines: u64,
     /// The length of the text.
     pub(crate) bytes: u64,
-    /// The words of the question that the document's name holds.
+    /// The words of the question in the document's name.
     pub(crate) words_in_name: WordSet,
     pub(crate) matches: Vec<Match>,
-    /// For every match, one count per word that it holds, in the order of the words.
+    /// For every match, one count per word that it contains, in word order.
     counts: Vec<u8>,
 }
 
-/// A passage worth looking at.
+/// A matching passage.
 #[derive(Debug)]
 pub(crate) struct Match {
     pub(crate) piece: Piece,
     pub(crate) words: WordSet,
-    /// The words that stand behind the one before them, as they do in the question.
+    /// The words that follow the previous word as in the question.
     pub(crate) pairs: WordSet,
-    /// The same for passages that differ in whitespace only.
+    /// Equal for passages that differ only in whitespace.
     pub(crate) fingerprint: u64,
     counts_at: usize,
 }
 
-/// A set of words of the question, by their positions.
+/// A set of words of the question, by index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct WordSet(u64);
 
@@ -73,7 +73,7 @@ impl WordSet {
 }
 
 impl Tally {
-    /// Reads a text through, a long one on several threads.
+    /// Scans a text, a long one on several threads.
     pub(crate) fn of(
         question: &Question,
         name: &str,
@@ -122,7 +122,7 @@ impl Tally {
         tally
     }
 
-    /// The start of a document whose name matches stands for the document, whatever it says.
+    /// If a document's name matches, its beginning counts as a match, whatever it contains.
     fn add_start(&mut self, text: &str, first: Piece) {
         let is_there = self.matches.first().is_some_and(|found| found.piece == first);
         if !is_there && !self.words_in_name.is_empty() {
@@ -133,7 +133,7 @@ impl Tally {
         }
     }
 
-    /// Takes in the segment that follows.
+    /// Appends the next segment.
     fn append(&mut self, segment: Self) {
         let offset = usize::try_from(self.bytes).unwrap_or(usize::MAX);
         let counts_before = self.counts.len();
@@ -150,7 +150,7 @@ impl Tally {
         self.bytes += segment.bytes;
     }
 
-    /// The words that a match holds, with how often.
+    /// The words that a match contains, with their counts.
     pub(crate) fn counts(&self, found: &Match) -> impl Iterator<Item = (usize, u8)> {
         let counts = self.counts.get(found.counts_at..).unwrap_or_default();
         found.words.iter().zip(counts.iter().copied())
@@ -178,7 +178,7 @@ impl Tally {
     }
 }
 
-/// The text in segments; every one but the last ends with a line.
+/// Splits the text into segments; all but the last end with a line.
 fn segments(text: &str, bytes_wanted: usize) -> Vec<&str> {
     let mut segments = Vec::new();
     let mut rest = text;

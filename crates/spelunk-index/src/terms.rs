@@ -1,6 +1,6 @@
-//! Terms: what an index holds of a text, and what is looked up. A term is a word in lower case, without accents and, if
-//! English, without its ending. `HttpServer2` is `http`, `server`, `2` and, as a whole, `httpserver2`. Scripts that put
-//! no spaces between words give pairs of neighbouring characters, and single ones.
+//! Terms: what an index stores of a text, and what is looked up. A term is a word in lower case, without accents and,
+//! if English, without its suffix. `HttpServer2` is `http`, `server`, `2` and, as a whole, `httpserver2`. Scripts
+//! without spaces between words give pairs of adjacent characters, and single ones.
 
 use std::ops::Range;
 
@@ -11,21 +11,21 @@ use unicode_normalization::char::is_combining_mark;
 use crate::stem::stem;
 use crate::words::{Form, WORD_BYTES_MAX, is_unspaced};
 
-/// A name with more parts than this is a hash or encoded data; only the whole of it is kept.
+/// A name with more parts than this is a hash or encoded data; it is stored only as a whole.
 const PARTS_MAX: usize = 8;
 
 /// One term of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Term<'a> {
     pub(crate) text: &'a str,
-    /// Counted in words. A name and the first of its parts share a place.
+    /// Counted in words. A name and the first of its parts share a position.
     pub(crate) position: usize,
-    /// Where it stands in the text, in bytes.
+    /// Its byte range in the text.
     pub(crate) at: Range<usize>,
     pub(crate) form: Form,
 }
 
-/// Takes a text apart.
+/// Splits a text into terms.
 pub(crate) fn terms(text: &str, on_term: &mut dyn FnMut(Term<'_>)) {
     let mut cutter = Cutter { on_term, position: 0, folded: String::new() };
     let bytes = text.as_bytes();
@@ -53,7 +53,7 @@ fn is_inside(byte: u8) -> bool {
 struct Cutter<'c> {
     on_term: &'c mut dyn FnMut(Term<'_>),
     position: usize,
-    /// Room to fold a word in.
+    /// A buffer for folding a word.
     folded: String,
 }
 
@@ -83,7 +83,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// A run with characters beyond ASCII.
+    /// A run with non-ASCII characters.
     fn other(&mut self, run: &str, start: usize) {
         let mut rest = run;
         while let Some(c) = rest.chars().next() {
@@ -101,7 +101,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Letters beyond ASCII, cut at underscores and without accents.
+    /// Non-ASCII letters, split at underscores and without accents.
     fn letters(&mut self, part: &str, start: usize) {
         let mut at = start;
         for word in part.split('_') {
@@ -134,7 +134,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// Puts a word in lower case, takes off its ending and hands it on. One that is too long is nobody's question.
+    /// Lowercases and stems a word and passes it on. Words that are too long are dropped: nobody asks for them.
     fn word(&mut self, word: &str, at: Range<usize>, form: Form) {
         let mut buffer = [0; WORD_BYTES_MAX];
         let Some(room) = buffer.get_mut(..word.len()) else { return };
@@ -148,7 +148,7 @@ impl Cutter<'_> {
     }
 }
 
-/// Where the parts of a name are: `a_b`, `aB`, `ABc` and `a1` have two.
+/// The parts of a name: `a_b`, `aB`, `ABc` and `a1` have two.
 fn parts(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -180,7 +180,7 @@ fn is_part_end(bytes: &[u8], next: usize) -> bool {
         || is_acronym_end
 }
 
-/// A word without accents, vowel points and case, and with letters that only look different made alike.
+/// A word without accents, vowel points and case, and with variant letters unified.
 fn fold(word: &str, folded: &mut String) {
     let plain = word.nfkd().filter(|&c| !is_accent(c)).flat_map(char::to_lowercase);
     for c in plain.filter(|&c| !is_accent(c)) {
@@ -199,7 +199,7 @@ fn fold(word: &str, folded: &mut String) {
     }
 }
 
-/// Marks that people leave out when they type: accents, and the vowels of Hebrew and Arabic.
+/// Marks that people omit when typing: accents, and the vowels of Hebrew and Arabic.
 fn is_accent(c: char) -> bool {
     matches!(c,
         '\u{0300}'..='\u{036f}' | '\u{0591}'..='\u{05c7}' | '\u{064b}'..='\u{065f}' | '\u{0670}')
@@ -227,7 +227,7 @@ fn kind_of(c: char) -> Kind {
 /// The same for the index.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TermTokenizer {
-    /// All terms of a text behind each other.
+    /// All terms of a text, concatenated.
     text: String,
     found: Vec<Found>,
     token: Token,

@@ -1,4 +1,4 @@
-//! Views of texts that were never on disk, and files that were, for tests.
+//! Views of in-memory texts and of files, for tests.
 #![expect(clippy::disallowed_methods, reason = "tests make and break the files that an index reads")]
 
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(crate) fn view_of(directory: &Path) -> View {
     View::of(Arc::new(Corpus::scan(&sources, &ScanOptions::default(), &mut |_| {}).unwrap()))
 }
 
-/// Bytes that this thread has read so far. What is mapped is not counted.
+/// Bytes that this thread has read so far, not counting mapped files.
 #[cfg(target_os = "linux")]
 pub(crate) fn bytes_read() -> u64 {
     let counts = std::fs::read_to_string("/proc/thread-self/io").unwrap();
@@ -44,7 +44,7 @@ pub(crate) fn put(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// The files in a directory and below, by their paths in it, sorted.
+/// The files in and below a directory, by relative path, sorted.
 pub(crate) fn names_below(directory: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {

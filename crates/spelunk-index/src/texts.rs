@@ -1,5 +1,5 @@
-//! The texts of passages, read back through the view. A document is opened and held against its digest once, however many
-//! of its passages are asked for and by however many searches; a large one is read at positions.
+//! The texts of passages, read back through the view. A document is opened and verified against its digest once,
+//! however many passages and searches need it; a large one is read at offsets.
 
 use std::collections::HashMap;
 
@@ -8,20 +8,20 @@ use spelunk_context::{DocEntry, SourceError, View};
 use crate::cut::{Large, WHOLE_BYTES_MAX};
 use crate::words_index::Place;
 
-/// Texts that are held whole. Of what is read beyond that, only the passages that may be asked for are kept.
+/// How much text is held whole. Beyond that, only the passages that may be needed are kept.
 const HELD_BYTES_MAX: usize = 64 << 20;
 
-/// Large documents that are open at once.
+/// How many large documents are open at once.
 const OPEN_MAX: usize = 16;
 
-/// A document that cannot be read any more.
+/// A document that can no longer be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unreadable;
 
 /// Texts of one corpus, for one search or several.
 #[derive(Default)]
 pub struct Texts {
-    /// Windows by document and number; nothing where it cannot be read.
+    /// Windows by document and index; `None` if unreadable.
     windows: HashMap<(u32, u64), Option<Window>>,
     held_bytes: usize,
     large: HashMap<u32, Large>,
@@ -33,8 +33,8 @@ enum Window {
 }
 
 impl Texts {
-    /// The text of a passage; nothing where the document has no such place. `likely` are the passages of the same window
-    /// that may be asked for next.
+    /// The text of a passage; `None` if the document has no such location. `likely` are the passages of the same window
+    /// that may be needed next.
     pub(crate) fn get(
         &mut self,
         view: &View,

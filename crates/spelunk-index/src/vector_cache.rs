@@ -1,4 +1,4 @@
-//! Texts that have a vector already: in the rows of the index, or in those of an index that this one replaces.
+//! Texts that already have a vector: in the rows of this index, or of one that it replaces.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,7 +15,7 @@ pub(crate) struct VectorCache {
 }
 
 impl VectorCache {
-    /// The rows of an index, and those in the directory of the one before.
+    /// Loads the rows of an index, and those in the directory of its predecessor.
     pub(crate) fn load(rows: &Rows, old_directory: &Path, dimensions: usize) -> io::Result<Self> {
         let old = match Rows::found_in(old_directory, dimensions)? {
             Some(old_rows) => {
@@ -35,7 +35,7 @@ impl VectorCache {
         self.rows.write().unwrap_or_else(PoisonError::into_inner).insert(key, row);
     }
 
-    /// A vector that need not be made again. One that cannot be read is made again.
+    /// A vector that need not be computed again. One that cannot be read is computed again.
     pub(crate) fn old_vector(&self, key: &Key) -> Option<Quantised> {
         let (rows, keys) = self.old.as_ref()?;
         rows.read(*keys.get(key)?).ok().flatten()

@@ -1,6 +1,6 @@
-//! Vectors on disk: a row of int8 and its scale for each different text, in files of 65,536 rows that only grow. A row is
-//! found again by its key, the hash of its text and its model, so no text is embedded twice. A scan reads the rows in
-//! blocks and holds no more than one block per thread.
+//! Vectors on disk: a row of int8 and its scale for each distinct text, in append-only files of 65,536 rows. A row is
+//! found by its key, the hash of its text and model, so no text is embedded twice. A scan reads the rows in blocks and
+//! holds at most one block per thread.
 
 use std::collections::{BinaryHeap, HashMap};
 use std::fs::File;
@@ -11,22 +11,22 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::files;
 
-/// Rows of one file.
+/// Rows per file.
 pub(crate) const SHARD_ROWS: u32 = 1 << 16;
 
 const KEY_BYTES: usize = 16;
 const SCALE_BYTES: usize = 4;
 
-/// Rows that are read at once.
+/// Rows read at a time.
 const BLOCK_ROWS: u32 = 1 << 12;
 
-/// Threads of a scan. More would only wait for the same memory.
+/// Threads of a scan. More would only compete for memory bandwidth.
 const THREADS_MAX: usize = 4;
 
-/// What a row is found by.
+/// The key of a row.
 pub(crate) type Key = [u8; KEY_BYTES];
 
-/// A vector in whole numbers.
+/// A quantised vector.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Quantised {
     pub(crate) scale: f32,
@@ -39,7 +39,7 @@ impl Quantised {
         Self { scale, numbers: numbers.collect() }
     }
 
-    /// How near two vectors are.
+    /// The similarity of two vectors.
     pub(crate) fn similarity(&self, other: &Self) -> f32 {
         similarity(other, self.scale, &self.numbers)
     }
@@ -64,7 +64,7 @@ pub(crate) struct Rows {
     len: u32,
 }
 
-/// A row and how near it is.
+/// A row and its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Near {
     pub(crate) row: u32,
@@ -76,7 +76,7 @@ impl Rows {
         Self { directory, dimensions, len: n_rows }
     }
 
-    /// Whatever rows lie in a directory, as far as they are whole.
+    /// The complete rows in a directory, whatever they are.
     pub(crate) fn found_in(directory: &Path, dimensions: usize) -> io::Result<Option<Self>> {
         let mut rows = Self::new(directory.to_owned(), dimensions, 0);
         let names = files::names(directory)?;
@@ -131,7 +131,7 @@ impl Rows {
         Ok(keys)
     }
 
-    /// One row, read where it is.
+    /// Reads one row in place.
     pub(crate) fn read(&self, row: u32) -> io::Result<Option<Quantised>> {
         if row >= self.len {
             return Ok(None);
@@ -148,7 +148,7 @@ impl Rows {
         u64::from(row % SHARD_ROWS) * self.row_bytes() as u64
     }
 
-    /// The nearest of the wanted rows, the nearest first; of two that are equally near, the one that was added first.
+    /// The nearest of the wanted rows, nearest first; ties go to the row that was added first.
     pub(crate) fn scan(
         &self,
         query: &Quantised,
@@ -222,7 +222,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Opens for adding. What was added after the last commit is cut off.
+    /// Opens for appending. Rows added after the last commit are truncated.
     pub(crate) fn append(&self) -> io::Result<Appender> {
         files::make_directory(&self.directory)?;
         let mut appender = Appender { rows: self.clone(), open: None };
@@ -233,7 +233,7 @@ impl Rows {
     }
 }
 
-/// The product of two vectors, which is the cosine of their angle where both have length 1.
+/// The dot product of two vectors, which is the cosine similarity if both have length 1.
 fn similarity(query: &Quantised, scale: f32, numbers: &[u8]) -> f32 {
     let mut sum = 0_i32;
     for (a, b) in query.numbers.iter().zip(numbers) {
@@ -244,7 +244,7 @@ fn similarity(query: &Quantised, scale: f32, numbers: &[u8]) -> f32 {
     sum * query.scale * scale
 }
 
-/// The nearest so far, the farthest of them on top.
+/// The nearest so far, as a heap with the farthest on top.
 struct Best {
     heap: BinaryHeap<Ranked>,
     n_max: usize,
@@ -288,7 +288,7 @@ impl PartialEq for Ranked {
 
 impl Eq for Ranked {}
 
-/// Adds rows at the end.
+/// Appends rows.
 #[derive(Debug)]
 pub(crate) struct Appender {
     rows: Rows,
@@ -296,7 +296,7 @@ pub(crate) struct Appender {
 }
 
 impl Appender {
-    /// Adds a row; gives back its number, or `None` where there are as many as can be counted.
+    /// Appends a row; returns its number, or `None` if there are too many.
     pub(crate) fn add(&mut self, key: &Key, vector: &Quantised) -> io::Result<Option<u32>> {
         let row = self.rows.len;
         let Some(n_rows) = row.checked_add(1) else { return Ok(None) };

@@ -1,27 +1,27 @@
-//! Words, as questions and text are taken apart. A word is a run of letters and digits in lower case. `maxRetryCount` and
-//! `max_retry_count` are `max`, `retry`, `count` and, joined, `maxretrycount`. Scripts that do not put spaces between
-//! words (Chinese, Japanese, Korean, Thai, ...) give pairs of neighbouring characters, and single ones.
+//! Splits questions and text into words. A word is a run of letters and digits in lower case. `maxRetryCount` and
+//! `max_retry_count` are `max`, `retry`, `count` and, joined, `maxretrycount`. Scripts without spaces between words
+//! (Chinese, Japanese, Korean, Thai, ...) give pairs of adjacent characters, and single ones.
 
 use std::ops::Range;
 
-/// Longer runs (hashes, encoded data) are nobody's question.
+/// Longer runs (hashes, encoded data) are ignored: nobody asks for them.
 pub(crate) const WORD_BYTES_MAX: usize = 64;
 
 /// One word of a text.
 pub(crate) struct Token<'a> {
-    /// In lower case, not stemmed. The reader may change it in place.
+    /// In lower case, not stemmed. The callee may modify it in place.
     pub(crate) word: &'a mut [u8],
-    /// Where it stands in the text, in bytes.
+    /// Its byte range in the text.
     pub(crate) at: Range<usize>,
-    /// How many words came before it. Parts and their joined form share places.
+    /// How many words came before it. Parts and their joined form share ordinals.
     pub(crate) ordinal: u64,
     pub(crate) form: Form,
 }
 
-/// How a word was cut out of its run.
+/// How a word was split from its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// It stands alone, or it is a part of a name.
+    /// A whole word, or a part of a name.
     Plain,
     /// All parts of a name together.
     Joined,
@@ -29,8 +29,8 @@ pub(crate) enum Form {
     Single,
 }
 
-/// Takes a text apart. `wanted` is asked first, with the first two bytes of a word (0 where there is no second):
-/// almost all words of a text end there, which is where the speed comes from.
+/// Splits a text into words. `wanted` is asked first, with the first two bytes of a word (0 if there is no second):
+/// almost all words of a text are rejected there, which makes it fast.
 pub(crate) fn scan(text: &str, wanted: impl Fn(u8, u8) -> bool, on_token: impl FnMut(Token<'_>)) {
     let mut scanner = Scanner { wanted, on_token, buffer: [0; WORD_BYTES_MAX], ordinal: 0 };
     let bytes = text.as_bytes();
@@ -118,7 +118,7 @@ impl<W: Fn(u8, u8) -> bool, T: FnMut(Token<'_>)> Scanner<W, T> {
         (self.on_token)(Token { word, at, ordinal: self.ordinal, form: Form::Plain });
     }
 
-    /// A run of ASCII with underscores or changes of case in it.
+    /// A run of ASCII with underscores or changes of case.
     fn name(&mut self, bytes: &[u8], at: Range<usize>) {
         let ordinal = self.ordinal;
         let (mut n_parts, mut start) = (0, at.start);
@@ -158,7 +158,7 @@ impl<W: Fn(u8, u8) -> bool, T: FnMut(Token<'_>)> Scanner<W, T> {
         (self.on_token)(Token { word, at, ordinal, form: Form::Joined });
     }
 
-    /// A run with bytes beyond ASCII: letters of other scripts, or only a dash or a quotation mark.
+    /// A run with non-ASCII bytes: letters of other scripts, or just a dash or a quotation mark.
     fn other(&mut self, text: &str, at: Range<usize>) {
         let mut rest = text.get(at.clone()).unwrap_or_default();
         while let Some(c) = rest.chars().next() {
@@ -176,7 +176,7 @@ impl<W: Fn(u8, u8) -> bool, T: FnMut(Token<'_>)> Scanner<W, T> {
         }
     }
 
-    /// A word with letters beyond ASCII, cut at underscores.
+    /// A word with non-ASCII letters, split at underscores.
     fn letters(&mut self, part: &str, start: usize) {
         let mut at = start;
         for word in part.split('_') {
@@ -247,7 +247,7 @@ fn kind_of(c: char) -> Kind {
     }
 }
 
-/// Scripts that do not put spaces between words, and Korean, whose words carry their grammar at the end.
+/// Scripts without spaces between words, and Korean, whose words have grammatical suffixes.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}'     // Thai, Lao

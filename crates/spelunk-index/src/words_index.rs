@@ -1,5 +1,4 @@
-//! The inverted index: which terms stand in which passages, kept by tantivy. This file knows its fields; nothing else in
-//! the crate names them.
+//! The inverted index: which terms occur in which passages, stored by tantivy. Only this file knows its fields.
 
 use std::path::Path;
 
@@ -19,13 +18,13 @@ use crate::terms::TermTokenizer;
 pub(crate) const WORDS_DIRECTORY: &str = "words";
 const TOKENIZER: &str = "terms";
 
-/// Memory of each thread that writes.
+/// Memory of each writer thread.
 const WRITER_BYTES: usize = 64 << 20;
 
-/// More segments than this are merged: each costs a look at every query.
+/// More segments than this are merged: each adds to the cost of every query.
 const SEGMENTS_MAX: usize = 16;
 
-/// Of a segment with this share of passages that are gone, what is left is written anew.
+/// A segment with a larger share of deleted passages is rewritten.
 const GONE_PERCENT_MAX: u64 = 30;
 
 /// The fields of a passage.
@@ -44,7 +43,7 @@ pub(crate) struct Fields {
     row: Field,
 }
 
-/// A passage as it is written.
+/// A passage to be written.
 #[derive(Debug)]
 pub(crate) struct NewPassage {
     pub(crate) document: u64,
@@ -56,12 +55,12 @@ pub(crate) struct NewPassage {
     pub(crate) row: Option<u32>,
 }
 
-/// Where a passage is.
+/// The location of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Of its document, from 0.
+    /// The index of the window in its document, from 0.
     pub(crate) window: u64,
-    /// Bytes of the text of the window.
+    /// Byte offsets in the text of the window.
     pub(crate) start: u64,
     pub(crate) end: u64,
     /// From 1.
@@ -69,13 +68,13 @@ pub(crate) struct Place {
     pub(crate) line_end: u64,
 }
 
-/// A passage as it is found.
+/// A passage that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredPassage {
     pub(crate) document: u64,
     pub(crate) place: Place,
     pub(crate) fingerprint: u64,
-    /// Of its vector.
+    /// The row of its vector.
     pub(crate) row: Option<u32>,
 }
 
@@ -93,7 +92,7 @@ impl std::fmt::Debug for WordsIndex {
 }
 
 impl WordsIndex {
-    /// Opens what was committed last.
+    /// Opens the last commit.
     pub(crate) fn open(directory: &Path) -> tantivy::Result<Self> {
         let mut index = tantivy::Index::open(MmapDirectory::open(directory)?)?;
         let (schema, fields) = schema();
@@ -104,7 +103,7 @@ impl WordsIndex {
         Self::of(index, fields)
     }
 
-    /// Makes an empty one; the directory exists.
+    /// Creates an empty one; the directory exists.
     pub(crate) fn create(directory: &Path) -> tantivy::Result<Self> {
         let (schema, fields) = schema();
         let mut index = tantivy::Index::create(
@@ -125,7 +124,7 @@ impl WordsIndex {
         self.reader.searcher()
     }
 
-    /// The best passages of the documents that are wanted, with their scores.
+    /// The best passages of the wanted documents, with their scores.
     pub(crate) fn top(
         &self,
         query: &dyn TantivyQuery,
@@ -143,7 +142,7 @@ impl WordsIndex {
         }
     }
 
-    /// The heading or definition that a passage stands under.
+    /// The heading or definition that contains a passage.
     pub(crate) fn scope(&self, searcher: &Searcher, at: DocAddress) -> tantivy::Result<Option<String>> {
         let stored: TantivyDocument = searcher.doc(at)?;
         Ok(stored.get_first(self.fields.scope).and_then(|value| value.as_str()).map(str::to_owned))
@@ -156,7 +155,7 @@ impl WordsIndex {
         Ok(WordsWriter { writer, fields: self.fields })
     }
 
-    /// The names of the files that the last commit is made of.
+    /// The names of the files of the last commit.
     pub(crate) fn file_names(&self, directory_names: Vec<String>) -> tantivy::Result<Vec<String>> {
         let ids = self.index.searchable_segment_ids()?;
         let ids: Vec<String> = ids.iter().map(tantivy::index::SegmentId::uuid_string).collect();
@@ -165,7 +164,7 @@ impl WordsIndex {
         Ok(directory_names.into_iter().filter(is_ours).collect())
     }
 
-    /// How many segments the last commit has, and how many passages of each are gone.
+    /// The segments of the last commit, and how many passages of each are deleted.
     fn segments(&self) -> tantivy::Result<Vec<(tantivy::index::SegmentId, u64, u64)>> {
         let metas = self.index.searchable_segment_metas()?;
         let counts = |meta: &tantivy::index::SegmentMeta| {
@@ -175,7 +174,7 @@ impl WordsIndex {
     }
 }
 
-/// What is kept of passages, in no order.
+/// The stored fields of passages, unordered.
 pub(crate) fn passages(
     searcher: &Searcher,
     addresses: &[DocAddress],
@@ -214,7 +213,7 @@ pub(crate) fn passages(
     Ok(passages)
 }
 
-/// A living passage: its document, its row and where it is.
+/// A live passage: its document, its row and its location.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowPlace {
     pub(crate) document: u64,
@@ -222,7 +221,7 @@ pub(crate) struct RowPlace {
     pub(crate) at: DocAddress,
 }
 
-/// Every living passage that has a row.
+/// Every live passage that has a row.
 pub(crate) fn row_places(searcher: &Searcher) -> tantivy::Result<Vec<RowPlace>> {
     let mut places = Vec::new();
     for (segment_ord, segment) in (0..).zip(searcher.segment_readers()) {
@@ -283,7 +282,7 @@ impl WordsWriter {
         self.writer.delete_term(Term::from_field_u64(self.fields.document, id));
     }
 
-    /// Commits, then merges what has become many or mostly empty.
+    /// Commits, then merges segments that are too many or mostly deleted.
     pub(crate) fn commit(&mut self, words: &WordsIndex) -> tantivy::Result<()> {
         self.writer.commit()?;
         let mut segments = words.segments()?;

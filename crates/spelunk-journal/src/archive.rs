@@ -1,5 +1,6 @@
-//! Archives: a run and every blob it names in one `.tar.gz`, so that its folder can go. An archive is read through and
-//! compared before the folder is removed, and what is unpacked is checked name by name: the file may come from anywhere.
+//! Archives: a run and every blob it references in one `.tar.gz`, so that its folder can be removed. The archive is
+//! read back and compared before the folder is removed. Unpacking validates every entry name, because an archive may
+//! come from anywhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -18,13 +19,13 @@ use crate::layout::{archive_name, folder};
 use crate::removal::{archive_bytes, remove_folder};
 use crate::{JournalError, Record, Workspace, blobs};
 
-/// The most that an archive holds. What would not be unpacked is not packed.
+/// The size limit of an archive. A run that could not be unpacked is not packed.
 const BOUNDS: Bounds = Bounds { bytes_max: 64 << 30, entries_max: 2_000_000 };
-/// What is copied at once.
+/// The size of the copy buffer.
 const PIECE_BYTES: usize = 64 * 1024;
-/// The files of the run, within what is unpacked.
+/// The folder of the run's files within the archive.
 const RUN: &str = "run";
-/// What a listing says of an archived run, without unpacking it.
+/// What a listing shows of an archived run without unpacking it.
 const SUMMARY: &str = "summary.json";
 const SUMMARY_BYTES_MAX: u64 = 64 * 1024;
 
@@ -33,15 +34,15 @@ const SUMMARY_BYTES_MAX: u64 = 64 * 1024;
 pub struct ArchiveReport {
     /// Files of the run and blobs.
     pub files: u64,
-    /// Their bytes.
+    /// Their total size.
     pub bytes: u64,
-    /// The bytes of the archive.
+    /// The size of the archive.
     pub bytes_packed: u64,
-    /// The archive, within the workspace.
+    /// The archive's path within the workspace.
     pub name: String,
 }
 
-/// How much one archive holds.
+/// The size limits of one archive.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     bytes_max: u64,
@@ -49,7 +50,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// What so many files of so many bytes are too much of.
+    /// Which limit this many files and bytes exceed, if any.
     fn exceeded(self, entries: u64, bytes: u64) -> Option<String> {
         let Self { bytes_max, entries_max } = self;
         if entries > entries_max {
@@ -59,7 +60,7 @@ impl Bounds {
     }
 }
 
-/// Packs a run, checks what was packed, and removes its folder. Refused while a process works on the run.
+/// Packs a run, verifies the archive, and removes the run's folder. Refused while a process is working on the run.
 pub fn archive(workspace: &Workspace, run: &RunId, summary: &[u8]) -> Result<ArchiveReport, JournalError> {
     archive_within(workspace, run, summary, BOUNDS)
 }
@@ -81,7 +82,7 @@ fn archive_within(
     }
     let (file, staged) = dir.stage(STAGING, "archive-").map_err(unwritable)?;
     let packed = pack(dir, files.keys(), summary, file).inspect_err(|_| {
-        // Half an archive is worthless; the first error is the one to tell.
+        // A partial archive is worthless; the first error is the one to report.
         drop(dir.remove_file(&staged));
     });
     let packed = packed.map_err(unwritable)?;
@@ -109,7 +110,7 @@ pub fn archives(workspace: &Workspace) -> Result<Vec<RunId>, JournalError> {
     Ok(runs)
 }
 
-/// What was said of a run when it was archived; `None` where the archive does not begin with it.
+/// The summary stored when the run was archived; `None` if it is not the archive's first entry.
 pub fn archive_summary(workspace: &Workspace, run: &RunId) -> Option<Vec<u8>> {
     let mut archive = Archive::new(open(workspace.dir()?, &archive_name(run)).ok()?);
     let mut first = archive.entries().ok()?.next()?.ok()?;
@@ -121,7 +122,7 @@ pub fn archive_summary(workspace: &Workspace, run: &RunId) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Puts an archived run back and removes the archive. Nothing is put back unless all of it is sound.
+/// Restores an archived run and removes the archive. Nothing is restored unless the whole archive is valid.
 pub fn unarchive(workspace: &Workspace, run: &RunId) -> Result<ArchiveReport, JournalError> {
     unarchive_within(workspace, run, BOUNDS)
 }
@@ -140,10 +141,10 @@ fn unarchive_within(
     if dir.is_file(&format!("{home}/journal.jsonl")) {
         return Err(JournalError::RunExists { run: run.clone() });
     }
-    // While it is held, no garbage is collected: blobs come before the run that names them.
+    // The lock prevents garbage collection: blobs are restored before the run that references them.
     let _lock = workspace.lock(run)?;
     let staged = format!("{STAGING}/unpacked-{}-{run}", std::process::id());
-    // The lock is held: whatever is there was left by a process that was killed.
+    // We hold the lock, so anything here was left by a process that was killed.
     drop(dir.remove_all(&staged));
     let unpacked = unpack(dir, run, &staged, bounds);
     let (files, bytes) = match unpacked {
@@ -163,13 +164,12 @@ fn unarchive_within(
     Ok(ArchiveReport { files, bytes, bytes_packed, name })
 }
 
-/// Takes away a folder that holds nothing but a lock: it is in the way of the run.
+/// Removes a folder that contains only a lock file, to make room for the run.
 fn clear(dir: &PrivateDir, home: &str) {
     drop(dir.remove_file(&format!("{home}/run.lock")).and_then(|()| dir.remove_dir(home)));
 }
 
-/// The files of an archive, by name and with their lengths: those of the run's folder, and the blobs that its journal
-/// names.
+/// The files of an archive by name, with their lengths: the run's folder and the blobs its journal references.
 fn files_of(
     workspace: &Workspace,
     dir: &PrivateDir,
@@ -192,7 +192,7 @@ fn files_of(
                 return Err(JournalError::UnknownEvent { run: run.clone(), line: seq, name });
             }
         };
-        // A missing blob is damage: an archive must not pass it on. A prompt may have been lost in a power cut.
+        // A missing blob is damage that an archive must not pass on. A prompt may have been lost in a power cut.
         let is_prompt = matches!(event.kind, EventKind::CallStarted { .. });
         for blob in event.kind.blobs() {
             if !is_prompt && named.insert(blob.clone()) {
@@ -203,7 +203,7 @@ fn files_of(
     }
     for blob in named {
         let name = blobs::file_name(&blob);
-        // The rest is in the pack, a file of the run's folder.
+        // The other prompts are in the pack, a file in the run's folder.
         if let Some(file) = dir.entry(&name).map_err(unusable)?.filter(|file| file.kind == EntryKind::File) {
             files.insert(name, file.len);
         }
@@ -232,7 +232,7 @@ fn pack<'n>(
     Ok(packed)
 }
 
-/// Adds so many bytes, a piece at a time.
+/// Appends an entry of this size, one buffer at a time.
 fn add<W: Write>(
     builder: &mut Builder<W>,
     name: &str,
@@ -254,7 +254,7 @@ fn add<W: Write>(
     Ok(())
 }
 
-/// What is read, and its digest.
+/// A reader that hashes what it reads.
 struct Hashed<R> {
     from: R,
     hasher: blake3::Hasher,
@@ -276,7 +276,8 @@ impl<R: Read> Read for Hashed<R> {
     }
 }
 
-/// Writes what is read to a new file, durably, a piece at a time; gives its digest. The inner error is about reading.
+/// Copies a reader to a new file, durably and one buffer at a time; returns its digest and length. The inner error is a
+/// read error.
 fn write_out(mut from: impl Read, dir: &PrivateDir, target: &str) -> io::Result<io::Result<(BlobId, u64)>> {
     let mut file = dir.create_new(target, Durability::Unsynced)?;
     let (mut hasher, mut bytes, mut piece) = (blake3::Hasher::new(), 0, vec![0; PIECE_BYTES]);
@@ -300,7 +301,7 @@ fn open(dir: &PrivateDir, name: &str) -> io::Result<GzDecoder<BufReader<File>>> 
     Ok(GzDecoder::new(BufReader::new(dir.open(name)?)))
 }
 
-/// What an archive holds, read through.
+/// Reads an archive and returns the digest of each entry.
 fn digests(dir: &PrivateDir, name: &str) -> io::Result<Digests> {
     let mut found = Digests::new();
     for entry in Archive::new(open(dir, name)?).entries()? {
@@ -313,7 +314,8 @@ fn digests(dir: &PrivateDir, name: &str) -> io::Result<Digests> {
     Ok(found)
 }
 
-/// Unpacks into a staging folder, a piece at a time, and blobs into their places; gives the number of files and their bytes.
+/// Unpacks into a staging folder, one buffer at a time, and blobs into their final places; returns the number of files
+/// and their total size.
 fn unpack(dir: &PrivateDir, run: &RunId, staged: &str, bounds: Bounds) -> Result<(u64, u64), JournalError> {
     let name = archive_name(run);
     let bad = |what: String| JournalError::Archive { name: name.clone(), what };
@@ -361,11 +363,11 @@ fn unpack(dir: &PrivateDir, run: &RunId, staged: &str, bounds: Bounds) -> Result
 enum Place {
     Summary,
     Blob(BlobId),
-    /// Within the folder of the run.
+    /// A path within the run's folder.
     File(String),
 }
 
-/// Where a name leads; nothing for a name that leads elsewhere.
+/// Where an entry belongs; `None` if its name points anywhere else.
 fn place_of(name: &str, run: &RunId) -> Option<Place> {
     if name == SUMMARY {
         return Some(Place::Summary);

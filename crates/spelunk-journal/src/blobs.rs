@@ -1,6 +1,6 @@
-//! Blobs: immutable bytes under the name of their BLAKE3 hash, written once and shared by all runs of a workspace. Those
-//! that a run needs to go on are durable before anything names them. The texts of prompts are only looked at, so nobody
-//! waits for them: they lie in a [pack](crate::prompt_pack) of their run, and a power cut may take the last of them.
+//! Blobs: immutable bytes named by their BLAKE3 hash, written once and shared by all runs of a workspace. Blobs that a
+//! run needs to continue are durable before anything references them. Prompt texts are only for inspection, so nobody
+//! waits for them: they are stored in the run's [pack](crate::prompt_pack), and a power cut may lose the last of them.
 
 use std::sync::Arc;
 
@@ -9,31 +9,31 @@ use spelunk_types::{BlobId, RunId, Text};
 use crate::prompt_pack::PromptPack;
 use crate::{Disk, JournalError};
 
-/// The name of these bytes.
+/// The blob id of these bytes.
 pub fn digest(bytes: &[u8]) -> BlobId {
     BlobId::from_hash(*blake3::hash(bytes).as_bytes())
 }
 
-/// The blobs of a workspace, as one run sees them or as no run in particular does.
+/// The blobs of a workspace, with or without the prompts of one run.
 #[derive(Clone)]
 pub struct Blobs {
     disk: Arc<dyn Disk>,
-    /// The prompts of the run.
+    /// The prompts of the run, if there is one.
     pack: Option<Arc<PromptPack>>,
 }
 
 impl Blobs {
-    /// The blobs on this disk that all runs share.
+    /// The blobs on this disk, shared by all runs.
     pub fn new(disk: Arc<dyn Disk>) -> Self {
         Self { disk, pack: None }
     }
 
-    /// Those, and the prompts of one run.
+    /// The shared blobs, plus the prompts of one run.
     pub fn of_run(disk: Arc<dyn Disk>, run: &RunId) -> Self {
         Self { pack: Some(Arc::new(PromptPack::new(Arc::clone(&disk), run))), disk }
     }
 
-    /// Keeps the bytes durably. A blob that is there and whole is not written again.
+    /// Stores the bytes durably. A blob that exists and is intact is not written again.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobId, JournalError> {
         let blob = digest(bytes);
         let name = file_name(&blob);
@@ -46,7 +46,7 @@ impl Blobs {
         Ok(blob)
     }
 
-    /// The bytes of that name; they are checked against it.
+    /// The bytes of a blob, verified against its hash.
     pub fn get(&self, blob: &BlobId) -> Result<Vec<u8>, JournalError> {
         let name = file_name(blob);
         let read = || match (self.disk.read(&name)?, &self.pack) {
@@ -61,7 +61,7 @@ impl Blobs {
         Ok(bytes)
     }
 
-    /// Text for an event: short text as it is, long text kept as a blob.
+    /// Text for an event: short text inline, long text as a blob.
     pub fn keep(&self, text: &str) -> Result<Text, JournalError> {
         self.keep_beyond(Text::INLINE_BYTES_MAX, text)
     }
@@ -78,7 +78,7 @@ impl Blobs {
         Ok(Text::Blob { blob: self.put(text.as_bytes())?, bytes: text.len() as u64 })
     }
 
-    /// Text of a prompt, as [`Self::keep`] keeps text, but without waiting for the disk where a run is known.
+    /// Like [`Self::keep`] for the text of a prompt, but without waiting for the disk if the run is known.
     pub fn keep_prompt(&self, text: &str) -> Result<Text, JournalError> {
         let Some(pack) = self.pack.as_ref().filter(|_| text.len() > Text::INLINE_BYTES_MAX) else {
             return self.keep(text);
@@ -88,19 +88,19 @@ impl Blobs {
         Ok(Text::Blob { blob, bytes: text.len() as u64 })
     }
 
-    /// Lets the texts of prompts wait for each other, until [`Self::write_prompts`].
+    /// Buffers prompt texts in memory until [`Self::write_prompts`].
     pub fn gather_prompts(&self) {
         if let Some(pack) = &self.pack {
             pack.gather();
         }
     }
 
-    /// Writes those that wait, in one piece.
+    /// Writes the buffered prompt texts in one write.
     pub fn write_prompts(&self) -> Result<(), JournalError> {
         self.pack.as_ref().map_or(Ok(()), |pack| pack.write_gathered())
     }
 
-    /// The text an event holds or names.
+    /// The text that an event contains or references.
     pub fn text(&self, text: &Text) -> Result<String, JournalError> {
         match text {
             Text::Inline { text } => Ok(text.clone()),
@@ -113,7 +113,7 @@ impl Blobs {
     }
 }
 
-/// The folder that holds them.
+/// The folder of the blobs.
 pub(crate) const FOLDER: &str = "blobs";
 
 pub(crate) fn file_name(blob: &BlobId) -> String {

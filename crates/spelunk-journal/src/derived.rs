@@ -1,5 +1,5 @@
-//! Derived files: what can be made again from a journal at any time, written for people and other programs to read.
-//! They are whole or not there, private to their owner, and never synced: losing one costs nothing.
+//! Derived files: output that can be regenerated from a journal at any time, for people and other programs to read.
+//! They are replaced atomically, private to their owner, and never synced: losing one costs nothing.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::disk::replace;
 use crate::layout::folder;
 use crate::{JournalError, Workspace};
 
-/// How the name of a file begins that has not taken its place yet.
+/// The name prefix of a file that has not been renamed into place yet.
 const STAGED: &str = ".staged-";
 
 /// A directory of derived files.
@@ -23,51 +23,51 @@ pub struct DerivedFiles {
 }
 
 impl DerivedFiles {
-    /// Those beside a run's journal; `None` on a disk that is not the file system.
+    /// The derived files next to a run's journal; `None` on a disk that is not the file system.
     pub fn of_run(workspace: &Workspace, run: &RunId) -> Option<Self> {
         workspace.dir().map(|dir| Self { dir: dir.clone(), folder: folder(run) })
     }
 
-    /// Those in any directory; it is made when first written to.
+    /// Derived files in any directory, which is created on the first write.
     pub fn within(root: impl Into<PathBuf>) -> Self {
         Self { dir: PrivateDir::new(root), folder: String::new() }
     }
 
-    /// The directory and the folder in it.
+    /// The directory, and the folder in it.
     pub fn place(&self) -> (&PrivateDir, &str) {
         (&self.dir, &self.folder)
     }
 
-    /// Where they are.
+    /// The path of the folder.
     pub fn root(&self) -> PathBuf {
         self.dir.root().join(&self.folder)
     }
 
-    /// Removes files that a process which died left before they took their places. Only who has the run may.
+    /// Removes staged files left by a process that died. Only the process that holds the run may call this.
     pub fn remove_leftovers(&self) {
         for entry in self.dir.list(&self.folder).unwrap_or_default() {
             if entry.kind == EntryKind::File && entry.name.starts_with(STAGED) {
-                // What stays costs room and nothing else.
+                // A leftover only wastes disk space.
                 drop(self.dir.remove_file(&self.name(&entry.name)));
             }
         }
     }
 
-    /// Writes a whole file in the place of what was there. Readers see the old file or the new one, never half of one.
+    /// Replaces a whole file. Readers see the old file or the new one, never a partial one.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), JournalError> {
-        // Staged at the top: beside the file, that name may be another file's.
+        // Staged at the top level: next to the file, the name may belong to another file.
         let written =
             replace(&self.dir, (&self.folder, STAGED), &self.name(name), bytes, Durability::Unsynced);
         written.map_err(|source| JournalError::Write { name: self.shown(name), source })
     }
 
-    /// Removes a file, or a directory with all that is in it. One that is not there is removed already.
+    /// Removes a file, or a directory and its contents. Succeeds if it does not exist.
     pub fn remove(&self, name: &str) -> Result<(), JournalError> {
         let removed = self.dir.remove_all(&self.name(name));
         removed.map_err(|source| JournalError::Write { name: self.shown(name), source })
     }
 
-    /// Adds bytes at the end of a file, in one write.
+    /// Appends bytes to a file in one write.
     pub fn append(&self, name: &str, bytes: &[u8]) -> Result<(), JournalError> {
         self.try_append(name, bytes).map_err(|source| JournalError::Write { name: self.shown(name), source })
     }

@@ -1,27 +1,27 @@
-//! The disk: seven operations are all that durable state needs, which keeps fault injection small. Names are relative
-//! and use `/`; `FileDisk` follows no links (`spelunk-fs`).
+//! The disk: durable state needs only seven operations, which keeps fault injection small. Names are relative and use
+//! `/`; `FileDisk` follows no links (`spelunk-fs`).
 
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 
 use spelunk_fs::{Durability, PrivateDir};
 
-/// Durable bytes under names.
+/// Durable named files.
 pub trait Disk: Send + Sync {
-    /// Writes a whole file so that it is either there, synced, or not there at all.
+    /// Writes a whole file atomically: afterwards it is either complete and synced, or absent.
     fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
-    /// Writes a whole file as `create` does, but does not wait for it to be durable: a power cut may leave none of it, or
-    /// half. For what carries its own checksum and can be done without.
+    /// Like `create`, but does not wait for durability: a power cut may lose some or all of it. For expendable data
+    /// that carries its own checksum.
     fn create_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
-    /// Adds bytes at the end, making the file if need be. Not durable before `sync`.
+    /// Appends bytes, creating the file if necessary. Not durable until `sync`.
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
     /// Makes everything appended so far durable.
     fn sync(&self, name: &str) -> io::Result<()>;
-    /// Cuts the file, durably.
+    /// Truncates the file, durably.
     fn truncate(&self, name: &str, len: u64) -> io::Result<()>;
-    /// The whole file, or `None` if there is none.
+    /// The whole file, or `None` if it does not exist.
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
-    /// Up to so many bytes of the file from a place in it on, or `None` if there is no file.
+    /// Up to `bytes_max` bytes of the file starting at `from`, or `None` if it does not exist.
     fn read_at(&self, name: &str, from: u64, bytes_max: usize) -> io::Result<Option<Vec<u8>>>;
 }
 
@@ -31,11 +31,11 @@ pub struct FileDisk {
     dir: PrivateDir,
 }
 
-/// Where a file is written before it takes its place.
+/// Where files are written before they are renamed into place.
 pub(crate) const STAGING: &str = "tmp";
 
 impl FileDisk {
-    /// The directory is made when first written to.
+    /// The directory is created on the first write.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { dir: PrivateDir::new(root) }
     }
@@ -45,7 +45,7 @@ impl FileDisk {
         Self { dir }
     }
 
-    /// The directory itself, for what is not among the disk's operations.
+    /// The directory itself, for operations that the disk does not have.
     pub fn dir(&self) -> &PrivateDir {
         &self.dir
     }
@@ -55,8 +55,7 @@ impl FileDisk {
     }
 }
 
-/// Writes the bytes to a file of its own in `folder`, under a name that begins with `prefix`, and gives it its name once
-/// they are whole.
+/// Writes the bytes to a temporary file in `folder` whose name begins with `prefix`, then renames it to its final name.
 pub(crate) fn replace(
     dir: &PrivateDir,
     (folder, prefix): (&str, &str),
@@ -71,7 +70,7 @@ pub(crate) fn replace(
     }
     drop(file);
     written.and_then(|()| dir.rename(&staged, name, durability)).inspect_err(|_| {
-        // The staged file is worthless; the first error is the one to tell.
+        // The staged file is worthless; the first error is the one to report.
         drop(dir.remove_file(&staged));
     })
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with durable state, told by run, line and name.
+//! Errors of durable state, identified by run, line and file name.
 
 use std::io;
 

@@ -1,4 +1,5 @@
-//! Garbage: blobs that no run names and staging files that no process owns. Runs themselves are never touched here.
+//! Garbage collection: removes blobs that no run references and staging files that no process owns. Runs themselves are
+//! never touched here.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +11,16 @@ use crate::{Blobs, JournalError, Record, Workspace, blobs, lock};
 /// What was, or would be, collected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GcReport {
-    /// Blobs that runs name.
+    /// Blobs that runs reference.
     pub blobs_kept: u64,
     /// Files removed.
     pub files_removed: u64,
-    /// Their bytes.
+    /// Their total size.
     pub bytes_removed: u64,
 }
 
-/// Removes what no run needs; with `dry_run`, only counts it. Refused while a run is active, and while any journal is
-/// damaged: what it named cannot be known.
+/// Removes what no run needs; with `dry_run`, only counts it. Refused while a run is active or any journal is damaged,
+/// since the blobs a damaged journal references are unknown.
 pub fn collect_garbage(workspace: &Workspace, dry_run: bool) -> Result<GcReport, JournalError> {
     let Some(dir) = workspace.dir() else { return Ok(GcReport::default()) };
     let _lock = lock::take_workspace(dir)?;
@@ -33,7 +34,7 @@ pub fn collect_garbage(workspace: &Workspace, dry_run: bool) -> Result<GcReport,
         match blob {
             Some(blob) if named.contains(&blob) => report.blobs_kept += 1,
             Some(_) => garbage.push((name, entry)),
-            // Not a name that we give.
+            // Not a name that we create.
             None => {}
         }
     }
@@ -47,12 +48,12 @@ pub fn collect_garbage(workspace: &Workspace, dry_run: bool) -> Result<GcReport,
     Ok(report)
 }
 
-/// Whether a file in the staging folder is one of ours, by the name that it or its folder has there.
+/// Whether a file in the staging folder is one of ours, judged by its name or its folder's name.
 fn is_staged(name: &str) -> bool {
     let Some(name) = name.strip_prefix(STAGING).and_then(|name| name.strip_prefix('/')) else { return false };
     let top = name.split('/').next().unwrap_or_default();
     let is_hex = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    // Older versions wrote the number of their process and of the file.
+    // Older versions used the process id and a file counter.
     let is_numbered = top.split_once('-').is_some_and(|(pid, n)| {
         [pid, n].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
     });
@@ -76,7 +77,7 @@ fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> 
     Ok(named)
 }
 
-/// The blobs an event names, and those that a named prompt record names in turn.
+/// The blobs an event references, and those that a referenced prompt record references in turn.
 pub fn blobs_of(texts: &Blobs, event: &Event) -> Vec<BlobId> {
     let mut blobs: Vec<BlobId> = event.kind.blobs().into_iter().cloned().collect();
     if let spelunk_types::EventKind::CallStarted { text, .. } = &event.kind {
@@ -86,7 +87,7 @@ pub fn blobs_of(texts: &Blobs, event: &Event) -> Vec<BlobId> {
     blobs
 }
 
-/// Every blob id in a JSON text. Too many are kept rather than too few.
+/// Every blob id in a JSON text. Errs on the side of keeping too many.
 fn blob_names_in(json: &str) -> Vec<BlobId> {
     json.split('"').filter_map(|piece| piece.parse().ok()).collect()
 }

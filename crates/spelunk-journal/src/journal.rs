@@ -1,5 +1,5 @@
-//! The journal: the ordered events of one run, append-only, `seq` contiguous from 1. It has one writer; readers take no
-//! lock and see whole lines only.
+//! The journal: the ordered events of one run, append-only, with contiguous `seq` starting at 1. It has one writer;
+//! readers take no lock and see complete lines only.
 
 use std::io;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ pub struct Journal {
     disk: Arc<dyn Disk>,
     name: String,
     seq_last: u64,
-    /// Set by the first failed write: what is on disk after it is unknown until the journal is opened again.
+    /// Set by the first failed write: the state on disk is unknown until the journal is opened again.
     broken: bool,
 }
 
-/// A journal that was opened for writing.
+/// A journal opened for writing.
 pub struct Opened {
     /// The writer.
     pub journal: Journal,
-    /// Everything that happened so far.
+    /// All events so far.
     pub events: Vec<Event>,
-    /// The length of the torn line that was cut off, 0 if there was none.
+    /// The length of the torn line that was truncated, 0 if there was none.
     pub bytes_dropped: u64,
 }
 
@@ -34,7 +34,7 @@ impl Journal {
         Self { disk, name: file_name(run), seq_last: 0, broken: false }
     }
 
-    /// Opens a journal to go on writing: drops a torn last line and refuses damage anywhere else.
+    /// Opens a journal to continue writing: drops a torn last line and refuses damage anywhere else.
     pub fn open(disk: Arc<dyn Disk>, run: &RunId) -> Result<Opened, JournalError> {
         let (records, bytes_whole, bytes_dropped) = load(disk.as_ref(), run)?;
         let mut events = Vec::with_capacity(records.len());
@@ -55,13 +55,13 @@ impl Journal {
         Ok(Opened { journal: Self { disk, name, seq_last, broken: false }, events, bytes_dropped })
     }
 
-    /// Reads a journal without a lock and without changing it, as far as whole lines go.
+    /// Reads the complete lines of a journal without locking or changing it.
     pub fn read(disk: &dyn Disk, run: &RunId) -> Result<Vec<Record>, JournalError> {
         load(disk, run).map(|(records, ..)| records)
     }
 
-    /// Writes events in one piece, and syncs if one of them must be on disk before anyone acts.
-    /// After a failure every further append fails too: a line after a torn one would be damage.
+    /// Appends events in one write, and syncs if one of them must be on disk before anyone acts on it. After a failure
+    /// every further append fails too: a line after a torn one would be damage.
     pub fn append(
         &mut self,
         at_ms: u64,
@@ -81,7 +81,7 @@ impl Journal {
         Ok(events)
     }
 
-    /// The place of the last event written.
+    /// The sequence number of the last event written.
     pub fn seq_last(&self) -> u64 {
         self.seq_last
     }
@@ -99,8 +99,8 @@ impl Journal {
         written.map_err(refused)
     }
 
-    /// The first line has the file to itself: what a power cut left of one before it is cut off. Later lines go to the
-    /// lines before them, and never into a new file in the place of one that was removed.
+    /// The first line starts an empty file: whatever a power cut left of an earlier attempt is truncated. Later lines
+    /// require an existing file, so a removed journal is never silently recreated.
     fn prepare(&self) -> io::Result<()> {
         if self.seq_last > 0 {
             let there = self.disk.read_at(&self.name, 0, 1)?;
@@ -120,7 +120,7 @@ pub(crate) fn file_name(run: &RunId) -> String {
     format!("runs/{run}/journal.jsonl")
 }
 
-/// The whole lines, how many bytes they take, and how many torn ones follow.
+/// The complete lines, their size in bytes, and the size of the torn line after them.
 fn load(disk: &dyn Disk, run: &RunId) -> Result<(Vec<Record>, u64, u64), JournalError> {
     let name = file_name(run);
     let bytes = disk.read(&name).map_err(|source| JournalError::Read { name: name.clone(), source })?;
@@ -129,7 +129,7 @@ fn load(disk: &dyn Disk, run: &RunId) -> Result<(Vec<Record>, u64, u64), Journal
     Ok((records, whole as u64, (bytes.len() - whole) as u64))
 }
 
-/// The whole lines, and how many bytes they take.
+/// The complete lines and their size in bytes.
 pub(crate) fn read_lines(bytes: &[u8], run: &RunId) -> Result<(Vec<Record>, usize), JournalError> {
     let whole = memrchr_newline(bytes);
     let mut records = Vec::new();
@@ -145,7 +145,7 @@ fn memrchr_newline(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1)
 }
 
-/// Reads one line; the first one must be a start in a format we know.
+/// Parses one line; the first one must be a start event in a format we know.
 pub(crate) fn read_line(bytes: &[u8], run: &RunId, number: u64) -> Result<Record, JournalError> {
     let damaged = |what| JournalError::Damaged { run: run.clone(), line: number, what };
     let record = line::read(bytes, number).map_err(damaged)?;

@@ -1,4 +1,4 @@
-//! Where the files of a run are, below the workspace.
+//! The paths of a run's files within the workspace.
 
 use spelunk_types::RunId;
 

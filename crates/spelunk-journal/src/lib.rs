@@ -1,5 +1,5 @@
-//! Never losing work: the disk, the journal of a run, blobs, the reply cache, locks. Synchronous, and knows nothing of
-//! what events mean beyond their durability and the blobs they name.
+//! Durable state: the disk, the journal of a run, blobs, the reply cache and locks. Synchronous. Knows nothing about
+//! events beyond their durability and the blobs they reference.
 
 mod archive;
 mod blobs;

@@ -1,5 +1,5 @@
-//! One line of a journal: an event as JSON, with a checksum as its last field. A line is written when its newline is:
-//! what follows the last newline is a torn write, and anything wrong before it is damage.
+//! One line of a journal: an event as JSON, with a checksum as its last field. The newline completes the line: anything
+//! after the last newline is a torn write, and any fault before it is damage.
 
 use serde_json::Value;
 use spelunk_types::{Event, EventKind};
@@ -8,10 +8,10 @@ use crate::Record;
 
 const SUM_FIELD: &[u8] = b",\"sum\":\"";
 const SUM_DIGITS: usize = 8;
-/// The field, its digits, and `"}`.
+/// The field, its digits and `"}`.
 const TAIL_BYTES: usize = SUM_FIELD.len() + SUM_DIGITS + 2;
 
-/// Adds the event as a line.
+/// Appends the event as a line.
 pub(crate) fn write(event: &Event, into: &mut Vec<u8>) {
     let start = into.len();
     serde_json::to_writer(&mut *into, event).expect("events have string keys and no failing serialiser");
@@ -20,7 +20,7 @@ pub(crate) fn write(event: &Event, into: &mut Vec<u8>) {
     seal(start, into);
 }
 
-/// Ends the line that begins at `start` and lacks its closing brace.
+/// Completes the line that begins at `start` and lacks its closing brace.
 pub(crate) fn seal(start: usize, into: &mut Vec<u8>) {
     let sum = checksum(into.get(start..).unwrap_or_default());
     into.extend_from_slice(SUM_FIELD);
@@ -28,7 +28,7 @@ pub(crate) fn seal(start: usize, into: &mut Vec<u8>) {
     into.extend_from_slice(b"\"}\n");
 }
 
-/// Reads a line without its newline; the error says what is wrong with it.
+/// Parses a line without its newline; the error describes what is wrong with it.
 pub(crate) fn read(line: &[u8], expected_seq: u64) -> Result<Record, String> {
     let body_len = line.len().checked_sub(TAIL_BYTES).ok_or("it is too short to be an event")?;
     let (body, tail) = line.split_at(body_len);
@@ -49,7 +49,7 @@ fn parse(line: &[u8]) -> Result<Record, String> {
         Ok(event) => return Ok(Record::Known(Box::new(event))),
         Err(refused) => refused,
     };
-    // The checksum holds, so this is what was written: a word of a newer engine, or a bug of ours.
+    // The checksum is valid, so this is what was written: an event of a newer engine, or a bug of ours.
     let raw: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
     let name = raw.get("type").and_then(Value::as_str);
     match (name, raw.get("seq").and_then(Value::as_u64)) {

@@ -1,5 +1,5 @@
-//! The lock: one writer for each run, held by the operating system so that it ends with its process. A run also holds
-//! the workspace's lock with others, so that collecting garbage waits for no run and no run starts under it.
+//! Locks: each run has one writer. The operating system holds the lock, so it is released when the process ends. A run
+//! also holds the workspace lock in shared mode, so that garbage collection and runs exclude each other.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
@@ -11,7 +11,7 @@ use spelunk_types::RunId;
 use crate::JournalError;
 use crate::layout::folder;
 
-/// Held by every process that writes, with others or alone.
+/// Held by every writing process, shared or exclusive.
 const WORKSPACE_LOCK: &str = "workspace.lock";
 
 /// Held while a process writes a run.
@@ -22,7 +22,7 @@ pub struct RunLock {
     _workspace: WorkspaceHold,
 }
 
-/// Held, with others, while something is written that no run names yet: no garbage is collected.
+/// Held in shared mode while writing data that no run references yet; prevents garbage collection.
 #[derive(Debug)]
 pub struct WorkspaceHold {
     _file: File,
@@ -42,14 +42,14 @@ impl WorkspaceHold {
 impl RunLock {
     pub(crate) fn take(dir: &PrivateDir, run: &RunId) -> Result<Self, JournalError> {
         let workspace = WorkspaceHold::take(dir)?;
-        // The folder of the run is durable before its journal is written.
+        // The run's folder must be durable before its journal is written.
         let mut file = dir
             .make_dir(&folder(run), Durability::Synced)
             .and_then(|()| dir.open_or_create(&lock_name(run)))
             .map_err(|source| unusable(dir, source))?;
         match patiently(|| file.try_lock()) {
             Ok(()) => {
-                // The pid only serves the message of the process that comes second.
+                // The pid is only for the error message of a second process.
                 drop(file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())));
                 Ok(Self { _run: file, _workspace: workspace })
             }
@@ -63,11 +63,11 @@ impl RunLock {
     }
 }
 
-/// How long a lock may take to become free.
+/// How long to wait for a lock.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Tries again for a moment. A process that was killed while it started another one leaves its lock to that other one
-/// until it runs its own program, a few milliseconds later.
+/// Retries briefly. If a process is killed while it spawns another, the child inherits the lock until it calls exec, a
+/// few milliseconds later.
 fn patiently(mut lock: impl FnMut() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
     let began = Instant::now();
     loop {
@@ -80,7 +80,7 @@ fn patiently(mut lock: impl FnMut() -> Result<(), TryLockError>) -> Result<(), T
     }
 }
 
-/// The whole workspace, for work that no run may see half done.
+/// Locks the whole workspace, for work that no run may see half done.
 pub(crate) fn take_workspace(dir: &PrivateDir) -> Result<File, JournalError> {
     let file = dir.open_or_create(WORKSPACE_LOCK).map_err(|source| unusable(dir, source))?;
     match patiently(|| file.try_lock()) {
@@ -98,7 +98,7 @@ fn unusable(dir: &PrivateDir, source: io::Error) -> JournalError {
     JournalError::Workspace { path: dir.root().display().to_string(), source }
 }
 
-/// Whether a process works on the run right now. Leaves no trace.
+/// Whether a process is working on the run right now. Has no side effects.
 pub(crate) fn is_locked(dir: &PrivateDir, run: &RunId) -> bool {
     let Ok(file) = dir.open(&lock_name(run)) else { return false };
     matches!(file.try_lock(), Err(TryLockError::WouldBlock))

@@ -1,7 +1,7 @@
-//! The pack: the texts of one run's prompts, one behind the other in one file beside the journal. A fan-out over
-//! thousands of files would otherwise make as many files again, and to make a file costs a file system far more than to
-//! write into one. Nobody waits for it: a power cut may take its end. Each text stands behind a line with its name and
-//! its length, and is checked against the name when it is read.
+//! The pack: the prompt texts of one run, concatenated in one file next to the journal. A fan-out over thousands of
+//! files would otherwise create as many files again, and creating a file costs far more than appending to one. Nobody
+//! waits for it: a power cut may lose its end. Each text follows a header line with its hash and length, and is
+//! verified against the hash when read.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -12,19 +12,19 @@ use spelunk_types::{BlobId, RunId};
 
 use crate::{Disk, JournalError};
 
-/// Names of texts that a writer remembers, at most: the same system prompt comes with every call.
+/// How many text ids a writer remembers: the same system prompt comes with every call.
 const RECENT_MAX: usize = 4096;
 
-/// How much is read at once to find the next heads.
+/// How much is read at a time to find the next headers.
 const LOOK_BYTES: usize = 64 << 10;
 
-/// Texts that wait to be written together, at most.
+/// The limit of texts buffered to be written together.
 const GATHERED_BYTES_MAX: usize = 1 << 20;
 
-/// A name, a space, the longest number and a line end.
+/// A hash, a space, the longest number and a newline.
 const HEAD_BYTES_MAX: usize = 64 + 1 + 20 + 1;
 
-/// Longer than any file. Sums of places stay in range.
+/// Longer than any file, so that adding offsets cannot overflow.
 const FILE_BYTES_MAX: u64 = 1 << 60;
 
 pub(crate) struct PromptPack {
@@ -36,17 +36,17 @@ pub(crate) struct PromptPack {
 
 #[derive(Default)]
 struct Writer {
-    /// Whether the end of the file is the end of a text. The last process may have died while it wrote.
+    /// Whether the file ends with a complete text. The last process may have died while writing.
     is_sound: bool,
     exists: bool,
     recent: HashSet<BlobId>,
-    /// Whether texts wait for each other.
+    /// Whether texts are buffered.
     gathers: bool,
-    /// Texts with their heads that are not in the file yet.
+    /// Texts with their headers that are not in the file yet.
     gathered: Vec<u8>,
 }
 
-/// Where texts are, as far as the file was looked through.
+/// The positions of texts, as far as the file has been scanned.
 #[derive(Default)]
 struct Index {
     places: HashMap<BlobId, Range<u64>>,
@@ -59,20 +59,19 @@ impl PromptPack {
         Self { disk, name, writer: Mutex::default(), index: Mutex::default() }
     }
 
-    /// From now on texts wait in memory until [`Self::write_gathered`]: to write into a file ten times costs ten times as
-    /// much as to write into it once.
+    /// Buffers texts in memory until [`Self::write_gathered`]: ten writes cost ten times as much as one.
     pub(crate) fn gather(&self) {
         locked(&self.writer).gathers = true;
     }
 
-    /// Writes what waits, and waits no longer.
+    /// Writes the buffered texts and stops buffering.
     pub(crate) fn write_gathered(&self) -> Result<(), JournalError> {
         let mut writer = locked(&self.writer);
         writer.gathers = false;
         self.write(&mut writer)
     }
 
-    /// Adds a text, unless it was added not long ago. One process at a time: that which has the run.
+    /// Appends a text unless it was added recently. Only the process that holds the run may call this.
     pub(crate) fn add(&self, blob: &BlobId, text: &[u8]) -> Result<(), JournalError> {
         let mut writer = locked(&self.writer);
         if writer.recent.contains(blob) {
@@ -97,7 +96,7 @@ impl PromptPack {
             return Ok(());
         }
         self.write_entries(writer, &entries).map_err(|source| {
-            // Nobody knows which of them are there.
+            // It is unknown which of them were written.
             writer.recent.clear();
             JournalError::Write { name: self.name.clone(), source }
         })
@@ -117,7 +116,7 @@ impl PromptPack {
         Ok(())
     }
 
-    /// Cuts off a text of which only the beginning is there.
+    /// Truncates an incomplete text at the end.
     fn make_sound(&self, writer: &mut Writer) -> io::Result<()> {
         let mut index = Index::default();
         writer.exists = self.look_on(&mut index)?;
@@ -129,7 +128,7 @@ impl PromptPack {
         Ok(())
     }
 
-    /// A text, as it is in the file.
+    /// A text, as stored in the file.
     pub(crate) fn get(&self, blob: &BlobId) -> io::Result<Option<Vec<u8>>> {
         let mut index = locked(&self.index);
         if !index.places.contains_key(blob) {
@@ -140,8 +139,7 @@ impl PromptPack {
         self.disk.read_at(&self.name, place.start, bytes_max)
     }
 
-    /// Looks through what was added since the last look, up to the last text that is there whole. Whether there is a
-    /// file.
+    /// Scans what was appended since the last scan, up to the last complete text. Returns whether the file exists.
     fn look_on(&self, index: &mut Index) -> io::Result<bool> {
         loop {
             let Some(bytes) = self.disk.read_at(&self.name, index.end, LOOK_BYTES)? else { return Ok(false) };
@@ -167,7 +165,7 @@ impl PromptPack {
     }
 }
 
-/// The name of the text whose head begins at `at`, and where the text is in the file that `bytes` are the beginning of.
+/// Parses the header at offset `at`: the id of the text, and its range in the file of which `bytes` are the beginning.
 fn next_head(bytes: &[u8], at: u64) -> Option<(BlobId, Range<u64>)> {
     let near = bytes.get(usize::try_from(at).ok()?..)?;
     let near = near.get(..HEAD_BYTES_MAX).unwrap_or(near);
@@ -175,7 +173,7 @@ fn next_head(bytes: &[u8], at: u64) -> Option<(BlobId, Range<u64>)> {
     let (name, length) = str::from_utf8(line).ok()?.split_once(' ')?;
     let (blob, length) = (name.parse().ok()?, length.parse::<u64>().ok()?);
     let begin = at + line.len() as u64 + 1;
-    // No file is so long that its places do not fit.
+    // A range beyond any possible file is invalid.
     let end = begin.checked_add(length).filter(|end| *end < FILE_BYTES_MAX)?;
     Some((blob, begin..end))
 }

@@ -6,21 +6,21 @@ use spelunk_types::Event;
 /// What a reader finds in one line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
-    /// An event of this engine.
+    /// An event that this engine knows.
     Known(Box<Event>),
-    /// An event of a newer one, kept as it is for display; a run with one cannot be resumed here.
+    /// An event from a newer engine, kept unchanged for display; a run that contains one cannot be resumed here.
     Unknown {
-        /// Its place.
+        /// Its sequence number.
         seq: u64,
         /// Its name.
         name: String,
-        /// All of it.
+        /// The whole event.
         raw: Value,
     },
 }
 
 impl Record {
-    /// The place in the order of truth.
+    /// The sequence number.
     pub fn seq(&self) -> u64 {
         match self {
             Self::Known(event) => event.seq,

@@ -1,4 +1,4 @@
-//! Repair: keeps the longest sound beginning of a damaged journal and sets the rest aside, so that nothing is deleted.
+//! Repair: keeps the longest valid prefix of a damaged journal and moves the rest aside, so that nothing is deleted.
 
 use spelunk_types::RunId;
 
@@ -10,13 +10,13 @@ use crate::{JournalError, Workspace};
 pub struct RepairReport {
     /// Events kept.
     pub events_kept: u64,
-    /// Bytes set aside; 0 if the journal was sound.
+    /// Bytes moved aside; 0 if the journal was intact.
     pub bytes_cut: u64,
-    /// Where they are now, within the workspace.
+    /// The file they were moved to, within the workspace.
     pub kept_in: Option<String>,
 }
 
-/// Repairs the journal of a run. Take care: events behind the damage are no longer part of the run.
+/// Repairs the journal of a run. Events after the damage are no longer part of the run.
 pub fn repair(workspace: &Workspace, run: &RunId) -> Result<RepairReport, JournalError> {
     let _lock = workspace.lock(run)?;
     let name = file_name(run);

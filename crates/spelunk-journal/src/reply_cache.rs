@@ -1,7 +1,6 @@
-//! The reply cache: what a model said to a prompt, found again by the digest of everything that was asked. Derived: it
-//! can be deleted at any time, and the oldest records are removed when it grows too large. A record is used only if its
-//! checksum was made with the user's key: files that came with a repository forge no replies. What a record holds is the
-//! engine's business.
+//! The reply cache: model replies, keyed by the digest of the whole request. Safe to delete; the oldest records are
+//! evicted first. A record is used only if its checksum was made with the user's key, so files in a cloned repository
+//! cannot forge replies. The content of a record is up to the engine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,31 +13,31 @@ use crate::Disk;
 
 const FOLDER: &str = "replies-v1";
 
-/// The reply cache of a workspace. Cloning gives another handle on the same one.
+/// The reply cache of a workspace. Clones share the same cache.
 #[derive(Clone)]
 pub struct ReplyCache {
     disk: Arc<dyn Disk>,
-    /// Where its files are, if they are files.
+    /// The directory of its files, if it is on the file system.
     dir: Option<PrivateDir>,
-    /// What records are signed with.
+    /// The key that records are signed with.
     key: [u8; 32],
-    /// Whether anything was kept through this handle.
+    /// Whether anything was stored through this handle.
     has_grown: Arc<AtomicBool>,
 }
 
 impl ReplyCache {
-    /// The cache on this disk; `dir` is the workspace's directory, where it has one.
+    /// The cache on this disk; `dir` is the workspace's directory, if there is one.
     pub(crate) fn new(disk: Arc<dyn Disk>, dir: Option<PrivateDir>, key: [u8; 32]) -> Self {
         Self { disk, dir, key, has_grown: Arc::default() }
     }
 
-    /// A record is bound to its place: it cannot be moved to another.
+    /// The checksum covers the cache key: a record cannot be moved to another one.
     fn sum(&self, key: &BlobId, record: &[u8]) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         hasher.update(key.as_str().as_bytes()).update(record).finalize()
     }
 
-    /// The record under this key. One that cannot be read or whose checksum does not hold counts as absent.
+    /// The record under this key. An unreadable record, or one with a wrong checksum, counts as absent.
     pub fn get(&self, key: &BlobId) -> Option<Vec<u8>> {
         let bytes = self.disk.read(&file_name(key)).ok()??;
         let (sum, record) = bytes.split_at_checked(32)?;
@@ -47,8 +46,8 @@ impl ReplyCache {
         (self.sum(key, record) == sum).then(|| record.to_vec())
     }
 
-    /// Keeps a record, without waiting for the disk: its checksum tells one that a power cut tore. A cache that cannot be
-    /// written is no reason to stop; the caller may say so.
+    /// Stores a record without waiting for the disk: the checksum detects one torn by a power cut. A failed write is no
+    /// reason to stop; the caller may report it.
     pub fn put(&self, key: &BlobId, record: &[u8]) -> std::io::Result<()> {
         let mut bytes = self.sum(key, record).as_bytes().to_vec();
         bytes.extend_from_slice(record);
@@ -56,8 +55,8 @@ impl ReplyCache {
         self.disk.create_unsynced(&file_name(key), &bytes)
     }
 
-    /// Removes the oldest records until at most `bytes_max` are left, and says how many went. Nothing is looked at where
-    /// nothing was kept through this handle. What another process removes meanwhile is gone all the same.
+    /// Evicts the oldest records until at most `bytes_max` remain, and returns how many were removed. Does nothing if
+    /// nothing was stored through this handle. Records that another process removes meanwhile are not an error.
     pub fn trim(&self, bytes_max: u64) -> std::io::Result<u64> {
         let Some(dir) = self.dir.as_ref().filter(|_| self.has_grown.load(Ordering::Relaxed)) else {
             return Ok(0);

@@ -1,4 +1,4 @@
-//! Following a journal that another process writes: whole lines as they come, no lock.
+//! Follows a journal that another process writes: complete lines as they arrive, without a lock.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -8,7 +8,7 @@ use spelunk_types::RunId;
 use crate::journal::{file_name, read_line};
 use crate::{JournalError, Record, Workspace};
 
-/// A reader's place in a journal.
+/// A reader's position in a journal.
 #[derive(Debug)]
 pub struct JournalTail {
     dir: PrivateDir,
@@ -24,7 +24,7 @@ impl JournalTail {
         Ok(Self { dir: dir.clone(), run: run.clone(), offset: 0, n_lines: 0 })
     }
 
-    /// The events that were written since the last look; a line still being written waits for the next.
+    /// The events written since the last call; an incomplete line is left for the next one.
     pub fn read_new(&mut self) -> Result<Vec<Record>, JournalError> {
         let bytes = self.read_bytes().map_err(|source| {
             if source.kind() == io::ErrorKind::NotFound {

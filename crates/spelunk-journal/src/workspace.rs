@@ -1,5 +1,5 @@
-//! The workspace: the directory that holds runs, blobs and caches. Opening one makes it if need be, private to its
-//! owner and invisible to git.
+//! The workspace: the directory that holds runs, blobs and caches. Opening one creates it if necessary, private to its
+//! owner and ignored by git.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -14,21 +14,21 @@ use crate::{
 
 const FORMAT_FILE: &str = "workspace.toml";
 const FORMAT_TEXT: &str = "format = 1\n";
-/// What is read of a journal at once to see whether its first line is whole.
+/// How much of a journal is read at a time to see whether its first line is complete.
 const LOOK_BYTES: usize = 8192;
 
-/// Where runs live.
+/// The directory of runs, blobs and caches.
 #[derive(Clone)]
 pub struct Workspace {
     disk: Arc<dyn Disk>,
-    /// `None` on a disk that is not the file system: then there are no locks and no listing.
+    /// `None` on a disk that is not the file system: there are then no locks and no listing.
     dir: Option<PrivateDir>,
-    /// What the reply cache is signed with.
+    /// The key that the reply cache is signed with.
     cache_key: [u8; 32],
 }
 
 impl Workspace {
-    /// Opens or makes the workspace in this directory.
+    /// Opens or creates the workspace in this directory.
     pub fn open(root: &Path) -> Result<Self, JournalError> {
         let dir = PrivateDir::new(root);
         if Self::is_new(&dir)? {
@@ -41,7 +41,7 @@ impl Workspace {
         Ok(Self::in_dir(dir))
     }
 
-    /// Opens a workspace to look at: nothing in it is ever changed.
+    /// Opens a workspace for reading: nothing in it is ever changed.
     pub fn open_read_only(root: &Path) -> Result<Self, JournalError> {
         let dir = PrivateDir::new(root).read_only();
         Self::is_new(&dir)?;
@@ -52,7 +52,7 @@ impl Workspace {
         Self { disk: Arc::new(FileDisk::of(dir.clone())), dir: Some(dir), cache_key: [0; 32] }
     }
 
-    /// Whether the directory is no workspace yet. One that a newer version made is an error.
+    /// Whether the directory is not a workspace yet. A workspace made by a newer version is an error.
     fn is_new(dir: &PrivateDir) -> Result<bool, JournalError> {
         let read = FileDisk::of(dir.clone()).read(FORMAT_FILE).map_err(|source| unusable(dir, source))?;
         match read {
@@ -81,12 +81,12 @@ impl Workspace {
         root.join(FORMAT_FILE).is_file()
     }
 
-    /// The directory, where there is one.
+    /// The path of the directory, if there is one.
     pub fn root(&self) -> Option<&Path> {
         self.dir.as_ref().map(PrivateDir::root)
     }
 
-    /// The directory with the right to use it, where there is one.
+    /// The directory, if there is one.
     pub fn dir(&self) -> Option<&PrivateDir> {
         self.dir.as_ref()
     }
@@ -115,17 +115,17 @@ impl Workspace {
         ReplyCache::new(Arc::clone(&self.disk), self.dir.clone(), self.cache_key)
     }
 
-    /// Keeps garbage from being collected for as long as it is held: what is written meanwhile is named by no run yet.
+    /// Prevents garbage collection while held: data written meanwhile is not referenced by any run yet.
     pub fn hold(&self) -> Result<Option<WorkspaceHold>, JournalError> {
         self.dir.as_ref().map(WorkspaceHold::take).transpose()
     }
 
-    /// Whether a process works on the run right now. Leaves no trace.
+    /// Whether a process is working on the run right now. Has no side effects.
     pub fn is_locked(&self, run: &RunId) -> bool {
         self.dir().is_some_and(|dir| crate::lock::is_locked(dir, run))
     }
 
-    /// Takes the run for writing; `None` where there are no locks.
+    /// Locks the run for writing; `None` if there are no locks.
     pub fn lock(&self, run: &RunId) -> Result<Option<RunLock>, JournalError> {
         self.dir.as_ref().map(|dir| RunLock::take(dir, run)).transpose()
     }
@@ -135,12 +135,12 @@ impl Workspace {
         Journal::create(Arc::clone(&self.disk), run)
     }
 
-    /// The journal of an old run, to go on writing. Take the lock first.
+    /// The journal of an existing run, to continue writing. Take the lock first.
     pub fn open_journal(&self, run: &RunId) -> Result<Opened, JournalError> {
         Journal::open(Arc::clone(&self.disk), run)
     }
 
-    /// The journal of any run, to look at.
+    /// The journal of any run, for reading.
     pub fn read_journal(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
         Journal::read(self.disk.as_ref(), run)
     }
@@ -151,7 +151,7 @@ impl Workspace {
         let entries = dir.list("runs").map_err(|source| unusable(dir, source))?;
         let mut runs = Vec::new();
         for entry in entries.into_iter().filter(|entry| entry.kind == EntryKind::Directory) {
-            // Without a whole line in its journal, a run died before its first event: there is nothing to go on with.
+            // Without a complete line in its journal, a run died before its first event: there is nothing to resume.
             let has_begun = |run: &RunId| is_line_whole(dir, &crate::journal::file_name(run));
             runs.extend(entry.name.parse::<RunId>().ok().filter(has_begun));
         }
@@ -159,7 +159,7 @@ impl Workspace {
         Ok(runs)
     }
 
-    /// The run that people call by the beginning of its short or whole name; the newest for no name.
+    /// Finds a run by a prefix of its short or full id; the newest if no name is given.
     pub fn find(&self, name: Option<&str>) -> Result<RunId, JournalError> {
         let mut runs = self.runs()?;
         let Some(name) = name else {
@@ -174,7 +174,7 @@ impl Workspace {
     }
 }
 
-/// Whether the first line of a file is whole.
+/// Whether the first line of a file is complete.
 fn is_line_whole(dir: &PrivateDir, name: &str) -> bool {
     let Ok(mut file) = dir.open(name) else { return false };
     let mut bytes = [0; LOOK_BYTES];

@@ -1,4 +1,4 @@
-//! What the journal promises, on the faulty disk in memory and on the real one.
+//! The guarantees of the journal, on the faulty in-memory disk and on the real one.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,

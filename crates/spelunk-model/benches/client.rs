@@ -1,6 +1,6 @@
-//! What a client costs above the bytes it moves: `cargo bench -p spelunk-model --bench client --ignore-rust-version`. Each
-//! figure stands beside the floor, measured in the same run: the same request, replayed over a bare socket. A figure that
-//! misses its target is marked BROKEN, and the run fails.
+//! The overhead of a client beyond moving bytes: `cargo bench -p spelunk-model --bench client --ignore-rust-version`.
+//! Each figure is compared with a baseline measured in the same run: the same request, replayed over a bare socket. A
+//! figure that misses its target is marked BROKEN, and the run fails.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -33,7 +33,7 @@ const PEAK_MB_MAX: u64 = 300;
 fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     println!("{:<52} {:>12} {:>12}  target", "what", "measured", "floor");
-    // Memory first: the peak of a process never falls.
+    // Memory first: the peak of a process never decreases.
     let mut is_fine = runtime.block_on(streams());
     for provider in ["openai", "openai-responses", "anthropic", "gemini", "bedrock"] {
         is_fine &= runtime.block_on(overhead(provider));
@@ -81,7 +81,7 @@ fn prompt() -> Prompt {
     Prompt::single("You answer from passages.", "passage ".repeat(500), 1000)
 }
 
-/// The peak of this process with a thousand replies half read. The server is in it too.
+/// The peak memory of this process with a thousand replies half read, including the server.
 async fn streams() -> bool {
     let gate = Gate::new();
     let text = "x".repeat(8_000);
@@ -122,7 +122,7 @@ async fn overhead(provider: &str) -> bool {
         let request = raw_request(server.requests().first().unwrap());
         floors.push(floor_round(&server, &request).await);
     }
-    // The best round of each: noise only ever adds.
+    // The best round of each: noise only adds.
     let best =
         |rounds: Vec<Duration>| rounds.into_iter().min().unwrap().as_secs_f64() * 1000.0 / f64::from(N_CALLS);
     let (client_ms, floor_ms) = (best(clients), best(floors));
@@ -160,7 +160,7 @@ async fn floor_round(server: &ModelServer, request: &[u8]) -> Duration {
         for _ in 0..N_CALLS as usize / N_IN_FLIGHT {
             socket.write_all(request).await.unwrap();
             let mut end = Vec::new();
-            // The end of a chunked body is all that has to be recognised.
+            // Only the end of a chunked body has to be recognised.
             while !end.ends_with(b"\r\n0\r\n\r\n") {
                 let n_bytes = socket.read(&mut buffer).await.unwrap();
                 assert!(n_bytes > 0, "the server hung up");

@@ -1,6 +1,7 @@
-//! The model inside this process against llama.cpp's own server, on the same file, with the same prompts, in turns: `.ci/local-model
-//! FILE.gguf` starts the server and runs this. Told apart are the time to the first word of a long prompt, words per second
-//! after it, a prompt whose beginning was seen before, a reply held to a schema, and four calls at once.
+//! The embedded model against llama.cpp's own server, on the same file and prompts, in alternation:
+//! `.ci/local-model FILE.gguf` starts the server and runs this. Measures the time to the first token of a long prompt,
+//! tokens per second after it, a prompt with a cached prefix, a reply constrained by a schema, and four concurrent
+//! calls.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -26,7 +27,7 @@ const N_ROUNDS: usize = 2;
 const CONTEXT_TOKENS: u64 = 4_096;
 const REPLY_TOKENS: u64 = 24;
 const N_AT_ONCE: u64 = 4;
-/// Ours may take this many times as long as theirs.
+/// How many times as long as the server ours may take.
 const RATIO_MAX: f64 = 1.1;
 
 fn main() -> ExitCode {
@@ -98,7 +99,7 @@ async fn timed(model: &dyn Model, prompt: Prompt) -> Took {
     Took { first_ms: first_ms.unwrap_or_else(elapsed_ms), total_ms: elapsed_ms(), usage: told.unwrap() }
 }
 
-/// A document of about 350 tokens that begins as no other does.
+/// A document of about 350 tokens with a unique beginning.
 fn document(number: usize) -> String {
     let line = "The quick brown fox jumps over the lazy dog near the river bank. ";
     format!("Document number {number}. {}", line.repeat(24))
@@ -107,7 +108,7 @@ fn document(number: usize) -> String {
 const FIRST: &str = "first word, prompt never seen";
 const NEXT: &str = "each further word";
 
-/// One figure of a model, by round.
+/// The figures of one round.
 type Figures = Vec<(&'static str, f64)>;
 
 async fn round(model: &dyn Model, number: usize) -> Figures {
@@ -175,21 +176,21 @@ async fn measure(ours: &dyn Model, theirs: Option<&dyn Model>) -> bool {
     is_fine
 }
 
-/// Halts the server while ours computes, and lets it go on: its threads take processor time when nobody asks it.
+/// Stops the server while ours computes, and resumes it afterwards: its threads use CPU time even when idle.
 fn signal_server(signal: &str) {
     if let Ok(server) = std::env::var("SPELUNK_LLAMA_PID") {
         std::process::Command::new("kill").args([signal, &server]).status().unwrap();
     }
 }
 
-/// Says what a round gave as soon as it is known: a whole measurement takes a while.
+/// Prints the results of a round immediately: a whole measurement takes a while.
 fn shown(whose: &str, figures: Figures) -> Figures {
     let each: Vec<String> = figures.iter().map(|(_, ms)| format!("{ms:.1}")).collect();
     println!("{whose:<12} {} ms", each.join(", "));
     figures
 }
 
-/// The same in the words of the trade: tokens of a prompt and of a reply, each for a second.
+/// The same as tokens per second, for prompts and for replies.
 fn speeds(whose: &str, figures: &Figures, n_prompt: u64) {
     let of = |name: &str| figures.iter().find(|(other, _)| *other == name).map(|(_, ms)| *ms);
     let (Some(first_ms), Some(next_ms)) = (of(FIRST), of(NEXT)) else { return };
@@ -201,7 +202,7 @@ fn speeds(whose: &str, figures: &Figures, n_prompt: u64) {
     );
 }
 
-/// The best round of each figure: noise only ever adds.
+/// The best round of each figure: noise only adds.
 fn best(rounds: &[Figures]) -> Figures {
     let names = rounds.first().map(|figures| figures.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     let least = |name: &'static str| {

@@ -1,5 +1,5 @@
 //! The Anthropic messages format. The system text and the last turns are marked for the provider's cache, because every
-//! call of a run begins with the same one and a transcript only grows.
+//! call of a run starts with the same system text and a transcript only grows.
 
 use reqwest::header::HeaderName;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use crate::wire::anthropic as wire;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker};
 
-/// The version of the format we speak.
+/// The API version we use.
 pub(crate) const API_VERSION: &str = "2023-06-01";
 
 /// A model behind `POST {base_url}/v1/messages`.
@@ -25,7 +25,7 @@ pub struct AnthropicModel {
 }
 
 impl AnthropicModel {
-    /// Checks the address, with or without `/v1` at its end, and the key; nothing is sent.
+    /// Validates the URL, with or without a trailing `/v1`, and the key; sends nothing.
     pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
         let key_header = KeyHeader { name: HeaderName::from_static("x-api-key"), prefix: "" };
         let caller = Caller::open("anthropic", options, &key_header, "/v1")?;
@@ -42,13 +42,13 @@ impl AnthropicModel {
         let request = wire::Request {
             model: &self.caller.reference.name,
             max_tokens: prompt.output_tokens_max,
-            // An empty block is refused by the provider.
+            // The provider refuses an empty block.
             system: (!prompt.system.is_empty()).then_some(system).into_iter().collect(),
             messages: said.map(|(idx, message)| said_by(message, cached.contains(&Some(idx)))).collect(),
             stream: true,
             tools: prompt.tools.iter().map(tool).collect(),
             output_config: prompt.schema.as_deref().map(|schema| wire::OutputConfig {
-                // Open objects are refused.
+                // The provider refuses open objects.
                 format: wire::OutputFormat { kind: "json_schema", schema: closed(schema) },
             }),
         };
@@ -74,18 +74,18 @@ fn tool(tool: &crate::Tool) -> wire::RequestTool<'_> {
     wire::RequestTool { name: &tool.name, description: &tool.description, input_schema: &tool.schema }
 }
 
-/// A message: bare text where that is all, else blocks. The cache mark stands on the last block.
+/// A message: plain text if that is all, otherwise blocks. The cache mark goes on the last block.
 fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
     let role = match message.speaker {
         Speaker::User => "user",
         Speaker::Assistant => "assistant",
     };
-    // An empty text has nothing to mark.
+    // There is nothing to mark in an empty text.
     if message.parts.is_empty() && (!is_cached || message.text.is_empty()) {
         return wire::RequestMessage { role, content: wire::Content::Text(&message.text) };
     }
     let (calls, results) = sorted(&message.parts);
-    // Results come first: the provider wants them right after their calls.
+    // Results come first: the provider requires them right after their calls.
     let mut blocks: Vec<wire::RequestBlock<'_>> = results
         .into_iter()
         .map(|result| wire::RequestBlock::ToolResult {
@@ -111,7 +111,7 @@ fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
     wire::RequestMessage { role, content: wire::Content::Blocks(blocks) }
 }
 
-/// Reads events. Counts of usage are cumulative: later ones replace earlier ones.
+/// Decodes events. Usage counts are cumulative: later ones replace earlier ones.
 #[derive(Debug)]
 struct Decoder {
     stop: StopReason,
@@ -127,7 +127,7 @@ impl Decoder {
     fn count(&mut self, usage: Option<wire::Usage>) {
         let Some(usage) = usage else { return };
         let counted = self.usage.get_or_insert_default();
-        // The three kinds of input come together, and the first one is always there.
+        // The three kinds of input come together, and the first is always present.
         if let Some(fresh) = usage.input_tokens {
             let cached = usage.cache_read_input_tokens.unwrap_or(0);
             let written = usage.cache_creation_input_tokens.unwrap_or(0);
@@ -146,7 +146,7 @@ impl Decoder {
         deltas
     }
 
-    /// A block, at its start or whole.
+    /// The start of a block, or a whole block.
     fn begin(&mut self, place: u64, block: wire::Block) -> Result<Option<ModelDelta>, ReplyFault> {
         match block {
             wire::Block::ToolUse { id, name, input } => {
@@ -164,7 +164,7 @@ impl Decoder {
         }
     }
 
-    /// More of a block.
+    /// The next fragment of a block.
     fn go_on(&mut self, place: u64, delta: wire::BlockDelta) -> Result<Option<ModelDelta>, ReplyFault> {
         match delta {
             wire::BlockDelta::TextDelta { text } => Ok(said(wire::Block::Text { text })),
@@ -248,7 +248,7 @@ fn stop_reason(reason: &str) -> StopReason {
     }
 }
 
-/// An error inside a 200: its type stands for a status.
+/// An error inside a 200: its type is mapped to a status.
 fn refused(error: ErrorField) -> ReplyFault {
     let said = ProviderError::from(error);
     let status = said.codes.iter().find_map(|code| match code.as_str() {

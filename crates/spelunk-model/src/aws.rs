@@ -1,5 +1,5 @@
-//! AWS: who we are to it (credentials, wherever they come from) and the signature that proves it. Nothing here reads the
-//! environment or a file: the binary does and hands over what it found.
+//! AWS: credentials from any source, and request signing. Nothing here reads the environment or a file: the binary
+//! does, and passes in what it found.
 
 mod chain;
 mod fetch;

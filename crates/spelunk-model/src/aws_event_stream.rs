@@ -1,5 +1,5 @@
-//! The binary event stream of AWS, read incrementally: length, headers, payload, and a checksum over each part. A frame
-//! is given as the JSON text `{"<event>": <payload>}`, so that a decoder reads it like any other event.
+//! The binary event stream of AWS, parsed incrementally: length, headers, payload, and a checksum over each part. A
+//! frame is returned as the JSON text `{"<event>": <payload>}`, so that a decoder reads it like any other event.
 
 /// The prelude: two lengths and their checksum.
 const PRELUDE_BYTES: usize = 12;
@@ -10,7 +10,7 @@ const FRAME_BYTES_MIN: usize = 16;
 /// What makes a stream unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventStreamFault {
-    /// A frame is longer than is taken.
+    /// A frame is longer than the limit.
     TooLong,
     /// A payload or a header is not UTF-8.
     NotUtf8,
@@ -18,7 +18,7 @@ pub(crate) enum EventStreamFault {
     Damaged(&'static str),
 }
 
-/// Takes bytes, gives events.
+/// An incremental parser: bytes in, events out.
 #[derive(Debug)]
 pub(crate) struct EventStreamParser {
     frame_bytes_max: usize,
@@ -32,14 +32,14 @@ impl EventStreamParser {
         Self { frame_bytes_max, buffer: Vec::new(), consumed: 0 }
     }
 
-    /// Takes more bytes.
+    /// Appends bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.consumed);
         self.consumed = 0;
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next whole event. After a fault the stream is of no use.
+    /// The next complete event. After a fault the stream is unusable.
     pub(crate) fn next_event(&mut self) -> Option<Result<String, EventStreamFault>> {
         let rest = self.buffer.get(self.consumed..).unwrap_or_default();
         let prelude = rest.get(..PRELUDE_BYTES)?;
@@ -54,7 +54,7 @@ impl EventStreamParser {
     }
 }
 
-/// The length of a frame whose prelude is whole.
+/// The length of a frame whose prelude is complete.
 fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, EventStreamFault> {
     if number(prelude, 8) != Some(crc32fast::hash(prelude.get(..8).unwrap_or_default())) {
         return Err(EventStreamFault::Damaged("the checksum of its beginning is wrong"));
@@ -70,7 +70,7 @@ fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, EventStr
     Ok(frame_len)
 }
 
-/// The event in a frame whose lengths were checked.
+/// The event in a frame whose lengths were validated.
 fn event_of(frame: &[u8]) -> Result<String, EventStreamFault> {
     let damaged = EventStreamFault::Damaged("its lengths do not fit");
     let body_end = frame.len().checked_sub(4).ok_or(damaged)?;
@@ -83,7 +83,7 @@ fn event_of(frame: &[u8]) -> Result<String, EventStreamFault> {
     let names = Names::read(checked.get(PRELUDE_BYTES..headers_end).ok_or(damaged)?)?;
     let payload = checked.get(headers_end..).ok_or(damaged)?;
     let payload = str::from_utf8(payload).map_err(|_| EventStreamFault::NotUtf8)?;
-    // An error without a payload says everything in its headers.
+    // An error without a payload is described by its headers alone.
     let (name, payload) = match (&names.event, &names.exception, &names.error) {
         (_, Some(exception), _) => (exception.as_str(), payload.to_owned()),
         (_, None, Some(code)) => {
@@ -99,7 +99,7 @@ fn event_of(frame: &[u8]) -> Result<String, EventStreamFault> {
     Ok(format!("{{\"{name}\":{payload}}}"))
 }
 
-/// What the headers of a frame say.
+/// The relevant headers of a frame.
 #[derive(Debug, Default)]
 struct Names {
     event: Option<String>,
@@ -131,7 +131,7 @@ impl Names {
     }
 }
 
-/// The value of a header of this kind, and what follows it.
+/// The value of a header of this type, and the bytes after it.
 fn split_value(kind: u8, rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let value_len = match kind {
         // True and false have no value.
@@ -141,7 +141,7 @@ fn split_value(kind: u8, rest: &[u8]) -> Option<(&[u8], &[u8])> {
         4 => 4,
         5 | 8 => 8,
         9 => 16,
-        // Bytes and text have a length of their own.
+        // Bytes and strings have a length prefix.
         6 | 7 => {
             let (high_low, rest) = rest.split_at_checked(2)?;
             let value_len = u16::from_be_bytes(high_low.try_into().ok()?);
@@ -152,7 +152,7 @@ fn split_value(kind: u8, rest: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(value_len)
 }
 
-/// The big-endian number at this place.
+/// The big-endian number at this offset.
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }

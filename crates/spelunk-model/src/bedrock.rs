@@ -1,5 +1,6 @@
-//! The AWS Bedrock converse format, for every model that Bedrock offers. Requests are signed, or carry a Bedrock API key;
-//! replies come in binary frames. A schema becomes a tool that the model has to call, and the call becomes the answer.
+//! The AWS Bedrock converse format, for every model that Bedrock offers. Requests are signed or carry a Bedrock API
+//! key; replies arrive in binary frames. A schema becomes a tool that the model must call, and the call becomes the
+//! answer.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::wire::bedrock as wire;
 use crate::wire::error::ProviderError;
 use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
 
-/// The tool that stands for an answer with a schema.
+/// The tool that represents an answer with a schema.
 const ANSWER_TOOL: &str = "spelunk_answer";
 
 /// A model behind `POST {base_url}/model/{name}/converse-stream`.
@@ -25,14 +26,14 @@ const ANSWER_TOOL: &str = "spelunk_answer";
 pub struct BedrockModel {
     caller: Caller,
     path: String,
-    /// `None` where a key goes into a header instead.
+    /// `None` if an API key goes into a header instead.
     signer: Option<Arc<Signer>>,
     marks_cache: bool,
 }
 
 impl BedrockModel {
-    /// Checks the address and the key; nothing is sent. The name is that of a model, an inference profile or an ARN;
-    /// `options.key` is not looked at.
+    /// Validates the URL and the key; sends nothing. The name is that of a model, an inference profile or an ARN;
+    /// `options.key` is ignored.
     pub fn new(mut options: ModelOptions, region: &str, auth: AwsAuth) -> Result<Self, ModelError> {
         let (bearer, signer) = match auth {
             AwsAuth::Bearer(token) => (Some(token), None),
@@ -48,7 +49,7 @@ impl BedrockModel {
         Ok(Self { caller, path, signer, marks_cache })
     }
 
-    /// The address of a region.
+    /// The base URL of a region.
     pub fn base_url(region: &str) -> String {
         format!("https://bedrock-runtime.{region}.amazonaws.com")
     }
@@ -103,7 +104,7 @@ impl Model for BedrockModel {
     }
 }
 
-/// Whether Bedrock keeps prompts for this model. Elsewhere a mark is refused.
+/// Whether Bedrock caches prompts for this model. For others, a cache mark is refused.
 fn caches(name: &str) -> bool {
     const WITHOUT: [&str; 6] = [
         "claude-v2",
@@ -159,7 +160,8 @@ fn tool_config(prompt: &Prompt) -> Option<wire::ToolConfig<'_>> {
     (!tools.is_empty()).then_some(wire::ToolConfig { tools, tool_choice })
 }
 
-/// Reads events. The stop comes before the usage, so the end is held back until either the usage or the end of the body.
+/// Decodes events. The stop reason comes before the usage, so the end is held back until the usage or the end of the
+/// body.
 #[derive(Debug, Default)]
 struct Decoder {
     stop: Option<StopReason>,
@@ -200,7 +202,7 @@ impl Decoder {
             Some("end_turn" | "stop_sequence") => StopReason::Finished,
             Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
             Some("guardrail_intervened" | "content_filtered") => StopReason::Filtered,
-            // The tool was ours, and its call was the answer.
+            // The tool was ours, and calling it was the answer.
             Some("tool_use") if self.has_answered => StopReason::Finished,
             Some("tool_use") => StopReason::ToolUse,
             Some(_) | None => StopReason::Other,
@@ -220,7 +222,7 @@ impl Decode for Decoder {
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
         let event: wire::Event = match serde_json::from_str(data) {
             Ok(event) => event,
-            // The provider may add events at any time; one that is JSON is not damage.
+            // The provider may add events at any time; an unknown one is not damage if it is JSON.
             Err(error) if error.to_string().starts_with("unknown variant") => return unknown(data),
             Err(error) => return Err(ReplyFault::Malformed(format!("an event cannot be read: {error}"))),
         };
@@ -285,7 +287,7 @@ impl Decode for Decoder {
     }
 }
 
-/// An event of a name we do not know: nothing, unless it is an exception.
+/// An unknown event is ignored unless it is an exception.
 fn unknown(data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
     let name = data.split('"').nth(1).unwrap_or_default();
     if name.ends_with("Exception") || name.ends_with("Failure") || name.ends_with("Error") {

@@ -1,4 +1,4 @@
-//! What every adapter over HTTP holds: where it asks, as whom, at which price. An adapter adds its format.
+//! What every HTTP adapter has: a URL, credentials and a price. An adapter adds its format.
 
 use reqwest::RequestBuilder;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -10,7 +10,7 @@ use crate::price::price_of;
 use crate::reply::{Decode, Unsent, stream_reply};
 use crate::{ModelError, ModelOptions, ModelStream, Price, Prompt};
 
-/// Who is asked and how.
+/// The endpoint, credentials and price of a model.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) endpoint: Endpoint,
@@ -21,15 +21,15 @@ pub(crate) struct Caller {
     label_calls: bool,
 }
 
-/// The header that carries a key, and what stands before the key in it.
+/// The header that carries a key, and the prefix before the key.
 pub(crate) struct KeyHeader {
     pub(crate) name: HeaderName,
     pub(crate) prefix: &'static str,
 }
 
 impl Caller {
-    /// Checks the address and the key; nothing is sent. `version_suffix` is an end of the address that users write or
-    /// leave out as they like.
+    /// Validates the URL and the key; sends nothing. `version_suffix` is an optional end of the URL that users may
+    /// write or omit.
     pub(crate) fn open(
         provider: &str,
         options: ModelOptions,
@@ -53,7 +53,7 @@ impl Caller {
         Ok(Self { endpoint, reference, price, headers, asked, label_calls })
     }
 
-    /// A header of every request.
+    /// Adds a header to every request.
     pub(crate) fn with_header(mut self, name: &'static str, value: &'static str) -> Self {
         self.headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         self
@@ -65,13 +65,13 @@ impl Caller {
         if self.label_calls { request.header(CALL_HEADER, call.to_string()) } else { request }
     }
 
-    /// The same for what is no call.
+    /// The same for a request that is not a model call.
     pub(crate) fn post_plain(&self, path: &str, body: Vec<u8>) -> RequestBuilder {
         let request = self.endpoint.client.post(format!("{}{path}", self.endpoint.base_url));
         request.headers(self.headers.clone()).body(body)
     }
 
-    /// What errors of this prompt name.
+    /// What error messages about this prompt refer to.
     pub(crate) fn asked(&self, prompt: &Prompt) -> Asked {
         self.asked.clone().with_features(prompt)
     }

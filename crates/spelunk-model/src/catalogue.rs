@@ -1,29 +1,29 @@
-//! The catalogue: local models that can be had by name, where from, and the checksum that each must have.
+//! The catalogue: local models available by name, their download locations and checksums.
 
 use std::sync::LazyLock;
 
 use crate::wire::catalogue::ModelRow;
 
-/// A local model that can be had by name.
+/// A local model available by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogueModel {
-    /// What it is called here.
+    /// Its name in this program.
     pub name: String,
     /// What it is and what it is good for, in one line.
     pub about: String,
     /// Its licence.
     pub license: String,
-    /// How long its file is.
+    /// The size of its file.
     pub bytes: u64,
     /// SHA-256 of the file, in lower-case hexadecimal.
     pub sha256: String,
-    /// `OWNER/REPOSITORY/FILE` at a model hub, where it has one.
+    /// `OWNER/REPOSITORY/FILE` on a model hub, if it has one.
     pub hub: Option<String>,
-    /// The packages that hold it, in the order in which they are joined.
+    /// The packages that contain it, in the order in which they are joined.
     pub parts: Vec<CataloguePart>,
 }
 
-/// A package that holds a part of a model.
+/// A package that contains a part of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CataloguePart {
     /// Its name.
@@ -34,7 +34,7 @@ pub struct CataloguePart {
     pub member: String,
 }
 
-/// Every local model that can be had by name.
+/// Every local model available by name.
 pub fn local_catalogue() -> &'static [CatalogueModel] {
     &CATALOGUE
 }

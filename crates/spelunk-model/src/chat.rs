@@ -1,9 +1,9 @@
-//! How a conversation is written for a local model: as marks, which are tokens of their own, and text between them. A mark
-//! inside a text stays text, so that a document cannot end its message and speak as somebody else.
+//! Chat formats of local models: a conversation is written as marks, which are single tokens, and text between them. A
+//! mark inside a text stays text, so that a document cannot end its message and impersonate another speaker.
 
 use crate::{Feature, ModelError, Prompt, Speaker};
 
-/// A way to write conversations.
+/// A chat format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatForm {
     /// `<|im_start|>user … <|im_end|>`: Qwen and many others.
@@ -12,17 +12,17 @@ pub enum ChatForm {
     Llama3,
 }
 
-/// A piece of a conversation as it goes to a tokenizer.
+/// A piece of a conversation, for the tokenizer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChatPiece {
-    /// A mark: one token.
+    /// A mark, which is one token.
     Mark(&'static str),
-    /// Text, in which nothing is a mark.
+    /// Text, in which nothing is parsed as a mark.
     Text(String),
 }
 
 impl ChatForm {
-    /// The form of a file's chat template; `None` where it is another one.
+    /// The format of a file's chat template; `None` if it is unknown.
     pub fn of_template(template: &str) -> Option<Self> {
         let has = |marks: &[&str]| marks.iter().all(|mark| template.contains(mark));
         if has(&["<|im_start|>", "<|im_end|>"]) {
@@ -31,7 +31,7 @@ impl ChatForm {
         has(&["<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"]).then_some(Self::Llama3)
     }
 
-    /// The prompt, up to where the model goes on. A longer conversation begins with the same pieces.
+    /// Formats the prompt up to where the model continues. A longer conversation begins with the same pieces.
     pub fn write(self, prompt: &Prompt) -> Result<Vec<ChatPiece>, ModelError> {
         let has_tools = !prompt.tools.is_empty() || prompt.messages.iter().any(|said| !said.parts.is_empty());
         if has_tools {
@@ -71,7 +71,7 @@ impl ChatForm {
         }
     }
 
-    /// The beginning of a message.
+    /// Starts a message.
     fn open(self, pieces: &mut Vec<ChatPiece>, role: &'static str) {
         match self {
             Self::ChatMl => {

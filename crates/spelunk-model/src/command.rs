@@ -1,5 +1,5 @@
-//! A model behind a program: the prompt goes to its standard input, the reply comes from its standard output. There is no
-//! shell, and a reply that nobody waits for any more ends the program.
+//! An external program as a model: the prompt goes to its standard input, the reply comes from its standard output.
+//! There is no shell, and dropping a reply kills the program.
 
 mod running;
 
@@ -15,42 +15,42 @@ use crate::wire::command as wire;
 use crate::{Model, ModelError, ModelStream, Prompt, Speaker, Tool};
 use running::Running;
 
-/// What a program writes.
+/// The output format of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandOutput {
-    /// The answer and nothing else; line ends at its end are dropped.
+    /// The answer and nothing else; trailing newlines are dropped.
     Text,
     /// A JSON document per line: `{"text": …}`, `{"reasoning": …}`, `{"tool_call": …}`, `{"done": …}`, `{"error": …}`.
     JsonLines,
 }
 
-/// Which program to ask.
+/// Which program to run.
 #[derive(Debug, Clone)]
 pub struct CommandOptions {
     /// The program.
     pub program: String,
-    /// Its arguments, as they are: nothing is expanded.
+    /// Its arguments, passed unchanged: nothing is expanded.
     pub arguments: Vec<String>,
-    /// What the model is called.
+    /// The name of the model.
     pub name: String,
-    /// What it writes.
+    /// Its output format.
     pub output: CommandOutput,
-    /// What it costs; nothing unless told.
+    /// What it costs; free unless set.
     pub price: Option<Price>,
 }
 
-/// A model behind a program.
+/// A model provided by a program.
 #[derive(Debug, Clone)]
 pub struct CommandModel {
     options: Arc<CommandOptions>,
     reference: ModelRef,
-    /// The program, as messages name it.
+    /// The program, as error messages name it.
     shown: String,
 }
 
 impl CommandModel {
-    /// Starts nothing. The program, its arguments and what it writes are part of the reference, because with others it is
-    /// another model. Arguments may hold secrets, so that only a digest of them is.
+    /// Starts nothing. The program, its arguments and its output format are part of the reference, because changing
+    /// them makes it another model. Arguments may contain secrets, so only a digest of them is included.
     pub fn new(options: CommandOptions) -> Result<Self, ModelError> {
         let shown = format!("command:{}", options.program);
         if options.program.trim().is_empty() {
@@ -62,7 +62,7 @@ impl CommandModel {
         Ok(Self { options: Arc::new(options), reference, shown })
     }
 
-    /// Whether an address without a digest, as earlier versions wrote it, names the program of this one.
+    /// Whether a URL without a digest, as earlier versions wrote it, refers to this program.
     pub fn is_of_program(base_url: &str, without_digest: &str) -> bool {
         base_url.rsplit_once('#').is_some_and(|(program, _)| program == without_digest)
     }
@@ -97,13 +97,13 @@ impl Model for CommandModel {
     }
 }
 
-/// How the program is asked, in a few digits: enough to tell commands apart, too few to tell what they hold.
+/// A short digest of how the program is called: long enough to tell commands apart, too short to reveal their content.
 fn manner(options: &CommandOptions) -> String {
     let mut bytes = match options.output {
         CommandOutput::Text => b"text".to_vec(),
         CommandOutput::JsonLines => b"json-lines".to_vec(),
     };
-    // An argument holds no zero byte.
+    // An argument cannot contain a zero byte.
     for argument in &options.arguments {
         bytes.push(0);
         bytes.extend_from_slice(argument.as_bytes());

@@ -1,5 +1,5 @@
-//! Downloads: a file from a model hub, piece by piece, from a place where an earlier attempt stopped. Whoever asks writes
-//! the pieces down and checks them.
+//! Downloads: a file from a model hub, in pieces, resuming where an earlier attempt stopped. The caller writes and
+//! verifies the pieces.
 
 use std::time::Duration;
 
@@ -10,26 +10,26 @@ use tokio::time::timeout;
 use crate::ModelError;
 use crate::http::{Endpoint, deepest_cause};
 
-/// Addresses that one download may be sent on to.
+/// The maximum number of redirects.
 const HOPS_MAX: usize = 5;
-/// A hub that is silent for so long has hung.
+/// A hub that sends nothing for this long is considered hung.
 const SILENCE_MAX: Duration = Duration::from_mins(1);
 
-/// A file on its way.
+/// A download in progress.
 #[derive(Debug)]
 pub struct Download {
     base_url: String,
     response: Option<Response>,
-    /// Where the first piece belongs: 0 if the hub begins anew.
+    /// The offset of the first piece: 0 if the hub starts over.
     pub begins_at: u64,
-    /// How long the whole file is, where the hub says so.
+    /// The size of the whole file, if the hub reports it.
     pub bytes: Option<u64>,
-    /// The SHA-256 that the hub says it has.
+    /// The SHA-256 that the hub reports.
     pub sha256: Option<String>,
 }
 
 impl Download {
-    /// Asks for `OWNER/REPOSITORY/FILE` from this byte on. A file that is whole already has no pieces.
+    /// Requests `OWNER/REPOSITORY/FILE` from this offset. A file that is already complete has no pieces.
     pub async fn begin(hub_url: &str, file: &str, from: u64) -> Result<Self, ModelError> {
         let base_url = Endpoint::open(hub_url)?.base_url;
         let not_found = |detail: &str| ModelError::NotFound {
@@ -70,7 +70,7 @@ impl Download {
             StatusCode::PARTIAL_CONTENT if range.starts_with(&format!("bytes {from}-")) => {
                 (from, whole, Some(response))
             }
-            // Nothing is left behind the last byte.
+            // Nothing is left after the last byte.
             StatusCode::RANGE_NOT_SATISFIABLE if whole == Some(from) => (from, whole, None),
             StatusCode::NOT_FOUND | StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
                 let detail = format!("status {}", status.as_u16());
@@ -113,7 +113,7 @@ fn silent() -> ModelError {
     ModelError::TimedOut { after_ms: u64::try_from(SILENCE_MAX.as_millis()).unwrap_or(u64::MAX) }
 }
 
-/// `OWNER/REPOSITORY` and the path of a file in it, if every part is a plain name.
+/// `OWNER/REPOSITORY` and the path of a file in it, if every component is a plain name.
 fn split(file: &str) -> Option<(&str, &str)> {
     let is_plain = |part: &str| {
         let is_word = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -125,7 +125,7 @@ fn split(file: &str) -> Option<(&str, &str)> {
     is_sound.then(|| file.split_at(owner.len() + 1 + repository.len())).map(|(both, _)| (both, name))
 }
 
-/// Where a redirect leads; never from a safe connection to an open one.
+/// The target of a redirect; never from `https` to `http`.
 fn next_url(url: &str, headers: &HeaderMap) -> Option<String> {
     let location = headers.get(LOCATION)?.to_str().ok()?;
     let here = Url::parse(url).ok()?;
@@ -134,7 +134,7 @@ fn next_url(url: &str, headers: &HeaderMap) -> Option<String> {
     is_taken.then(|| next.to_string())
 }
 
-/// Hubs name the checksum of a large file where they send on to it.
+/// Hubs report the checksum of a large file in the redirect to it.
 fn linked_sha256(headers: &HeaderMap) -> Option<String> {
     let tag = headers.get("x-linked-etag")?.to_str().ok()?.trim_matches('"').to_ascii_lowercase();
     let is_digest = tag.len() == 64 && tag.chars().all(|c| c.is_ascii_hexdigit());

@@ -1,6 +1,6 @@
-//! The embedded model: a GGUF file that answers inside this process, with no server and no key. One thread for each file
-//! owns the weights and works on several calls at once; what a conversation has in common with an earlier one is not
-//! computed again. The runner is llama.cpp.
+//! The embedded model: a GGUF file that runs inside this process, with no server and no key. One thread per file owns
+//! the weights and works on several calls concurrently; a prefix shared with an earlier conversation is not computed
+//! again. The runtime is llama.cpp.
 
 mod cells;
 mod form;
@@ -27,46 +27,46 @@ use crate::chat::{ChatForm, ChatPiece};
 use crate::gguf::GgufHeader;
 use crate::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt};
 
-/// Calls that wait or run at once; another one is refused for the moment.
+/// Calls that may wait or run at once; further ones are refused for the moment.
 const CALLS_MAX: usize = 1_024;
-/// A window longer than this has to be asked for: its cells take memory from the start.
+/// A longer context window must be requested: its cells take memory from the start.
 const WINDOW_TOKENS_USUAL: u64 = 32_768;
-/// The longest window that can be asked for.
+/// The longest window that can be requested.
 const WINDOW_TOKENS_MAX: u64 = 1 << 20;
 
-/// The longest size of a model, in characters.
+/// The longest size label of a model.
 const SIZE_BYTES_MAX: usize = 16;
 
-/// More threads than the runner can use.
+/// More threads than llama.cpp can use.
 const THREADS_MAX: usize = 512;
 
-/// How often whoever waits for a word hears that this is slow and not dead. A file that is loaded from a slow disk and a
-/// step of a large model may each take longer than a provider may keep silent.
+/// How often a waiting caller gets a sign of life. Loading a file from a slow disk, or one step of a large model, may
+/// take longer than a provider may stay silent.
 const SIGN_EVERY: Duration = Duration::from_secs(1);
 
-/// Which file answers, and how.
+/// Which file to run, and how.
 #[derive(Debug, Clone)]
 pub struct EmbeddedOptions {
-    /// What the model is called.
+    /// The name of the model.
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    /// How long the file is: another file of the same name is another model.
+    /// The size of the file: another file of the same name is another model.
     pub bytes: u64,
-    /// What its metadata say.
+    /// Its metadata.
     pub header: GgufHeader,
-    /// The window, where it is not that of the file; never longer than that.
+    /// The context window, if it is not the file's; never longer than the file's.
     pub context_tokens: Option<u64>,
-    /// How freely words are chosen: 0 takes the likeliest each time.
+    /// The sampling temperature: 0 always takes the likeliest token.
     pub temperature: f32,
-    /// Where the dice begin, if the temperature is above 0.
+    /// The random seed, if the temperature is above 0.
     pub seed: u32,
-    /// Threads that compute; as many as there are cores, unless it is said. They wait for each other actively, so that
-    /// on cores with other work fewer are faster.
+    /// Compute threads; defaults to the number of cores. They busy-wait for each other, so fewer are faster on cores
+    /// that have other work.
     pub threads: Option<NonZero<usize>>,
 }
 
-/// A model inside this process.
+/// A model that runs inside this process.
 #[derive(Debug, Clone)]
 pub struct EmbeddedModel {
     reference: ModelRef,
@@ -74,11 +74,11 @@ pub struct EmbeddedModel {
     work: Work,
 }
 
-/// What the thread has to know; the same work is done by the same thread.
+/// The configuration of a thread; equal configurations share a thread.
 #[derive(Debug, Clone, PartialEq)]
 struct Work {
     name: String,
-    /// For a word about a file that cannot be loaded.
+    /// For error messages about a file that cannot be loaded.
     architecture: String,
     path: PathBuf,
     window_tokens: usize,
@@ -87,13 +87,13 @@ struct Work {
     n_threads: i32,
 }
 
-/// One call on its way to the thread.
+/// One call, sent to the thread.
 struct Job {
     pieces: Vec<ChatPiece>,
     schema: Option<Arc<Value>>,
     output_tokens_max: u64,
     reply: UnboundedSender<Result<ModelDelta, ModelError>>,
-    /// Counts as waiting or running as long as it lives.
+    /// Counts as waiting or running until dropped.
     _ticket: Ticket,
 }
 
@@ -109,7 +109,7 @@ impl EmbeddedModel {
         let wanted = options.context_tokens.unwrap_or(WINDOW_TOKENS_USUAL);
         let window_tokens = of_file.min(wanted).clamp(64, WINDOW_TOKENS_MAX);
         let mut base_url = format!("local:{}#{}", options.name, options.bytes);
-        // The name is the user's and need not tell how large the model is; small ones are read to in another way.
+        // The name is chosen by the user and need not include the model's size; small models are prompted differently.
         if let Some(size) = options.header.size_label.as_deref().filter(|size| is_size(size)) {
             base_url += &format!("-{size}");
         }
@@ -173,37 +173,37 @@ impl Model for EmbeddedModel {
     }
 }
 
-/// The deltas of one call. Dropped, it tells the thread that nobody waits any more.
+/// The deltas of one call. Dropping it tells the thread that the call is cancelled.
 struct Replies {
     deltas: UnboundedReceiver<Result<ModelDelta, ModelError>>,
-    /// Keeps the thread.
+    /// Keeps the thread alive.
     _runner: Arc<Runner>,
 }
 
 impl Replies {
-    /// The deltas as they come, and an empty piece of reasoning for each second without one.
+    /// The deltas as they arrive, and an empty reasoning delta for each second without one.
     fn into_stream(self) -> ModelStream {
         Box::pin(stream::unfold(self, |mut replies| async move {
             match timeout(SIGN_EVERY, replies.deltas.recv()).await {
                 Ok(delta) => delta.map(|delta| (delta, replies)),
-                // The thread lives, or the channel would be closed.
+                // The thread is alive, or the channel would be closed.
                 Err(_) => Some((Ok(ModelDelta::Reasoning(String::new())), replies)),
             }
         }))
     }
 }
 
-/// A thread that answers. It ends when nobody holds it, after what it is computing.
+/// A thread that answers calls. Once nobody holds it, it ends after the current computation.
 struct Runner {
     jobs: Sender<Job>,
     n_calls: Arc<AtomicUsize>,
 }
 
-/// The threads of this process, by what they do. A thread is kept while a call holds it and, so that the next call finds
-/// the weights loaded, until the process ends.
+/// The threads of this process, by configuration. A thread is kept while a call holds it and, so that the next call
+/// finds the weights loaded, until the process ends.
 static RUNNERS: LazyLock<Mutex<HashMap<String, Kept>>> = LazyLock::new(Mutex::default);
 
-/// Threads that are kept without a call; the one that was asked longest ago goes first.
+/// How many idle threads are kept; the least recently used is dropped first.
 const RUNNERS_KEPT_MAX: usize = 4;
 
 struct Kept {
@@ -212,7 +212,7 @@ struct Kept {
 }
 
 impl Runner {
-    /// The thread that does this work, started where there is none.
+    /// The thread for this configuration, started if there is none.
     fn of(work: &Work) -> Result<Arc<Self>, ModelError> {
         let key = format!("{work:?}");
         let mut runners = RUNNERS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -251,7 +251,7 @@ impl Runner {
     }
 }
 
-/// A thread that ended, because its file could not be loaded or it broke, is not asked again: the next call tries anew.
+/// Removes a thread that ended, because its file could not be loaded or it crashed: the next call tries again.
 fn forget(key: &str, own: &Weak<Runner>) {
     let mut runners = RUNNERS.lock().unwrap_or_else(PoisonError::into_inner);
     if runners.get(key).is_some_and(|kept| Weak::ptr_eq(&Arc::downgrade(&kept.runner), own)) {
@@ -269,12 +269,12 @@ impl Drop for Ticket {
     }
 }
 
-/// Whether a file says its size in plain characters: `1.5B`, `8x7B`.
+/// Whether a size label is plain: `1.5B`, `8x7B`.
 fn is_size(label: &str) -> bool {
     label.len() <= SIZE_BYTES_MAX && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '.')
 }
 
-/// Threads that compute.
+/// The number of compute threads.
 fn n_threads(wanted: Option<NonZero<usize>>) -> i32 {
     let all = || std::thread::available_parallelism().map_or(1, NonZero::get);
     let n_threads = wanted.map_or_else(all, NonZero::get).min(THREADS_MAX);

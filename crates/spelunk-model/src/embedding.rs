@@ -1,5 +1,5 @@
-//! Embeddings: texts in, vectors out. One request per call, as with models; how many calls a corpus takes is told by
-//! `embedding_batches`, and trying again is the engine's business.
+//! Embeddings: texts in, vectors out. One request per call, as with models; `embedding_batches` divides a corpus into
+//! calls, and retries are left to the engine.
 
 use std::future::Future;
 use std::ops::Range;
@@ -18,21 +18,21 @@ use crate::{ModelError, ModelOptions, Price, Prompt};
 const TEXTS_MAX: usize = 128;
 /// The most bytes of text in one request, unless a single text is longer.
 const BYTES_MAX: usize = 400_000;
-/// How long a request may take unless told otherwise: a slow machine reads the longest in that time.
+/// The default request timeout: a slow machine embeds the longest request in that time.
 const TIMEOUT: Duration = Duration::from_mins(2);
-/// A longer vector is not one.
+/// Longer vectors are rejected.
 const DIMENSIONS_MAX: usize = 65_536;
 
 /// The vectors of some texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded {
-    /// One for each text, in their order, all of the same length.
+    /// One per text, in order, all of the same length.
     pub vectors: Vec<Vec<f32>>,
-    /// What the call consumed, with its cost; `None` if the server did not say.
+    /// What the call consumed, with its cost; `None` if the server did not report it.
     pub usage: Option<Usage>,
 }
 
-/// Vectors on their way.
+/// The future of an embedding request.
 pub type EmbeddingFuture<'a> = Pin<Box<dyn Future<Output = Result<Embedded, ModelError>> + Send + 'a>>;
 
 /// Turns texts into vectors.
@@ -43,11 +43,11 @@ pub trait EmbeddingModel: Send + Sync {
     /// What it costs, if known.
     fn price(&self) -> Option<Price>;
 
-    /// The vectors of a batch; one request.
+    /// Embeds a batch; one request.
     fn embed<'a>(&'a self, texts: &'a [String]) -> EmbeddingFuture<'a>;
 }
 
-/// How texts are cut into batches that a request can carry.
+/// Divides texts into batches that fit a request.
 pub fn embedding_batches(texts: &[String]) -> Vec<Range<usize>> {
     let mut batches: Vec<Range<usize>> = Vec::new();
     let mut bytes = 0;
@@ -66,7 +66,7 @@ pub fn embedding_batches(texts: &[String]) -> Vec<Range<usize>> {
     batches
 }
 
-/// A server that gives vectors, in the OpenAI format or in that of Ollama.
+/// An embedding server, in the OpenAI or Ollama format.
 #[derive(Debug, Clone)]
 pub struct EmbeddingClient {
     caller: Caller,
@@ -86,12 +86,12 @@ impl EmbeddingClient {
         Self::open("openai", options, "", Format::OpenAi)
     }
 
-    /// `POST {base_url}/api/embed`, as Ollama has it; an address with `/v1` at its end is the same as one without.
+    /// `POST {base_url}/api/embed`, as Ollama has it; a trailing `/v1` is ignored.
     pub fn ollama(options: ModelOptions) -> Result<Self, ModelError> {
         Self::open("ollama", options, "/v1", Format::Ollama)
     }
 
-    /// The same with another limit on the time of a request, from sending it to the last byte of its reply.
+    /// Sets the timeout of a request, from sending it to the last byte of its reply.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         Self { timeout, ..self }
@@ -103,7 +103,8 @@ impl EmbeddingClient {
         Ok(Self { caller, format, timeout: TIMEOUT })
     }
 
-    /// A server that accepts and stays silent would hold up whoever waits for ever: nobody else bounds it.
+    /// Enforces the timeout: a server that accepts and stays silent would block the caller forever, and nothing else
+    /// bounds it.
     async fn ask_in_time(&self, texts: &[String]) -> Result<Embedded, ModelError> {
         let after_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
         let asking = tokio::time::timeout(self.timeout, self.ask(texts));
@@ -135,7 +136,7 @@ impl EmbeddingClient {
         Ok(Embedded { vectors, usage })
     }
 
-    /// The vectors of a reply, checked, and the tokens it counted.
+    /// The validated vectors of a reply, and its token count.
     fn read(&self, body: &str, n_texts: usize) -> Result<(Vec<Vec<f32>>, Option<u64>), String> {
         let unreadable = |error: serde_json::Error| format!("the vectors cannot be read: {error}");
         let (vectors, n_tokens) = match self.format {
@@ -179,7 +180,7 @@ impl EmbeddingModel for EmbeddingClient {
     }
 }
 
-/// The rows in the order of their numbers, each of which is there once.
+/// The rows sorted by index; each index must occur once.
 fn in_order(mut rows: Vec<wire::Row>) -> Result<Vec<Vec<f32>>, String> {
     for (row_idx, row) in rows.iter_mut().enumerate() {
         // A server that does not number its rows sends them in order.

@@ -1,14 +1,14 @@
-//! What can go wrong between a request and its reply. Provider texts are quoted short and never hold a key.
+//! What can go wrong between a request and its reply. Quotes of provider messages are short and never contain a key.
 
 use std::fmt;
 use std::time::Duration;
 
 use spelunk_types::{ErrorCode, Explain, StopReason, Usage};
 
-/// What a request may ask for beyond text, and a model may not have.
+/// A feature beyond plain text that a request may use and a model may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
-    /// Answers that fit a JSON Schema. The engine may ask again without, and check the answer itself.
+    /// Answers that match a JSON Schema. The engine may retry without it and validate the answer itself.
     Schema,
     /// Tool calls.
     Tools,
@@ -23,7 +23,7 @@ impl fmt::Display for Feature {
     }
 }
 
-/// A request that brought no reply.
+/// A request that got no reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ModelError {
@@ -75,7 +75,7 @@ impl ModelError {
             | Self::TimedOut { .. }
             | Self::StreamCut
             | Self::ReplyMalformed { .. } => true,
-            // A model that reasons past its output limit does so again, and each time is paid for.
+            // A model that reasons past its output limit would do so again, at a cost each time.
             Self::ReplyEmpty { stop, .. } => *stop != StopReason::Length,
             Self::Unauthorized { .. }
             | Self::KeysMissing { .. }
@@ -88,9 +88,9 @@ impl ModelError {
         }
     }
 
-    /// Whether the provider is at fault or out of reach, so that another one may do better right now. A refusal, a
-    /// wrong key or an unreadable or empty reply is not an outage: it would be hidden by asking elsewhere. Nor is a wish for
-    /// fewer requests: the gate answers that.
+    /// Whether the provider is failing or unreachable, so that another one may do better right now. A refusal, a wrong
+    /// key or an unreadable or empty reply is not an outage: asking elsewhere would hide it. Nor is a rate limit: the
+    /// concurrency limit handles that.
     pub fn is_outage(&self) -> bool {
         match self {
             Self::Overloaded { .. }
@@ -187,7 +187,7 @@ impl Explain for ModelError {
     }
 }
 
-/// What is known about a reply that says nothing.
+/// Why a reply is empty, as far as it is known.
 fn why_empty(stop: StopReason) -> &'static str {
     match stop {
         StopReason::Length => ": the model used up its output limit before it began to answer",

@@ -1,4 +1,4 @@
-//! Refusals: what a provider says in place of a reply, before the stream or inside it, and the typed error it becomes.
+//! Maps provider errors, before the stream or inside it, to typed errors.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use reqwest::header::HeaderMap;
 use crate::wire::error::{ProviderError, RETRY_AFTER_MAX};
 use crate::{Feature, ModelError, Prompt, Secret, time};
 
-/// The longest quote of a provider's words.
+/// The longest quote of a provider's message.
 const DETAIL_CHARS_MAX: usize = 300;
 
-/// How providers say that a prompt is too long. What they have in common is short: nearly all speak of the length, the size, the
-/// limit or the window of a context.
+/// How providers report that a prompt is too long. They have little in common: nearly all mention the length, the size,
+/// the limit or the window of a context.
 const TOO_LONG_WORDS: [&str; 24] = [
     // OpenAI, vLLM, SGLang, LM Studio, Ollama, Mistral, DeepSeek, OpenRouter and most others.
     "context length",
@@ -33,11 +33,11 @@ const TOO_LONG_WORDS: [&str; 24] = [
     "input is too long",
     "too many input tokens",
     "too many total text bytes",
-    // OpenAI's own bound on the input.
+    // OpenAI's own limit on the input.
     "input tokens exceed",
     // SGLang.
     "exceeds the maximum allowed length",
-    // TGI and those who use it.
+    // TGI and servers based on it.
     "`inputs` tokens",
     "`inputs` must have less than",
     // Grok, GitHub, Groq, Kimi, Cohere, Qwen, GLM.
@@ -49,19 +49,19 @@ const TOO_LONG_WORDS: [&str; 24] = [
     "range of input length",
 ];
 
-/// How OpenAI and Groq say that a request alone is more than a minute's allowance: no wait helps.
+/// How OpenAI and Groq report that a single request exceeds the allowance of a minute: no wait helps.
 const TOO_LARGE_WORDS: [&str; 1] = ["request too large"];
 
-/// How Gemini says in a 400 what others say in a 401.
+/// How Gemini reports with a 400 what others report with a 401.
 const KEY_WORDS: [&str; 3] = ["api_key_invalid", "api key not valid", "api key expired"];
 
-/// How Bedrock says in a 400 what others say in a 404.
+/// How Bedrock reports with a 400 what others report with a 404.
 const UNKNOWN_MODEL_WORDS: [&str; 2] = ["model identifier is invalid", "invalid model identifier"];
 
-/// How OpenAI says that the account has no money.
+/// How OpenAI reports that the account is out of credit.
 const QUOTA_WORDS: [&str; 1] = ["insufficient_quota"];
 
-/// What names a schema, in the words of one provider or another.
+/// What various providers call a schema.
 const SCHEMA_WORDS: [&str; 10] = [
     "response_format",
     "json_schema",
@@ -75,10 +75,10 @@ const SCHEMA_WORDS: [&str; 10] = [
     "response mime type",
 ];
 
-/// What names a tool.
+/// What they call a tool.
 const TOOL_WORDS: [&str; 2] = ["tool", "function"];
 
-/// Who was asked: what error messages name, and the keys they must not hold.
+/// Whom the request was sent to: what error messages name, and the keys they must not contain.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) base_url: String,
@@ -89,19 +89,19 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// A plain question.
+    /// A plain request.
     pub(crate) fn new(base_url: String, model: String, keys: Vec<Secret>) -> Self {
         Self { base_url, model, keys, has_schema: false, has_tools: false }
     }
 
-    /// The same, with what this prompt asks for beyond text.
+    /// The same, with the features that this prompt uses.
     pub(crate) fn with_features(mut self, prompt: &Prompt) -> Self {
         self.has_schema = prompt.schema.is_some();
         self.has_tools = !prompt.tools.is_empty();
         self
     }
 
-    /// The typed error for a status and what the provider said with it.
+    /// The typed error for a status and the provider's message.
     pub(crate) fn refused(
         &self,
         status: u16,
@@ -123,11 +123,11 @@ impl Asked {
             429 if says(said, &TOO_LARGE_WORDS) => ModelError::PromptTooLong { detail },
             // Some servers have no better status for it, and an error inside a stream often has none.
             400 | 422 | 500 if says(said, &TOO_LONG_WORDS) => ModelError::PromptTooLong { detail },
-            // An account without money is no matter of waiting.
+            // An account without credit is not fixed by waiting.
             429 if says(said, &QUOTA_WORDS) => ModelError::RequestRefused { status, detail },
             429 => ModelError::RateLimited { retry_after },
             503 | 529 => ModelError::Overloaded { retry_after },
-            // A model that broke or took too long, in the statuses of Bedrock.
+            // A model that failed or timed out, in Bedrock's statuses.
             408 | 424 => ModelError::ServerError { status, detail },
             0..500 | 501 => match self.refuses_feature(status, said) {
                 Some(feature) => ModelError::FeatureRefused { feature, detail },
@@ -138,7 +138,7 @@ impl Asked {
         }
     }
 
-    /// Which thing beyond text a refusal is about, if it is about one that was asked for.
+    /// The feature that a refusal is about, if the request used it.
     fn refuses_feature(&self, status: u16, said: &ProviderError) -> Option<Feature> {
         if !matches!(status, 400 | 422 | 501) {
             return None;
@@ -146,7 +146,7 @@ impl Asked {
         if self.has_schema && says(said, &SCHEMA_WORDS) {
             return Some(Feature::Schema);
         }
-        // Bedrock gets a schema as a tool, so words about tools where none was offered are about the schema.
+        // A schema is sent to Bedrock as a tool, so a message about tools when none was offered is about the schema.
         let feature = if self.has_tools { Feature::Tools } else { Feature::Schema };
         ((self.has_tools || self.has_schema) && says(said, &TOOL_WORDS)).then_some(feature)
     }
@@ -161,7 +161,8 @@ impl Asked {
         ModelError::Unreachable { base_url: self.base_url.clone(), detail: self.detail(detail) }
     }
 
-    /// Foreign words as one short line without the key. The key goes first: a cut must not leave half of it.
+    /// A provider's message as one short line without the key. The key is removed before truncating, or part of it
+    /// might remain.
     pub(crate) fn detail(&self, text: &str) -> String {
         let text = self.keys.iter().fold(text.to_owned(), |text, key| key.redact(&text));
         let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
@@ -176,14 +177,14 @@ impl Asked {
     }
 }
 
-/// The wait a provider asks for, in seconds or until a date. Anything else is no wait.
+/// The wait that a provider requests, in seconds or until a date. Anything else is ignored.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok();
     let number = |name: &str| text(name)?.trim().parse::<f64>().ok();
     let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"));
     let wait = match seconds {
         Some(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
-        // By the clock of the server that named the date, which also says what time it has.
+        // By the clock of the server that named the date, which also sends its current time.
         None => {
             let until = time::parse_http(text("retry-after")?)?;
             until.duration_since(time::parse_http(text("date")?)?).ok()?
@@ -192,7 +193,7 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(wait.min(RETRY_AFTER_MAX))
 }
 
-/// Whether a status is a reply.
+/// Whether a status carries a reply.
 pub(crate) fn is_reply(status: StatusCode) -> bool {
     status == StatusCode::OK
 }

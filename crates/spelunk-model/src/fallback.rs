@@ -1,5 +1,5 @@
-//! A chain of models: when one is out, the next is asked. The chain only says who they are. Whoever asks goes through
-//! them, because each has its own pace, its own patience and its own price.
+//! A chain of models: when one is down, the next is tried. The chain only lists them. The engine goes through it,
+//! because each model has its own rate limit, timeout and price.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use spelunk_types::{CallId, ModelRef};
 
 use crate::{Model, ModelStream, Price, Prompt, Rate};
 
-/// Models in the order in which they are asked. Asked as one model, it is its first.
+/// Models in the order in which they are tried. Used directly, it behaves as its first model.
 #[derive(Clone)]
 pub struct FallbackModel {
     first: Arc<dyn Model>,
@@ -15,7 +15,7 @@ pub struct FallbackModel {
 }
 
 impl FallbackModel {
-    /// A chain that begins with this model. Its reference is that of the first.
+    /// A chain that starts with this model and has its reference.
     pub fn new(first: Arc<dyn Model>, others: Vec<Arc<dyn Model>>) -> Self {
         let links = std::iter::once(Arc::clone(&first)).chain(others).collect();
         Self { first, links }
@@ -27,7 +27,7 @@ impl Model for FallbackModel {
         self.first.reference()
     }
 
-    /// The dearest of the chain, in each kind of token: what has to be reserved before it is known who answers.
+    /// The highest price in the chain for each kind of token: what must be reserved before it is known who answers.
     fn price(&self) -> Option<Price> {
         self.links.iter().filter_map(|model| model.price()).reduce(dearest)
     }

@@ -1,9 +1,9 @@
-//! Private readers, for the fuzz targets alone: nothing here is promised to anybody.
+//! Private parsers, exposed for the fuzz targets only; not a stable API.
 
 use crate::aws_event_stream::EventStreamParser;
 use crate::sse::SseParser;
 
-/// The events in these pieces of a stream, and the fault that ends it, if one does.
+/// The events in these pieces of a stream, and the fault that ends it, if any.
 pub fn sse_events(pieces: &[&[u8]], event_bytes_max: usize) -> (Vec<String>, Option<String>) {
     let mut parser = SseParser::new(event_bytes_max);
     let mut events = Vec::new();

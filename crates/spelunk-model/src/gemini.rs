@@ -1,5 +1,5 @@
-//! The Google Gemini format. A stream has no end mark: the last response has a finish reason. The provider caches common
-//! beginnings by itself.
+//! The Google Gemini format. A stream has no end mark: the last response has a finish reason. The provider caches
+//! common prefixes automatically.
 
 use reqwest::header::HeaderName;
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
@@ -22,7 +22,7 @@ pub struct GeminiModel {
 }
 
 impl GeminiModel {
-    /// Checks the address and the key; nothing is sent. The name may be written with or without `models/`.
+    /// Validates the URL and the key; sends nothing. The name may be written with or without `models/`.
     pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
         let name = options.name.trim_start_matches("models/").to_owned();
         let options = ModelOptions { name, ..options };
@@ -108,7 +108,7 @@ fn content(message: &Message) -> wire::RequestContent<'_> {
     wire::RequestContent { role: Some(role), parts }
 }
 
-/// Reads responses. Usage is cumulative: later counts replace earlier ones.
+/// Decodes responses. Usage is cumulative: later counts replace earlier ones.
 #[derive(Debug, Default)]
 struct Decoder {
     stop: Option<StopReason>,
@@ -132,7 +132,7 @@ impl Decoder {
         if prompt_feedback.and_then(|feedback| feedback.block_reason).is_some() {
             self.stop = Some(StopReason::Filtered);
         }
-        // Only one candidate was asked for.
+        // Only one candidate was requested.
         let Some(candidate) = candidates.and_then(|candidates| candidates.into_iter().next()) else {
             return Ok(Vec::new());
         };
@@ -159,7 +159,7 @@ impl Decoder {
     }
 
     fn done(&self, stop: StopReason) -> ModelDelta {
-        // The provider calls it a plain stop when the model wants a tool.
+        // The provider reports a plain stop when the model calls a tool.
         let stop = if stop == StopReason::Finished && self.n_calls > 0 { StopReason::ToolUse } else { stop };
         ModelDelta::Done { stop, usage: self.usage }
     }

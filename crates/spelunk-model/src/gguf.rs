@@ -1,44 +1,44 @@
-//! GGUF: the file format of local models. Only its metadata is read here, enough to know what a file is, and whether it is
-//! whole, before anything loads it. A file may be anything, so every length in it is bounded before it is believed.
+//! GGUF: the file format of local models. Only the metadata is parsed here, enough to identify a file and check that it
+//! is complete before loading it. A file may contain anything, so every length in it is checked against a limit first.
 
 mod tensor;
 
 use std::io::{self, Read};
 
-/// The first bytes of every such file.
+/// The magic number.
 const MAGIC: [u8; 4] = *b"GGUF";
 
-/// Entries of metadata that are read at most.
+/// The most metadata entries that are read.
 const ENTRIES_MAX: u64 = 4_096;
-/// Tensors that a file may name.
+/// The most tensors in a file.
 const TENSORS_MAX: u64 = 100_000;
-/// The longest name of an entry.
+/// The longest key of an entry.
 const KEY_BYTES_MAX: u64 = 1_024;
-/// The longest text that is kept; longer ones are skipped.
+/// The longest string that is kept; longer ones are skipped.
 const TEXT_BYTES_MAX: u64 = 1 << 20;
-/// Elements that a list may have: vocabularies are the longest.
+/// The most elements of an array: vocabularies are the longest.
 const ELEMENTS_MAX: u64 = 8_000_000;
 /// All metadata together.
 const HEADER_BYTES_MAX: u64 = 512 << 20;
-/// What tensors are aligned to, unless the file says otherwise.
+/// The default alignment of tensors.
 const ALIGNMENT_BYTES_USUAL: u64 = 32;
 
-/// What the metadata of a model file say.
+/// The metadata of a model file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GgufHeader {
     /// The family, such as `qwen2`.
     pub architecture: String,
-    /// What its makers call it.
+    /// The name its authors gave it.
     pub name: Option<String>,
-    /// How large it is, such as `1.5B`.
+    /// Its size, such as `1.5B`.
     pub size_label: Option<String>,
-    /// The longest context it was made for.
+    /// The longest context it was trained for.
     pub context_tokens: Option<u64>,
-    /// How a conversation is written for it.
+    /// Its chat template.
     pub chat_template: Option<String>,
 }
 
-/// Why a file is not taken for a model.
+/// Why a file is not accepted as a model.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum GgufError {
@@ -66,8 +66,7 @@ impl From<io::Error> for GgufError {
 }
 
 impl GgufHeader {
-    /// Reads the metadata of a file with this many bytes; the tensors themselves are not looked at. Give it a buffered
-    /// reader.
+    /// Parses the metadata of a file of `bytes` bytes; the tensors themselves are not read. Use a buffered reader.
     pub fn read(source: impl Read, bytes: u64) -> Result<Self, GgufError> {
         let mut input = Input { source: source.take(HEADER_BYTES_MAX) };
         if input.bytes::<4>().map_err(|error| not_gguf(error.into()))? != MAGIC {
@@ -128,7 +127,7 @@ fn alignment_bytes(entries: &[(String, Kept)]) -> Result<u64, GgufError> {
     Ok(alignment)
 }
 
-/// A file that is too short to say what it is, is something else.
+/// A file too short for a header is not a GGUF file.
 fn not_gguf(error: GgufError) -> GgufError {
     match error {
         GgufError::Damaged { .. } => GgufError::NotGguf,
@@ -140,7 +139,7 @@ fn not_gguf(error: GgufError) -> GgufError {
     }
 }
 
-/// A value that somebody may ask for; all others are skipped.
+/// A value that may be needed; all others are skipped.
 enum Kept {
     Text(String),
     Whole(u64),
@@ -161,12 +160,12 @@ impl<R: Read> Input<R> {
         Ok(u64::from_le_bytes(self.bytes()?))
     }
 
-    /// Bytes that were read so far.
+    /// Bytes read so far.
     fn position(&self) -> u64 {
         HEADER_BYTES_MAX - self.source.limit()
     }
 
-    /// The length of a name that follows.
+    /// The length of the name that follows.
     fn name_bytes(&mut self) -> Result<u64, GgufError> {
         let n_bytes = self.whole()?;
         if n_bytes > KEY_BYTES_MAX {
@@ -204,7 +203,7 @@ impl<R: Read> Input<R> {
         Ok(self.text(n_bytes)?.map(Kept::Text))
     }
 
-    /// The text of that many bytes, which are bounded by the caller; `None` if it is not UTF-8.
+    /// A string of this many bytes, which the caller has bounded; `None` if it is not UTF-8.
     fn text(&mut self, n_bytes: u64) -> Result<Option<String>, GgufError> {
         let mut bytes = Vec::new();
         let n_read = self.source.by_ref().take(n_bytes).read_to_end(&mut bytes)?;
@@ -242,7 +241,7 @@ impl<R: Read> Input<R> {
     }
 }
 
-/// Bytes of a number of that kind.
+/// The size of a number of this type.
 fn width(kind: u32) -> Result<u64, GgufError> {
     match kind {
         0 | 1 | 7 => Ok(1),

@@ -1,5 +1,5 @@
-//! Hostile payloads for decoders: JSON of any shape, made of the words that a format knows, so that it comes close to
-//! what is expected and is not it. For tests alone.
+//! Hostile payloads for decoders: JSON of any shape, built from a format's vocabulary so that it is close to valid. For
+//! tests only.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::ModelDelta;
 use crate::reply::Decode;
 
-/// Feeds the events to a decoder, then its end, then the first event as a whole reply. Nothing may panic, and nothing
-/// empty may come out.
+/// Feeds the events to a decoder, then its end, then the first event as a whole reply. Nothing may panic, and no delta
+/// may be empty.
 pub(crate) fn feed<D: Decode>(new: impl Fn() -> D, events: &[Value]) {
     let mut decoder = new();
     let mut deltas = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn feed<D: Decode>(new: impl Fn() -> D, events: &[Value]) {
     }
 }
 
-/// Up to eight events of JSON whose names and texts are mostly these words.
+/// Up to eight JSON events whose names and strings are mostly these words.
 pub(crate) fn events(words: &'static [&'static str]) -> impl Strategy<Value = Vec<Value>> {
     let word =
         prop_oneof![4 => prop::sample::select(words).prop_map(str::to_owned), 1 => "[a-z<>/\\PC]{0,8}"];

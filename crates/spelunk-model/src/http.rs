@@ -1,5 +1,5 @@
 //! The HTTP client: one per adapter, with our own TLS provider and without retries, redirects or total timeouts. How
-//! long a call may take is the engine's decision.
+//! long a call may take is up to the engine.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use rustls_platform_verifier::Verifier;
 
 use crate::{ModelError, Secret};
 
-/// How long a connection may take to come about.
+/// The connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Names the call, where an adapter was told to say it.
+/// Carries the call id, if the adapter is configured to send it.
 pub(crate) const CALL_HEADER: &str = "x-spelunk-call";
 
-/// A base URL that was checked, and a client for it.
+/// A validated base URL and a client for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     pub(crate) client: Client,
-    /// Without a slash at the end and without credentials.
+    /// Without a trailing slash and without credentials.
     pub(crate) base_url: String,
     /// Whether the server runs on this machine.
     pub(crate) is_local: bool,
-    /// The host, for what depends on the provider.
+    /// The host, for provider-specific behaviour.
     pub(crate) host: String,
 }
 
 impl Endpoint {
-    /// Checks the base URL and builds the client. Costs microseconds for `http`; for `https` the system's root
-    /// certificates are loaded.
+    /// Validates the base URL and builds the client. Costs microseconds for `http`; for `https` it loads the system's
+    /// root certificates.
     pub(crate) fn open(base_url: &str) -> Result<Self, ModelError> {
         Self::of_url(&checked_url(base_url)?)
     }
 
-    /// The same for an address that is asked as it stands, with its query.
+    /// The same for a URL that is used unchanged, including its query.
     pub(crate) fn open_with_query(url: &str) -> Result<Self, ModelError> {
         let (path, _) = url.split_once('?').unwrap_or((url, ""));
         Self::open(path)
@@ -63,7 +63,7 @@ impl Endpoint {
         Ok(Self { client, base_url: shown, is_local, host })
     }
 
-    /// The `host` header and the path of a request to `{base_url}{path}`, as they are sent.
+    /// The `host` header and the path of a request to `{base_url}{path}`, as sent.
     pub(crate) fn host_and_path(&self, path: &str) -> (String, String) {
         let Ok(url) = Url::parse(&format!("{}{path}", self.base_url)) else {
             return (String::new(), String::new());
@@ -73,7 +73,7 @@ impl Endpoint {
         (host, url.path().to_owned())
     }
 
-    /// The value of the header that carries the key, where there is one.
+    /// The value of the header that carries the key, if there is one.
     pub(crate) fn key_header(
         &self,
         key: Option<&Secret>,
@@ -90,12 +90,12 @@ impl Endpoint {
     }
 }
 
-/// Whether what answers at this address runs on this machine.
+/// Whether the server at this URL runs on this machine.
 pub fn is_on_this_machine(base_url: &str) -> bool {
     checked_url(base_url).is_ok_and(|url| is_local(url.host_str().unwrap_or_default()))
 }
 
-/// Why a request brought no response: the last cause says it best, and only it is free of the URL.
+/// Why a request got no response: the innermost cause is the most specific, and only it does not contain the URL.
 pub(crate) fn deepest_cause(error: &dyn std::error::Error) -> String {
     let mut deepest = error;
     while let Some(source) = deepest.source() {
@@ -104,7 +104,7 @@ pub(crate) fn deepest_cause(error: &dyn std::error::Error) -> String {
     deepest.to_string()
 }
 
-/// Everything but letters, digits and `-._~`, so that a name is one part of a path.
+/// Escapes everything but letters, digits and `-._~`, so that a name is one path component.
 pub(crate) fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -118,7 +118,7 @@ pub(crate) fn percent_encoded(text: &str) -> String {
     encoded
 }
 
-/// An address with nothing in it that must not be shown or that a path cannot be put after.
+/// Rejects a URL with parts that must not be shown, or to which no path can be appended.
 fn checked_url(base_url: &str) -> Result<Url, ModelError> {
     let refused = |shown: &str, detail: &str| ModelError::Unreachable {
         base_url: shown.chars().take(200).collect(),
@@ -141,7 +141,7 @@ fn checked_url(base_url: &str) -> Result<Url, ModelError> {
     }
 }
 
-/// What stands after the last `@`: enough to recognise the address by.
+/// The part after the last `@`: enough to recognise the URL.
 fn without_credentials(base_url: &str) -> &str {
     base_url.rsplit('@').next().unwrap_or_default()
 }
@@ -154,7 +154,7 @@ pub(crate) fn is_local(host: &str) -> bool {
     }
 }
 
-/// The services of a cloud for its own machines; no proxy leads there.
+/// The link-local services of a cloud; never reached through a proxy.
 fn is_link_local(host: &str) -> bool {
     match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
         Ok(IpAddr::V4(address)) => address.is_link_local(),
@@ -163,8 +163,8 @@ fn is_link_local(host: &str) -> bool {
     }
 }
 
-/// TLS with the `ring` provider, whatever the process has installed as its default. Plain HTTP never shakes hands, so
-/// its configuration trusts nobody and no certificate is read.
+/// TLS with the `ring` provider, whatever default the process has installed. Plain HTTP needs no TLS, so its
+/// configuration trusts nobody and no certificate is read.
 fn tls_config(scheme: &str) -> Result<ClientConfig, rustls::Error> {
     let provider: Arc<CryptoProvider> = Arc::new(rustls::crypto::ring::default_provider());
     let builder =

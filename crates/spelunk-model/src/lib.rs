@@ -1,5 +1,5 @@
-//! Talking to a model: one request, one streamed reply, typed errors. Adapters never retry, never cache and know no
-//! budget: each of those is written once, in the engine.
+//! Model clients: one request, one streamed reply, typed errors. Adapters never retry, never cache and have no budget:
+//! the engine implements each of those once.
 
 mod anthropic;
 mod aws;

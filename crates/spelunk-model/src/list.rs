@@ -1,4 +1,4 @@
-//! The list of models behind an address: how a local server is recognised, and whether a provider has a model.
+//! Lists the models of a server: to recognise a local server, and to check whether a provider has a model.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::wire::gemini::GeminiList;
 use crate::wire::openai::ModelList;
 use crate::{ModelError, Secret};
 
-/// In whose format the list is asked for.
+/// The format of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListShape {
     /// `GET {base_url}/models`, with a bearer key.
@@ -24,7 +24,7 @@ pub enum ListShape {
 }
 
 impl ListShape {
-    /// The shape of a provider, if it has one: Bedrock and Azure list models elsewhere, and a program has none.
+    /// The format of a provider, if it has one: Bedrock and Azure list models elsewhere, and a program has none.
     pub fn of(provider: &str) -> Option<Self> {
         match provider {
             "openai" | "openai-responses" => Some(Self::OpenAi),
@@ -35,8 +35,8 @@ impl ListShape {
     }
 }
 
-/// The names behind `GET {base_url}/models`, in the server's order. Anything but a list in the OpenAI shape is an error:
-/// other services answer on the usual ports too.
+/// The model names from `GET {base_url}/models`, in the server's order. Anything but a list in the OpenAI format is an
+/// error: other services listen on the usual ports too.
 pub async fn list_models(
     base_url: &str,
     key: Option<&Secret>,
@@ -45,7 +45,7 @@ pub async fn list_models(
     list_models_as(ListShape::OpenAi, base_url, key, timeout).await
 }
 
-/// The same in the format of another provider. Only the first page is read.
+/// The same in another provider's format. Only the first page is read.
 pub async fn list_models_as(
     shape: ListShape,
     base_url: &str,

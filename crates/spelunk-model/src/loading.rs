@@ -1,25 +1,24 @@
-//! Loading: the models inside this process whose files are being read right now, and how far they are. Whoever shows
-//! progress asks here; nothing depends on it.
+//! Load progress of embedded models, for progress displays; nothing else depends on it.
 
 use std::sync::{Mutex, PoisonError};
 
 /// A model that is being loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loading {
-    /// What the model is called.
+    /// The name of the model.
     pub name: String,
-    /// How much of its file has been taken in.
+    /// How much of its file has been loaded.
     pub percent: u8,
 }
 
 static LOADING: Mutex<Vec<Loading>> = Mutex::new(Vec::new());
 
-/// The models that are being loaded by this process, oldest first.
+/// The models this process is loading, oldest first.
 pub fn models_loading() -> Vec<Loading> {
     LOADING.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Says that a model is being loaded, until it is dropped.
+/// Marks a model as loading until dropped.
 #[cfg(any(feature = "embedded", test))]
 pub(crate) struct LoadingMark {
     name: String,
@@ -33,7 +32,7 @@ impl LoadingMark {
         Self { name: name.to_owned() }
     }
 
-    /// How far it is, from 0 to 1; anything else is taken for the nearest of them.
+    /// Sets the progress, clamped to 0 to 1.
     pub(crate) fn set(&self, share: f32) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 100")]
         let percent = (share.clamp(0.0, 1.0) * 100.0) as u8;

@@ -13,24 +13,24 @@ use crate::{ModelError, Price, Prompt, Rate, ToolCall};
 pub enum ModelDelta {
     /// More of the answer.
     Text(String),
-    /// More of the reasoning, which is never part of the answer. An empty piece is a sign of life: the model is at work
-    /// and has nothing to show yet.
+    /// More of the reasoning, which is never part of the answer. An empty piece is a sign of life: the model is working
+    /// but has no output yet.
     Reasoning(String),
-    /// A tool call, whole.
+    /// A complete tool call.
     ToolCall(ToolCall),
-    /// The end mark: nothing follows. `cost_microusd` is filled in from the price.
+    /// The end: nothing follows. `cost_microusd` is computed from the price.
     Done {
         /// Why the model stopped.
         stop: StopReason,
-        /// What the call consumed; `None` if the provider did not say.
+        /// What the call consumed; `None` if the provider did not report it.
         usage: Option<Usage>,
     },
 }
 
-/// A reply on its way.
+/// A streaming reply.
 pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelDelta, ModelError>> + Send>>;
 
-/// One request per call. Retry, budget, cache and journal belong to the engine, so each is written once.
+/// One request per call. Retries, budget, cache and journal belong to the engine, so that each is implemented once.
 pub trait Model: Send + Sync {
     /// Which model this is, without the key.
     fn reference(&self) -> &ModelRef;
@@ -38,32 +38,32 @@ pub trait Model: Send + Sync {
     /// What it costs, if known.
     fn price(&self) -> Option<Price>;
 
-    /// What its provider takes in a minute, where that is known; the engine keeps to it.
+    /// The provider's limits per minute, if known; the engine enforces them.
     fn rate(&self) -> Rate {
         Rate::default()
     }
 
-    /// Whether it computes on this machine, inside this process. Such a model is slow and gives a sign of life every
-    /// second, so that only the time of its run bounds a call.
+    /// Whether it runs inside this process. Such a model is slow and sends a sign of life every second, so a call is
+    /// bounded only by the time limit of its run.
     fn computes_here(&self) -> bool {
         false
     }
 
-    /// How many tokens a prompt and its reply may have together, where that is known.
+    /// The context window, shared by a prompt and its reply, if known.
     fn window_tokens(&self) -> Option<u64> {
         None
     }
 
-    /// The models that are asked in turn, this one's first link included, where it is a chain; else none.
+    /// The models of a chain in order, including the first; empty if this is not a chain.
     fn links(&self) -> &[Arc<dyn Model>] {
         &[]
     }
 
-    /// Sends the prompt. `call` names the request in tests; it reaches the wire only where the adapter was told so.
+    /// Sends the prompt. `call` identifies the request in tests; it is sent only if the adapter is configured to.
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream;
 }
 
-/// A whole reply.
+/// A complete reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     /// The answer, without reasoning.
@@ -72,21 +72,21 @@ pub struct Reply {
     pub stop: StopReason,
     /// What the call consumed.
     pub usage: Option<Usage>,
-    /// What the model wants to have called, in its order.
+    /// The tool calls of the model, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// Who answered, where it was not the model that was asked; whoever goes through a chain says it.
+    /// The model that answered, if it was not the requested one; set by whoever goes through a chain.
     pub answered_by: Option<ModelRef>,
 }
 
 impl Reply {
-    /// Whether it says nothing and calls nothing.
+    /// Whether it has neither text nor tool calls.
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty() && self.tool_calls.is_empty()
     }
 }
 
-/// Collects a stream into a reply of at most `bytes_max`; `on_text` sees each piece of the answer as it arrives. A reply
-/// that says nothing is an error, unless a filter withheld it.
+/// Collects a stream into a reply of at most `bytes_max`; `on_text` sees each piece of the answer as it arrives. An
+/// empty reply is an error, unless a filter withheld it.
 pub async fn collect(
     mut stream: ModelStream,
     bytes_max: u64,

@@ -1,5 +1,5 @@
-//! The OpenAI chat-completions format: `api.openai.com` and the many servers that speak it, local ones above all. Azure
-//! has its own address and key header; OpenRouter tells the cost and passes cache marks on.
+//! The OpenAI chat-completions format: `api.openai.com` and the many compatible servers, above all local ones. Azure
+//! has its own URL scheme and key header; OpenRouter reports the cost and forwards cache marks.
 
 use reqwest::header::{AUTHORIZATION, HeaderName};
 use serde_json::Value;
@@ -18,7 +18,7 @@ use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::openai as wire;
 use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
 
-/// Room for a schema and the names of fields: a body that grows is copied as often as it doubles.
+/// Spare capacity for a schema and field names: a growing body is copied each time it doubles.
 const ROOM_BYTES: usize = 2048;
 
 /// A model behind `POST {base_url}/chat/completions`.
@@ -26,14 +26,14 @@ const ROOM_BYTES: usize = 2048;
 pub struct OpenAiModel {
     caller: Caller,
     path: String,
-    /// Whether the output is bounded by `max_completion_tokens`, which only some servers know.
+    /// Whether to limit the output with `max_completion_tokens`, which only some servers support.
     bounds_completion: bool,
-    /// Whether the server passes cache marks on to the model.
+    /// Whether the server forwards cache marks to the model.
     marks_cache: bool,
 }
 
 impl OpenAiModel {
-    /// Checks the address and the key; nothing is sent.
+    /// Validates the URL and the key; sends nothing.
     pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
         let mut caller =
             Caller::open("openai", options, &KeyHeader { name: AUTHORIZATION, prefix: "Bearer " }, "")?;
@@ -42,13 +42,13 @@ impl OpenAiModel {
         if is_openrouter {
             caller = caller.with_header("x-title", "spelunk");
         }
-        // OpenRouter caches by itself for everyone but Anthropic.
+        // OpenRouter caches automatically for all models but Anthropic's.
         let marks_cache = is_openrouter && caller.reference.name.starts_with("anthropic/");
         let bounds_completion = host == "api.openai.com";
         Ok(Self { caller, path: "/chat/completions".to_owned(), bounds_completion, marks_cache })
     }
 
-    /// A model of Azure: `options.base_url` is the address of the resource, `options.name` that of the deployment.
+    /// A model on Azure: `options.base_url` is the URL of the resource, `options.name` the deployment.
     pub fn azure(options: ModelOptions, api_version: &str) -> Result<Self, ModelError> {
         let key_header = KeyHeader { name: HeaderName::from_static("api-key"), prefix: "" };
         let caller = Caller::open("azure", options, &key_header, "/openai")?;
@@ -90,7 +90,7 @@ impl OpenAiModel {
         body
     }
 
-    /// A message, after the results of tools that it holds: each is a message of its own in this format.
+    /// A message, preceded by the tool results it contains: each is a separate message in this format.
     fn said<'a>(&self, message: &'a Message, is_cached: bool) -> Vec<wire::RequestMessage<'a>> {
         let (calls, results) = sorted(&message.parts);
         let mut said: Vec<_> = results
@@ -158,8 +158,8 @@ fn tool(tool: &Tool) -> wire::RequestTool<'_> {
     }
 }
 
-/// Reads chunks. The finish reason comes before the usage, and the usage before the end mark, so the end is held back.
-/// Either mark ends a reply: some servers send no `[DONE]`, some no finish reason.
+/// Decodes chunks. The finish reason comes before the usage, and the usage before the end mark, so the end is held
+/// back. Either mark ends a reply: some servers send no `[DONE]`, some no finish reason.
 #[derive(Debug)]
 struct Decoder {
     stop: Option<StopReason>,
@@ -236,7 +236,7 @@ impl Decode for Decoder {
         let Some(choices) = chunk.choices else {
             return Err(ReplyFault::Malformed("an event holds no `choices`".to_owned()));
         };
-        // Only one choice was asked for.
+        // Only one choice was requested.
         match choices.into_iter().next() {
             Some(choice) => self.take(choice.delta.unwrap_or_default(), choice.finish_reason.as_deref()),
             None => Ok(Vec::new()),
@@ -280,7 +280,7 @@ fn usage_of(usage: wire::Usage) -> Usage {
     }
 }
 
-/// A cost as the provider tells it, rounded up; nonsense is no cost.
+/// A cost that the provider reported, rounded up; an invalid value counts as 0.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from float saturates")]
 fn microusd(dollars: f64) -> u64 {
     (dollars * 1_000_000.0).ceil() as u64
@@ -296,7 +296,7 @@ fn stop_reason(reason: &str) -> StopReason {
     }
 }
 
-/// An error inside a 200. Some servers give the status as the code; elsewhere the names are known.
+/// An error inside a 200. Some servers use the status as the code; otherwise it is derived from known names.
 pub(crate) fn refused(error: ErrorField) -> ReplyFault {
     let said = ProviderError::from(error);
     let status = said.codes.iter().find_map(|code| match code.as_str() {

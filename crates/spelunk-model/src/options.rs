@@ -1,18 +1,18 @@
-//! What an adapter is made from.
+//! The options of an adapter.
 
 use crate::{Price, Secret};
 
-/// Which model to ask, where, and as whom.
+/// A provider's URL, credentials and model name.
 #[derive(Debug, Clone)]
 pub struct ModelOptions {
-    /// Where requests go: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`. A slash at the end does not matter.
+    /// The base URL: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`. A trailing slash is ignored.
     pub base_url: String,
-    /// The model's name, as the provider knows it.
+    /// The provider's name for the model.
     pub name: String,
     /// The key; local servers need none.
     pub key: Option<Secret>,
-    /// What it costs, where the list price is not what is paid.
+    /// What it costs, if not the list price.
     pub price: Option<Price>,
-    /// Whether requests carry `x-spelunk-call`, which scripted servers answer by.
+    /// Whether requests carry `x-spelunk-call`, which scripted servers use to choose the reply.
     pub label_calls: bool,
 }

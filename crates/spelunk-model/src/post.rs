@@ -1,4 +1,4 @@
-//! JSON sent to a collector that is no model, by the same client: our TLS, no redirects, no retries, bounded in time.
+//! Posts JSON to a collector (not a model) with the same client: our TLS, no redirects, no retries, and a timeout.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::http::Endpoint;
 use crate::reply::accept;
 use crate::{ModelError, Secret};
 
-/// Sends a body of JSON to an address, with these headers. What comes back is looked at for its status alone.
+/// Posts a JSON body to a URL with these headers. Only the status of the response is used.
 pub async fn post_json(
     url: &str,
     headers: &[(String, String)],
@@ -27,7 +27,7 @@ pub async fn post_json(
     Ok(())
 }
 
-/// What no error may quote: any header may hold a key, with or without a word such as `Bearer` before it.
+/// What no error may quote: any header may contain a key, with or without a prefix such as `Bearer`.
 fn secrets(headers: &[(String, String)]) -> Vec<Secret> {
     let values = headers.iter().map(|(_, value)| value.as_str());
     values.flat_map(|value| std::iter::once(value).chain(value.split_whitespace())).map(Secret::new).collect()

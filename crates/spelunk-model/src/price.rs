@@ -1,5 +1,5 @@
-//! Prices, in millionths of a dollar per million tokens. The table in `data/prices.json` knows models by name; a name it
-//! does not know has no price, never a guessed one.
+//! Prices, in millionths of a dollar per million tokens. The table in `data/prices.json` lists models by name; an
+//! unknown name has no price, never a guessed one.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// What a model on this machine costs.
+    /// The price of a model on this machine.
     pub const FREE: Self = Self {
         input_microusd_per_mtok: 0,
         cached_microusd_per_mtok: 0,
@@ -29,9 +29,9 @@ impl Price {
         output_microusd_per_mtok: 0,
     };
 
-    /// What this usage costs, in micro-dollars, rounded up.
+    /// The cost of this usage in micro-dollars, rounded up.
     pub fn cost_microusd(&self, usage: &Usage) -> u64 {
-        // A provider's numbers are untrusted: the parts of the input are never more than the whole.
+        // A provider's numbers are untrusted: the parts of the input never exceed the whole.
         let cached = usage.cached_tokens.min(usage.input_tokens);
         let written = usage.cache_written_tokens.min(usage.input_tokens - cached);
         let fresh = usage.input_tokens - cached - written;
@@ -44,12 +44,12 @@ impl Price {
     }
 }
 
-/// The list price of a model, if it is known. A dated name (`gpt-5-2025-08-07`, `claude-opus-4-1-20250805`) and `-latest`
-/// cost what the plain name does, and so does the version that Bedrock adds (`-v1:0`); any other longer name is another
-/// model. A Bedrock profile without a row of its own (`us.`) costs what its model does.
+/// The list price of a model, if known. A dated name (`gpt-5-2025-08-07`, `claude-opus-4-1-20250805`) and `-latest`
+/// cost the same as the plain name, as does the version suffix of Bedrock (`-v1:0`); any other longer name is another
+/// model. A Bedrock profile without its own row (`us.`) costs the same as its model.
 pub fn known_price(provider: &str, model: &str) -> Option<Price> {
     let provider = match provider {
-        // The same models over another format.
+        // The same models in another format.
         "openai-responses" | "azure" => "openai",
         other => other,
     };
@@ -68,7 +68,7 @@ pub fn known_price(provider: &str, model: &str) -> Option<Price> {
     row(provider, model).or_else(|| row(provider, bare?))
 }
 
-/// What a model costs here: as told, nothing on this machine, or the list price.
+/// The price of a model: the configured one, free on this machine, or the list price.
 pub(crate) fn price_of(reference: &ModelRef, is_local: bool, told: Option<Price>) -> Option<Price> {
     match told {
         Some(price) => Some(price),
@@ -77,7 +77,7 @@ pub(crate) fn price_of(reference: &ModelRef, is_local: bool, told: Option<Price>
     }
 }
 
-/// What stands before the model's name in a Bedrock profile.
+/// The prefixes of Bedrock profiles.
 const REGIONS: [&str; 7] = ["us", "us-gov", "eu", "apac", "jp", "au", "global"];
 
 static ROWS: LazyLock<Vec<PriceRow>> = LazyLock::new(|| {
@@ -109,7 +109,7 @@ fn microusd(dollars: f64) -> u64 {
     (dollars * 1_000_000.0).round() as u64
 }
 
-/// Whether what follows a listed name leaves it the same model: nothing, a date, or `-latest`.
+/// Whether the suffix after a listed name is still the same model: empty, a date, or `-latest`.
 fn is_same_model(suffix: &str) -> bool {
     let Some(tag) = suffix.strip_prefix('-') else { return suffix.is_empty() };
     let shape: String = tag.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();

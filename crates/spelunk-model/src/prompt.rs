@@ -1,5 +1,5 @@
-//! A prompt: everything one request says to a model. Transcripts only grow at their end, so providers can cache the
-//! common beginning.
+//! A prompt: everything in one request to a model. Transcripts only grow at the end, so providers can cache the common
+//! prefix.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{Part, Tool};
 pub enum Speaker {
     /// The engine, on behalf of the user.
     User,
-    /// The model, earlier.
+    /// The model, in an earlier turn.
     Assistant,
 }
 
@@ -21,19 +21,19 @@ pub enum Speaker {
 pub struct Message {
     /// Who wrote it.
     pub speaker: Speaker,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// Tool calls (of the model) or their results (of the user); nearly always empty.
+    /// Tool calls (from the model) or their results (from the user); nearly always empty.
     pub parts: Vec<Part>,
 }
 
 impl Message {
-    /// Words of the user.
+    /// A message from the user.
     pub fn user(text: impl Into<String>) -> Self {
         Self { speaker: Speaker::User, text: text.into(), parts: Vec::new() }
     }
 
-    /// Words of the model.
+    /// A message from the model.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self { speaker: Speaker::Assistant, text: text.into(), parts: Vec::new() }
     }
@@ -46,18 +46,18 @@ impl Message {
     }
 }
 
-/// Everything one request says.
+/// Everything in one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompt {
-    /// The standing instruction.
+    /// The system prompt.
     pub system: String,
-    /// The conversation, oldest first; the last one is the user's.
+    /// The conversation, oldest first; the last message is the user's.
     pub messages: Vec<Message>,
     /// How many tokens the model may write.
     pub output_tokens_max: u64,
-    /// The JSON Schema that the answer has to fit, where the provider can hold a model to one.
+    /// The JSON Schema for the answer, if the provider can enforce one.
     pub schema: Option<Arc<Value>>,
-    /// What the model may call.
+    /// The tools the model may call.
     pub tools: Vec<Tool>,
 }
 
@@ -68,8 +68,8 @@ impl Prompt {
         Self { system: system.into(), messages, output_tokens_max, ..Self::default() }
     }
 
-    /// The messages that end a stretch worth caching: the last two of the user in a conversation. A prompt of one
-    /// message is asked once, and writing it to a cache would only cost more.
+    /// The messages that end a prefix worth caching: the last two of the user in a conversation. A prompt of one
+    /// message is sent once, and caching it would only cost more.
     pub(crate) fn cached_messages(&self) -> [Option<usize>; 2] {
         if self.messages.len() < 2 {
             return [None, None];

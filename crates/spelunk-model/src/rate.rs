@@ -1,28 +1,28 @@
-//! Rates: how many requests and tokens a provider takes in a minute, kept by two buckets and a look back on the last
-//! minute. A pure type: it is told the time and says how long to wait; who waits, and in which order, is the engine's
-//! business.
+//! Rate limits: the requests and tokens a provider accepts per minute, enforced by two token buckets and a sliding
+//! window over the last minute. A pure type: it is given the time and returns how long to wait; who waits, and in which
+//! order, is up to the engine.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 const MINUTE_MS: u64 = 60_000;
 
-/// A tenth of what a minute allows may go at once; the rest is spread, so that no minute sees more than its limit.
+/// A tenth of a minute's allowance may be used at once; the rest is spread, so that no minute exceeds its limit.
 const BURST_SHARE: u64 = 10;
 
-/// What was taken within this time is remembered as one, as if all of it had been taken last.
+/// Amounts taken within this time are recorded as one, at the time of the last.
 const STRETCH_MS: u64 = 500;
 
-/// What a provider takes. `None` is no limit.
+/// What a provider accepts. `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rate {
     /// Requests.
     pub requests_per_minute: Option<u64>,
-    /// Tokens in both directions.
+    /// Input and output tokens together.
     pub tokens_per_minute: Option<u64>,
 }
 
-/// What is left of a rate.
+/// The remaining allowance.
 #[derive(Debug, Clone)]
 pub struct RateBucket {
     requests: Option<Level>,
@@ -32,7 +32,7 @@ pub struct RateBucket {
 }
 
 impl RateBucket {
-    /// Full buckets, at this time of any clock that does not jump.
+    /// Full buckets, at this time of any monotonic clock.
     pub fn new(rate: Rate, now_ms: u64) -> Self {
         let level = |per_minute: Option<u64>| per_minute.map(|per_minute| Level::full(per_minute, now_ms));
         Self {
@@ -42,9 +42,9 @@ impl RateBucket {
         }
     }
 
-    /// Takes a request that may use so many tokens, or says how long to wait before asking again. A request for more
-    /// than the bucket holds goes when the bucket is full and the last minute has left room for all of it, and later ones
-    /// wait for it; one for more than a minute allows goes after a minute without any.
+    /// Takes a request that may use this many tokens, or returns how long to wait before trying again. A request for
+    /// more than the bucket holds starts when the bucket is full and the last minute has room for all of it, and later
+    /// ones wait for it; one for more than a minute's allowance starts after an idle minute.
     pub fn take(&mut self, tokens: u64, now_ms: u64) -> Result<(), Duration> {
         let wait_ms = |level: &mut Option<Level>, amount| {
             level.as_mut().map_or(0, |level| {
@@ -69,7 +69,7 @@ impl RateBucket {
         Ok(())
     }
 
-    /// Corrects what was taken at some time by what was used.
+    /// Corrects an earlier reservation to the tokens actually used.
     pub fn settle(&mut self, (taken_tokens, taken_at_ms): (u64, u64), used_tokens: u64) {
         if let Some(bucket) = &mut self.tokens {
             bucket.left = (bucket.left + units(taken_tokens) - units(used_tokens)).min(bucket.capacity);
@@ -80,11 +80,11 @@ impl RateBucket {
     }
 }
 
-/// One bucket. Amounts are counted in parts of 60,000, so that a millisecond of refill is a whole number.
+/// One bucket. Amounts are in units of 1/60,000, so that the refill of a millisecond is an integer.
 #[derive(Debug, Clone)]
 struct Level {
     capacity: i128,
-    /// Below zero after a request that was larger than the bucket.
+    /// Negative after a request larger than the bucket.
     left: i128,
     refill_per_ms: i128,
     at_ms: u64,
@@ -92,7 +92,7 @@ struct Level {
 
 impl Level {
     fn full(per_minute: u64, now_ms: u64) -> Self {
-        // A limit of zero would never let anything through; it is taken for one.
+        // A limit of zero would never let anything through; it counts as one.
         let per_minute = per_minute.max(1);
         let burst = (per_minute / BURST_SHARE).max(1);
         let refill_per_ms = i128::from((per_minute - burst).max(1));
@@ -115,12 +115,12 @@ impl Level {
     }
 }
 
-/// What the last minute saw, in stretches of half a second: at most about as many as fit into a minute.
+/// What was taken in the last minute, in intervals of half a second: at most about as many as fit into a minute.
 #[derive(Debug, Clone)]
 struct Past {
     per_minute: u128,
     stretches: VecDeque<Stretch>,
-    /// Of all stretches.
+    /// The sum over all intervals.
     sum: u128,
     now_ms: u64,
 }
@@ -137,7 +137,7 @@ impl Past {
         Self { per_minute: u128::from(per_minute.max(1)), stretches: VecDeque::new(), sum: 0, now_ms }
     }
 
-    /// How long until so much fits into the minute that ends then.
+    /// How long until this amount fits into the minute that ends then.
     fn wait_ms(&mut self, amount: u64, now_ms: u64) -> u64 {
         self.now_ms = self.now_ms.max(now_ms);
         while let Some(oldest) = self.stretches.front()
@@ -160,7 +160,7 @@ impl Past {
         0
     }
 
-    /// What is taken now.
+    /// Records an amount taken now.
     fn add(&mut self, amount: u64) {
         let (now_ms, amount) = (self.now_ms, u128::from(amount));
         self.sum += amount;
@@ -173,7 +173,7 @@ impl Past {
         }
     }
 
-    /// What was taken longer ago than a minute is of no account any more.
+    /// Corrects an amount; anything older than a minute no longer counts.
     fn correct(&mut self, at_ms: u64, taken: u64, used: u64) {
         let is_of = |stretch: &&mut Stretch| stretch.from_ms <= at_ms && at_ms <= stretch.to_ms;
         if let Some(stretch) = self.stretches.iter_mut().find(is_of) {

@@ -1,29 +1,29 @@
-//! `<think>` tags: local models write their reasoning into the reply, before the answer, between these tags. They count
-//! at the very beginning only; later on they are text like any other.
+//! `<think>` tags: local models write their reasoning between these tags, before the answer. They count only at the
+//! very beginning; later they are ordinary text.
 
 use crate::ModelDelta;
 
-/// More white space than this before anything else is text.
+/// More leading whitespace than this is text.
 const BLANK_BYTES_MAX: usize = 1_000;
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
-/// Tells reasoning from answer, however the text is cut.
+/// Separates reasoning from the answer, however the text is split.
 #[derive(Debug)]
 pub(crate) struct ReasoningTags {
     place: Place,
-    /// What may still become a tag.
+    /// Text that may still become a tag.
     held: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Nothing but white space and perhaps half a tag so far.
+    /// Only whitespace and perhaps a partial tag so far.
     Beginning,
     /// Between the tags.
     Thinking,
-    /// After the closing tag: white space before the answer is dropped.
+    /// After the closing tag: whitespace before the answer is dropped.
     AfterThinking,
     /// In the answer.
     Answer,
@@ -34,7 +34,7 @@ impl ReasoningTags {
         Self { place: Place::Beginning, held: String::new() }
     }
 
-    /// What more of the text means.
+    /// Parses more text.
     pub(crate) fn push(&mut self, text: String) -> Vec<ModelDelta> {
         if self.place == Place::Answer {
             return delta(ModelDelta::Text, text);
@@ -50,7 +50,7 @@ impl ReasoningTags {
         }
     }
 
-    /// What was held back when the reply ends.
+    /// Flushes the held text when the reply ends.
     pub(crate) fn finish(&mut self) -> Vec<ModelDelta> {
         let held = std::mem::take(&mut self.held);
         match self.place {
@@ -103,7 +103,7 @@ impl ReasoningTags {
     }
 }
 
-/// How many bytes at the end of the text may be the beginning of the closing tag.
+/// The length of a possible partial closing tag at the end of the text.
 fn half_tag_len(text: &str) -> usize {
     (1..CLOSE.len()).rev().find(|len| CLOSE.get(..*len).is_some_and(|half| text.ends_with(half))).unwrap_or(0)
 }

@@ -1,5 +1,5 @@
-//! From a request to a stream of deltas: status, content type, events, end. What an event means is a decoder's
-//! business; each provider has one.
+//! From a request to a stream of deltas: status, content type, events, end. Each provider has a decoder that interprets
+//! the events.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -15,13 +15,13 @@ use crate::sse::{EVENT_BYTES_MAX, SseFault, SseParser};
 use crate::wire::error::ProviderError;
 use crate::{ModelDelta, ModelError, ModelStream, Price, Secret};
 
-/// The longest reply taken that is not a stream.
+/// The longest reply accepted that is not a stream.
 const BODY_BYTES_MAX: usize = 16_000_000;
 
-/// The most that is read of an error's body.
+/// How much of an error body is read.
 const ERROR_BODY_BYTES_MAX: usize = 65_536;
 
-/// Reads one provider's format. A delta `Done` ends the reply; costs are filled in later.
+/// Decodes one provider's format. A `Done` delta ends the reply; the cost is filled in later.
 pub(crate) trait Decode: Send + 'static {
     /// How the provider frames the events of a stream.
     const FRAMING: Framing = Framing::Sse;
@@ -29,14 +29,14 @@ pub(crate) trait Decode: Send + 'static {
     /// One event of a stream.
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
 
-    /// The stream has ended without `Done`.
+    /// The stream ended without `Done`.
     fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault>;
 
-    /// A whole reply from a server that does not stream.
+    /// A complete reply from a server that does not stream.
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
 }
 
-/// How events follow each other in a stream.
+/// How the events of a stream are framed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// Server-sent events.
@@ -61,7 +61,7 @@ impl Framing {
     }
 }
 
-/// Takes bytes, gives the text of events.
+/// An incremental parser: bytes in, event texts out.
 #[derive(Debug)]
 enum Parser {
     Sse(SseParser),
@@ -110,34 +110,34 @@ impl From<EventStreamFault> for ReplyFault {
     }
 }
 
-/// What a decoder found wrong, before it is known who was asked.
+/// What a decoder found wrong, before the provider's details are added.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ReplyFault {
     /// Not in the provider's format.
     Malformed(String),
     /// The end mark is missing.
     Cut,
-    /// The provider reports an error that has this status outside of a stream.
+    /// The provider reported an error that has this status outside of a stream.
     Refused(u16, ProviderError),
-    /// Something in it is longer than is taken, in bytes.
+    /// Something in it exceeds this limit in bytes.
     TooLong(usize),
 }
 
-/// A request that was not sent yet.
+/// A request that has not been sent yet.
 pub(crate) enum Unsent {
     Ready(Box<RequestBuilder>),
-    /// It needs something that has to be fetched first, such as keys to sign it with.
+    /// It needs something that must be fetched first, such as signing keys.
     Later(Pin<Box<dyn Future<Output = Result<Prepared, ModelError>> + Send>>),
 }
 
 /// A request with what was fetched for it.
 pub(crate) struct Prepared {
     pub(crate) request: RequestBuilder,
-    /// What it holds now that no error may quote.
+    /// Secrets in it that no error may quote.
     pub(crate) secrets: Vec<Secret>,
 }
 
-/// Sends the request and reads its reply.
+/// Sends the request and decodes its reply.
 pub(crate) fn stream_reply<D: Decode>(
     request: Unsent,
     asked: Asked,
@@ -162,7 +162,7 @@ pub(crate) async fn accept(sent: reqwest::Result<Response>, asked: &Asked) -> Re
     Err(asked.refused(status.as_u16(), retry_after, &said))
 }
 
-/// A whole body as text, bounded.
+/// A complete body as text, bounded.
 pub(crate) async fn read_text(response: Response, asked: &Asked) -> Result<String, ModelError> {
     match read_body(response, BODY_BYTES_MAX).await {
         (bytes, BodyEnd::Whole) => String::from_utf8(bytes).map_err(|_| asked.malformed("it is not UTF-8")),
@@ -177,13 +177,13 @@ pub(crate) fn content_type(headers: &HeaderMap) -> String {
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// A reply that is being read.
+/// A reply being read.
 struct Reading<D> {
     asked: Asked,
     price: Option<Price>,
     decoder: D,
     ready: VecDeque<ModelDelta>,
-    /// Whether bytes came since the last delta.
+    /// Whether bytes arrived since the last delta.
     owes_sign: bool,
     source: Source,
 }
@@ -196,7 +196,7 @@ enum Source {
 }
 
 impl<D: Decode> Reading<D> {
-    /// The next delta and the reading after it.
+    /// The next delta, and the remaining state.
     async fn advance(mut self) -> Result<Option<(ModelDelta, Self)>, ModelError> {
         loop {
             if let Some(delta) = self.ready.pop_front() {
@@ -210,7 +210,7 @@ impl<D: Decode> Reading<D> {
         }
     }
 
-    /// Fills in the cost. Nothing is read after the end mark.
+    /// Fills in the cost. Nothing is read after the end.
     fn delivered(&mut self, delta: ModelDelta) -> ModelDelta {
         match delta {
             ModelDelta::Text(_) | ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) => delta,
@@ -218,7 +218,7 @@ impl<D: Decode> Reading<D> {
                 self.source = Source::Ended;
                 self.ready.clear();
                 let usage = usage.map(|mut usage| {
-                    // Where no price is known, what the provider itself says it charged stands.
+                    // Without a known price, the cost that the provider reported is kept.
                     if let Some(price) = self.price {
                         usage.cost_microusd = price.cost_microusd(&usage);
                     }
@@ -254,9 +254,9 @@ impl<D: Decode> Reading<D> {
         Ok(self)
     }
 
-    /// Decodes the next event, or waits for more bytes. Bytes that came to nothing yet (a tool call being written, a ping, a
-    /// comment) are a sign of life: without it, whoever bounds silence would cut a model off in the middle of a long call. At
-    /// most one is given for what arrives at once.
+    /// Decodes the next event, or waits for more bytes. Bytes that yield no delta yet (a partial tool call, a ping, a
+    /// comment) produce a sign of life: without it, a silence timeout would cut a model off in the middle of a long
+    /// call. At most one is emitted per read.
     async fn read_on(mut self, mut response: Response, mut parser: Parser) -> Result<Self, ModelError> {
         match parser.next_event() {
             Some(Ok(data)) => {
@@ -275,7 +275,7 @@ impl<D: Decode> Reading<D> {
                     self.owes_sign = true;
                     self.source = Source::Events(response, parser);
                 }
-                // A broken connection after the last thing that matters is as good as an end.
+                // A connection that breaks after everything important has arrived counts as an end.
                 Ok(None) | Err(_) => self.close(parser.finish())?,
             },
         }
@@ -312,7 +312,7 @@ impl<D: Decode> Reading<D> {
     }
 }
 
-/// How the reading of a body ended.
+/// How reading a body ended.
 enum BodyEnd {
     Whole,
     TooLong,

@@ -1,5 +1,5 @@
-//! The OpenAI responses format: what newer models of OpenAI speak best. Nothing is kept at the provider; a conversation
-//! is sent whole, and its beginning is cached there automatically.
+//! The OpenAI responses format, best suited to OpenAI's newer models. Nothing is stored at the provider; a conversation
+//! is sent whole, and its prefix is cached automatically.
 
 use reqwest::header::AUTHORIZATION;
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
@@ -15,7 +15,7 @@ use crate::wire::error::ErrorField;
 use crate::wire::responses as wire;
 use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
 
-/// A lower bound on the output is refused by the provider.
+/// The provider refuses a lower output limit.
 const OUTPUT_TOKENS_MIN: u64 = 16;
 
 /// A model behind `POST {base_url}/responses`.
@@ -25,7 +25,7 @@ pub struct ResponsesModel {
 }
 
 impl ResponsesModel {
-    /// Checks the address and the key; nothing is sent.
+    /// Validates the URL and the key; sends nothing.
     pub fn new(options: ModelOptions) -> Result<Self, ModelError> {
         let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
         Ok(Self { caller: Caller::open("openai-responses", options, &key_header, "")? })
@@ -72,7 +72,7 @@ fn tool(tool: &Tool) -> wire::RequestTool<'_> {
     wire::RequestTool { kind: "function", name, description, parameters: schema, strict: is_strict(schema) }
 }
 
-/// A message is an item, and so is each call and each result.
+/// A message is an item, as is each call and each result.
 fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
     let (calls, results) = sorted(&message.parts);
     let mut items: Vec<wire::InputItem<'_>> = results
@@ -99,7 +99,7 @@ fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
     items
 }
 
-/// Reads events. The last one repeats the whole reply: it is used for what no earlier event said.
+/// Decodes events. The last one repeats the whole reply: it is used for what no earlier event contained.
 #[derive(Debug, Default)]
 struct Decoder {
     has_text: bool,
@@ -114,7 +114,7 @@ impl Decoder {
         if text.is_empty() { Vec::new() } else { vec![ModelDelta::Text(text)] }
     }
 
-    /// A whole item; its text counts only where it was not streamed.
+    /// A complete item; its text counts only if it was not streamed.
     fn item(
         &mut self,
         place: u64,
@@ -181,7 +181,7 @@ impl Decoder {
 
 impl Decode for Decoder {
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        // Some servers that copy the format end it as chat completions end.
+        // Some compatible servers end the stream like chat completions.
         if data.trim() == "[DONE]" {
             return Ok(Vec::new());
         }

@@ -1,15 +1,15 @@
-//! JSON Schemas on their way to a provider: which of them can be held to the letter, and the closed form that some
-//! providers want. A closed schema is narrower, so what fits it fits the open one too.
+//! JSON Schemas for providers: which of them can be enforced strictly, and the closed form that some providers require.
+//! A closed schema is narrower, so whatever matches it matches the open one too.
 
 use serde_json::Value;
 
-/// What a schema is called where it needs a name.
+/// The name of a schema for providers that require one.
 pub(crate) const SCHEMA_NAME: &str = "answer";
 
-/// Deeper schemas are sent as they are.
+/// Deeper schemas are sent unchanged.
 const DEPTH_MAX: usize = 100;
 
-/// Whether every object of the schema is closed and needs all its properties: what strict modes ask for.
+/// Whether every object of the schema is closed and requires all its properties, as strict modes demand.
 pub(crate) fn is_strict(schema: &Value) -> bool {
     is_strict_below(schema, 0)
 }
@@ -37,7 +37,7 @@ fn is_closed_and_whole(schema: &Value) -> bool {
         && properties.keys().all(|name| required.iter().any(|required| required == name))
 }
 
-/// The schema with every object closed that did not say whether it is.
+/// The schema with every object closed that does not specify it.
 pub(crate) fn closed(schema: &Value) -> Value {
     let mut schema = schema.clone();
     close(&mut schema, 0);

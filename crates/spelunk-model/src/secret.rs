@@ -1,15 +1,15 @@
 //! A secret: text that goes into one request header and nowhere else. It cannot be printed or read back, and it is
-//! taken out of whatever a provider says.
+//! redacted from provider messages.
 
 use std::fmt;
 
 use reqwest::header::HeaderValue;
 
-/// Shorter texts are words, not keys: local servers take `none`, `x` and the like, and replacing those in every message
-/// would make it unreadable.
+/// Shorter texts are words, not keys: local servers accept `none`, `x` and the like, and redacting those would make
+/// every message unreadable.
 const REDACTED_BYTES_MIN: usize = 8;
 
-/// What stands where a key stood.
+/// The replacement for a key.
 const REDACTED: &str = "[key]";
 
 /// A key.
@@ -17,12 +17,12 @@ const REDACTED: &str = "[key]";
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a key; white space around it is dropped.
+    /// Wraps a key, trimming whitespace.
     pub fn new(key: impl AsRef<str>) -> Self {
         Self(key.as_ref().trim().to_owned())
     }
 
-    /// The header value `<prefix><key>`, marked as sensitive; `None` if a header cannot carry it.
+    /// The header value `<prefix><key>`, marked as sensitive; `None` if it is not valid in a header.
     pub(crate) fn header(&self, prefix: &str) -> Option<HeaderValue> {
         let mut value = HeaderValue::from_str(&format!("{prefix}{}", self.0)).ok()?;
         value.set_sensitive(true);

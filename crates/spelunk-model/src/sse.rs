@@ -1,9 +1,9 @@
-//! Server-sent events, read incrementally: any cutting of the bytes into chunks gives the same events. Only the data of
-//! an event is kept, because both providers repeat the name inside it.
+//! Server-sent events, parsed incrementally: any split of the bytes into chunks gives the same events. Only the data of
+//! an event is kept, because providers repeat the name inside it.
 
 use std::mem;
 
-/// The longest event taken. A reply's text is bounded by the engine; this bounds what is held before it is text.
+/// The longest event accepted. The engine bounds a reply's text; this bounds what is buffered before it is text.
 pub(crate) const EVENT_BYTES_MAX: usize = 16_000_000;
 
 /// What makes a stream unreadable.
@@ -11,20 +11,21 @@ pub(crate) const EVENT_BYTES_MAX: usize = 16_000_000;
 pub(crate) enum SseFault {
     /// A line is not UTF-8.
     NotUtf8,
-    /// An event is longer than is taken.
+    /// An event is longer than the limit.
     TooLong,
 }
 
-/// Takes bytes, gives events.
+/// An incremental parser: bytes in, events out.
 #[derive(Debug)]
 pub(crate) struct SseParser {
     event_bytes_max: usize,
     buffer: Vec<u8>,
     /// Bytes of `buffer` that belong to finished lines.
     consumed: usize,
-    /// Bytes of `buffer` known to hold no line end after `consumed`; without it a long line is searched again and again.
+    /// Bytes of `buffer` known to contain no newline after `consumed`; without it, a long line would be searched
+    /// repeatedly.
     searched: usize,
-    /// The line before ended with CR: a LF right after it belongs to that end.
+    /// The previous line ended with CR: an LF right after it belongs to that line ending.
     after_cr: bool,
     is_first_line: bool,
     data: Option<String>,
@@ -43,7 +44,7 @@ impl SseParser {
         }
     }
 
-    /// Takes more bytes.
+    /// Appends bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.consumed);
         self.searched = self.searched.saturating_sub(self.consumed);
@@ -51,7 +52,7 @@ impl SseParser {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The data of the next whole event. After a fault the stream is of no use.
+    /// The data of the next complete event. After a fault the stream is unusable.
     pub(crate) fn next_event(&mut self) -> Option<Result<String, SseFault>> {
         while let Some(line) = self.next_line() {
             if line.len() > self.event_bytes_max {
@@ -74,12 +75,12 @@ impl SseParser {
         (pending > self.event_bytes_max).then_some(Err(SseFault::TooLong))
     }
 
-    /// The event whose blank line is missing at the end of the stream. A line without its end is dropped.
+    /// The last event, if the stream ended without its blank line. An incomplete line is dropped.
     pub(crate) fn finish(&mut self) -> Option<String> {
         self.data.take()
     }
 
-    /// The next whole line without its end, which is LF, CRLF or CR.
+    /// The next complete line without its ending, which is LF, CRLF or CR.
     fn next_line(&mut self) -> Option<Vec<u8>> {
         if self.after_cr {
             match self.buffer.get(self.consumed) {
@@ -88,7 +89,7 @@ impl SseParser {
                     self.after_cr = false;
                 }
                 Some(_) => self.after_cr = false,
-                // The question stays open until a byte arrives.
+                // Undecided until another byte arrives.
                 None => {}
             }
         }

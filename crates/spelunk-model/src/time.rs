@@ -1,11 +1,10 @@
-//! The ways in which providers write a time: AWS has two, HTTP a third. Only the part of the calendar that they can mean is
-//! taken.
+//! The time formats of providers: AWS has two, HTTP a third. Only plausible dates are accepted.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const DAY_S: u64 = 86_400;
 
-/// `20150830T123600Z`. A time before 1970 is 1970: a request signed with it is refused, and that says enough.
+/// `20150830T123600Z`. A time before 1970 becomes 1970: a request signed with it is refused anyway.
 pub(crate) fn stamp(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
     let (year, month, day) = civil(seconds / DAY_S);
@@ -13,8 +12,8 @@ pub(crate) fn stamp(time: SystemTime) -> String {
     format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
 }
 
-/// `2026-11-15T12:00:00Z`, with or without a fraction of a second; `+02:00` or `-0530` in the place of the `Z`, and a space
-/// in that of the `T`.
+/// `2026-11-15T12:00:00Z`, with or without fractional seconds; `+02:00` or `-0530` may replace the `Z`, and a space the
+/// `T`.
 pub(crate) fn parse(text: &str) -> Option<SystemTime> {
     let (date, time) = text.trim().split_once(['T', 't', ' '])?;
     let (time, ahead_s) = split_offset(time)?;
@@ -27,7 +26,7 @@ pub(crate) fn parse(text: &str) -> Option<SystemTime> {
     }
 }
 
-/// `Sun, 15 Nov 2026 12:00:00 GMT`, the one form that HTTP has servers write.
+/// `Sun, 15 Nov 2026 12:00:00 GMT`, the only form that HTTP servers may generate.
 pub(crate) fn parse_http(text: &str) -> Option<SystemTime> {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -41,13 +40,13 @@ pub(crate) fn parse_http(text: &str) -> Option<SystemTime> {
     words.next().is_none().then(|| moment((year, month, day), time))?
 }
 
-/// How far a place's clock is from UTC, in seconds.
+/// The offset of a time zone from UTC, in seconds.
 enum Ahead {
     By(u64),
     Behind(u64),
 }
 
-/// A time of day, and what its end says about the place.
+/// Splits a time of day from its time zone offset.
 fn split_offset(text: &str) -> Option<(&str, Ahead)> {
     if let Some(time) = text.strip_suffix(['Z', 'z']) {
         return Some((time, Ahead::By(0)));
@@ -82,7 +81,7 @@ fn number(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Days since 1970 of a date, by counting in years that begin in March.
+/// The number of days from 1970 to a date, using years that begin in March.
 fn days(year: u64, month: u64, day: u64) -> u64 {
     let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
     let of_year = (153 * month + 2) / 5 + day - 1;

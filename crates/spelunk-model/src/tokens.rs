@@ -1,16 +1,16 @@
-//! Token estimates, for reserving before a call. The provider's own count is the truth afterwards.
+//! Token estimates, for reserving budget before a call. Afterwards the provider's own count applies.
 
-/// An estimate of the tokens of a text: a token per four ASCII bytes, and one per two bytes of anything else. Near for
-/// prose; what shapes the path of a run is measured with it, so that it stays as it is.
+/// Estimates the tokens of a text: one per four ASCII bytes, and one per two bytes of anything else. Close for prose.
+/// The path of a run depends on it, so the formula must not change.
 pub fn estimate_tokens(text: &str) -> u64 {
     let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
     let other = text.len() as u64 - ascii;
     ascii.div_ceil(4) + other.div_ceil(2)
 }
 
-/// The same on the high side, for money. Tokenisers cut numbers into pieces of one to three digits and give signs between
-/// words a token each, so that tables, hashes and code have more tokens than prose of the same length. Two digits, two
-/// signs in a row or two capitals are a token here; prose comes out a tenth higher.
+/// A higher estimate, for cost. Tokenizers split numbers into one to three digits and give punctuation a token each, so
+/// tables, hashes and code have more tokens than prose of the same length. Here two digits, two punctuation characters
+/// in a row or two capitals are a token; prose comes out a tenth higher.
 pub fn estimate_tokens_high(text: &str) -> u64 {
     let (mut n_plain, mut n_capital, mut n_other, mut tokens) = (0_u64, 0_u64, 0_u64, 0_u64);
     let mut run = (Class::Plain, 0_u64);
@@ -21,7 +21,7 @@ pub fn estimate_tokens_high(text: &str) -> u64 {
             Class::Plain => n_plain += 1,
             Class::Capital => n_capital += 1,
             Class::Other => n_other += 1,
-            // The first of each two.
+            // The first of each pair.
             Class::Digit | Class::Sign => tokens += len % 2,
         }
         run = (class, len);
@@ -29,10 +29,10 @@ pub fn estimate_tokens_high(text: &str) -> u64 {
     tokens + n_plain.div_ceil(4) + n_capital.div_ceil(2) + n_other.div_ceil(2)
 }
 
-/// What tokenisers treat alike.
+/// Character classes that tokenizers treat alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
-    /// Small letters and blanks.
+    /// Lowercase letters and spaces.
     Plain,
     Capital,
     Digit,
@@ -68,15 +68,15 @@ mod tests {
         assert_eq!(estimate_tokens("abcd日本"), 4);
     }
 
-    /// Beside what a tokeniser that takes three digits and one sign at a time would make of it.
+    /// Compared with a tokenizer that takes three digits and one punctuation character at a time.
     #[test]
     fn numbers_tables_and_hashes_are_not_counted_as_prose() {
-        // 202 6 - 11 - 16 , 173 . 25 , 88 and the line end are 13.
+        // 202 6 - 11 - 16 , 173 . 25 , 88 and the newline are 13.
         assert_eq!(estimate_tokens_high("2026-11-16,173.25,88\n"), 14);
         assert_eq!(estimate_tokens("2026-11-16,173.25,88\n"), 6);
         assert_eq!(estimate_tokens_high("7,8,9,"), 6);
         assert_eq!(estimate_tokens_high("7f3a9c0e51d24b68"), 9);
-        // Signs in a row are few.
+        // Repeated punctuation is cheap.
         assert_eq!(estimate_tokens_high("--------"), 4);
         assert_eq!(estimate_tokens_high(r#"{"name":"abc","age":30}"#), 11);
         assert_eq!(estimate_tokens_high("HTTP"), 2);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-/// Something a model may call.
+/// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
     /// Letters, digits, `_` and `-`.
     pub name: String,
-    /// When to call it, in words for the model.
+    /// When to call it, for the model.
     pub description: String,
     /// The JSON Schema of its arguments, an object.
     pub schema: Arc<Value>,
@@ -18,47 +18,47 @@ pub struct Tool {
 /// A call that a model made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall {
-    /// Names the call in its result.
+    /// Identifies the call in its result.
     pub id: String,
     /// The tool.
     pub name: String,
-    /// JSON as the model wrote it; it may be anything, and need not fit the schema.
+    /// JSON as the model wrote it; it may be anything, and need not match the schema.
     pub arguments: String,
-    /// What the provider wants back with the call, unread (Gemini's thought signature).
+    /// Opaque data that the provider wants back with the call (Gemini's thought signature).
     pub signature: Option<String>,
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
-    /// Which call.
+    /// The id of the call.
     pub call_id: String,
     /// The tool.
     pub name: String,
-    /// What the model is shown.
+    /// The text shown to the model.
     pub text: String,
     /// Whether the tool failed.
     pub is_error: bool,
 }
 
-/// What a message holds besides its text.
+/// What a message contains besides its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// A call of the model.
+    /// A call by the model.
     ToolCall(ToolCall),
     /// The result of one.
     ToolResult(ToolResult),
 }
 
 impl ToolCall {
-    /// The arguments as an object. Providers take nothing else, so what is no object goes back as an empty one.
+    /// The arguments as an object. Providers accept nothing else, so anything else is sent back as an empty object.
     pub(crate) fn object(&self) -> Value {
         let parsed = serde_json::from_str(&self.arguments).ok().filter(Value::is_object);
         parsed.unwrap_or_else(|| Value::Object(Map::new()))
     }
 }
 
-/// The calls and the results among parts.
+/// Separates the calls from the results.
 pub(crate) fn sorted(parts: &[Part]) -> (Vec<&ToolCall>, Vec<&ToolResult>) {
     let (mut calls, mut results) = (Vec::new(), Vec::new());
     for part in parts {

@@ -8,11 +8,11 @@ use crate::{ModelDelta, ToolCall};
 /// More calls than this in one reply are refused.
 const CALLS_MAX: usize = 128;
 
-/// The most bytes taken, over all calls of a reply.
+/// The maximum size of arguments, over all calls of a reply.
 pub(crate) const ARGUMENT_BYTES_MAX: usize = 4_000_000;
 
-/// Calls that are still being written, by the place the provider gives them and by how many began there before: some servers
-/// (Ollama) give every call of a reply the same place.
+/// Calls that are still arriving, by the index the provider gives them and by how many began at that index before: some
+/// servers (Ollama) give every call of a reply the same index.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     calls: BTreeMap<(u64, usize), ToolCall>,
@@ -21,8 +21,8 @@ pub(crate) struct Drafts {
 }
 
 impl Drafts {
-    /// More of the last call at this place: the first fragment names it, later ones add arguments. A name with an id that is not
-    /// its own begins another.
+    /// Adds a fragment to the last call at this index: the first one has the name, later ones add arguments. A name
+    /// with a different id starts another call.
     pub(crate) fn add(
         &mut self,
         place: u64,
@@ -37,7 +37,7 @@ impl Drafts {
         }
         let id = id.filter(|id| !id.is_empty());
         let name = name.filter(|name| !name.is_empty());
-        // A server that names no id gets one back that is the same for the same reply.
+        // A server that sends no id gets one that is the same for the same reply.
         let unnamed = format!("call-{place}");
         let is_its_own = |call: &ToolCall| {
             name.is_none() || id.as_ref().is_none_or(|id| call.id == *id || call.id == unnamed)
@@ -71,18 +71,18 @@ impl Drafts {
         Ok(())
     }
 
-    /// More arguments of a call that was begun; those of anything else are not ours to read.
+    /// Adds arguments to a call that was started; others are ignored.
     pub(crate) fn go_on(&mut self, place: u64, arguments: &str) -> Result<(), ReplyFault> {
         if self.last_at(place).is_some() { self.add(place, None, None, arguments) } else { Ok(()) }
     }
 
-    /// The call at this place, whole.
+    /// The complete call at this index.
     pub(crate) fn finish(&mut self, place: u64) -> Option<ModelDelta> {
         let (key, _) = self.last_at(place)?;
         self.calls.remove(&key).map(finished)
     }
 
-    /// Every call, whole, in their order.
+    /// All complete calls, in order.
     pub(crate) fn finish_all(&mut self) -> Vec<ModelDelta> {
         std::mem::take(&mut self.calls).into_values().map(finished).collect()
     }

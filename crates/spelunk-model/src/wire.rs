@@ -1,5 +1,5 @@
-//! The providers' formats, as serde types. Replies are hostile input: every field that we can do without is optional,
-//! and what we do not know is skipped.
+//! The providers' formats, as serde types. Replies are hostile input: every dispensable field is optional, and unknown
+//! ones are skipped.
 
 pub(crate) mod anthropic;
 pub(crate) mod aws;

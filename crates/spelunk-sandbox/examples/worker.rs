@@ -1,4 +1,5 @@
-//! A worker as a program of its own: what the tests of this crate start, and a model for programs that embed it.
+//! A standalone worker program: the tests of this crate start it, and it is an example for programs that embed the
+//! sandbox.
 
 use std::process::ExitCode;
 
@@ -7,7 +8,7 @@ use spelunk_sandbox::{LimitedAllocator, Task};
 #[global_allocator]
 static ALLOCATOR: LimitedAllocator = LimitedAllocator;
 
-/// What tests ask for: an echo, and each way to be lost.
+/// The tasks that tests need: an echo, and each way to lose a worker.
 const TASKS: &[Task] = &[
     Task {
         name: "echo",
@@ -56,7 +57,7 @@ const TASKS: &[Task] = &[
     },
 ];
 
-/// Recursion that nobody gets to the end of.
+/// Unbounded recursion.
 fn dig(depth: u64) -> u64 {
     let room = std::hint::black_box([depth; 512]);
     if depth == u64::MAX { 0 } else { dig(depth + 1) + room[0] }

@@ -1,11 +1,11 @@
-//! Completeness: whether what a person has typed so far is a cell, or the beginning of one.
+//! Whether what a person has typed so far is a complete cell or the beginning of one.
 
 use monty::{ReplContinuationMode, detect_repl_continuation_mode};
 
-/// Whether more lines belong to this code: an open bracket or string, or a block that a blank line has not ended.
+/// Whether this code is incomplete: an open bracket or string, or a block not yet ended by a blank line.
 pub fn needs_more(code: &str) -> bool {
     match detect_repl_continuation_mode(code) {
-        // A block whose last line is indented may go on.
+        // A block whose last line is indented may continue.
         ReplContinuationMode::Complete => {
             code.lines().next_back().is_some_and(|line| line.starts_with([' ', '\t']))
                 && !code.ends_with('\n')

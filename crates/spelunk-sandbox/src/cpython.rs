@@ -1,5 +1,5 @@
-//! The second backend: the machine's `CPython`. It runs every Python there is, so nothing of it is trusted: the kernel keeps
-//! it from files, network and other processes, and a worker script inside it speaks the protocol of `wire.rs`.
+//! The second backend: the machine's `CPython`. It can run any Python, so nothing in it is trusted: the kernel denies
+//! it files, network and other processes, and a worker script inside it speaks the protocol of `wire.rs`.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,17 +20,17 @@ const SCRIPT: [&str; 6] = [
     include_str!("cpython/host_files.py"),
     include_str!("cpython/worker.py"),
 ];
-/// Looks at an interpreter from the inside: what it is, and what it has to read.
+/// Inspects an interpreter from the inside: its version, and the files it needs to read.
 const SURVEY: &str = include_str!("cpython/survey.py");
-/// Address space of an empty interpreter with its thread, its modules and a frame on its way.
+/// The address space of an empty interpreter with its thread, its modules and a frame in transit.
 const BASE_BYTES: u64 = 320 << 20;
 /// How long the start may block on the pipe.
 const START_MS_MAX: u64 = 5_000;
 
-/// A `CPython` of this machine.
+/// A `CPython` installation on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Python {
-    /// The `python3`, or a script that leads to it.
+    /// The `python3`, or a script that starts it.
     pub program: PathBuf,
     /// Which modules cells may import.
     pub modules: PythonModules,
@@ -42,7 +42,7 @@ pub enum PythonModules {
     /// The standard library.
     #[default]
     Standard,
-    /// Also what is installed beside it. Code of such packages may see the real time.
+    /// Also installed packages. Their code may see the real time.
     Installed,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Launch {
     survey: OnceLock<Survey>,
 }
 
-/// What an interpreter said about itself.
+/// What an interpreter reported about itself.
 #[derive(Debug, Clone)]
 struct Survey {
     program: PathBuf,
@@ -67,7 +67,8 @@ impl Launch {
         Self { worker, python, survey: OnceLock::new() }
     }
 
-    /// Starts one. It confines itself before it reads anything of a session; if it cannot, its first answer says so.
+    /// Starts one. It confines itself before it reads anything of a session; if it cannot, its first response reports
+    /// that.
     pub(crate) fn start(&self, memory_bytes_max: u64) -> Result<Process, InterpreterError> {
         if !cfg!(target_os = "linux") {
             let why = "only Linux has the means; use the default sandbox".to_owned();
@@ -83,7 +84,7 @@ impl Launch {
             parent: std::process::id(),
             program,
             arguments,
-            // Not `-I`, which would ignore the seed: the order of sets is part of what a cell prints.
+            // Not `-I`, which would ignore the seed: the order of sets affects what a cell prints.
             environment: ["PYTHONHASHSEED=0", "TZ=UTC", "MALLOC_ARENA_MAX=1"].map(str::to_owned).into(),
             readable,
             memory_bytes_max: memory_bytes_max.saturating_add(BASE_BYTES),
@@ -102,8 +103,8 @@ impl Launch {
     }
 }
 
-/// Asks the interpreter about itself. This is before any cell and our own code, so it runs as the user's program it is:
-/// what is called `python3` is often a script that needs its environment.
+/// Asks the interpreter about itself. Only our own code runs, before any cell, so it is not confined: `python3` is
+/// often a script that needs its environment.
 fn survey(python: &Python) -> Result<Survey, InterpreterError> {
     let program = python.program.display().to_string();
     let failed = |source| InterpreterError::Spawn { program: program.clone(), source };

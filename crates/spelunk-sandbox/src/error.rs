@@ -1,4 +1,4 @@
-//! What breaks an interpreter. Broken code of a cell is not among it.
+//! Failures of an interpreter. Errors in a cell's code are not among them.
 
 /// Why an interpreter is gone. The session can be rebuilt in a new one by feeding the same cells again.
 #[derive(Debug, thiserror::Error)]

@@ -1,14 +1,14 @@
-//! The interpreter: a state machine that runs cells. It never blocks on the host: a host call suspends the cell until the
-//! host resumes it. The same cells and the same replies give the same steps; replay depends on it.
+//! The interpreter: a state machine that runs cells. It never blocks on the host: a host call suspends the cell until
+//! the host resumes it. The same cells and replies give the same steps; replay depends on it.
 
 use crate::{Handle, InterpreterError, Value};
 
-/// Runs cells one after the other, keeping variables between them.
+/// Runs cells in sequence, keeping variables between them.
 ///
-/// `Err` means that the interpreter itself broke and must be thrown away. Broken *code* is a [`CellEnd::Raised`], which
-/// the model gets to read and fix.
+/// `Err` means that the interpreter itself failed and must be discarded. A failure of the *code* is a
+/// [`CellEnd::Raised`], which the model can read and fix.
 pub trait Interpreter: Send {
-    /// How long cells may compute from the next one on.
+    /// The time limit of cells, from the next one on.
     fn set_cell_ms_max(&mut self, cell_ms_max: u64);
 
     /// Starts a cell. Must not be called while one is suspended.
@@ -17,78 +17,78 @@ pub trait Interpreter: Send {
     /// Continues a suspended cell: one reply for each call of the last step, in the same order.
     fn resume(&mut self, replies: Vec<HostReply>) -> Result<Step, InterpreterError>;
 
-    /// The value of a global variable, between two cells. `None` if there is none of that name.
+    /// The value of a global variable, between two cells. `None` if it does not exist.
     fn variable(&mut self, name: &str) -> Result<Option<Value>, InterpreterError>;
 }
 
 /// What a cell did next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// It waits for the host. More than one call only where the code awaits several at once.
+    /// It is waiting for the host. More than one call only if the code awaits several at once.
     Calls(Vec<HostCall>),
-    /// It is over.
+    /// It has ended.
     Finished(CellEnd),
 }
 
-/// Something a cell asks of the host.
+/// A request from a cell to the host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCall {
     /// The function, or the method of the receiver.
     pub name: String,
     /// The host object whose method is called; `None` for a plain function.
     pub receiver: Option<Handle>,
-    /// By position.
+    /// Positional arguments.
     pub args: Vec<Value>,
-    /// By name, in the order of the source.
+    /// Keyword arguments, in source order.
     pub kwargs: Vec<(String, Value)>,
 }
 
-/// What the host says to a call.
+/// The host's reply to a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HostReply {
-    /// The value of the call.
+    /// The return value.
     Return(Value),
-    /// The call raises. `kind` is a Python exception by name, built in or one of [`crate::Setup::exceptions`].
+    /// The call raises. `kind` names a Python exception, built in or one of [`crate::Setup::exceptions`].
     Raise {
         /// The class of the exception.
         kind: String,
         /// Its only argument.
         message: String,
     },
-    /// The cell ends here, and no `except` or `finally` of its code runs.
+    /// The cell ends here, and no `except` or `finally` in it runs.
     Finish,
 }
 
 /// How a cell ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CellEnd {
-    /// By running to its last line.
+    /// Ran to its last line.
     Done {
-        /// What it printed, its last bare expression included.
+        /// Its output, including its last bare expression.
         output: Output,
     },
-    /// By an exception that its code did not catch, or by a limit.
+    /// Ended by an uncaught exception or a limit.
     Raised {
-        /// What it printed before.
+        /// The output before it.
         output: Output,
         /// The exception.
         raised: Raised,
     },
-    /// By [`HostReply::Finish`].
+    /// Ended by [`HostReply::Finish`].
     Finished {
-        /// What it printed before.
+        /// The output before it.
         output: Output,
     },
 }
 
-/// What a cell printed: the beginning and the end of it, if it was long.
+/// The output of a cell: its beginning and its end, if it was long.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Output {
     /// The first characters.
     pub head: String,
-    /// The last characters, if some between were dropped; else empty.
+    /// The last characters, if some in between were dropped; otherwise empty.
     pub tail: String,
-    /// Characters printed in all.
+    /// The total number of characters printed.
     pub n_chars: u64,
 }
 
@@ -97,16 +97,16 @@ pub struct Output {
 pub struct Raised {
     /// The class: `KeyError`.
     pub kind: String,
-    /// What `str(e)` gives.
+    /// The result of `str(e)`.
     pub message: String,
-    /// What the model is shown: line, code with a caret, kind and message, and a hint where we know one.
+    /// What the model is shown: line, code with a caret, kind and message, and a hint if there is one.
     pub traceback: String,
-    /// Whether the variables can no longer be trusted (a time or memory limit): the session must be rebuilt.
+    /// Whether the variables can no longer be trusted (after a time or memory limit): the session must be rebuilt.
     pub is_poisoned: bool,
 }
 
 impl Output {
-    /// The output as it is shown, with the true length where some was dropped.
+    /// The output as shown, with the true length if some was dropped.
     pub fn render(&self) -> String {
         if self.tail.is_empty() {
             return self.head.clone();

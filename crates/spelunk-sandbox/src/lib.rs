@@ -1,5 +1,5 @@
-//! Running untrusted code. An [`Interpreter`] runs cells of Python and keeps their variables; whatever a cell wants from
-//! outside is a [`HostCall`] that suspends it. This crate gives no host call a meaning: the engine does.
+//! Runs untrusted code. An [`Interpreter`] runs cells of Python and keeps their variables; anything a cell wants from
+//! outside is a [`HostCall`] that suspends it. This crate does not interpret host calls: the engine does.
 //!
 //! Start reading at `interpreter.rs`, then `monty.rs` (the default) and `worker.rs` (the process it runs in).
 
@@ -26,7 +26,7 @@ pub use error::InterpreterError;
 pub use fence::{CELLS_MAX, FinalText, Found, FoundCell, find_cells};
 pub use interpreter::{CellEnd, HostCall, HostReply, Interpreter, Output, Raised, Step};
 pub use monty::{FILES, MontyInterpreter};
-/// The allocator of a program that serves as a worker.
+/// The allocator for a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;
 pub use sandbox::Sandbox;
 pub use setup::{HostFunction, SandboxLimits, Setup};

@@ -1,6 +1,6 @@
-//! The interpreter inside this process: `monty` under our limits, with what it lacks of Python made up for by a prelude
-//! and a rewrite of the cell before it runs. It answers the operating system's calls itself (clock, scratch files) and
-//! hands everything else to the host.
+//! The in-process interpreter: `monty` under our limits. A prelude and a rewrite of the cell before it runs make up for
+//! the Python features it lacks. It handles operating system calls itself (clock, scratch files) and passes everything
+//! else to the host.
 
 mod callers;
 mod capture;
@@ -43,10 +43,10 @@ use crate::{
 #[derive(Debug)]
 pub struct MontyInterpreter {
     state: State,
-    /// Functions of the host, and whether they may be awaited.
+    /// Host functions, and whether they may be awaited.
     functions: HashMap<String, bool>,
     has_awaitable: bool,
-    /// What `help` says about them.
+    /// The `help` text for them.
     docs: HashMap<String, String>,
     exceptions: Vec<String>,
     limits: SandboxLimits,
@@ -62,44 +62,44 @@ pub struct MontyInterpreter {
     cell: Cell,
 }
 
-/// Where the interpreter stands.
+/// The state of the interpreter.
 #[derive(Debug)]
 enum State {
     Idle(Box<MontyRepl>),
     Call(Box<ReplFunctionCall>),
-    /// About a file that the host keeps.
+    /// Suspended on a file operation that the host handles.
     File(Box<ReplOsCall>),
-    /// The calls that are answered next, by their number.
+    /// The calls to be answered next, by number.
     Futures(Box<ReplResolveFutures>, Vec<u32>),
-    /// It broke.
+    /// It failed.
     Gone,
 }
 
-/// The cell that runs.
+/// The running cell.
 #[derive(Debug, Default)]
 struct Cell {
     n_calls: u64,
-    /// Awaitable calls that were made and not awaited yet, in program order.
+    /// Awaitable calls made but not awaited yet, in program order.
     pending: Vec<(u32, HostCall)>,
-    /// Tasks of generators that wait for their turn: the call, by the key of the generator.
+    /// Generator tasks waiting for their turn: the call, by the generator's key.
     parked: HashMap<i64, u32>,
-    /// Which of them goes on next.
+    /// Which of them continue next.
     woken: Vec<i64>,
     is_finished: bool,
 }
 
-/// What running gave.
+/// The result of running.
 type Progress = Result<ReplProgress, Box<ReplStartError>>;
 /// What comes next: more running, or a step for the host.
 type Turn = Result<Progress, Box<Step>>;
 
 impl MontyInterpreter {
-    /// Starts a session.
+    /// Opens a session.
     pub fn open(setup: &Setup) -> Result<Self, InterpreterError> {
         start::open(setup)
     }
 
-    /// Where the output of its cells goes.
+    /// Captures the output of its cells.
     pub(crate) fn capture(&self) -> Capture {
         self.capture.clone()
     }
@@ -108,7 +108,7 @@ impl MontyInterpreter {
         let State::Idle(repl) = mem::replace(&mut self.state, State::Gone) else {
             return Err(InterpreterError::Protocol { what: "a cell was fed while another runs".to_owned() });
         };
-        // The host may have answered with its first object in the last cell.
+        // The host may have returned its first object in the last cell.
         self.session.has_handles |= !self.handles.is_empty();
         self.cell = Cell::default();
         self.capture.reset(self.limits.output_chars_max);
@@ -146,7 +146,7 @@ impl MontyInterpreter {
         Ok(self.drive(progress))
     }
 
-    /// Runs the parts of the prelude that the cell needs and the session does not have yet.
+    /// Runs the parts of the prelude that the cell needs and the session has not loaded yet.
     fn load(&mut self, repl: Box<MontyRepl>, parts: &[String]) -> Result<MontyRepl, String> {
         let mut repl = *repl;
         for part in parts {
@@ -158,7 +158,7 @@ impl MontyInterpreter {
         Ok(repl)
     }
 
-    /// Runs until the host is needed or the cell is over.
+    /// Runs until the host is needed or the cell ends.
     fn drive(&mut self, mut progress: Progress) -> Step {
         loop {
             let at = match progress {
@@ -195,7 +195,7 @@ impl MontyInterpreter {
         }
     }
 
-    /// A function of the host or of the prelude was called.
+    /// Handles a call to a host or prelude function.
     fn called(&mut self, call: ReplFunctionCall) -> Turn {
         if let Some(id) = call.object_id {
             return match self.handles.get(id).cloned() {
@@ -228,7 +228,7 @@ impl MontyInterpreter {
         Ok(call.resume(answer, PrintWriter::Callback(&mut self.capture)))
     }
 
-    /// Hands a call to the host, at once or when it is awaited.
+    /// Passes a call to the host, at once or when it is awaited.
     fn ask(&mut self, call: ReplFunctionCall, receiver: Option<Handle>, is_awaited: bool) -> Turn {
         let args: Vec<Value> = call.args.args().map(|arg| from_monty(arg, &self.handles)).collect();
         let kwargs = call
@@ -259,7 +259,7 @@ impl MontyInterpreter {
         Err(Box::new(Step::Calls(vec![asked])))
     }
 
-    /// Hands what a cell does with a file to the host, which keeps them; anything else is answered here.
+    /// Passes a file operation to the host if it keeps the files; anything else is answered here.
     fn ask_for_file(&mut self, call: ReplOsCall) -> Turn {
         match host_files::asked(&call.function_call) {
             Some(asked) => {
@@ -274,7 +274,7 @@ impl MontyInterpreter {
         }
     }
 
-    /// All tasks wait. A generator's turn comes first, then the host's.
+    /// All tasks are waiting. Generators take their turn first, then the host.
     fn blocked(&mut self, futures: ReplResolveFutures) -> Turn {
         while let Some(key) = self.cell.woken.pop() {
             if let Some(id) = self.cell.parked.remove(&key) {
@@ -363,7 +363,7 @@ impl MontyInterpreter {
         }
     }
 
-    /// An exception by the name of its class.
+    /// An exception by its class name.
     fn exception(&self, kind: &str, message: String) -> MontyException {
         if !self.exceptions.iter().any(|name| name == kind)
             && let Ok(exc_type) = kind.parse::<ExcType>()
@@ -420,13 +420,13 @@ impl Interpreter for MontyInterpreter {
         self.sources.add_prelude(repl.next_script_name());
         match repl.feed_run(name, vec![], PrintWriter::Callback(&mut unheard)) {
             Ok(value) => Ok(Some(from_monty(value.as_ref(), &self.handles))),
-            // Not bound: the only thing that can go wrong with a name.
+            // Not bound: the only error a lookup can have.
             Err(_) => Ok(None),
         }
     }
 }
 
-/// An error that a cell did not cause by an exception: the cell cannot be run at all.
+/// A cell that cannot be run at all.
 #[derive(Debug)]
 struct Refused {
     kind: &'static str,

@@ -1,5 +1,5 @@
-//! Workers that wait for a session. Starting a process costs milliseconds, so one is started ahead as soon as the first
-//! was used, and a worker whose session ended well is used again where nothing of a session can stay behind.
+//! Idle workers. Starting a process takes milliseconds, so one is started ahead as soon as the first is used, and a
+//! worker whose session ended cleanly is reused if no state can leak between sessions.
 
 mod host;
 
@@ -11,7 +11,7 @@ use crate::cpython::{self, Python};
 use crate::worker::{Process, WorkerCommand, spawn_later};
 use crate::{Interpreter, InterpreterError, Setup};
 
-/// Workers that wait, at most. Sessions run in parallel only where a tree of frames does.
+/// The maximum number of idle workers. Sessions run in parallel only if a tree of frames does.
 const IDLE_MAX: usize = 4;
 
 /// What the workers run.
@@ -26,7 +26,7 @@ impl Kind {
         Self::Cpython(cpython::Launch::new(worker, python))
     }
 
-    /// Starts a worker for sessions of this much memory.
+    /// Starts a worker for sessions with this much memory.
     fn start(&self, memory_bytes_max: u64) -> Result<Worker, InterpreterError> {
         match self {
             Self::Monty(command) => Ok(Worker::new(Process::start(command)?, None)),
@@ -41,7 +41,7 @@ impl Kind {
         }
     }
 
-    /// Whether a worker may have a second session. In `CPython` code can change the interpreter itself.
+    /// Whether a worker may serve a second session. In `CPython`, code can modify the interpreter itself.
     fn is_reusable(&self) -> bool {
         match self {
             Self::Monty(_) => true,
@@ -50,13 +50,13 @@ impl Kind {
     }
 }
 
-/// Waiting workers of one kind.
+/// Idle workers of one kind.
 #[derive(Debug)]
 pub(crate) struct Pool {
     kind: Kind,
     idle: Mutex<Vec<Worker>>,
     is_starting: AtomicBool,
-    /// What sessions are allowed, as far as one was opened: `CPython` has to know before it starts.
+    /// The memory limit of the last session: `CPython` needs it before it starts.
     memory_bytes_max: AtomicU64,
 }
 
@@ -74,7 +74,7 @@ impl Pool {
         self.kind.name()
     }
 
-    /// A session in a worker that waits, or in a new one.
+    /// Opens a session in an idle worker or a new one.
     pub(crate) fn open(self: &Arc<Self>, setup: &Setup) -> Result<Box<dyn Interpreter>, InterpreterError> {
         let memory_bytes_max = setup.limits.memory_bytes_max;
         self.memory_bytes_max.store(memory_bytes_max, Ordering::Relaxed);
@@ -87,7 +87,7 @@ impl Pool {
         Ok(Box::new(WorkerInterpreter::open(worker, setup, self.backend(), home)?))
     }
 
-    /// Takes a worker back.
+    /// Returns a worker to the pool.
     pub(crate) fn put_back(&self, worker: Worker) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < IDLE_MAX {
@@ -97,12 +97,12 @@ impl Pool {
 
     fn take(&self, memory_bytes_max: u64) -> Option<Worker> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that died while it waited, or was started for other limits, is nobody's error.
+        // A worker that died while idle, or was started with other limits, is skipped without an error.
         let is_fit = |worker: &mut Worker| worker.is_for(memory_bytes_max) && worker.process.is_alive();
         std::iter::from_fn(|| idle.pop()).find_map(|mut worker| is_fit(&mut worker).then_some(worker))
     }
 
-    /// Starts a worker in the background if none waits.
+    /// Starts a worker in the background if none is idle.
     pub(crate) fn start_ahead(self: &Arc<Self>) {
         let n_idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).len();
         if n_idle > 0 || self.is_starting.swap(true, Ordering::Relaxed) {
@@ -116,7 +116,7 @@ impl Pool {
 
     fn add(home: &Weak<Self>) {
         let Some(home) = home.upgrade() else { return };
-        // Whoever opens a session next starts one itself, and gets to see why it cannot be started.
+        // On failure, the next session starts a worker itself and reports the error.
         if let Ok(worker) = home.kind.start(home.memory_bytes_max.load(Ordering::Relaxed)) {
             home.put_back(worker);
         }

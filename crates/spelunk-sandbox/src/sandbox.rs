@@ -1,4 +1,4 @@
-//! The sandbox: opens sessions, wherever they run.
+//! The sandbox: opens sessions, in this process or in workers.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::pool::{Kind, Pool};
 use crate::worker::WorkerCommand;
 use crate::{Interpreter, InterpreterError, MontyInterpreter, Setup};
 
-/// Opens sessions. Cheap to clone; the workers that wait end with the last clone.
+/// Opens sessions. Cheap to clone; idle workers end with the last clone.
 #[derive(Debug, Clone, Default)]
 pub struct Sandbox {
     place: Place,
@@ -25,8 +25,8 @@ enum Place {
 }
 
 impl Sandbox {
-    /// Sessions in this process, for tests and for programs without a worker. A bug of the interpreter is then a bug of
-    /// this process, and its memory is limited only where the interpreter looks.
+    /// Sessions in this process, for tests and for programs without a worker. An interpreter bug then affects this
+    /// process, and memory is limited only where the interpreter checks.
     pub fn in_process() -> Self {
         Self { place: Place::InProcess }
     }
@@ -61,7 +61,7 @@ impl Sandbox {
         }
     }
 
-    /// Whether this machine may have no such sandbox: then it should be opened before anything is paid for.
+    /// Whether this sandbox may be unavailable on this machine: open it before spending anything.
     pub fn may_refuse(&self) -> bool {
         self.backend() != "monty"
     }

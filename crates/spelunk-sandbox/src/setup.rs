@@ -1,31 +1,31 @@
-//! The setup of a session: what its namespace holds before the first cell, and what it may use.
+//! The setup of a session: its namespace before the first cell, and its limits.
 
 use crate::Value;
 
-/// What a session starts with. The same setup and the same cells give the same steps.
+/// What a session starts with. The same setup and cells give the same steps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
     /// Functions of the host, by name.
     pub functions: Vec<HostFunction>,
-    /// Variables, bound in this order. Large texts belong behind a [`crate::Handle`].
+    /// Variables, bound in this order. Pass large texts as a [`crate::Handle`].
     pub variables: Vec<(String, Value)>,
-    /// Names of exception classes that host calls raise beside the built-in ones; each a subclass of `Exception`.
+    /// Names of exception classes that host calls raise besides the builtin ones; each is a subclass of `Exception`.
     pub exceptions: Vec<String>,
-    /// Python that runs first, with the rights of a cell: functions the caller defines in terms of host functions.
+    /// Python that runs first, with the rights of a cell: functions that the caller implements with host functions.
     pub prelude: String,
     /// Files that `open(path)` may read, by path, with their text. There are no others.
     pub files: Vec<(String, Value)>,
-    /// What `time.time()` starts from, in Unix milliseconds. It moves on by one millisecond with each reading and by as
-    /// much as a cell sleeps, so that replay sees the same times.
+    /// The start of `time.time()`, in Unix milliseconds. It advances by one millisecond per reading and by the time a
+    /// cell sleeps, so that replay sees the same times.
     pub clock_ms: u64,
     /// The seed of `random`.
     pub seed: u64,
-    /// What it may use.
+    /// Its limits.
     pub limits: SandboxLimits,
 }
 
 impl Setup {
-    /// A session with nothing in it, under modest limits: to see whether one can be opened at all.
+    /// An empty session with modest limits: to check whether one can be opened at all.
     pub fn empty() -> Self {
         let limits = SandboxLimits {
             cell_ms_max: 5000,
@@ -59,18 +59,17 @@ pub struct HostFunction {
     pub is_awaitable: bool,
 }
 
-/// What a session may use.
+/// The limits of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SandboxLimits {
-    /// Processor time that one cell may take; waiting for the host takes none. An interpreter in this process goes by the
-    /// clock instead.
+    /// CPU time of one cell; waiting for the host takes none. An in-process interpreter uses wall-clock time instead.
     pub cell_ms_max: u64,
-    /// Memory of the session above that of an empty one.
+    /// Memory of the session, beyond that of an empty one.
     pub memory_bytes_max: u64,
-    /// Calls of functions within functions.
+    /// The maximum depth of nested function calls.
     pub recursion_max: u64,
-    /// Characters of output that are kept from a cell: two thirds of them from its beginning, the rest from its end.
+    /// How many characters of a cell's output are kept: two thirds from its beginning, the rest from its end.
     pub output_chars_max: u64,
-    /// Host calls one cell may make.
+    /// Host calls that one cell may make.
     pub cell_calls_max: u64,
 }

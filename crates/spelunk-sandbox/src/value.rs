@@ -1,4 +1,4 @@
-//! Values that cross between a cell and the host. Plain data only: no function, class or file crosses.
+//! Values passed between a cell and the host. Plain data only: no functions, classes or files.
 
 /// One value.
 #[derive(Debug, Clone, PartialEq)]
@@ -7,11 +7,11 @@ pub enum Value {
     None,
     /// `True` or `False`.
     Bool(bool),
-    /// An integer that fits.
+    /// An integer that fits into 64 bits.
     Int(i64),
-    /// One that does not, in decimal.
+    /// A larger one, in decimal.
     BigInt(String),
-    /// A float, infinities and not-a-number included.
+    /// A float, including infinities and NaN.
     Float(f64),
     /// Text.
     Str(String),
@@ -21,32 +21,32 @@ pub enum Value {
     List(Vec<Value>),
     /// A tuple.
     Tuple(Vec<Value>),
-    /// A set, in the order of iteration.
+    /// A set, in iteration order.
     Set(Vec<Value>),
-    /// A dictionary in the order of insertion.
+    /// A dictionary in insertion order.
     Dict(Vec<(Value, Value)>),
     /// `slice(start, stop, step)`, as in `context[a:b]` on a host object.
     Slice(Option<i64>, Option<i64>, Option<i64>),
     /// A host object.
     Handle(Handle),
-    /// Anything else, by its `repr`. Goes from the cell to the host only.
+    /// Anything else, by its `repr`. Only sent from the cell to the host.
     Opaque {
         /// The name of its class.
         type_name: String,
-        /// `repr(value)`, cut to a bounded length.
+        /// `repr(value)`, truncated.
         repr: String,
     },
 }
 
-/// A host object as a cell sees it. Everything a cell does with it arrives at the host as a call with this receiver:
-/// `len(h)` as `__len__()`, `h[i]` and `h[a:b]` as `__getitem__(i)`, `x in h` as `__contains__(x)`, `str(h)` and
-/// f-strings as `__str__()`, `h.name(…)` as `name(…)`, `re.findall(p, h, f)` as `re.findall(p, f)` and so for every
-/// function of `re`, and iteration as `__iter__(cursor)`, whose answer is `(items, next_cursor)` with `None` for the end.
+/// A host object as a cell sees it. Every operation on it reaches the host as a call with this receiver: `len(h)` as
+/// `__len__()`, `h[i]` and `h[a:b]` as `__getitem__(i)`, `x in h` as `__contains__(x)`, `str(h)` and f-strings as
+/// `__str__()`, `h.name(…)` as `name(…)`, `re.findall(p, h, f)` as `re.findall(p, f)` and likewise for every function
+/// of `re`, and iteration as `__iter__(cursor)`, which returns `(items, next_cursor)` with `None` at the end.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Handle {
-    /// What `type(h).__name__` says.
+    /// The value of `type(h).__name__`.
     pub class: String,
-    /// Which one.
+    /// Its number.
     pub id: u64,
 }
 
@@ -71,7 +71,7 @@ impl Value {
         }
     }
 
-    /// What `type(value).__name__` says.
+    /// The value of `type(value).__name__`.
     pub fn type_name(&self) -> &str {
         match self {
             Self::None => "NoneType",

@@ -1,5 +1,5 @@
-//! What the host and a worker process say to each other: frames of `u32` little-endian length and JSON, one protocol for
-//! every backend. A worker may be in the hands of hostile code, so a frame is checked for size and shape before it is parsed.
+//! The protocol between the host and a worker process: frames of a `u32` little-endian length and JSON, the same for
+//! every backend. Hostile code may control a worker, so a frame is checked for size and shape before it is parsed.
 
 mod message;
 mod shape;
@@ -16,9 +16,9 @@ pub(crate) use message::{Confine, Request, Response, Work};
 
 /// The longest frame to a worker: a setup with all its variables.
 pub(crate) const REQUEST_BYTES_MAX: usize = 512 << 20;
-/// The longest frame from a worker. A longer answer is refused inside the worker, so only a hostile one exceeds it.
+/// The longest frame from a worker. The worker refuses to send a longer one, so only a hostile worker exceeds it.
 pub(crate) const RESPONSE_BYTES_MAX: usize = 128 << 20;
-/// Bytes that are read at once.
+/// The size of the read buffer.
 const READ_BYTES: usize = 64 << 10;
 
 /// Why a frame could not be read or written.
@@ -37,7 +37,7 @@ pub(crate) enum WireError {
 }
 
 impl WireError {
-    /// Whether a smaller message would have been fine.
+    /// Whether a smaller message would have succeeded.
     pub(crate) fn is_size(&self) -> bool {
         match self {
             Self::Long { .. } | Self::Crowded { .. } | Self::Deep { .. } => true,
@@ -46,7 +46,7 @@ impl WireError {
     }
 }
 
-/// A message as the bytes of a frame.
+/// Encodes a message as a frame.
 pub(crate) fn encode<T: Serialize>(message: &T, bytes_max: usize) -> Result<Vec<u8>, WireError> {
     let mut frame = vec![0; 4];
     serde_json::to_writer(&mut frame, message)?;
@@ -58,13 +58,13 @@ pub(crate) fn encode<T: Serialize>(message: &T, bytes_max: usize) -> Result<Vec<
     Ok(frame)
 }
 
-/// The first four bytes of a frame.
+/// The four-byte header of a frame.
 pub(crate) fn head(n_bytes: usize, bytes_max: usize) -> Result<[u8; 4], WireError> {
     let length = u32::try_from(n_bytes).ok().filter(|_| n_bytes <= bytes_max);
     Ok(length.ok_or(WireError::Long { n_bytes, bytes_max })?.to_le_bytes())
 }
 
-/// The length that a frame's first four bytes announce.
+/// The length in a frame's header.
 pub(crate) fn announced(head: [u8; 4], bytes_max: usize) -> Result<usize, WireError> {
     let n_bytes = usize::try_from(u32::from_le_bytes(head)).unwrap_or(usize::MAX);
     if n_bytes > bytes_max {
@@ -73,13 +73,13 @@ pub(crate) fn announced(head: [u8; 4], bytes_max: usize) -> Result<usize, WireEr
     Ok(n_bytes)
 }
 
-/// The message in the body of a frame.
+/// Parses the body of a frame.
 pub(crate) fn decode<T: DeserializeOwned>(body: &[u8]) -> Result<T, WireError> {
     shape::check(body)?;
     Ok(serde_json::from_slice(body)?)
 }
 
-/// Reads a frame and waits for it. `None` at the end of the stream.
+/// Reads a message, blocking. `None` at the end of the stream.
 pub(crate) fn read<T: DeserializeOwned>(
     input: &mut impl Read,
     bytes_max: usize,
@@ -87,7 +87,7 @@ pub(crate) fn read<T: DeserializeOwned>(
     read_body(input, bytes_max)?.map(|body| decode(&body)).transpose()
 }
 
-/// Reads the bytes of a frame and waits for them. `None` at the end of the stream.
+/// Reads the body of a frame, blocking. `None` at the end of the stream.
 pub(crate) fn read_body(input: &mut impl Read, bytes_max: usize) -> Result<Option<Vec<u8>>, WireError> {
     let mut head = [0; 4];
     match input.read_exact(&mut head) {
@@ -96,7 +96,7 @@ pub(crate) fn read_body(input: &mut impl Read, bytes_max: usize) -> Result<Optio
         Err(error) => return Err(error.into()),
     }
     let n_bytes = announced(head, bytes_max)?;
-    // The announced length is a claim: memory grows with the bytes that really come.
+    // The announced length is only a claim: memory grows with the bytes that actually arrive.
     let mut body = Vec::with_capacity(n_bytes.min(READ_BYTES));
     input.take(n_bytes as u64).read_to_end(&mut body)?;
     Ok((body.len() == n_bytes).then_some(body))

@@ -1,6 +1,6 @@
-//! Interpreters in a process of their own: a cell that crashes, hangs or eats memory takes that process down and not us.
-//! `pool/host.rs` is our side of it, `serve.rs` the worker's; they speak the frames of `wire.rs` over the worker's standard
-//! input and output. `work.rs` has both sides of other work that is done so.
+//! Interpreters in their own process: a cell that crashes, hangs or exhausts memory takes down that process and not us.
+//! `pool/host.rs` is our side, `serve.rs` the worker's; they exchange the frames of `wire.rs` over the worker's
+//! standard input and output. `work.rs` has both sides of other tasks that run this way.
 
 mod cpu_limit;
 mod lockdown;
@@ -19,15 +19,15 @@ pub use serve::{serve, serve_stdio};
 pub(crate) use spawner::later as spawn_later;
 pub use work::{Task, start_work};
 
-/// How often its processor time a cell may take on the clock before it is taken for stuck: other programs need the
+/// How many times its CPU limit a cell may take in wall-clock time before it counts as stuck: other programs use the
 /// machine, too.
 pub(crate) const CLOCK_FACTOR: u64 = 20;
 
-/// How a worker is started: a program that calls [`serve_stdio`] when it is given these arguments.
+/// How to start a worker: a program that calls [`serve_stdio`] when given these arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The program, by its absolute path.
     pub program: PathBuf,
-    /// What it is given.
+    /// Its arguments.
     pub arguments: Vec<OsString>,
 }

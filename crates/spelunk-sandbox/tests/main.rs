@@ -1,4 +1,4 @@
-//! What the sandbox promises, asked of every backend, and what hostile code makes of it.
+//! The guarantees of the sandbox, checked for every backend, and against hostile code.
 #![expect(clippy::unwrap_used, reason = "the bodies of contract tests are ordinary functions")]
 
 mod bombs;

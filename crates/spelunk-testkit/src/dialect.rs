@@ -1,4 +1,4 @@
-//! Dialects: the providers' wire formats, written out by hand so that a test controls every byte.
+//! Dialects: the providers' wire formats, written by hand so that a test controls every byte.
 
 mod anthropic;
 mod bedrock;
@@ -12,7 +12,7 @@ use spelunk_types::{StopReason, Usage};
 
 pub(crate) use embeddings::vectors;
 
-/// Which provider's format a request came in.
+/// The provider format of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
     OpenAi,
@@ -22,7 +22,7 @@ pub(crate) enum Dialect {
     Bedrock,
 }
 
-/// A reply, before it takes a provider's shape.
+/// A reply, independent of the provider.
 #[derive(Debug)]
 pub(crate) struct Spoken {
     pub(crate) model: String,
@@ -36,7 +36,7 @@ pub(crate) struct Spoken {
     pub(crate) with_usage: bool,
 }
 
-/// A tool call, before it takes a provider's shape.
+/// A tool call, independent of the provider.
 #[derive(Debug, Clone)]
 pub(crate) struct SpokenCall {
     pub(crate) id: String,
@@ -50,13 +50,13 @@ impl SpokenCall {
         cut(&self.arguments, 2)
     }
 
-    /// The arguments as JSON; null where they are none.
+    /// The arguments as JSON; null if they are invalid.
     fn input(&self) -> Value {
         serde_json::from_str(&self.arguments).unwrap_or(Value::Null)
     }
 }
 
-/// A streamed reply: the events before the text, an event for each piece of it, and those after it with the end mark.
+/// A streamed reply: the events before the text, one event per piece of it, and those after it, including the end mark.
 #[derive(Debug)]
 pub(crate) struct Streamed {
     pub(crate) head: Vec<Vec<u8>>,
@@ -65,7 +65,7 @@ pub(crate) struct Streamed {
 }
 
 impl Dialect {
-    /// The dialect of a request to this path, its query left out.
+    /// The dialect of a request to this path, ignoring its query.
     pub(crate) fn of_path(path: &str) -> Option<Self> {
         let path = path.split('?').next().unwrap_or_default();
         let is_azure = path.contains("/openai/deployments/") && path.ends_with("/chat/completions");
@@ -119,7 +119,7 @@ impl Dialect {
         }
     }
 
-    /// The body of an error status; `code` replaces the usual one for the status.
+    /// The body of an error status; `code` replaces the default one for the status.
     pub(crate) fn error_body(self, status: u16, message: &str, code: Option<&str>) -> Value {
         match self {
             Self::OpenAi | Self::Responses => openai::error_body(status, message, code),
@@ -129,7 +129,7 @@ impl Dialect {
         }
     }
 
-    /// The error as an event of a stream.
+    /// The error as a stream event.
     pub(crate) fn error_event(self, status: u16) -> Vec<u8> {
         let message = format!("scripted status {status}");
         let body = self.error_body(status, &message, None);
@@ -141,7 +141,7 @@ impl Dialect {
         }
     }
 
-    /// An event whose payload is this, which need not be JSON or text.
+    /// An event with this payload, which need not be JSON or text.
     pub(crate) fn raw_event(self, payload: &[u8]) -> Vec<u8> {
         match self {
             Self::OpenAi | Self::Anthropic | Self::Responses | Self::Gemini => {
@@ -152,7 +152,7 @@ impl Dialect {
     }
 }
 
-/// The system text and every message of a request, joined by line ends.
+/// The system text and every message of a request, joined by newlines.
 pub(crate) fn prompt_of(body: &Value) -> String {
     let list = |name: &str| body[name].as_array().map(Vec::as_slice).unwrap_or_default();
     let systems = [&body["system"], &body["instructions"], &body["systemInstruction"]["parts"]];
@@ -173,7 +173,7 @@ fn event(name: Option<&str>, data: &Value) -> Vec<u8> {
     format!("{name}data: {data}\n\n").into_bytes()
 }
 
-/// A text, or the texts of its parts.
+/// A string, or the texts of its parts.
 fn text_of(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),
@@ -185,7 +185,7 @@ fn text_of(content: &Value) -> Option<String> {
     }
 }
 
-/// Cuts a text into at most `n_pieces` of about the same length, never inside a character.
+/// Splits a text into at most `n_pieces` of about the same length, at character boundaries.
 fn cut(text: &str, n_pieces: usize) -> Vec<&str> {
     let piece_len = text.len().div_ceil(n_pieces).max(1);
     let mut pieces = Vec::new();

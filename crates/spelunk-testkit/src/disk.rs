@@ -1,5 +1,5 @@
-//! A disk in memory that can die: at its n-th write it fails, and from then on everything does. What survives is either
-//! all that was written, with the last write torn in half, or only what was synced.
+//! An in-memory disk that can fail: its n-th write fails, and so does everything after it. What survives is either
+//! everything written, with the last write torn in half, or only what was synced.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -10,13 +10,13 @@ use spelunk_journal::Disk;
 /// What a crash leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Crash {
-    /// Everything that was written, and half of the write that died.
+    /// Everything written, and half of the failed write.
     Torn,
     /// Only what was synced.
     LostTail,
 }
 
-/// A disk in memory.
+/// An in-memory disk.
 #[derive(Debug, Default)]
 pub struct FaultDisk {
     state: Mutex<State>,
@@ -42,7 +42,7 @@ impl FaultDisk {
         Self::default()
     }
 
-    /// A disk that dies at its n-th write, counted from 1.
+    /// A disk that fails at its n-th write, counted from 1.
     #[must_use]
     pub fn dying_at(self, n: u64) -> Self {
         self.with(|state| state.dies_at = Some(state.n_writes + n));
@@ -57,17 +57,17 @@ impl FaultDisk {
         disk
     }
 
-    /// Writes so far: creates, appends, syncs and cuts.
+    /// Writes so far: creates, appends, syncs and truncations.
     pub fn n_writes(&self) -> u64 {
         self.with(|state| state.n_writes)
     }
 
-    /// Whether it died.
+    /// Whether it has failed.
     pub fn is_dead(&self) -> bool {
         self.with(|state| state.dies_at.is_some_and(|at| state.n_writes >= at))
     }
 
-    /// The sound disk that a new process finds after the crash.
+    /// The working disk that a new process finds after the crash.
     #[must_use]
     pub fn after(&self, crash: Crash) -> Self {
         let mut files = self.with(|state| state.files.clone());
@@ -77,7 +77,7 @@ impl FaultDisk {
                 Crash::LostTail => file.written.clone_from(&file.synced),
             }
         }
-        // A file of which nothing was synced was never there.
+        // A file of which nothing was synced never existed.
         files.retain(|_, file| !file.written.is_empty());
         Self { state: Mutex::new(State { files, ..State::default() }) }
     }
@@ -89,7 +89,7 @@ impl FaultDisk {
         })
     }
 
-    /// Puts bytes under a name, as if they had been synced long ago.
+    /// Stores bytes under a name, as if they had been synced long ago.
     pub fn put(&self, name: &str, bytes: &[u8]) {
         let file = File { written: bytes.to_vec(), synced: bytes.to_vec() };
         self.with(|state| state.files.insert(name.to_owned(), file));
@@ -99,7 +99,7 @@ impl FaultDisk {
         act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Runs a write, or the half of it that a dying disk does.
+    /// Performs a write, or half of it if the disk fails.
     fn write(
         &self,
         name: &str,

@@ -1,17 +1,17 @@
-//! Faults: every way in which a provider fails, as a value to put in a script.
+//! Faults: every way in which a provider can fail, for use in a script.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
 use tokio::net::TcpSocket;
 
-/// One failed attempt. A fault that carries text takes it from the rule's reply.
+/// One failed attempt. A fault that contains text takes it from the rule's reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// An HTTP status with the provider's error body; see [`status`].
     Status(StatusFault),
-    /// The connection is closed after the request was read, without a byte of reply.
+    /// The connection is closed after the request was read, without a reply.
     HangUp,
-    /// No headers, ever. A gate is told that the request has come.
+    /// No headers, ever. The gate is notified that the request arrived.
     StallBeforeHeaders,
     /// The first piece, then nothing, ever.
     StallMidStream,
@@ -25,7 +25,7 @@ pub enum Fault {
     InvalidUtf8,
     /// A web page with status 200.
     WrongContentType,
-    /// Every event twice, the end mark included.
+    /// Every event twice, including the end mark.
     DuplicateDeltas,
     /// A good reply of this many bytes.
     LongReply {
@@ -37,14 +37,14 @@ pub enum Fault {
         /// The status the error would have had before the stream began.
         status: u16,
     },
-    /// Exactly this body with status 200, whatever was asked. It counts as nothing served.
+    /// Exactly this body with status 200, whatever the request was. Does not count as served.
     Raw {
         /// The content type.
         content_type: &'static str,
         /// The body.
         body: Vec<u8>,
     },
-    /// A good reply as one JSON document, although a stream was asked for.
+    /// A good reply as one JSON document, although a stream was requested.
     NotStreamed,
 }
 
@@ -57,19 +57,19 @@ pub struct StatusFault {
     pub(crate) headers: Vec<(String, String)>,
 }
 
-/// An answer with this HTTP status and an error body in the provider's shape.
+/// A response with this HTTP status and an error body in the provider's format.
 pub fn status(status: u16) -> StatusFault {
     StatusFault { status, message: format!("scripted status {status}"), code: None, headers: Vec::new() }
 }
 
 impl StatusFault {
-    /// Asks for a wait in the `retry-after-ms` header.
+    /// Requests a wait in the `retry-after-ms` header.
     #[must_use]
     pub fn retry_after_ms(self, wait_ms: u64) -> Self {
         self.header("retry-after-ms", &wait_ms.to_string())
     }
 
-    /// Asks for a wait in the `retry-after` header.
+    /// Requests a wait in the `retry-after` header.
     #[must_use]
     pub fn retry_after_s(self, wait_s: u64) -> Self {
         self.header("retry-after", &wait_s.to_string())
@@ -89,7 +89,7 @@ impl StatusFault {
         self
     }
 
-    /// The `error.code` of the body (`error.type` in the Anthropic format) in place of the usual one for the status.
+    /// The `error.code` of the body (`error.type` in the Anthropic format) instead of the default one for the status.
     #[must_use]
     pub fn code(mut self, code: impl Into<String>) -> Self {
         self.code = Some(code.into());
@@ -103,16 +103,16 @@ impl From<StatusFault> for Fault {
     }
 }
 
-/// A port on which nothing listens, for as long as this value lives.
+/// A port on which nothing listens, while this value exists.
 #[derive(Debug)]
 pub struct ClosedPort {
-    // Bound and never listening: connections are refused, and no other process can take the port meanwhile.
+    // Bound but never listening: connections are refused, and no other process can take the port meanwhile.
     _socket: TcpSocket,
     address: SocketAddr,
 }
 
 impl ClosedPort {
-    /// Takes a port.
+    /// Reserves a port.
     pub fn reserve() -> Self {
         let socket = TcpSocket::new_v4().expect("a socket can be made");
         socket.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a loopback port is free");

@@ -1,10 +1,10 @@
-//! A gate holds replies after their first piece until the test opens it, and tells the test how many are held.
+//! A gate holds replies after their first piece until the test opens it, and reports how many are held.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Holds replies; clones are the same gate. It works across threads and runtimes.
+/// Holds replies; clones share the same gate. It works across threads and runtimes.
 #[derive(Debug, Clone)]
 pub struct Gate {
     inner: Arc<Inner>,
@@ -30,7 +30,7 @@ impl Gate {
         self.inner.is_open.send_replace(true);
     }
 
-    /// Waits until this many replies have come to the gate, those already let through included.
+    /// Waits until this many replies have reached the gate, including those already let through.
     pub async fn reached(&self, n_replies: u64) {
         let mut receiver = self.inner.n_reached.subscribe();
         receiver.wait_for(|n_reached| *n_reached >= n_replies).await.expect("the gate holds its own sender");

@@ -1,5 +1,5 @@
-//! Making failure cheap to test: a scripted model server that speaks the providers' wire formats over real HTTP, and
-//! every way in which such a server can fail; a disk that dies on demand. Only dev-dependencies may name this crate.
+//! Makes failure cheap to test: a scripted model server that speaks the providers' wire formats over real HTTP, every
+//! way in which such a server can fail, and a disk that fails on demand. For dev-dependencies only.
 
 mod dialect;
 mod disk;

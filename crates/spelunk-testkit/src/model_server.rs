@@ -45,7 +45,7 @@ impl ModelServer {
         Self { address, book, stop: Some(stop), thread: Some(thread) }
     }
 
-    /// The same from a test with a runtime. It is ready at once: nothing is awaited.
+    /// The same from a test with a runtime. It is ready immediately: nothing is awaited.
     pub fn start(rules: impl IntoIterator<Item = Rule>) -> impl Future<Output = Self> {
         std::future::ready(Self::start_blocking(rules))
     }
@@ -55,28 +55,28 @@ impl ModelServer {
         format!("http://{}/v1", self.address)
     }
 
-    /// Every request so far, in the order of arrival.
+    /// Every request so far, in order of arrival.
     pub fn requests(&self) -> Vec<Recorded> {
         self.book.read(|pages| pages.requests.clone())
     }
 
-    /// The requests that no rule was written for. Each was answered with status 418.
+    /// The requests that no rule matched. Each was answered with status 418.
     pub fn unexpected(&self) -> Vec<Recorded> {
         self.book.read(|pages| pages.unexpected.clone())
     }
 
-    /// How many requests of this call arrived.
+    /// How many requests for this call arrived.
     pub fn times_received(&self, call: &str) -> u64 {
         self.book.read(|pages| pages.n_received.get(call).copied().unwrap_or(0))
     }
 
-    /// How many requests of this call got a whole reply. It is counted before the end mark is sent: who has the reply
+    /// How many requests for this call got a complete reply. Counted before the end mark is sent: whoever has the reply
     /// sees the count.
     pub fn times_served(&self, call: &str) -> u64 {
         self.book.read(|pages| pages.n_served.get(call).copied().unwrap_or(0))
     }
 
-    /// The tokens of all whole replies.
+    /// The total usage of all complete replies.
     pub fn served_usage(&self) -> Usage {
         self.book.read(|pages| pages.served_usage)
     }
@@ -108,7 +108,7 @@ fn run(listener: TcpListener, book: &Arc<Book>, mut stopped: oneshot::Receiver<(
             tokio::select! {
                 _ = &mut stopped => return,
                 accepted = listener.accept() => {
-                    // A client that left while it was still in the queue is no reason to stop.
+                    // A client that left while still in the queue is no reason to stop.
                     let Ok((stream, _)) = accepted else { continue };
                     book.write(|pages| pages.n_connections += 1);
                     connections.spawn(serve(stream, Arc::clone(book)));

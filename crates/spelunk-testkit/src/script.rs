@@ -1,5 +1,5 @@
-//! Scripts: which request gets which reply. A rule is found by the call's name or by the prompt, never by the order of
-//! arrival, so that parallel runs are deterministic.
+//! Scripts: which request gets which reply. A rule matches the call's id or the prompt, never the order of arrival, so
+//! that parallel runs are deterministic.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::dialect::SpokenCall;
 use crate::fault::Fault;
 use crate::gate::Gate;
 
-/// One rule of a script: what it answers, and how. The first rule that matches a request wins.
+/// One rule of a script: what it replies, and how. The first rule that matches a request applies.
 #[derive(Debug)]
 pub struct Rule {
     matcher: Matcher,
@@ -18,13 +18,13 @@ pub struct Rule {
     pub(crate) manner: Manner,
 }
 
-/// A rule for calls by name: `0.3#2`, where `*` stands for any one number (`0.*#0`, `0#*`). `models` names requests for
-/// the list of models, `embed` those for vectors.
+/// A rule for calls by id: `0.3#2`, where `*` matches any one number (`0.*#0`, `0#*`). `models` matches requests for
+/// the list of models, `embed` embedding requests.
 pub fn on(call_pattern: &str) -> Rule {
     Rule::new(Matcher::Call(call_pattern.to_owned()))
 }
 
-/// A rule for prompts: `predicate` sees the system text and every message, joined by line ends.
+/// A rule for prompts: `predicate` sees the system text and every message, joined by newlines.
 pub fn when(predicate: impl Fn(&str) -> bool + Send + Sync + 'static) -> Rule {
     Rule::new(Matcher::Prompt(Box::new(predicate)))
 }
@@ -34,28 +34,28 @@ impl Rule {
         Self { matcher, faults: Vec::new(), finally: Finally::Unscripted, manner: Manner::plain() }
     }
 
-    /// The next attempt of a call fails so. Faults are used up in their order, by each call for itself.
+    /// The next attempt of a call fails with this fault. Each call uses up the faults in order.
     #[must_use]
     pub fn fault(mut self, fault: impl Into<Fault>) -> Self {
         self.faults.push(fault.into());
         self
     }
 
-    /// What every attempt after the faults gets.
+    /// The reply to every attempt after the faults.
     #[must_use]
     pub fn reply(mut self, text: impl Into<String>) -> Self {
         self.finally = Finally::Reply(text.into());
         self
     }
 
-    /// Every attempt after the faults fails so.
+    /// Every attempt after the faults fails with this fault.
     #[must_use]
     pub fn always(mut self, fault: impl Into<Fault>) -> Self {
         self.finally = Finally::Fault(fault.into());
         self
     }
 
-    /// The usage to report; without it, a token per four bytes of prompt and of reply, rounded up.
+    /// The usage to report; defaults to a token per four bytes of prompt and of reply, rounded up.
     #[must_use]
     pub fn usage(mut self, input_tokens: u64, output_tokens: u64) -> Self {
         self.manner.usage = Some(Usage { input_tokens, output_tokens, ..Usage::default() });
@@ -69,14 +69,14 @@ impl Rule {
         self
     }
 
-    /// How many of the input tokens are reported as written to the provider's cache, where it tells.
+    /// How many of the input tokens are reported as written to the provider's cache, if it reports that.
     #[must_use]
     pub fn cache_written(mut self, cache_written_tokens: u64) -> Self {
         self.manner.cache_written_tokens = cache_written_tokens;
         self
     }
 
-    /// A tool call after the text; the first has the id `call_0`, the next `call_1`. The model then stops for it.
+    /// A tool call after the text; the first has the id `call_0`, the next `call_1`. The stop reason becomes tool use.
     #[must_use]
     pub fn tool_call(mut self, name: &str, arguments: &str) -> Self {
         let id = format!("call_{}", self.manner.tool_calls.len());
@@ -89,7 +89,7 @@ impl Rule {
         self
     }
 
-    /// Why the model is said to have stopped; without it, because it had finished.
+    /// The stop reason to report; defaults to finished.
     #[must_use]
     pub fn stop(mut self, stop: StopReason) -> Self {
         self.manner.stop = stop;
@@ -103,42 +103,42 @@ impl Rule {
         self
     }
 
-    /// In how many pieces the text is streamed; 3 without it.
+    /// In how many pieces the text is streamed; defaults to 3.
     #[must_use]
     pub fn chunks(mut self, n_chunks: usize) -> Self {
         self.manner.n_chunks = n_chunks.max(1);
         self
     }
 
-    /// A wait before the headers.
+    /// A delay before the headers.
     #[must_use]
     pub fn delay_ms(mut self, delay_ms: u64) -> Self {
         self.manner.delay_ms = delay_ms;
         self
     }
 
-    /// A wait between two pieces.
+    /// A delay between two pieces.
     #[must_use]
     pub fn pace_ms(mut self, pace_ms: u64) -> Self {
         self.manner.pace_ms = pace_ms;
         self
     }
 
-    /// All of the stream in one write. A bench measures the client then, and not how often the server wakes it.
+    /// Sends the whole stream in one write. A bench then measures the client, and not how often the server wakes it.
     #[must_use]
     pub fn at_once(mut self) -> Self {
         self.manner.is_at_once = true;
         self
     }
 
-    /// Holds the stream after its first piece until the gate is opened.
+    /// Holds the stream after its first piece until the gate opens.
     #[must_use]
     pub fn gate(mut self, gate: &Gate) -> Self {
         self.manner.gate = Some(gate.clone());
         self
     }
 
-    /// Whether this rule answers the request.
+    /// Whether this rule matches the request.
     pub(crate) fn matches(&self, call: Option<&str>, prompt: &str) -> bool {
         match &self.matcher {
             Matcher::Call(pattern) => call.is_some_and(|call| call_matches(pattern, call)),
@@ -146,7 +146,7 @@ impl Rule {
         }
     }
 
-    /// What the attempt with this index (from 0) gets.
+    /// The answer to the attempt with this index (from 0).
     pub(crate) fn answer(&self, attempt_idx: usize) -> Answer {
         let text = match &self.finally {
             Finally::Reply(text) => text.clone(),
@@ -163,7 +163,7 @@ impl Rule {
     }
 }
 
-/// What one attempt gets.
+/// The answer to one attempt.
 #[derive(Debug)]
 pub(crate) enum Answer {
     Reply { text: String },
@@ -171,7 +171,7 @@ pub(crate) enum Answer {
     Unscripted,
 }
 
-/// How a reply is given.
+/// How a reply is sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Manner {
     pub(crate) usage: Option<Usage>,
@@ -240,7 +240,7 @@ impl fmt::Debug for Matcher {
     }
 }
 
-/// Compares part by part; `*` stands for any one part.
+/// Compares component by component; `*` matches any one.
 fn call_matches(pattern: &str, call: &str) -> bool {
     let mut pattern_parts = pattern.split(['.', '#']);
     let mut call_parts = call.split(['.', '#']);

@@ -1,28 +1,28 @@
-//! Golden trajectories: one Markdown file is one story. Fenced blocks hold its files, its question, the model's replies
-//! and faults by call, and the facts and answer that must come of it; the prose between them is for people.
+//! Golden trajectories: one Markdown file is one scenario. Fenced blocks contain its files, its question, the model's
+//! replies and faults by call, and the expected facts and answer; the prose between them is for people.
 
 use std::collections::BTreeMap;
 
 use crate::{Fault, Rule, on, status};
 
-/// A story, read.
+/// A parsed scenario.
 #[derive(Debug, Default)]
 pub struct Trajectory {
     /// Files to answer from, by name.
     pub files: BTreeMap<String, String>,
-    /// What is asked.
+    /// The question.
     pub question: String,
     /// Settings: `name = value` lines of `settings` blocks.
     pub settings: BTreeMap<String, String>,
     /// Replies by call.
     pub replies: BTreeMap<String, String>,
-    /// Tools that replies call, by call: a line each, the name and the arguments.
+    /// Tools that replies call, by call: one per line, the name and the arguments.
     pub tools: BTreeMap<String, Vec<String>>,
     /// Faults by call, before the reply.
     pub faults: BTreeMap<String, Vec<String>>,
-    /// The JSON Schema of the answer, if it has one.
+    /// The JSON Schema of the answer, if any.
     pub schema: Option<String>,
-    /// What the last message of a call said, by call.
+    /// The content of the last message of a call, by call.
     pub shown: BTreeMap<String, String>,
     /// The expected facts.
     pub events: String,
@@ -31,7 +31,7 @@ pub struct Trajectory {
 }
 
 impl Trajectory {
-    /// Reads a story; panics with the reason if it is not one, since only tests read it.
+    /// Parses a scenario; panics with the reason if it is invalid, since only tests use it.
     pub fn parse(markdown: &str) -> Self {
         let mut story = Self::default();
         for (head, body) in blocks(markdown) {
@@ -91,7 +91,7 @@ impl Trajectory {
     }
 }
 
-/// The story with other expectations, for `SPELUNK_UPDATE=1`. `shown` holds what calls were shown, by call.
+/// The scenario with updated expectations, for `SPELUNK_UPDATE=1`. `shown` contains what calls were shown, by call.
 pub fn with_expectations(
     markdown: &str,
     events: &str,
@@ -131,7 +131,7 @@ fn number(word: &str) -> u16 {
     word.parse().unwrap_or_else(|_| panic!("`{word}` is not a number"))
 }
 
-/// The fenced blocks with four backticks: head and body. Replies may hold fences of three.
+/// The blocks fenced with four backticks: head and body. Replies may contain fences of three.
 fn blocks(markdown: &str) -> Vec<(&str, String)> {
     let mut found = Vec::new();
     let mut open: Option<(&str, String)> = None;

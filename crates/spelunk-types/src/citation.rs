@@ -1,25 +1,25 @@
-//! Citations: a place in a source document together with the words that must stand there.
+//! Citations: a place in a source document together with the text that must be there.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ErrorCode;
 
-/// A quote and where it is said to stand.
+/// A quote and its claimed location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Citation {
     /// The document, as the corpus names it.
     pub document: String,
     /// The line on which the quote begins, from 1.
     pub line: u64,
-    /// The words themselves.
+    /// The quoted text.
     pub quote: String,
 }
 
-/// What a look at the source said about a citation.
+/// The result of checking a citation against its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Found {
-    /// The quote begins on the line that was named.
+    /// The quote begins on the cited line.
     Exact,
     /// The quote is in the document, on another line; the citation was corrected.
     Moved,
@@ -27,7 +27,7 @@ pub enum Found {
     Missing,
 }
 
-/// How far an answer rests on the sources.
+/// How well an answer is supported by the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Grounding {
@@ -35,7 +35,7 @@ pub enum Grounding {
     Cited,
     /// No citation was found in the sources.
     Uncited,
-    /// The run stopped early; this is what it had.
+    /// The run stopped early; this is the answer it had.
     Partial {
         /// What stopped it.
         stopped_by: ErrorCode,

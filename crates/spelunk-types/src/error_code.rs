@@ -1,5 +1,5 @@
-//! Error codes: the stable name of everything that can go wrong, who has to act, and the trait that every error which
-//! can reach a user answers. `docs/errors.md` shows one example of each.
+//! Error codes: a stable name for everything that can go wrong, who has to act, and the trait of every error that can
+//! reach a user. `docs/errors.md` has one example of each.
 
 use std::fmt;
 
@@ -14,15 +14,15 @@ pub enum Blame {
     Settings,
     /// The model's provider, or the network to it.
     Upstream,
-    /// Nobody: a limit did its work.
+    /// Nobody: a limit worked as intended.
     Limit,
-    /// The disk, or whatever changed files under us.
+    /// The disk, or something that changed files underneath us.
     Damage,
     /// Us.
     Bug,
 }
 
-/// What every error that can reach a user answers.
+/// Implemented by every error that can reach a user.
 pub trait Explain: std::error::Error {
     /// The stable name.
     fn code(&self) -> ErrorCode;

@@ -1,5 +1,5 @@
-//! Events: facts in the past tense, one JSON object per line of a run's journal. Nothing derivable is stored;
-//! spend, progress and the call tree are folds over these.
+//! Events: facts in the past tense, one JSON object per line of a run's journal. Nothing derivable is stored; cost,
+//! progress and the call tree are folds over the events.
 
 mod line;
 
@@ -13,11 +13,11 @@ use crate::{
     Strategy, Text, Usage,
 };
 
-/// The journal format this engine writes. Readers accept every past one. Since 2, a typed sub-call takes the place of its
-/// correction along with its own.
+/// The journal format this engine writes. Readers accept every earlier one. Since 2, a typed sub-call reserves an
+/// ordinal for its correction as well as its own.
 pub const JOURNAL_FORMAT: u32 = 2;
 
-/// One fact, with its place in the order of truth.
+/// One fact, with its sequence number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Event {
     /// Contiguous from 1. Ephemeral events carry the number of the last durable one.
@@ -31,7 +31,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// What every event has, whatever happened.
+/// The fields that every event has.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct EventHead {
     /// See [`Event::seq`].
@@ -43,8 +43,8 @@ pub struct EventHead {
 }
 
 impl Event {
-    /// An event read in two parts from the same text. It means the same as reading it at once, and takes half the time:
-    /// a flattened field makes serde keep everything aside first.
+    /// Combines an event that was parsed in two parts from the same text. Equivalent to parsing it at once and twice as
+    /// fast: a flattened field makes serde buffer everything first.
     pub fn from_parts<E>(
         head: impl FnOnce() -> Result<EventHead, E>,
         kind: impl FnOnce() -> Result<EventKind, E>,
@@ -54,14 +54,14 @@ impl Event {
     }
 }
 
-/// What must be true on disk before anyone acts on an event.
+/// How durable an event must be before anyone acts on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// Synced to disk first.
     Synced,
     /// Written, and synced together with the next synced event.
     Buffered,
-    /// Never written: watchers only.
+    /// Never written; sent to watchers only.
     Ephemeral,
 }
 
@@ -81,20 +81,20 @@ pub enum EventKind {
         #[serde(default)]
         scan: Box<ScanOptions>,
         model: ModelRef,
-        /// Whom sub-calls ask, if not the same.
+        /// The model for sub-calls, if it is another one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sub_model: Option<Box<ModelRef>>,
-        /// Who else can be asked.
+        /// Other models that can be called.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         other_models: Option<Box<OtherModels>>,
         /// The JSON Schema of the answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         schema: Option<Text>,
-        /// What an analysis looks for first.
+        /// What an analysis focuses on.
         #[serde(default, skip_serializing_if = "is_general")]
         focus: Focus,
         corpus_digest: BlobId,
-        /// What the corpus holds. Older journals do not have it.
+        /// What the corpus contains. Absent from older journals.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         corpus: Option<Box<CorpusRecord>>,
         settings_digest: BlobId,
@@ -105,21 +105,21 @@ pub enum EventKind {
     RunResumed {
         from_seq: u64,
         bytes_dropped: u64,
-        /// A limit that stopped the run was raised: of the events from this one on, only what was paid still counts.
+        /// A limit that stopped the run was raised: events from this one on are void, except for what they cost.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again_from: Option<u64>,
     },
     /// A run ended.
     #[serde(rename = "run.finished")]
     RunFinished { outcome: RunOutcome },
-    /// A source was read through.
+    /// A source was scanned.
     #[serde(rename = "source.scanned")]
     SourceScanned {
         source: String,
         documents: u64,
         bytes: u64,
         skipped: BTreeMap<String, u64>,
-        /// Secrets that were blacked out, by rule.
+        /// Redacted secrets, by rule.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         redacted: BTreeMap<String, u64>,
     },
@@ -136,47 +136,47 @@ pub enum EventKind {
     /// A frame ended.
     #[serde(rename = "frame.closed")]
     FrameClosed { outcome: FrameOutcome },
-    /// Passages were put before a model.
+    /// Passages were selected for a prompt.
     #[serde(rename = "passages.chosen")]
     PassagesChosen { documents: u64, bytes: u64, of_bytes: u64 },
-    /// A request was about to be sent, or would have been: the cache answered it, or the purse refused it.
+    /// A request was about to be sent, or would have been had the cache not answered it or the budget refused it.
     #[serde(rename = "call.started")]
     CallStarted {
         call: CallId,
         model: String,
         prompt: BlobId,
         text: Text,
-        /// What was set aside for a request that was sent. It is counted as that where its end never came to be known.
+        /// The budget reserved for a request that was sent. Charged in full if the outcome was never recorded.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reserved: Option<Usage>,
     },
-    /// A request failed and another follows.
+    /// A request failed and will be retried.
     #[serde(rename = "call.retried")]
     CallRetried { call: CallId, attempt: u32, code: ErrorCode, wait_ms: u64 },
-    /// A request brought no reply, and the provider may want to be paid for it: what it is counted as.
+    /// A request got no reply but may still be billed; `usage` is what is charged for it.
     #[serde(rename = "call.wasted")]
     CallWasted { call: CallId, usage: Usage },
-    /// A call ended: what the strategy saw.
+    /// A call ended, with the outcome the strategy saw.
     #[serde(rename = "call.settled")]
     CallSettled { call: CallId, outcome: CallOutcome, served: Served },
     /// A block of code ran in the sandbox.
     #[serde(rename = "cell.ran")]
     CellRan {
-        /// Which one of its frame, from 0.
+        /// Its index in the frame, from 0.
         cell: u32,
         code: Text,
         outcome: CellOutcome,
-        /// What it printed, as far as it was kept.
+        /// Its output, possibly truncated.
         output: Text,
-        /// Calls it made, children it opened and values it observed: a cell that is not run again on replay took these
-        /// places.
+        /// How many calls it made, children it opened and values it observed: a cell that is not rerun on replay still
+        /// uses up these ordinals.
         calls: u32,
         children: u32,
         #[serde(default, skip_serializing_if = "is_zero")]
         observed: u32,
         took_ms: u64,
     },
-    /// The files that an agent begins with were laid out.
+    /// The initial files of an agent were created.
     #[serde(rename = "desk.laid")]
     DeskLaid {
         files: Vec<FileChange>,
@@ -186,28 +186,28 @@ pub enum EventKind {
     /// An agent called a tool.
     #[serde(rename = "tool.ran")]
     ToolRan {
-        /// Which one of its frame, from 0.
+        /// Its index in the frame, from 0.
         tool: u32,
         name: String,
         /// JSON as the model wrote it.
         arguments: Text,
         failed: bool,
-        /// What the model was told.
+        /// The text returned to the model.
         output: Text,
-        /// What it changed.
+        /// The files it changed.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         files: Vec<FileChange>,
-        /// The digest of all files after it.
+        /// The digest of all files afterwards.
         desk: BlobId,
         took_ms: u64,
     },
-    /// A run that had its answer was asked something more.
+    /// A finished run was asked a follow-up question.
     #[serde(rename = "question.added")]
     QuestionAdded { question: Text },
-    /// A strategy received something from outside that a later process could receive differently.
+    /// A strategy received an external value that a later process might receive differently.
     #[serde(rename = "value.observed")]
     ValueObserved {
-        /// Which one of its frame, from 0. Older journals do not say: there it is their order.
+        /// Its index in the frame, from 0. Absent from older journals, where the order of events is the index.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ordinal: Option<u32>,
         /// What was asked for.
@@ -223,7 +223,7 @@ pub enum EventKind {
         /// Tasks by content type.
         by_type: BTreeMap<String, u64>,
     },
-    /// Parts whose findings were at hand from earlier runs, and those findings.
+    /// Findings of earlier runs were reused for some parts.
     #[serde(rename = "findings.recalled")]
     FindingsRecalled { units: u64, reports: Text },
     /// An analyst finished a task.
@@ -238,7 +238,7 @@ pub enum EventKind {
         /// How many findings, by severity.
         findings: BTreeMap<String, u64>,
     },
-    /// A citation was held against its source.
+    /// A citation was checked against its source.
     #[serde(rename = "citation.checked")]
     CitationChecked { citation: Citation, found: Found },
     /// A limit stopped the run.
@@ -250,7 +250,7 @@ pub enum EventKind {
     /// A piece of a reply arrived.
     #[serde(rename = "call.streamed")]
     CallStreamed { call: CallId, text: String },
-    /// Long work moved on; `done` and `total` are bytes.
+    /// Long work made progress; `done` and `total` are bytes.
     #[serde(rename = "progress.ticked")]
     ProgressTicked {
         what: String,
@@ -264,7 +264,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Every name this engine knows; a reader shows others as they are and refuses to resume past them.
+    /// Every name this engine knows; a reader shows other events unchanged and refuses to resume a run that has one.
     pub const NAMES: [&str; 24] = [
         "run.started",
         "run.resumed",
@@ -322,7 +322,7 @@ impl EventKind {
         }
     }
 
-    /// How safe on disk this event must be before anyone acts on it.
+    /// How durable this event must be before anyone acts on it.
     pub fn durability(&self) -> Durability {
         match self {
             Self::RunStarted { .. }
@@ -351,7 +351,7 @@ impl EventKind {
         }
     }
 
-    /// The blobs this event names. `gc` keeps them as long as the run.
+    /// The blobs this event references. `gc` keeps them as long as the run exists.
     pub fn blobs(&self) -> Vec<&BlobId> {
         match self {
             Self::RunStarted { question, sources, schema, corpus, .. } => {
@@ -412,7 +412,7 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
-/// Format 1 has a plain string where later ones have a text.
+/// Format 1 has a plain string where later formats have a `Text`.
 fn text_or_string<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Text, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

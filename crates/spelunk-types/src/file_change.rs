@@ -1,4 +1,4 @@
-//! A change of one file on the desk of an agent, as the journal keeps it.
+//! A change to one file on an agent's desk, as recorded in the journal.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BlobId, Text};
 
-/// A file that was written, added to or removed.
+/// A file that was written, appended to or removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum FileChange {
-    /// What it holds now.
+    /// The file was created or replaced.
     Written {
         /// Relative to the desk, with `/` between its parts.
         path: String,
-        /// All of it.
+        /// The whole content.
         content: Text,
     },
-    /// What was added at its end.
+    /// Content was appended to the file.
     Appended {
         /// Relative to the desk, with `/` between its parts.
         path: String,
-        /// Only what is new.
+        /// Only the appended part.
         content: Text,
     },
-    /// It is gone.
+    /// The file was removed.
     Removed {
         /// Relative to the desk, with `/` between its parts.
         path: String,
@@ -32,14 +32,14 @@ pub enum FileChange {
 }
 
 impl FileChange {
-    /// Which file.
+    /// The path of the file.
     pub fn path(&self) -> &str {
         match self {
             Self::Written { path, .. } | Self::Appended { path, .. } | Self::Removed { path } => path,
         }
     }
 
-    /// The blob that holds the content, if one does.
+    /// The blob that holds the content, if it is not inline.
     pub fn blob(&self) -> Option<&BlobId> {
         match self {
             Self::Written { content, .. } | Self::Appended { content, .. } => content.blob(),

@@ -1,5 +1,5 @@
-//! Findings: what analysts report about the text they were given, and how grave it is. A report is the answer of an
-//! analyst's frame; it is written as JSON, so these are formats.
+//! Findings: what analysts report about the text they were given, and how severe it is. A report is the answer of an
+//! analyst's frame. It is stored as JSON, so these types are formats.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Found, IdError};
 
-/// What an analysis looks for first.
+/// What an analysis focuses on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Focus {
@@ -18,7 +18,7 @@ pub enum Focus {
     General,
     /// What an attacker could use.
     Security,
-    /// How the parts hang together.
+    /// How the parts fit together.
     Architecture,
     /// What makes it slow.
     Performance,
@@ -27,7 +27,7 @@ pub enum Focus {
 }
 
 impl Focus {
-    /// Every focus, in the order of help.
+    /// Every focus, in the order shown in help.
     pub const ALL: [Self; 5] =
         [Self::General, Self::Security, Self::Architecture, Self::Performance, Self::Data];
 
@@ -58,20 +58,20 @@ impl FromStr for Focus {
     }
 }
 
-/// How grave a finding is; the gravest is the greatest.
+/// How severe a finding is; the most severe is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
     /// Style.
     Low,
-    /// Costs somebody time.
+    /// Costs someone time.
     Medium,
-    /// A bug, a hole, a loss of data.
+    /// A bug, a vulnerability or data loss.
     High,
 }
 
 impl Severity {
-    /// The gravest first.
+    /// The most severe first.
     pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
 
     /// The name in reports.
@@ -125,34 +125,34 @@ pub struct Finding {
     /// Its type, one of the analyst's own: `vulnerability`, `outlier`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// In a sentence.
+    /// In one sentence.
     pub summary: String,
-    /// Words of the source that show it.
+    /// The words of the source that show it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub evidence: String,
-    /// What a look at the source said about these words; nothing where there are none.
+    /// The result of checking the evidence against the source; `None` if there is no evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<Found>,
-    /// How grave it is.
+    /// How severe it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
     /// How sure the analyst is, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// Where.
+    /// Where it is.
     pub location: Location,
     /// How often each value occurs, counted exactly.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub distribution: BTreeMap<String, u64>,
-    /// Of how many.
+    /// The number of values counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
-    /// A value that was asked for.
+    /// The value that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 
-/// Part of a document that was read as one piece.
+/// A part of a document that was read as one unit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unit {
     /// The document, as the corpus names it.
@@ -163,29 +163,29 @@ pub struct Unit {
     pub line_end: u64,
 }
 
-/// What an analyst says about one task.
+/// What an analyst reports about one task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnalystReport {
-    /// Who: `code`, `data`, `json`, `general`.
+    /// The analyst: `code`, `data`, `json`, `general`.
     pub analyst: String,
-    /// What was read: `source_code`, `log`.
+    /// The type of content: `source_code`, `log`.
     pub content_type: String,
     /// The parts that were read.
     pub units: Vec<Unit>,
-    /// Whether they have to do with the question.
+    /// Whether they are relevant to the question.
     pub relevant: bool,
-    /// In a sentence.
+    /// In one sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub summary: String,
-    /// What the part says to the question.
+    /// What the part contributes to the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// How many there are in the part, where the question asks for a number.
+    /// The number of occurrences in the part, if the question asks for a count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
     /// What was found.
     pub findings: Vec<Finding>,
-    /// Findings that could not be used, such as about files that were not given.
+    /// Findings that were rejected, such as those about files that were not given.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rejected: u64,
 }

@@ -1,12 +1,12 @@
-//! Ids. A frame and a call are named by their position in the call tree, not by chance: that is what makes replay
-//! work under concurrency. Every id serialises as its `Display` form.
+//! Ids. Frames and calls are named by their position in the call tree, not at random: that makes replay work under
+//! concurrency. Every id serialises as its `Display` form.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A text that is not the id it was taken for.
+/// A text that is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdError {
     /// What was expected: "run id", "frame id", …
@@ -36,7 +36,7 @@ impl RunId {
         Self(format!("rlm-{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z-{tail:08x}"))
     }
 
-    /// The random tail, which is how people name a run.
+    /// The random tail, which people use as the short name of a run.
     pub fn short(&self) -> &str {
         self.0.rsplit('-').next().unwrap_or(&self.0)
     }
@@ -105,7 +105,7 @@ impl FrameId {
         (!parent.is_empty()).then(|| Self(parent.to_vec()))
     }
 
-    /// How many frames lie above; 0 for the root.
+    /// How many frames are above it; 0 for the root.
     pub fn depth(&self) -> u32 {
         u32::try_from(self.0.len()).unwrap_or(u32::MAX).saturating_sub(1)
     }
@@ -135,9 +135,9 @@ impl FromStr for FrameId {
 /// Names a call: `0.3#2` is the third call of frame `0.3`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallId {
-    /// The frame that asked.
+    /// The frame that made the call.
     pub frame: FrameId,
-    /// The position among the calls of that frame, from 0.
+    /// The index among the calls of that frame, from 0.
     pub ordinal: u32,
 }
 

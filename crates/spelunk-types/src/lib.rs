@@ -1,5 +1,5 @@
-//! The words that cross a process or disk boundary: ids, events, usage, limits, citations, error codes.
-//! No logic beyond parsing and printing, no I/O, no async. What is written here is a format, and formats are kept.
+//! The types that cross a process or disk boundary: ids, events, usage, limits, citations, error codes. No logic beyond
+//! parsing and printing, no I/O, no async. These are formats and stay compatible.
 
 mod citation;
 mod error_code;

@@ -1,19 +1,19 @@
-//! Limits: every bound the engine keeps, each with its unit in its name and one default. A limit marked `path` shapes
-//! what a run does and is part of its settings digest; one marked `spend` only says how far it may go, and may be
-//! changed when a run is resumed.
+//! Limits: every bound the engine enforces, each with its unit in its name and one default. A limit marked `path`
+//! shapes what a run does and is part of its settings digest; one marked `spend` only bounds how far it may go, and may
+//! change when a run is resumed.
 
 use serde::{Deserialize, Serialize};
 
-/// One limit, described.
+/// The description of one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
     /// The name in settings: `calls_max`.
     pub name: &'static str,
     /// One line for the reference.
     pub doc: &'static str,
-    /// The value where nobody set one.
+    /// The value if none is set.
     pub default: u64,
-    /// Whether a run may be resumed under another value.
+    /// Whether a run may be resumed with another value.
     pub may_change_on_resume: bool,
 }
 
@@ -183,7 +183,8 @@ limits! {
     path cell_memory_bytes_max = 512_000_000;
     /// Calls of functions within functions, in a cell.
     path cell_recursion_max = 500;
-    /// A context up to this size is a real string in the sandbox; a larger one stays outside and is read where it is touched.
+    /// A context up to this size is a real string in the sandbox; a larger one stays outside and is read where it is
+    /// touched.
     path cell_context_bytes_max = 8_000_000;
     /// Matches that one search over a context gives back.
     path cell_matches_max = 2_000_000;

@@ -1,4 +1,5 @@
-//! A moment, as people and other programs write it. Events count milliseconds; files that others read say the date.
+//! Timestamps in the form that people and other programs use. Events count milliseconds; files that others read contain
+//! the date.
 
 use crate::id::civil_date;
 

@@ -1,4 +1,4 @@
-//! Outcomes: how a call, a cell, a frame and a run ended. Each is recorded once, as what the asker saw.
+//! Outcomes: how a call, a cell, a frame and a run ended. Each is recorded once, as the caller saw it.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,21 +10,21 @@ use crate::{Citation, ErrorCode, Grounding, Text, Usage};
 pub enum CallOutcome {
     /// The model answered.
     Replied {
-        /// What it said.
+        /// The text of the reply.
         reply: Text,
         /// Why it stopped.
         stop: StopReason,
         /// What it consumed.
         usage: Usage,
-        /// The tools it called, as JSON; only agents are given some.
+        /// The tools it called, as JSON; only agents have tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_calls: Option<Text>,
     },
-    /// Every attempt failed, and the strategy went on knowing it.
+    /// Every attempt failed; the strategy received the error and continued.
     Failed {
         /// The last failure.
         code: ErrorCode,
-        /// Its text.
+        /// Its message.
         message: String,
     },
 }
@@ -33,15 +33,15 @@ pub enum CallOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
-    /// It had finished.
+    /// The reply is complete.
     Finished,
-    /// It reached the output limit; the reply is cut.
+    /// It reached the output limit; the reply is truncated.
     Length,
     /// The provider withheld the rest.
     Filtered,
-    /// It waits for what the tools say that it called.
+    /// It is waiting for the results of the tools it called.
     ToolUse,
-    /// Anything else the provider said.
+    /// Any other reason the provider gave.
     Other,
 }
 
@@ -49,9 +49,9 @@ pub enum StopReason {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Served {
-    /// From the provider, and paid for.
+    /// From the provider, at a cost.
     Live,
-    /// From the reply cache, free.
+    /// From the reply cache, free of charge.
     Cache,
 }
 
@@ -59,23 +59,24 @@ pub enum Served {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum CellOutcome {
-    /// At its last line.
+    /// Ran to its last line.
     Printed,
-    /// With an exception that its code did not catch.
+    /// Ended by an uncaught exception.
     Raised {
         /// The class of the exception.
         kind: String,
-        /// What the model was shown of it.
+        /// The traceback shown to the model.
         traceback: String,
     },
-    /// At a limit of the sandbox. The variables are what they were before; a replay does not run it again.
+    /// Stopped by a limit of the sandbox. The variables are restored to their state before the cell, and a replay does
+    /// not run it again.
     Limited {
-        /// `TimeoutError`, `MemoryError`, or what became of the process.
+        /// `TimeoutError`, `MemoryError`, or what happened to the process.
         kind: String,
-        /// What the model was shown.
+        /// The message shown to the model.
         message: String,
     },
-    /// With the answer of its frame.
+    /// Ended with the answer of its frame.
     Answered,
 }
 
@@ -87,16 +88,16 @@ pub enum FrameOutcome {
     Answered {
         /// The answer.
         answer: Text,
-        /// Its checked evidence.
+        /// Its verified evidence.
         citations: Vec<Citation>,
-        /// How far it rests on the sources.
+        /// How well it is supported by the sources.
         grounding: Grounding,
     },
-    /// Without one, and its parent went on knowing it.
+    /// Without one; the parent received the error and continued.
     Failed {
-        /// Why.
+        /// The error code.
         code: ErrorCode,
-        /// In words.
+        /// The error message.
         message: String,
     },
 }
@@ -107,16 +108,16 @@ pub enum FrameOutcome {
 pub enum RunOutcome {
     /// With an answer.
     Answered,
-    /// At a limit, with what there was.
+    /// Stopped by a limit, with a partial answer.
     Partial {
         /// The limit.
         stopped_by: ErrorCode,
     },
     /// Without an answer.
     Failed {
-        /// Why.
+        /// The error code.
         code: ErrorCode,
-        /// In words.
+        /// The error message.
         message: String,
     },
     /// By the user.

@@ -1,4 +1,4 @@
-//! What was asked, as the first event of a run records it: sources, strategy, model. No secret fits in here.
+//! What was asked, as recorded by the first event of a run: sources, strategy, model. Never contains a secret.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{BlobId, IdError};
 
-/// Text in an event: short text stands in the line, long text is a blob written before the event that names it.
+/// Text in an event: short text is inline, long text is a blob written before the event that references it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Text {
@@ -16,11 +16,11 @@ pub enum Text {
         /// The text itself.
         text: String,
     },
-    /// Where the text is.
+    /// The text is stored as a blob.
     Blob {
-        /// The bytes, UTF-8.
+        /// The blob, in UTF-8.
         blob: BlobId,
-        /// How many.
+        /// Its length.
         bytes: u64,
     },
 }
@@ -29,10 +29,10 @@ impl Text {
     /// Longer text becomes a blob.
     pub const INLINE_BYTES_MAX: usize = 2048;
     /// Longer replies and answers become blobs. More than for other text: each is written once, with an event that is
-    /// waited for anyway, and a file of its own would cost two more waits.
+    /// synced anyway, and a separate file would cost two more syncs.
     pub const SAID_INLINE_BYTES_MAX: usize = 16 << 10;
 
-    /// The blob this text lives in, if it is not inline.
+    /// The blob that holds this text, if it is not inline.
     pub fn blob(&self) -> Option<&BlobId> {
         match self {
             Self::Inline { .. } => None,
@@ -41,18 +41,18 @@ impl Text {
     }
 }
 
-/// What a corpus holds, for readers of the record that have no sources.
+/// What a corpus contains, for readers of the journal that do not have the sources.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CorpusRecord {
-    /// A line for each document: digest, bytes, name.
+    /// One line per document: digest, bytes, name.
     pub documents: Text,
-    /// The text of a small corpus, as it is given out.
+    /// The text of a small corpus, as strategies see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Text>,
 }
 
 impl CorpusRecord {
-    /// The blobs it names.
+    /// The blobs it references.
     pub fn blobs(&self) -> impl Iterator<Item = &BlobId> {
         self.documents.blob().into_iter().chain(self.context.as_ref().and_then(Text::blob))
     }
@@ -64,13 +64,13 @@ impl CorpusRecord {
 pub enum SourceSpec {
     /// A file or a directory.
     Path {
-        /// As the user wrote it, made absolute.
+        /// As the user wrote it, but absolute.
         path: String,
-        /// As the user wrote it, where that names a file from where they stood: the name shown in citations.
+        /// As the user wrote it, if that names a file relative to the working directory: the name shown in citations.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         name: Option<String>,
     },
-    /// Text that arrived with the request (standard input, an API body) and is kept as a blob.
+    /// Text that arrived with the request (standard input, an API body) and is stored as a blob.
     Text {
         /// The name shown in citations: `stdin`.
         name: String,
@@ -79,33 +79,33 @@ pub enum SourceSpec {
     },
 }
 
-/// What a scan takes in beyond the ordinary, and what it leaves out. Part of a run's record, so that a resumed run
-/// reads the same documents; a field that an older journal does not have is as it was then.
+/// What a scan includes beyond the default, and what it excludes. Recorded with a run, so that a resumed run reads the
+/// same documents; a field missing from an older journal has its old behaviour.
 ///
-/// A glob without a `/` is held against the last part of a path, one with a `/` against the path from the source's
-/// root; `*` stays within one part, `**` crosses them. A glob that matches a directory stands for all that lies in it.
-/// A file that the user named itself is not held against globs.
+/// A glob without a `/` is matched against the last component of a path, one with a `/` against the path from the
+/// source's root; `*` stays within one component, `**` crosses them. A glob that matches a directory matches everything
+/// in it. A file that the user named explicitly is not matched against globs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one independent switch of the command line")]
 pub struct ScanOptions {
-    /// Files whose names say secret enter too, and secrets in text stay as they are. Off unless a person asked for it.
+    /// Include files whose names suggest secrets, and do not redact secrets in text. Off unless a person asked for it.
     pub allow_secrets: bool,
-    /// The same, only for the files that these globs match.
+    /// The same, only for files that match these globs.
     pub allow_secret_globs: Vec<String>,
-    /// Only what these globs match; empty means all. They beat the default exclusions, never secrets.
+    /// Only files that match these globs; empty means all. They override the default exclusions, never secrets.
     pub include: Vec<String>,
-    /// Nothing that these globs match; they beat `include`.
+    /// Exclude files that match these globs; overrides `include`.
     pub exclude: Vec<String>,
-    /// Whether directories below a directory are entered.
+    /// Whether to descend into subdirectories.
     pub recursive: bool,
-    /// Whether `.gitignore` and `.ignore` files are obeyed.
+    /// Whether to respect `.gitignore` and `.ignore` files.
     pub gitignore: bool,
-    /// How many documents at most, over all sources; 0 is all. What is left out is listed in the reports.
+    /// The maximum number of documents over all sources; 0 means no limit. Files left out are listed in the reports.
     pub files_max: u64,
-    /// Which files stay when there are more than `files_max`.
+    /// Which files to keep if there are more than `files_max`.
     pub order: FileOrder,
-    /// Whether HTML is read as Markdown instead of as it is.
+    /// Whether HTML is converted to Markdown.
     pub extract_html: bool,
 }
 
@@ -125,7 +125,7 @@ impl Default for ScanOptions {
     }
 }
 
-/// Which files come first when not all may stay. The corpus itself is sorted by name whatever the order.
+/// Which files to prefer if not all can be kept. The corpus itself is sorted by name regardless.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileOrder {
@@ -134,13 +134,13 @@ pub enum FileOrder {
     Size,
     /// By name.
     Path,
-    /// What explains the rest first: a readme, then manifests, then configuration, then source code, then everything
-    /// else. Within each, those nearer to the root first, then by name.
+    /// Files that explain the rest first: a readme, then manifests, configuration, source code, and everything else.
+    /// Within each group, those nearer to the root first, then by name.
     Priority,
 }
 
 impl FileOrder {
-    /// Every order, in the order of help.
+    /// Every order, in the order shown in help.
     pub const ALL: [Self; 3] = [Self::Size, Self::Path, Self::Priority];
 
     /// The name in flags and events.
@@ -157,23 +157,23 @@ impl FileOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
-    /// One call with everything that fits; the best passages where not all of it does.
+    /// One call with the whole text, or with the best passages if it does not fit.
     Direct,
-    /// The recursive loop: the model writes code that explores the text, and asks sub-models about parts of it.
+    /// The recursive loop: the model writes code that explores the text and calls sub-models on parts of it.
     Repl,
     /// An index finds passages, and one call answers from them.
     Search,
-    /// Every part is read by the analyst that fits it, and what they find is put together.
+    /// An analyst suited to its content reads every part, and the findings are merged.
     Map,
-    /// The same over the parts that share words with the question.
+    /// Like `map`, but only for the parts that share words with the question.
     Hybrid,
-    /// The model works with tools on files of its own, and writes its answer into one.
+    /// The model works with tools on its own files and writes its answer into one.
     Agent,
     /// Reads one part, within `map`.
     Analyst,
-    /// Puts findings together, within `map`.
+    /// Merges findings, within `map`.
     Synthesis,
-    /// A program of the caller's own, driven through the same frames (see `Engine::start_program`).
+    /// A program written by the caller, run through the same frames (see `Engine::start_program`).
     Program,
 }
 
@@ -219,24 +219,24 @@ impl FromStr for Strategy {
     }
 }
 
-/// Which model a run asks, without the key.
+/// The model that a run calls, without the key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelRef {
     /// The wire format: `openai`, `anthropic`, `scripted`.
     pub provider: String,
-    /// The model's name, as the provider knows it.
+    /// The name the provider uses for the model.
     pub name: String,
-    /// Where requests go, without credentials.
+    /// The base URL, without credentials.
     pub base_url: String,
 }
 
-/// Whom a run may ask besides its root's model and that of its sub-calls.
+/// Models that a run may call besides those for the root and sub-calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherModels {
-    /// Who puts findings together, if not the root's.
+    /// The model that merges findings, if it is not the root's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synthesis: Option<ModelRef>,
-    /// The names under which code can ask other models.
+    /// The names under which code can call other models.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }

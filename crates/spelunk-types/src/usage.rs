@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 pub struct Usage {
     /// Tokens sent, cached ones included.
     pub input_tokens: u64,
-    /// The part of `input_tokens` that the provider read from its prompt cache.
+    /// The part of `input_tokens` read from the provider's prompt cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
-    /// The part of `input_tokens` that the provider wrote to its prompt cache, which some charge more for.
+    /// The part of `input_tokens` written to the provider's prompt cache, for which some providers charge more.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_written_tokens: u64,
     /// Tokens generated, reasoning included.
     pub output_tokens: u64,
-    /// Price in millionths of a dollar; 0 where no price is known.
+    /// Cost in millionths of a dollar; 0 if no price is known.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cost_microusd: u64,
 }
@@ -26,7 +26,7 @@ fn is_zero(value: &u64) -> bool {
 }
 
 impl Usage {
-    /// Tokens in both directions.
+    /// Input and output tokens together.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }

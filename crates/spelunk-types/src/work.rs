@@ -1,19 +1,19 @@
-//! Work that may cost its process: what strangers wrote is computed on in a worker, which can be lost. Whoever has such
-//! work says what it is and what it may take; the program says how a worker is started.
+//! Work that may bring down its process: computation on untrusted input runs in a worker process, which is expendable.
+//! The caller names the task and its limits; the program decides how a worker is started.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// What one piece of work may take.
+/// The limits of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkBounds {
-    /// Memory, all together.
+    /// Total memory.
     pub memory_bytes_max: u64,
-    /// Processor time, all together.
+    /// Total CPU time.
     pub cpu_ms_max: u64,
 }
 
-/// One end of the line between a program and its worker. A message comes whole or not at all.
+/// One end of the connection between a program and its worker. A message arrives whole or not at all.
 pub trait WorkLine: Send {
     /// Sends a message.
     fn send(&mut self, message: &[u8]) -> Result<(), WorkError>;
@@ -24,31 +24,31 @@ pub trait WorkLine: Send {
 
 /// Starts workers.
 pub trait Workers: fmt::Debug + Send + Sync {
-    /// Starts one for a task, by its name. It ends when the line is dropped.
+    /// Starts a worker for the task of this name. It ends when the connection is dropped.
     fn start(&self, task: &str, bounds: WorkBounds) -> Result<Box<dyn WorkLine>, WorkError>;
 }
 
-/// Why work was not done. The worker is gone then.
+/// Why a task failed. The worker is gone afterwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkError {
-    /// It wanted more memory than it may have.
+    /// It exceeded its memory limit.
     Memory {
-        /// What it may have.
+        /// The limit.
         bytes_max: u64,
     },
-    /// It computed for longer than it may.
+    /// It exceeded its CPU time.
     Time {
-        /// What it may take.
+        /// The limit.
         ms_max: u64,
     },
-    /// Its process ended before the work did.
+    /// Its process ended before the task did.
     Crashed {
-        /// How, in words.
+        /// How it ended, in words.
         how: String,
     },
-    /// There is no process for it.
+    /// No worker could be started.
     NoWorker {
-        /// Why not, and what to do.
+        /// Why, and what to do about it.
         why: String,
     },
 }
@@ -72,13 +72,13 @@ impl std::error::Error for WorkError {}
 
 static EMPLOYED: RwLock<Option<Arc<dyn Workers>>> = RwLock::new(None);
 
-/// From here on, work of this program is done by these workers. Without any it is done in the program itself, which is
-/// for tests and for input that is trusted.
+/// From now on, this program's tasks run in these workers. Without any, they run in the program itself, which is meant
+/// for tests and trusted input.
 pub fn employ(workers: Arc<dyn Workers>) {
     *EMPLOYED.write().unwrap_or_else(PoisonError::into_inner) = Some(workers);
 }
 
-/// Who does the work of this program, if it is not the program itself.
+/// The workers that run this program's tasks; `None` if it runs them itself.
 pub fn workers() -> Option<Arc<dyn Workers>> {
     EMPLOYED.read().unwrap_or_else(PoisonError::into_inner).clone()
 }

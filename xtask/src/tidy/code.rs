@@ -1,5 +1,5 @@
-//! Rust source without its comments and the insides of its literals, so that checks see code only. Line breaks stay,
-//! so lines keep their numbers.
+//! Rust source without comments and the content of literals, so that checks see only code. Newlines are kept, so line
+//! numbers do not change.
 
 /// Blanks out comments, strings and characters.
 pub(crate) fn code_only(text: &str) -> String {
@@ -20,17 +20,17 @@ pub(crate) fn code_only(text: &str) -> String {
     code
 }
 
-/// Where a needle stands in code, as line numbers from 1.
+/// The line numbers, from 1, where a string occurs in code.
 pub(crate) fn lines_with(code: &str, needle: &str) -> Vec<usize> {
     code.match_indices(needle).map(|(at, _)| line_of(code, at)).collect()
 }
 
-/// The line of a byte, from 1.
+/// The line number of a byte offset, from 1.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// How many bytes of the start of `rest` are a comment or a literal; `None` if it starts with code.
+/// The length of a comment or literal at the start of `rest`; `None` if it starts with code.
 fn literal_bytes(rest: &str, is_word_before: bool) -> Option<usize> {
     if rest.starts_with("//") {
         return Some(rest.find('\n').unwrap_or(rest.len()));
@@ -84,7 +84,7 @@ fn string_bytes(rest: &str) -> usize {
     rest.len()
 }
 
-/// A quote opens a character if one closes after a single character or an escape; else it is a lifetime.
+/// A quote begins a character if another follows after a single character or an escape; otherwise it is a lifetime.
 fn character_bytes(rest: &str) -> Option<usize> {
     let mut chars = rest.char_indices().skip(1);
     let (_, first) = chars.next()?;

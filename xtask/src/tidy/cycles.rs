@@ -1,14 +1,14 @@
-//! Circles of imports between the top modules of a crate: whoever reads one of them has to read all of them.
+//! Import cycles between the top-level modules of a crate: to read one of them, you have to read them all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::code::code_only;
 use super::{Complaint, RepoFile, Weight};
 
-/// Crates whose circles are still to be untied: reported, and not an error.
+/// Crates with known cycles: reported, but not an error.
 const KNOTTED: &[&str] = &["crates/spelunk-context", "crates/spelunk-engine"];
 
-/// What each top module of a crate imports, by name.
+/// What each top-level module of a crate imports, by name.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// Checks every crate.
@@ -25,7 +25,7 @@ pub(crate) fn check(files: &[RepoFile]) -> Vec<Complaint> {
     complaints
 }
 
-/// Tests import what they like.
+/// The import graph of a crate. Tests may import anything.
 fn graph(files: &[RepoFile], root: &str, lib: &str) -> Graph {
     let (modules, exported) = (modules(lib), exported(lib));
     let mut graph = Graph::new();
@@ -71,7 +71,7 @@ fn exported(lib: &str) -> BTreeMap<String, String> {
     exported
 }
 
-/// The first names of paths that begin so, of groups too.
+/// The first component of every path that begins with `start`, including those in groups.
 fn named_after(code: &str, start: &str) -> BTreeSet<String> {
     let mut named = BTreeSet::new();
     for rest in code.split(start).skip(1) {
@@ -92,7 +92,7 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// Modules that reach each other, each circle once.
+/// Modules that reach each other, each cycle once.
 fn circles(graph: &Graph) -> Vec<Vec<String>> {
     let reach: BTreeMap<&str, BTreeSet<&str>> =
         graph.keys().map(|module| (module.as_str(), reached(graph, module))).collect();

@@ -1,14 +1,14 @@
-//! Docs and text: every error code is explained, every promise names tests that exist, and no file names a place that
-//! exists on one machine only.
+//! Docs: every error code is explained, every promise names existing tests, and no file names a path that exists on one
+//! machine only.
 
 use super::code::line_of;
 use super::{Complaint, RepoFile};
 
 const ERRORS_PAGE: &str = "docs/errors.md";
 const PROMISES_PAGE: &str = "docs/promises.md";
-/// The threat model: a row for each thing that an attacker controls.
+/// The threat model: one row for each thing that an attacker controls.
 const SECURITY_PAGE: &str = "SECURITY.md";
-/// Where the files of one machine are. Written in two parts so that this file does not complain about itself.
+/// Machine-specific paths. Split in two so that this file does not match itself.
 const MACHINE_PLACES: &[&str] = &[
     concat!("/", "home/"),
     concat!("/", "Users/"),
@@ -18,7 +18,7 @@ const MACHINE_PLACES: &[&str] = &[
 ];
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Every error code stands in `docs/errors.md`, in backticks.
+/// Every error code occurs in `docs/errors.md`, in backticks.
 pub(crate) fn check_errors(files: &[RepoFile], codes: &[&str]) -> Vec<Complaint> {
     let Some(page) = files.iter().find(|file| file.path == ERRORS_PAGE) else {
         return vec![Complaint::at(ERRORS_PAGE, 0, "is missing: it explains every error code")];
@@ -30,7 +30,7 @@ pub(crate) fn check_errors(files: &[RepoFile], codes: &[&str]) -> Vec<Complaint>
         .collect()
 }
 
-/// Pages about the code name files that exist: backticked words that begin with a folder of the repository.
+/// Pages about the code name only existing files: words in backticks that begin with a folder of the repository.
 pub(crate) fn check_named_files(files: &[RepoFile]) -> Vec<Complaint> {
     let is_page = |file: &&RepoFile| file.path.ends_with(".md") && file.path != "CHANGELOG.md";
     let mut complaints = Vec::new();
@@ -57,7 +57,7 @@ fn exists(files: &[RepoFile], path: &str) -> bool {
     files.iter().any(|file| file.path == path || file.path.starts_with(&folder))
 }
 
-/// Every promise of `docs/promises.md` names tests, and these exist: `crate::modules::function`, in backticks.
+/// Every promise in `docs/promises.md` names existing tests: `crate::modules::function`, in backticks.
 pub(crate) fn check_promises(files: &[RepoFile]) -> Vec<Complaint> {
     [PROMISES_PAGE, SECURITY_PAGE].iter().flat_map(|page| check_page_of_promises(files, page)).collect()
 }
@@ -92,7 +92,7 @@ fn is_test(files: &[RepoFile], test: &str) -> bool {
     files.iter().any(|file| file.is_rust() && file.path.starts_with(&folder) && file.text.contains(&head))
 }
 
-/// Paths of somebody's machine, and packages from elsewhere than crates.io.
+/// Finds machine-specific paths, and packages from anywhere but crates.io.
 pub(crate) fn check_paths(file: &RepoFile) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     for place in MACHINE_PLACES {
@@ -115,7 +115,7 @@ fn check_lock(file: &RepoFile) -> Vec<Complaint> {
         .collect()
 }
 
-/// A path begins after a space or a quote; below another directory it is only a name.
+/// A path begins after a space or a quote; below another directory it is just a name.
 fn starts_a_path(text: &str, at: usize) -> bool {
     let before = text.get(..at).and_then(|before| before.chars().next_back());
     before.is_none_or(|c| !(c.is_alphanumeric() || "._-~}/".contains(c)))

@@ -1,11 +1,11 @@
-//! Which crate may look at which. The table is the picture in ARCHITECTURE.md; an edge that is not in it is a decision
-//! that somebody has to take, not an accident.
+//! Which crate may depend on which. The table is the diagram in ARCHITECTURE.md; an edge that is not in it must be a
+//! decision, not an accident.
 
 use serde_json::Value;
 
 use super::Complaint;
 
-/// Each crate and the crates of ours it may depend on.
+/// Each crate and our crates it may depend on.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("spelunk-types", &[]),
     ("spelunk-fs", &[]),
@@ -87,9 +87,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("xtask", &["spelunk-types"]),
 ];
-/// May use everything, and only tests may use it.
+/// May use everything; only tests may use it.
 const TESTKIT: &str = "spelunk-testkit";
-/// What `spelunk-types` may use of others.
+/// The external crates that `spelunk-types` may use.
 const TYPES_EXTERNAL: &[&str] = &["serde"];
 
 /// Checks the packages of `cargo metadata`.

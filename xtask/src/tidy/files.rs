@@ -1,13 +1,13 @@
-//! Reading the repository: every text file that is not built, hidden by git or somebody's run.
+//! Reads the repository: every text file that is not a build output, hidden by git or part of a run.
 
 use std::path::Path;
 
 use super::RepoFile;
 
-/// Directories that hold nothing of ours.
+/// Directories that contain none of our files.
 const SKIPPED: &[&str] = &["target", ".git", ".spelunk", "node_modules"];
 
-/// Every text file below the root, in the order of the paths. What is not UTF-8 is left out: it is a fixture.
+/// Every text file below the root, sorted by path. Files that are not UTF-8 are skipped: they are fixtures.
 #[expect(clippy::disallowed_methods, reason = "chores read the repository itself")]
 pub(crate) fn read_all(root: &Path) -> Result<Vec<RepoFile>, String> {
     let mut files = Vec::new();

@@ -1,4 +1,4 @@
-//! Manifests: every crate keeps the lints of the workspace.
+//! Manifests: every crate inherits the lints of the workspace.
 
 use super::{Complaint, RepoFile};
 

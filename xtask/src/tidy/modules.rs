@@ -1,4 +1,4 @@
-//! Forgotten files: a `.rs` file that no `mod` line reaches is neither compiled nor run, and nobody notices. Also: one
+//! Orphaned files: a `.rs` file that no `mod` line reaches is neither compiled nor run, and nobody notices. Also: one
 //! integration test binary per crate, because each costs a link.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ pub(crate) fn check(files: &[RepoFile]) -> Vec<Complaint> {
     complaints
 }
 
-/// The directories that hold a package.
+/// The directories that contain a package.
 fn crate_roots(files: &[RepoFile]) -> Vec<String> {
     files.iter().filter_map(|file| file.path.strip_suffix("/Cargo.toml")).map(str::to_owned).collect()
 }
@@ -34,7 +34,7 @@ fn second_binary(path: &str, root: &str) -> Option<Complaint> {
     Some(Complaint::at(path, 0, message))
 }
 
-/// Files below a directory that cannot be reached from its entry files. A second binary is reported as that.
+/// Files below a directory that cannot be reached from its entry files. A second binary is reported as such.
 fn check_tree(rust: &[&RepoFile], directory: &str, entries: &[&str]) -> Vec<Complaint> {
     let below: Vec<&RepoFile> =
         rust.iter().copied().filter(|file| file.path.starts_with(directory)).collect();
@@ -62,7 +62,7 @@ fn reached<'a>(files: &[&'a RepoFile], entries: &[String]) -> BTreeSet<&'a str> 
     reached
 }
 
-/// Where the modules that a file declares may be.
+/// The possible paths of the modules that a file declares.
 fn children(file: &RepoFile, is_entry: bool) -> Vec<String> {
     let (parent, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
     let directory = if is_entry || name == "mod.rs" {

@@ -1,14 +1,15 @@
-//! What may stand in code, and where: serde only where formats are defined, types named after things, nothing unfinished.
+//! What may occur in code, and where: serde only where formats are defined, types named after things, nothing
+//! unfinished.
 
 use super::code::{code_only, line_of, lines_with};
 use super::{Complaint, RepoFile};
 
 /// Words for jobs. A type is named after the thing it is.
 const JOB_TITLES: &[&str] = &["Manager", "Handler", "Processor", "Helper", "Helpers", "Util", "Utils"];
-/// What is not finished, or is not run.
+/// Unfinished code, and tests that do not run.
 const UNFINISHED: &[&str] = &["#[ignore", "todo!(", "unimplemented!("];
 
-/// What is written is a format, and formats are kept: serde is derived in few places.
+/// Anything serialised is a format, and formats stay compatible: serde is derived in few places.
 pub(crate) fn check_serde(file: &RepoFile) -> Vec<Complaint> {
     if may_derive_serde(&file.path) {
         return Vec::new();
@@ -37,7 +38,7 @@ pub(crate) fn check_type_names(file: &RepoFile) -> Vec<Complaint> {
     complaints
 }
 
-/// Nothing is left for later, and every test runs.
+/// Nothing is left unfinished, and every test runs.
 pub(crate) fn check_unfinished(file: &RepoFile) -> Vec<Complaint> {
     let code = code_only(&file.text);
     let found = UNFINISHED
@@ -56,7 +57,7 @@ fn may_derive_serde(path: &str) -> bool {
         || path.split('/').any(|part| part == "wire" || part == "wire.rs")
 }
 
-/// Every `derive(…)` with its place.
+/// Every `derive(…)` with its offset.
 fn derives(code: &str) -> impl Iterator<Item = (usize, &str)> {
     code.match_indices("derive(").map(|(at, opening)| {
         let list = code.get(at + opening.len()..).unwrap_or_default();

@@ -1,11 +1,10 @@
-//! Readers: every limit and every setting that is accepted is read by something. One without a reader is a promise that
-//! nobody keeps.
+//! Readers: every accepted limit and setting is read somewhere. One without a reader is a promise that nobody keeps.
 
 use super::{Complaint, RepoFile};
 
 const LIMITS: &str = "crates/spelunk-types/src/limits.rs";
 const TABLE: &str = "crates/spelunk-app/src/config/table.rs";
-/// The part of the table that limits fill by themselves.
+/// The section of the table that is generated from the limits.
 const OF_LIMITS: &str = "limits.";
 
 /// A limit is read as `limits.NAME` or `limits().NAME`, outside of the file that declares it and outside of tests.
@@ -35,7 +34,7 @@ pub(crate) fn check_settings(files: &[RepoFile]) -> Vec<Complaint> {
     complaints
 }
 
-/// The source of all crates without their tests, and without one file.
+/// The source of all crates, without tests and without one file.
 fn sources<'a>(files: &'a [RepoFile], without: &'a str) -> impl Iterator<Item = &'a str> {
     let is_source = |file: &&RepoFile| {
         let path = file.path.as_str();
@@ -44,7 +43,7 @@ fn sources<'a>(files: &'a [RepoFile], without: &'a str) -> impl Iterator<Item = 
     files.iter().filter(is_source).filter(move |file| file.path != without).map(|file| code(&file.text))
 }
 
-/// A file up to the tests that it holds itself.
+/// A file up to its inline tests.
 fn code(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text)
 }

@@ -1,4 +1,4 @@
-//! The shape of a source file: it says what it is, and it is not too long to be read.
+//! The shape of a source file: it has a header, and is not too long.
 
 use super::{Complaint, RepoFile, Weight};
 
@@ -10,7 +10,7 @@ const LINES_MAX: usize = 800;
 /// All source together, tests not counted. Only ever lowered: what is added makes room for itself.
 const ALL_LINES_MAX: usize = 118_000;
 
-/// Source files open with a `//!` header. Tests are described by what they test.
+/// Source files start with a `//!` header. Tests are described by what they test.
 pub(crate) fn check_header(file: &RepoFile) -> Option<Complaint> {
     if !is_source(file) || is_test(&file.path) || file.text.starts_with("//!") {
         return None;
@@ -33,7 +33,7 @@ pub(crate) fn check_length(file: &RepoFile) -> Option<Complaint> {
     Some(Complaint { weight, ..Complaint::at(&file.path, 0, message) })
 }
 
-/// All of the source is no larger than it was.
+/// The source as a whole has not grown.
 pub(crate) fn check_total(files: &[RepoFile]) -> Option<Complaint> {
     let n_lines: usize = files.iter().map(source_lines).sum();
     let message =
@@ -47,7 +47,7 @@ pub(crate) fn source_lines(file: &RepoFile) -> usize {
     if is_counted { lines_without_tests(&file.text) } else { 0 }
 }
 
-/// Tests stand at the end of a file, so counting stops where they begin.
+/// Tests are at the end of a file, so counting stops where they begin.
 fn lines_without_tests(text: &str) -> usize {
     text.lines().take_while(|line| line.trim() != "#[cfg(test)]").count()
 }

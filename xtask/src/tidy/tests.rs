@@ -1,6 +1,6 @@
 use super::*;
 
-/// What a check says about one file, as lines without the path.
+/// The complaints about one file, as lines without the path.
 pub(crate) fn told(complaints: &[Complaint]) -> Vec<String> {
     complaints.iter().map(|complaint| format!("{}: {}", complaint.line, complaint.message)).collect()
 }

@@ -1,4 +1,4 @@
-//! The bytes of a file, and their hash once somebody asked for it.
+//! The bytes of a file and their hash, computed on demand.
 
 use std::sync::OnceLock;
 
@@ -26,7 +26,7 @@ impl Body {
         *self.hash.get_or_init(|| blake3::hash(&self.bytes))
     }
 
-    /// Adds to the end in place: appending line by line must not copy the file each time.
+    /// Appends in place: appending line by line must not copy the file each time.
     pub(super) fn append(&mut self, more: &[u8]) {
         self.bytes.extend_from_slice(more);
         self.hash = OnceLock::new();

@@ -1,5 +1,5 @@
-//! Changing a desk. Every change is checked against rights and limits before anything is touched, so that a refused
-//! one leaves the desk as it was.
+//! Changing a desk. Every change is checked against rights and limits before anything is modified, so a refused change
+//! leaves the desk untouched.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,36 +8,36 @@ use super::{Body, Desk, Entry};
 use crate::{DeskError, DeskPath, Zone};
 
 impl Desk {
-    /// Writes a file for the engine, wherever it lies; directories above it are made.
+    /// Writes a file at any path, for the engine; creates parent directories.
     pub fn put(&mut self, path: &DeskPath, bytes: impl Into<Vec<u8>>) -> Result<(), DeskError> {
         self.set(path, bytes.into())
     }
 
-    /// Adds to the end of a file for the engine, wherever it lies.
+    /// Appends to a file at any path, for the engine.
     pub fn put_more(&mut self, path: &DeskPath, bytes: &[u8]) -> Result<(), DeskError> {
         self.extend(path, bytes)
     }
 
-    /// Takes a file away for the engine; false if there is none.
+    /// Removes a file, for the engine; returns false if it does not exist.
     pub fn discard(&mut self, path: &DeskPath) -> bool {
         let Some(gone) = Arc::make_mut(&mut self.files).remove(path) else { return false };
         self.bytes -= gone.len();
         true
     }
 
-    /// Writes a file for the model; directories above it are made.
+    /// Writes a file, for the model; creates parent directories.
     pub fn write(&mut self, path: &DeskPath, bytes: impl Into<Vec<u8>>) -> Result<(), DeskError> {
         Zone::require_write(path)?;
         self.set(path, bytes.into())
     }
 
-    /// Adds to the end of a file for the model, or begins it.
+    /// Appends to a file or creates it, for the model.
     pub fn append(&mut self, path: &DeskPath, bytes: &[u8]) -> Result<(), DeskError> {
         Zone::require_write(path)?;
         self.extend(path, bytes)
     }
 
-    /// Makes a directory and those above it, for the model. One that is there already is fine.
+    /// Creates a directory and its parents, for the model. Succeeds if it already exists.
     pub fn make_directory(&mut self, path: &DeskPath) -> Result<(), DeskError> {
         match self.entry(path) {
             Some(Entry::Directory) => return Ok(()),
@@ -52,7 +52,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Takes a file or an empty directory away, for the model.
+    /// Removes a file or an empty directory, for the model.
     pub fn remove(&mut self, path: &DeskPath) -> Result<(), DeskError> {
         Zone::require_write(path)?;
         match self.require(path)? {
@@ -63,7 +63,7 @@ impl Desk {
         }
     }
 
-    /// Takes a file away, or a directory with everything in it, for the model.
+    /// Removes a file, or a directory and its contents, for the model.
     pub fn remove_all(&mut self, path: &DeskPath) -> Result<(), DeskError> {
         Zone::require_write(path)?;
         self.require(path)?;
@@ -78,7 +78,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Moves a file or a directory, for the model. A file in its place goes; a directory there must be empty.
+    /// Moves a file or a directory, for the model. Replaces a file at the target; a directory there must be empty.
     pub fn rename(&mut self, from: &DeskPath, to: &DeskPath) -> Result<(), DeskError> {
         Zone::require_write(from)?;
         Zone::require_write(to)?;
@@ -108,7 +108,7 @@ impl Desk {
             Some(rest) => to.join(rest.trim_start_matches('/')),
             None => Ok(path.clone()),
         };
-        // New names may be too long; all of them are known to be fine before anything moves.
+        // New paths may be too long; all of them are checked before anything moves.
         let is_moving = |path: &DeskPath| path.is_within(from);
         let files: Vec<DeskPath> = self.files.keys().filter(|path| is_moving(path)).cloned().collect();
         let new_names = files.iter().map(moved).collect::<Result<Vec<_>, _>>()?;
@@ -154,7 +154,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Refuses a file that does not fit. Gives what it holds so far and the directories it needs.
+    /// Refuses a file that does not fit. Returns its current size and the directories to create.
     fn admit(&self, path: &DeskPath, bytes: u64, growth: Growth) -> Result<(u64, Vec<DeskPath>), DeskError> {
         self.require_outside_shelf(path)?;
         let was = match self.entry(path) {
@@ -194,7 +194,7 @@ impl Desk {
         }
     }
 
-    /// The directories from here up that are not there yet.
+    /// The directories from here up that do not exist yet.
     fn directories_to_make(&self, from: Option<DeskPath>) -> Result<Vec<DeskPath>, DeskError> {
         let mut new = Vec::new();
         let mut next = from;
@@ -213,7 +213,7 @@ impl Desk {
     }
 }
 
-/// What new bytes do to a file.
+/// Whether new bytes replace a file or extend it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Growth {
     Replace,

@@ -1,4 +1,4 @@
-//! Looking at a desk: what is there, and its text. Files and documents of the shelf are read alike.
+//! Reading a desk: its entries and their text. Files and mounted documents are read alike.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::mounts::{Mounted, MountedLines};
 use crate::{DeskError, DeskPath, Zone};
 
 impl Desk {
-    /// What lies at a path, if anything does.
+    /// The entry at a path, if there is one.
     pub fn entry(&self, path: &DeskPath) -> Option<Entry> {
         if let Some(body) = self.files.get(path) {
             return Some(Entry::File { bytes: body.len() });
@@ -22,13 +22,13 @@ impl Desk {
         self.mounted.as_ref()?.entry(path)
     }
 
-    /// The same, and an error that names what is near where there is nothing.
+    /// Like [`Self::entry`], but a missing path is an error that suggests a similar one.
     pub fn require(&self, path: &DeskPath) -> Result<Entry, DeskError> {
         self.entry(path)
             .ok_or_else(|| DeskError::NotFound { path: path.clone(), nearest: self.nearest(path) })
     }
 
-    /// The names in a directory with what they are, sorted.
+    /// The entries of a directory, sorted by name.
     pub fn list(&self, directory: &DeskPath) -> Result<Vec<(String, Entry)>, DeskError> {
         match self.require(directory)? {
             Entry::Directory => {}
@@ -54,7 +54,7 @@ impl Desk {
         Ok(found.into_iter().collect())
     }
 
-    /// The bytes of a file, or of a document that is not too large for that.
+    /// The bytes of a file, or of a document that is not too large to read whole.
     pub fn read(&self, path: &DeskPath) -> Result<Cow<'_, [u8]>, DeskError> {
         if let Some(body) = self.files.get(path) {
             return Ok(Cow::Borrowed(body.bytes()));
@@ -67,7 +67,7 @@ impl Desk {
         Ok(Cow::Owned(mounted.shelf().read_all(document, bytes_max)?.into_bytes()))
     }
 
-    /// The same as text. Bytes that are none are refused: an edit would damage them.
+    /// The same as text. Bytes that are not UTF-8 are refused: an edit would damage them.
     pub fn text(&self, path: &DeskPath) -> Result<Cow<'_, str>, DeskError> {
         let not_text = |bytes: usize| DeskError::NotText { path: path.clone(), bytes: bytes as u64 };
         match self.read(path)? {
@@ -81,7 +81,7 @@ impl Desk {
         }
     }
 
-    /// Lines counted from 1, at most `n_max` of them; a document is not read through for it twice.
+    /// At most `n_max` lines, numbered from 1; a document is not scanned twice for it.
     pub fn lines(&self, path: &DeskPath, first: u64, n_max: u64) -> Result<MountedLines, DeskError> {
         let Some(body) = self.files.get(path) else {
             let (mounted, document, _) = self.document(path)?;
@@ -90,7 +90,7 @@ impl Desk {
         Ok(lines_of(body.bytes(), first, n_max))
     }
 
-    /// The text between two offsets, cut inwards to whole characters and to the end.
+    /// The text between two offsets, narrowed to whole characters and to the end of the text.
     pub fn slice(&self, path: &DeskPath, range: Range<u64>) -> Result<String, DeskError> {
         let Some(body) = self.files.get(path) else {
             let (mounted, document, _) = self.document(path)?;
@@ -108,7 +108,7 @@ impl Desk {
     ) -> impl Iterator<Item = (&'a DeskPath, &'a [u8])> {
         let inside = path.clone();
         let from: (Bound<&str>, Bound<&str>) = (Bound::Included(path.as_str()), Bound::Unbounded);
-        // Between a directory and what is in it there may be siblings (`a-b` sorts before `a/b`).
+        // Siblings may sort between a directory and its contents (`a-b` sorts before `a/b`).
         let prefix = path.as_str().to_owned();
         self.files
             .range::<str, _>(from)
@@ -117,7 +117,7 @@ impl Desk {
             .map(|(path, body)| (path, body.bytes()))
     }
 
-    /// The shelf and the documents on it that lie at or below a path.
+    /// The mount and its documents at or below a path.
     pub(crate) fn documents_within(&self, path: &DeskPath) -> Option<(&Mounted, Vec<(DeskPath, usize)>)> {
         let mounted = self.mounted.as_deref()?;
         Some((mounted, mounted.within(path)))
@@ -136,7 +136,7 @@ impl Desk {
         }
     }
 
-    /// A path that is probably meant: the same name elsewhere, or in other letters.
+    /// The path that was probably meant: the same name elsewhere, or in different case.
     fn nearest(&self, path: &DeskPath) -> Option<DeskPath> {
         const LOOKED_AT_MAX: usize = 10_000;
         let wanted = path.name().to_lowercase();
@@ -156,9 +156,9 @@ impl Desk {
     }
 }
 
-/// Without the part of a character at either end.
+/// Drops partial characters at either end.
 fn whole_chars(bytes: &[u8]) -> &[u8] {
-    /// A character has no more bytes than this behind its first.
+    /// The most continuation bytes of a UTF-8 character.
     const BEHIND_MAX: usize = 3;
     let is_behind = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
     let n_before = bytes.iter().take(BEHIND_MAX).take_while(is_behind).count();
@@ -174,7 +174,7 @@ fn whole_chars(bytes: &[u8]) -> &[u8] {
     if wanted > n_last { bytes.get(..at).unwrap_or_default() } else { bytes }
 }
 
-/// Lines of bytes in memory.
+/// Lines of an in-memory file.
 fn lines_of(bytes: &[u8], first: u64, n_max: u64) -> MountedLines {
     let n_ends = memchr_iter(b'\n', bytes).count() as u64;
     let has_open_end = bytes.last().is_some_and(|&byte| byte != b'\n');

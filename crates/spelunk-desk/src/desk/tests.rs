@@ -1,4 +1,4 @@
-//! What a desk holds, who may change it, and where it ends.
+//! What a desk holds, who may change it, and its limits.
 
 use proptest::prelude::*;
 
@@ -150,7 +150,7 @@ fn a_clone_is_another_desk() {
     let changed: Vec<String> = desk.changed_since(&before).iter().map(ToString::to_string).collect();
     assert_eq!(changed, ["output/b", "scratch/a", "scratch/gone"]);
     assert_ne!(desk.digest(), before.digest());
-    // The way there does not matter.
+    // How it got there does not matter.
     let mut other = Desk::new(DeskLimits::default());
     other.write(&path("output/b"), "b").unwrap();
     other.write(&path("scratch/a"), "one two").unwrap();
@@ -171,7 +171,7 @@ fn lines_and_slices_of_a_file() {
     assert_eq!(desk.lines(&at, 1, 5).unwrap().n_lines, 0);
 }
 
-/// Something that a model or the engine does.
+/// An action of the model or the engine.
 #[derive(Debug, Clone)]
 enum Step {
     Write(String, usize),

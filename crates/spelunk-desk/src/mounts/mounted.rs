@@ -1,4 +1,4 @@
-//! A shelf as it lies on a desk: which path is which document. Names are made into paths once, when it is mounted.
+//! A mount on a desk: maps paths to documents. Names are converted to paths once, on mounting.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -8,7 +8,7 @@ use super::{Mount, MountedDocument};
 use crate::path::{Taken, document_path};
 use crate::{DeskPath, Entry, Zone};
 
-/// The documents of a shelf by their paths.
+/// The documents of a mount by their paths.
 #[derive(Debug)]
 pub(crate) struct Mounted {
     shelf: Arc<dyn Mount>,
@@ -54,7 +54,7 @@ impl Mounted {
         self.idx_by_path.iter().map(move |(path, &idx)| (path, name(idx).unwrap_or_default()))
     }
 
-    /// The documents at or below a path, in the order of the paths.
+    /// The documents at or below a path, ordered by path.
     pub(crate) fn within(&self, path: &DeskPath) -> Vec<(DeskPath, usize)> {
         let all = self.idx_by_path.range::<str, _>((Bound::Included(path.as_str()), Bound::Unbounded));
         all.take_while(|(below, _)| below.as_str().starts_with(path.as_str()))
@@ -63,7 +63,7 @@ impl Mounted {
             .collect()
     }
 
-    /// What lies directly in a directory. Whole directories below it are passed over, however much they hold.
+    /// The direct entries of a directory. Subdirectories are skipped whole, whatever their size.
     pub(crate) fn list(&self, directory: &DeskPath) -> Vec<(String, Entry)> {
         let prefix = if directory.is_top() { String::new() } else { format!("{directory}/") };
         let mut found = Vec::new();
@@ -75,7 +75,7 @@ impl Mounted {
             let name = rest.split('/').next().unwrap_or_default();
             if rest.len() > name.len() {
                 found.push((name.to_owned(), Entry::Directory));
-                // `0` is the character behind `/`.
+                // `0` is the character after `/`.
                 from = format!("{prefix}{name}0");
             } else {
                 found.extend(self.entry(path).map(|entry| (name.to_owned(), entry)));

@@ -1,4 +1,4 @@
-//! Documents on a desk: found by their names, read in place, never written.
+//! Documents on a desk: found by name, read in place, never written.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +12,7 @@ fn path(path: &str) -> DeskPath {
     DeskPath::parse(path).unwrap()
 }
 
-/// Names alone.
+/// A mount with names only.
 #[derive(Debug)]
 struct Names(Vec<&'static str>);
 

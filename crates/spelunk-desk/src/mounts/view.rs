@@ -1,4 +1,5 @@
-//! A view of a corpus as a shelf: its readers do the work, at their speed, and keep secrets back as everywhere.
+//! A corpus view as a mount. The view's readers do the work, at their usual speed and with the usual redaction of
+//! secrets.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,10 +10,10 @@ use spelunk_context::{DocEntry, GrepQuery, ReadError, Reader, View, grep_view};
 
 use super::{Mount, MountReport, MountedDocument, MountedLines, MountedMatches};
 
-/// Readers kept open: each holds a file and the index of its lines.
+/// How many readers are kept open: each holds a file and its line index.
 const READERS_MAX: usize = 32;
 
-/// Texts with secrets up to this size are redacted whole, so that their offsets are those of what is shown.
+/// Texts with secrets up to this size are redacted whole, so that offsets refer to the redacted text.
 const REDACTED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// The documents of a view.
@@ -24,7 +25,7 @@ pub struct ViewMount {
 }
 
 impl ViewMount {
-    /// A shelf over a view. Setting `cancel` stops a search that is under way.
+    /// A mount of a view. Setting `cancel` stops a search in progress.
     pub fn new(view: View, cancel: Arc<AtomicBool>) -> Self {
         Self { view, readers: Mutex::default(), cancel }
     }
@@ -34,7 +35,7 @@ impl ViewMount {
         self.view.documents().nth(idx).ok_or_else(missing)
     }
 
-    /// The reader of a document, kept because the first look at its lines costs a pass over it.
+    /// The reader of a document, cached because indexing its lines costs a pass over it.
     fn reader(&self, idx: usize) -> Result<Arc<Reader>, ReadError> {
         let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(reader) = readers.get(&idx).filter(|reader| !reader.is_stale()) {
@@ -74,7 +75,7 @@ impl Mount for ViewMount {
         if !(entry.has_secrets && reader.redacts() && reader.bytes() <= REDACTED_BYTES_MAX) {
             return reader.slice(range);
         }
-        // Marks are longer or shorter than what they stand for.
+        // Redaction marks differ in length from what they replace.
         let text = reader.load(REDACTED_BYTES_MAX)?;
         let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
         let (start, end) =

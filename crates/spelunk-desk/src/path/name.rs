@@ -1,4 +1,4 @@
-//! Names that somebody else chose, made harmless: those of attachments, and those of documents on a shelf.
+//! Sanitises names that others chose: those of attachments and of mounted documents.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,17 +8,17 @@ use super::DeskPath;
 /// The longest name given to an attachment.
 const NAME_BYTES_MAX: usize = 120;
 
-/// Numbers tried to make a name new; a desk and a corpus hold fewer.
+/// How many numbers are tried to make a name unique; a desk and a corpus hold fewer files.
 const NAMES_MAX: u64 = 10_000_000;
 
-/// Names that some systems keep for devices, whatever the extension.
+/// Names that some systems reserve for devices, whatever the extension.
 const DEVICES: [&str; 22] = [
     "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
     "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
 
-/// A name under which an attachment can lie in a directory on any system. `taken` are the names there; the same name in
-/// other letters counts as taken, because some systems see no difference.
+/// A name for an attachment that is valid on any system. `taken` are the existing names; names that differ only in case
+/// count as taken, because some systems ignore case.
 pub fn sanitised_name(given: &str, taken: &BTreeSet<String>) -> String {
     let plain: String = given.chars().filter_map(plain_char).collect();
     let last = plain.rsplit('/').map(trimmed).find(|part| !part.is_empty()).unwrap_or_default();
@@ -36,19 +36,19 @@ pub fn sanitised_name(given: &str, taken: &BTreeSet<String>) -> String {
     })
 }
 
-/// What lies at a path of a shelf so far.
+/// What is at a path of a mount so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Taken {
     /// Nothing.
     Free,
-    /// A document, which nothing can lie in.
+    /// A document, which cannot contain anything.
     Document,
     /// A directory with documents.
     Directory,
 }
 
-/// Where a document of that name lies below `directory`. Its parts are kept where they can be, so that the model
-/// finds `src/main.rs` as `src/main.rs`; a part that is something else already gets a number.
+/// The path below `directory` for a document of this name. Components are kept if possible, so that the model finds
+/// `src/main.rs` as `src/main.rs`; a component that conflicts with an existing entry gets a number.
 pub(crate) fn document_path(directory: &str, name: &str, taken: impl Fn(&str) -> Taken) -> DeskPath {
     let parts = document_parts(name);
     let mut path = directory.to_owned();
@@ -71,7 +71,7 @@ fn document_parts(name: &str) -> Vec<String> {
         .filter(|part| !matches!(part.as_str(), "" | "." | ".."))
         .map(|part| cut(&part, NAME_BYTES_MAX))
         .collect();
-    // A path that is too long keeps its end, which says most.
+    // A path that is too long keeps its end, which is the most informative part.
     let n_parts_max = DeskPath::PARTS_MAX - 4;
     parts.drain(..parts.len().saturating_sub(n_parts_max));
     while parts.iter().map(|part| part.len() + 1).sum::<usize>() > DeskPath::BYTES_MAX - 300 {
@@ -83,7 +83,7 @@ fn document_parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// Characters that end a line, hide, or turn the direction of what follows.
+/// Characters that end a line, are invisible, or change the text direction.
 pub(crate) fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}')
@@ -93,7 +93,8 @@ pub(crate) fn is_unprintable(c: char) -> bool {
         || ('\u{e0000}'..='\u{e0fff}').contains(&c)
 }
 
-/// A character of an attachment's name: what looks like a separator is one, what a system forbids is `_`.
+/// A character of an attachment's name: look-alikes of a separator count as one, and characters that some system
+/// forbids become `_`.
 fn plain_char(c: char) -> Option<char> {
     match c {
         '/' | '\\' | '\u{2044}' | '\u{2215}' | '\u{2216}' | '\u{29f8}' | '\u{ff0f}' | '\u{ff3c}' => Some('/'),
@@ -105,12 +106,12 @@ fn plain_char(c: char) -> Option<char> {
     }
 }
 
-/// Without the dots and spaces at either end that hide a file or vanish.
+/// Strips the dots and spaces at either end that hide a file or get lost.
 fn trimmed(part: &str) -> &str {
     part.trim_matches(|c: char| c == '.' || c.is_whitespace())
 }
 
-/// At most so many bytes, keeping a short extension.
+/// Truncates to `bytes_max`, keeping a short extension.
 fn cut(name: &str, bytes_max: usize) -> String {
     if name.len() <= bytes_max {
         return name.to_owned();
@@ -130,7 +131,7 @@ fn cut(name: &str, bytes_max: usize) -> String {
     stem + &extension
 }
 
-/// The name, or the name with the first number that makes it new.
+/// The name, with the first number that makes it unique if necessary.
 fn unique(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_taken(name) {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! Paths cannot leave the desk, and hostile names become harmless ones.
+//! Paths cannot leave the desk, and hostile names become harmless.
 
 use std::collections::BTreeSet;
 
@@ -147,7 +147,7 @@ proptest! {
             prop_assert!(!text.starts_with('/') && !text.ends_with('/'));
             prop_assert!(text.is_empty() || text.split('/').all(|part| !matches!(part, "" | "." | "..")));
             prop_assert!(!text.contains('\\') && !text.chars().any(is_unprintable));
-            // Reading a path again changes nothing.
+            // Parsing a path again changes nothing.
             let top = DeskPath::top();
             let again = if text.is_empty() { top } else { DeskPath::parse(text).unwrap() };
             prop_assert_eq!(again, path);

@@ -1,5 +1,6 @@
-//! A script in a worker, as its host sees it: the interpreter is there, the desk is here. What the script does to files is
-//! asked of the desk with the rights of the model, so a worker in hostile hands can do no more than a script.
+//! The host side of a script in a worker process: the worker has the interpreter, the host has the desk. File
+//! operations are requests to the desk with the model's permissions, so a compromised worker can do no more than a
+//! script.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -15,13 +16,13 @@ use super::script::{Ended, refused};
 use super::wire::{Ask, Begin, End, Limits, Meta, Reply};
 use crate::{Desk, DeskError};
 
-/// The name of the task.
+/// The name of the worker task.
 pub const SHELL_TASK: &str = "shell";
 
-/// What the interpreter of a script may hold: several times what it may hold between commands, because commands copy.
+/// The memory of a script's interpreter: several times what it may hold between commands, because commands copy.
 const MEMORY_BYTES_MAX: u64 = 768 << 20;
 
-/// The kinds of refusal that a script can tell apart.
+/// The error kinds that a script can distinguish.
 pub(super) const KINDS: [ErrorKind; 9] = [
     ErrorKind::Other,
     ErrorKind::NotFound,
@@ -34,7 +35,7 @@ pub(super) const KINDS: [ErrorKind; 9] = [
     ErrorKind::Unsupported,
 ];
 
-/// Runs a script to its end. A worker that is lost leaves the desk as it was.
+/// Runs a script to its end. If the worker is lost, the desk is unchanged.
 pub(super) fn run(
     workers: &dyn Workers,
     desk: &mut Desk,
@@ -71,7 +72,7 @@ pub(super) fn run(
     }
 }
 
-/// Answers what a script asks, until it is over.
+/// Answers the script's requests until it ends.
 fn attend(line: &mut dyn WorkLine, files: &DeskFiles) -> Result<End, WorkError> {
     loop {
         let ask: Ask = receive(line)?;
@@ -153,7 +154,7 @@ fn meta(metadata: &Metadata) -> Meta {
     Meta { is_directory, bytes: metadata.size, mode: metadata.mode }
 }
 
-/// What a future of the desk's files gives: they wait for nobody.
+/// Polls a future of the desk's files, which never waits.
 fn now<T>(future: impl Future<Output = bashkit::Result<T>>) -> bashkit::Result<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,

@@ -1,12 +1,12 @@
-//! Which commands a script may call. Those that wait, throw dice, read clocks or reach for a host are not there; what is
-//! left gives the same output for the same desk.
+//! Which commands a script may call. Those that wait, use randomness, read clocks or need a host are removed; the rest
+//! give the same output for the same desk.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use bashkit::hooks::{HookAction, ToolEvent};
 
-/// Commands that are taken away, each with what to do instead.
+/// Removed commands, each with what to do instead.
 const REFUSED: &[(&str, &str)] = &[
     ("sleep", "nothing happens while you wait"),
     ("timeout", "scripts have a limit of their own"),
@@ -33,46 +33,46 @@ const REFUSED: &[(&str, &str)] = &[
     ("python3", "use RunScript"),
 ];
 
-/// Commands that fill up to a width or a length that they are given, before anybody counts it.
+/// Commands that pad to a given width or length before any limit counts it.
 const FILLING: [&str; 12] =
     ["expand", "unexpand", "pr", "nl", "numfmt", "fmt", "fold", "column", "od", "xxd", "hexdump", "paste"];
-/// The digits of a number that such a command may be given.
+/// The maximum digits of a number passed to such a command.
 const FILLING_DIGITS_MAX: usize = 4;
 
-/// What to say about a command that is not there on purpose.
+/// The message for a command that is removed on purpose.
 pub(super) fn refusal(name: &str) -> Option<&'static str> {
     REFUSED.iter().find(|(refused, _)| *refused == name).map(|(_, why)| *why)
 }
 
-/// The names that get a command of our own which only says why.
+/// The names that get a stub of ours which only reports why.
 pub(super) fn refused_names() -> impl Iterator<Item = &'static str> {
     REFUSED.iter().map(|(name, _)| *name)
 }
 
-/// Whether a command of the interpreter is kept.
+/// Whether a command of the interpreter is available.
 pub(super) fn is_kept(name: &str) -> bool {
     refusal(name).is_none()
 }
 
-/// Looks at every command before it runs, on the thread it runs on.
+/// Checks every command before it runs, on the same thread.
 #[derive(Debug)]
 pub(super) struct Guard {
-    /// Where the stack of that thread begins.
+    /// Where that thread's stack begins.
     stack_start: usize,
     stack_bytes_max: usize,
-    /// The longest text that becomes a script.
+    /// The longest text that may be run as a script.
     script_bytes_max: usize,
-    /// Why commands were stopped, each reason once: the interpreter keeps reasons to itself.
+    /// Why commands were stopped, each reason once: the interpreter does not report reasons.
     reasons: Mutex<BTreeSet<&'static str>>,
 }
 
 impl Guard {
-    /// A guard for the thread that calls this, from here on down its stack.
+    /// A guard for the calling thread, from the current stack position on.
     pub(super) fn here(stack_bytes_max: usize, script_bytes_max: usize) -> Self {
         Self { stack_start: stack_now(), stack_bytes_max, script_bytes_max, reasons: Mutex::default() }
     }
 
-    /// Lets a command run, or stops it.
+    /// Allows or stops a command.
     pub(super) fn check(&self, event: ToolEvent) -> HookAction<ToolEvent> {
         match self.objection(&event) {
             None => HookAction::Continue(with_escapes(event)),
@@ -89,8 +89,8 @@ impl Guard {
     }
 
     fn objection(&self, event: &ToolEvent) -> Option<&'static str> {
-        // The interpreter counts most nesting but not all: `eval eval …` takes a new stretch of stack for each word, and
-        // a stack that is used up takes the whole process with it.
+        // The interpreter counts most nesting but not all: `eval eval …` uses more stack for each word, and a stack
+        // overflow kills the whole process.
         if self.stack_start.abs_diff(stack_now()) > self.stack_bytes_max {
             return Some("the commands are nested too deep");
         }
@@ -112,7 +112,7 @@ impl Guard {
     }
 }
 
-/// Whether an option or a bare number says so much; the name of a file may have any digits.
+/// Whether an option or a bare number is too large; file names may contain any digits.
 fn has_large_number(argument: &str) -> bool {
     let is_option = argument.starts_with(['-', '+']);
     let is_number = argument.starts_with(|c: char| c.is_ascii_digit())
@@ -121,8 +121,8 @@ fn has_large_number(argument: &str) -> bool {
         && argument.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > FILLING_DIGITS_MAX)
 }
 
-/// The event with the escapes in the text of sed's `a`, `i` and `c` written out. The interpreter would drop their
-/// backslashes, and `sed -i '7c\    if x:\n        y'` would put an `n` into somebody's program.
+/// Expands the escapes in the text of sed's `a`, `i` and `c`. The interpreter would drop their backslashes, and
+/// `sed -i '7c\    if x:\n        y'` would put an `n` into someone's program.
 fn with_escapes(mut event: ToolEvent) -> ToolEvent {
     if event.name == "sed" {
         for argument in &mut event.args {
@@ -134,7 +134,7 @@ fn with_escapes(mut event: ToolEvent) -> ToolEvent {
     event
 }
 
-/// A script of one line that is one such command, with its escapes written out; nothing for anything else.
+/// Expands the escapes of a one-line script that is one such command; `None` for anything else.
 fn written_out(script: &str) -> Option<String> {
     if script.contains('\n') {
         return None;
@@ -152,7 +152,7 @@ fn written_out(script: &str) -> Option<String> {
     let command =
         rest.trim_start_matches(|c: char| "0123456789$,~+!I ".contains(c)).strip_prefix(['a', 'i', 'c'])?;
     let text = command.trim_start();
-    // This one only keeps the blanks behind it.
+    // This backslash only preserves the blanks after it.
     let text = text.strip_prefix('\\').unwrap_or(text);
     let mut written = script.strip_suffix(text)?.to_owned();
     let mut letters = text.chars();
@@ -169,7 +169,7 @@ fn written_out(script: &str) -> Option<String> {
     Some(written)
 }
 
-/// About where the stack of this thread is now.
+/// The approximate stack pointer of this thread.
 #[inline(never)]
 fn stack_now() -> usize {
     let here = 0_u8;

@@ -1,6 +1,5 @@
-//! A desk as the file system of the interpreter. Documents of the shelf are read when they are opened and never written;
-//! a write that the model's rights do not cover fails as on a read-only file system. There are no links, and no times:
-//! every file is as old as the others.
+//! A desk as the interpreter's file system. Mounted documents are read when opened and never written; a write without
+//! permission fails as on a read-only file system. There are no links and no timestamps: every file has the same one.
 
 use std::io::{Error as IoError, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -13,10 +12,10 @@ use bashkit::{
 
 use crate::{Desk, DeskError, DeskPath, Entry, Rights, Zone};
 
-/// When everything on a desk was changed: 2026-01-01.
+/// The modification time of everything on a desk: 2026-01-01.
 const MODIFIED: Duration = Duration::from_hours(490_896);
 
-/// The largest file that can be run by its name.
+/// The largest file that can be executed by name.
 const EXECUTABLE_BYTES_MAX: u64 = 64 * 1024;
 
 /// A desk that an interpreter works on.
@@ -34,7 +33,7 @@ impl DeskFiles {
     }
 }
 
-/// What a script meets at a path.
+/// What a path refers to in a script.
 enum Place {
     Desk(DeskPath),
     /// `/dev` or something in it.
@@ -46,7 +45,7 @@ enum Device {
     Null,
 }
 
-/// The place of a path, with `..` taken literally as the interpreter does: nothing is above the top.
+/// Resolves a path, with `..` taken literally as the interpreter does: nothing is above the top.
 fn place(path: &Path) -> Result<Place> {
     let text = path.to_str().ok_or_else(not_utf8)?;
     let mut parts: Vec<&str> = Vec::new();
@@ -65,7 +64,7 @@ fn place(path: &Path) -> Result<Place> {
     DeskPath::parse(&format!("/{}", parts.join("/"))).map(Place::Desk).map_err(|error| refused(&error.into()))
 }
 
-/// A refusal in the words of a file system.
+/// Converts a refusal to a file system error.
 fn refused(error: &DeskError) -> bashkit::Error {
     let (kind, why) = match error {
         DeskError::NotFound { .. } => (ErrorKind::NotFound, "No such file or directory".to_owned()),
@@ -122,7 +121,7 @@ fn metadata_of(path: &DeskPath, entry: Entry) -> Metadata {
     let may_write = Zone::rights(path) == Rights::Write;
     match entry {
         Entry::Directory => metadata(FileType::Directory, 0, if may_write { 0o755 } else { 0o555 }),
-        // There is nowhere to keep what `chmod +x` says: a script is known by its name, and by a size that can be read.
+        // `chmod +x` has nowhere to store its bit: a script is recognised by its name and a readable size.
         Entry::File { bytes } if is_script(path) && bytes <= EXECUTABLE_BYTES_MAX => {
             metadata(FileType::File, bytes, 0o755)
         }
@@ -229,7 +228,7 @@ impl FileSystem for DeskFiles {
     }
 
     async fn exists(&self, path: &Path) -> Result<bool> {
-        // A name that cannot be on the desk is not on it.
+        // A name that is invalid on the desk does not exist on it.
         Ok(match place(path) {
             Ok(Place::Desk(path)) => self.desk().entry(&path).is_some(),
             Ok(Place::Device(_)) => true,
@@ -261,7 +260,7 @@ impl FileSystem for DeskFiles {
     }
 
     async fn chmod(&self, path: &Path, _: u32) -> Result<()> {
-        // Rights come from the place; a script that makes its file executable loses nothing.
+        // Permissions depend on the path; a script that makes its file executable loses nothing.
         self.stat(path).await.map(drop)
     }
 
@@ -270,7 +269,7 @@ impl FileSystem for DeskFiles {
     }
 }
 
-/// The file that is meant; nothing for the device that swallows everything.
+/// The file to write; `None` for `/dev/null`.
 fn writable(path: &Path) -> Result<Option<DeskPath>> {
     match place(path)? {
         Place::Desk(path) => Ok(Some(path)),
@@ -279,7 +278,7 @@ fn writable(path: &Path) -> Result<Option<DeskPath>> {
     }
 }
 
-/// A file is written into a directory that is there: a script that relies on less is mistaken.
+/// The parent directory must exist: a script that assumes otherwise is mistaken.
 fn require_parent(desk: &Desk, path: &DeskPath) -> Result<()> {
     match path.parent() {
         Some(parent) => match desk.entry(&parent) {

@@ -1,15 +1,14 @@
-//! `ls` in the columns of the GNU tool, which scripts take apart by number: the interpreter's own has fewer of them, and
-//! shows nothing at all where one name is missing. What a desk does not know is the same for all: one link, one owner, one
-//! time.
+//! `ls` with the columns of the GNU tool, which scripts split by number: the interpreter's own has fewer columns and
+//! prints nothing at all if one name is missing. What a desk does not have is constant: one link, one owner, one time.
 
 use std::cmp::Reverse;
 
 use bashkit::{Builtin, BuiltinContext, ExecResult, FileType, Metadata, async_trait};
 
-/// The options it has. `-1` and `-t` change nothing: there is one name on a line, and every file is as old as the others.
+/// The supported options. `-1` and `-t` change nothing: output is one name per line, and every file has the same time.
 const OPTIONS: &str = "1aAdFhlprRSt";
 
-/// Where a listing is cut: more than any script is shown, and `ls -R / / / …` could go on for ever.
+/// Where a listing is truncated: more than is shown of any script, while `ls -R / / / …` could run forever.
 const LISTING_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// `ls` as a command of the interpreter.
@@ -38,7 +37,7 @@ impl Builtin for List {
         if listing.has('r') {
             directories.reverse();
         }
-        // The next one is the last.
+        // The next directory is the last one in the list.
         directories.reverse();
         while let Some(name) = directories.pop() {
             if listing.text.len() > LISTING_BYTES_MAX {
@@ -82,7 +81,7 @@ impl Builtin for List {
     }
 }
 
-/// The letters of the options, and the names; the directory it stands in where there are none.
+/// The option letters and the names; the current directory if no names are given.
 fn read(words: &[String]) -> Result<(String, Vec<String>), String> {
     let (mut options, mut names) = (String::new(), Vec::new());
     let mut words = words.iter();
@@ -117,7 +116,7 @@ fn is_directory(found: &Metadata) -> bool {
     found.file_type == FileType::Directory
 }
 
-/// What is printed so far.
+/// The output so far.
 struct Listing {
     options: String,
     text: String,
@@ -128,7 +127,7 @@ impl Listing {
         self.options.contains(option)
     }
 
-    /// Begins the part of a directory.
+    /// Starts the section of a directory.
     fn head(&mut self, name: &str) {
         if !self.text.is_empty() {
             self.text.push('\n');
@@ -136,7 +135,7 @@ impl Listing {
         self.text.push_str(&format!("{name}:\n"));
     }
 
-    /// The sizes together, in kilobytes: a desk has no blocks.
+    /// The total size in kilobytes: a desk has no blocks.
     fn total(&mut self, entries: &[(String, Metadata)]) {
         let n_kilobytes: u64 = entries.iter().map(|(_, found)| found.size.div_ceil(1024)).sum();
         let total = if self.has('h') { human(n_kilobytes * 1024) } else { n_kilobytes.to_string() };

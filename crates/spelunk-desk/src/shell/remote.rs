@@ -1,4 +1,4 @@
-//! A script in a worker, as the worker sees it: the interpreter is here, and its files are those of the host's desk.
+//! The worker side of a script: the interpreter runs here, and its files are on the host's desk.
 
 use std::io::Error as IoError;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::files::{metadata, not_utf8, unsupported};
 use super::script::{self, Ended, refused};
 use super::wire::{Ask, Begin, End, Limits, Meta, Reply};
 
-/// Runs the one script that a worker is started for.
+/// Runs the one script that this worker was started for.
 pub fn serve_shell(mut line: Box<dyn WorkLine>) -> std::result::Result<(), WorkError> {
     let Begin { script, stdin, limits } = receive(&mut *line)?;
     let files = Arc::new(RemoteFiles { line: Mutex::new(line), limits });
@@ -26,14 +26,14 @@ pub fn serve_shell(mut line: Box<dyn WorkLine>) -> std::result::Result<(), WorkE
     send(&mut **line, &Ask::Ended(End { stdout, stderr, exit_code, stopped }))
 }
 
-/// The desk at the other end of the line.
+/// The desk at the other end of the connection.
 struct RemoteFiles {
     line: Mutex<Box<dyn WorkLine>>,
     limits: Limits,
 }
 
 impl RemoteFiles {
-    /// Asks the desk, with the content of a file where one goes with it. Gives the content that comes back, too.
+    /// Sends a request to the desk, with file content if any. Returns the reply and the content that comes with it.
     fn ask(&self, ask: &Ask, content: Option<&[u8]>) -> Result<(Reply, Vec<u8>)> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         let mut converse = || {

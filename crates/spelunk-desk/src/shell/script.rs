@@ -1,5 +1,5 @@
-//! One script in one interpreter on one thread. The thread has a stack that nested scripts cannot exhaust, and a panic in
-//! it ends the script alone.
+//! One script in one interpreter on one thread. The thread has a stack that nested scripts cannot exhaust, and a panic
+//! in it ends only the script.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,13 +15,13 @@ use super::temporary::Temporary;
 use crate::ShellLimits;
 use crate::{DeskError, show};
 
-/// The stack of a script. Nearly all nesting is counted; what is not is bounded by the steps of reading a script
-/// (`time time …`) or by the guard (`eval eval …`), and this is room for both. Memory is taken only where it is used.
+/// The stack of a script. Nearly all nesting is counted; the rest is bounded by the parser's steps (`time time …`) or
+/// by the guard (`eval eval …`), and this is room for both. Memory is committed only when used.
 const STACK_BYTES: usize = 1024 * 1024 * 1024;
-/// Where the guard steps in.
+/// The stack use at which the guard stops a script.
 const GUARDED_BYTES: usize = 32 * 1024 * 1024;
 
-/// Stages of a pipeline that are open at once; `&` runs its command at once and to the end.
+/// Pipeline stages open at once; `&` runs its command synchronously.
 const JOBS_MAX: usize = 64;
 
 /// How a script ended.
@@ -30,7 +30,7 @@ pub(super) struct Ended {
     pub(super) stdout: String,
     pub(super) stderr: String,
     pub(super) exit_code: i32,
-    /// What stopped it, if it did not end by itself.
+    /// What stopped it, if it did not end normally.
     pub(super) stopped: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn run(
         let running = thread
             .spawn_scoped(scope, work)
             .map_err(|error| DeskError::Shell { why: format!("no thread could be started: {error}") })?;
-        // A panic of the interpreter is the script's end, not ours.
+        // A panic of the interpreter ends the script, not this process.
         running
             .join()
             .unwrap_or_else(|_| Ok(refused("the interpreter failed on this script; write it another way")))
@@ -75,14 +75,14 @@ fn on_thread(
     let guard =
         Arc::new(Guard::here(GUARDED_BYTES, usize::try_from(limits.script_bytes_max).unwrap_or(usize::MAX)));
     let mut bash = interpreter(files, limits, &guard);
-    // What was printed before a limit struck is worth seeing.
+    // Output printed before a limit is hit is worth showing.
     let printed = Arc::new(Mutex::new(Printed::new(limits.output_bytes_max)));
     let mut options = ExecOptions::new().streaming(watch(&printed));
     if let Some(stdin) = stdin {
         options = options.stdin(stdin);
     }
     let ended = runtime.block_on(async {
-        // Seeds `$RANDOM`, which would begin anywhere.
+        // Seeds `$RANDOM`, which would otherwise start anywhere.
         bash.exec("RANDOM=1").await?;
         bash.exec_with_options(script, options).await
     });
@@ -120,7 +120,7 @@ fn of_error(error: &bashkit::Error, printed: &Printed) -> Ended {
     Ended { stdout: text(&printed.stdout), stderr: text(&printed.stderr), ..ended }
 }
 
-/// What a script printed so far, up to a limit.
+/// The output of a script so far, up to a limit.
 #[derive(Debug)]
 struct Printed {
     stdout: Vec<u8>,
@@ -153,7 +153,7 @@ fn interpreter(files: Arc<dyn FileSystem>, limits: &ShellLimits, guard: &Arc<Gua
     let guard = Arc::clone(guard);
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let timeout = Duration::from_millis(limits.timeout_ms);
-    // These three are what the stack is made for: lower is fine, higher is not.
+    // The stack is sized for these three: lower is fine, higher is not.
     let defaults = ShellLimits::default();
     let variable_bytes_max = limits.variable_bytes_max.min(defaults.variable_bytes_max);
     let execution = ExecutionLimits::new()
@@ -172,7 +172,7 @@ fn interpreter(files: Arc<dyn FileSystem>, limits: &ShellLimits, guard: &Arc<Gua
         .max_stdout_bytes(count(limits.output_bytes_max))
         .max_stderr_bytes(count(limits.output_bytes_max))
         .max_background_jobs(JOBS_MAX);
-    // The hardened profile rounds what `time` says.
+    // The hardened profile rounds the output of `time`.
     let mut builder = Bash::builder()
         .profile(ExecutionProfile::named(ExecutionProfileName::Hardened))
         .fs(files)
@@ -202,7 +202,7 @@ fn interpreter(files: Arc<dyn FileSystem>, limits: &ShellLimits, guard: &Arc<Gua
     builder.build()
 }
 
-/// A command that is not there, and says why.
+/// A removed command that reports why.
 struct Absent(&'static str);
 
 #[async_trait]

@@ -1,13 +1,13 @@
-//! `mktemp` without chance: of the names that a template allows it takes the first that is free, so the same desk gives
-//! the same name.
+//! `mktemp` without randomness: it takes the first free name that a template allows, so the same desk gives the same
+//! name.
 
 use bashkit::{Builtin, BuiltinContext, ExecResult, async_trait};
 
-/// What is made where no template is given.
+/// The default template.
 const TEMPLATE: &str = "/tmp/tmp.XXXXXXXXXX";
 /// How many `X` a template needs.
 const PLACES_MIN: usize = 3;
-/// The names that are tried. A script may run as many commands, and a desk holds fewer files.
+/// How many names are tried. A script may run as many commands, and a desk holds fewer files.
 const NAMES_MAX: u32 = 10_000;
 
 /// `mktemp [-d] [TEMPLATE]` as a command of the interpreter.

@@ -35,7 +35,7 @@ fn check(script: &str, expected: &Expect) {
     expected.assert_eq(&shell(&mut desk(), script));
 }
 
-/// Several scripts, each on a desk of its own.
+/// Several scripts, each on its own desk.
 fn check_all(scripts: &[&str], expected: &Expect) {
     let mut told = String::new();
     for script in scripts {

@@ -1,11 +1,10 @@
-//! What a script in a worker and the desk of its host say to each other, as JSON. The bytes of files follow as messages of
-//! their own.
+//! The messages between a script in a worker and the host's desk, as JSON. File contents follow as separate messages.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{DeskLimits, ShellLimits};
 
-/// The script, and within which limits it runs.
+/// The script and its limits.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Begin {
     pub(super) script: String,
@@ -13,14 +12,14 @@ pub(super) struct Begin {
     pub(super) limits: Limits,
 }
 
-/// What the script wants of the desk, by the methods of the interpreter's file system.
+/// A request of the script, named after a method of the interpreter's file system.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Ask {
     Read(String),
-    /// Its content follows.
+    /// Followed by the content.
     Write(String),
-    /// Its content follows.
+    /// Followed by the content.
     Append(String),
     Mkdir(String, bool),
     Remove(String, bool),
@@ -30,26 +29,26 @@ pub(super) enum Ask {
     Rename(String, String),
     Copy(String, String),
     Usage,
-    /// The script is over; nothing else follows.
+    /// The script has ended; nothing follows.
     Ended(End),
 }
 
-/// What the desk says.
+/// The desk's reply.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Reply {
     Done,
-    /// The content follows.
+    /// Followed by the content.
     Content,
     Found(Meta),
     Entries(Vec<(String, Meta)>),
     Exists(bool),
     Usage(u64, u64),
-    /// A position in the table of kinds, and the words.
+    /// An index into the table of error kinds, and the message.
     Refused(usize, String),
 }
 
-/// What is known of a file.
+/// The metadata of a file.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Meta {
     pub(super) is_directory: bool,
@@ -66,7 +65,7 @@ pub(super) struct End {
     pub(super) stopped: Option<String>,
 }
 
-/// The limits of a desk and of its scripts, as far as a script meets them.
+/// The limits of a desk and its scripts, as far as they affect a script.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Limits {
     pub(super) desk_files_max: u64,

@@ -1,5 +1,5 @@
-//! Buffers: texts that grow over many replies. Each is a file of JSON strings under `state/buffers/`, one part per line,
-//! so parts stay apart until they are assembled into a file.
+//! Buffers: texts that grow over many replies. Each is a file of JSON strings under `state/buffers/`, one part per
+//! line, so parts stay separate until they are assembled into a file.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::wire::BufferAction;
 use super::{Outcome, arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
 
-/// Parts of one buffer.
+/// The maximum number of parts in one buffer.
 const PARTS_MAX: u64 = 1000;
 const NAME_BYTES_MAX: usize = 64;
 const JOIN_BYTES_MAX: usize = 1000;

@@ -1,5 +1,5 @@
-//! Chunk: where to cut a file, written down as a manifest. The manifest names lines and bytes and holds no text, so it is
-//! small and the text has one home; Read shows a chunk by its lines or bytes.
+//! Chunk: decides where to cut a file and records it in a manifest. The manifest contains lines and byte offsets but no
+//! text, so it is small and the text is stored once; Read shows a chunk by its lines or bytes.
 
 mod cut;
 
@@ -12,11 +12,11 @@ use super::wire::ChunkBy;
 use super::{Outcome, arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
 
-/// Chunks named in the outcome.
+/// How many chunks the outcome lists.
 const SHOWN_MAX: usize = 12;
-/// Chunks of one file: a manifest of so many is as large as a file may be.
+/// The maximum number of chunks of one file: a manifest of this many is as large as a file may be.
 const CHUNKS_MAX: usize = 50_000;
-/// The most tokens, lines or paragraphs of a chunk.
+/// The maximum tokens, lines or paragraphs of a chunk.
 const SIZE_MAX: u64 = 1_000_000;
 
 pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
@@ -79,7 +79,7 @@ fn default_size(by: ChunkBy) -> u64 {
     }
 }
 
-/// Where only a small size is given, the overlap is small as well.
+/// A small size without an explicit overlap gets a small overlap.
 fn default_overlap(by: ChunkBy, size: Option<u64>) -> u64 {
     let usual = match by {
         ChunkBy::Tokens => 100,
@@ -93,7 +93,7 @@ fn check(cut: Cut) -> Result<(), DeskError> {
     if !(1..=SIZE_MAX).contains(&cut.size) {
         return Err(refused("Chunk", format!("`size` must be between 1 and {SIZE_MAX}, not {}", cut.size)));
     }
-    // Chunks that share more than they bring would go over the text again and again.
+    // With more overlap than new text, chunks would repeat the same text over and over.
     if cut.overlap > cut.size / 2 {
         let why = format!("`overlap` ({}) must be at most half of `size` ({})", cut.overlap, cut.size);
         return Err(refused("Chunk", why));
@@ -101,7 +101,7 @@ fn check(cut: Cut) -> Result<(), DeskError> {
     Ok(())
 }
 
-/// The headings, where they are wanted. In a program a `#` begins a comment, so a program has none.
+/// The headings, if needed. In source code a `#` begins a comment, so code has none.
 fn headings_of(path: &DeskPath, text: &str, by: ChunkBy) -> Result<Vec<Heading>, DeskError> {
     if by != ChunkBy::Headings {
         return Ok(Vec::new());
@@ -138,7 +138,7 @@ fn entry<'a>(text: &str, piece: &Piece, index: u64, found: &'a [Heading]) -> wir
     }
 }
 
-/// Where an index of a file lies. Two files of one name do not share an index: the second has a hash of its path.
+/// The path of a file's index. Two files with the same name do not share an index: the second gets a hash of its path.
 fn index_path(desk: &Desk, of: &DeskPath, kind: &str) -> Result<DeskPath, DeskError> {
     let name = show::shortened(of.name(), 80).replace('…', "");
     let plain = DeskPath::parse(&format!("{}/{name}_{kind}.json", Zone::INDEXES))?;

@@ -1,5 +1,5 @@
-//! Edit: one text in place of another. What is to be replaced must be there exactly as written, and once; a near miss is
-//! shown as it is, so that the next try can be right.
+//! Edit: replaces one text with another. The old text must occur exactly as written, and once; a near miss is shown, so
+//! that the next attempt can succeed.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::{Desk, DeskError, DeskPath, Zone, show};
 const SHOWN_CHARS_MAX: usize = 80;
 /// Lines shown of a near miss.
 const NEAR_LINES_MAX: usize = 6;
-/// Places named where there are several.
+/// Locations listed if there are several.
 const PLACES_MAX: usize = 10;
 
 pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
@@ -43,7 +43,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     }
     let grown = n_found.saturating_mul(new.len() as u64).saturating_add(text.len() as u64);
     let bytes_max = desk.limits().file_bytes_max;
-    // A short text in many places could become one that does not fit into memory.
+    // Replacing a short text in many places could exhaust memory.
     if new.len() > old.len() && grown > bytes_max.saturating_mul(2) {
         return Err(DeskError::FileTooLarge { path, bytes: grown, bytes_max });
     }
@@ -58,7 +58,7 @@ fn line_of(text: &str, at: usize) -> u64 {
     memchr::memchr_iter(b'\n', text.as_bytes().get(..at).unwrap_or_default()).count() as u64 + 1
 }
 
-/// The place that is the text but for its spaces, or that begins with the same line; empty if there is none.
+/// The end of an error message: the place that matches except for whitespace or case, or advice if there is none.
 fn near_miss(text: &str, old: &str) -> String {
     let squeezed = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some(first) = old.lines().map(squeezed).find(|line| !line.is_empty()) else {

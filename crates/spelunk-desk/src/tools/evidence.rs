@@ -1,5 +1,5 @@
-//! Evidence: findings that are kept as they are recorded. The file only grows, one JSON object per line, numbered in
-//! their order; there is no time in it, so that the same work leaves the same file.
+//! Evidence: findings, stored as recorded. The file is append-only, one numbered JSON object per line. It contains no
+//! timestamps, so that the same work produces the same file.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Glob: files by name, with the rules of a `.gitignore`. A pattern without `/` fits at any depth, one with `/` from the
-//! directory that is looked in; the last pattern that matches decides, and `!` leaves out.
+//! Glob: finds files by name, with `.gitignore` rules. A pattern without `/` matches at any depth, one with `/` matches
+//! from the search directory; the last matching pattern applies, and `!` excludes.
 
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     Ok(Outcome { text, changed: Vec::new() })
 }
 
-/// Patterns that decide about paths.
+/// Patterns that select paths.
 #[derive(Debug)]
 pub(super) struct Globs(Vec<Rule>);
 
@@ -57,7 +57,7 @@ impl Globs {
         patterns.iter().map(|pattern| Rule::compile(pattern)).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether a path below `base` is wanted. Where every pattern leaves out, the rest is wanted.
+    /// Whether a path below `base` is selected. If every pattern excludes, everything else is selected.
     pub(super) fn takes(&self, path: &DeskPath, base: &DeskPath) -> bool {
         let below = path.as_str().strip_prefix(base.as_str()).unwrap_or(path.as_str());
         let relative = match below.trim_start_matches('/') {

@@ -1,5 +1,5 @@
-//! Grep: the lines that match, over files of the desk and documents of the shelf alike. Documents are searched where they
-//! are. Everything is counted; the first matches are shown, and what could not be read is named.
+//! Grep: the matching lines of desk files and mounted documents. Documents are searched in place. All matches are
+//! counted, the first ones are shown, and unreadable documents are named.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::{Desk, DeskError, DeskPath, show};
 const SHOWN_DEFAULT: u64 = 100;
 const SHOWN_MAX: u64 = 2000;
 const CONTEXT_LINES_MAX: u64 = 20;
-/// Unreadable documents that are named.
+/// How many unreadable documents are named.
 const UNREADABLE_MAX: usize = 5;
 
 pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> {
@@ -41,7 +41,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     Ok(Outcome { text, changed: Vec::new() })
 }
 
-/// What was found, by path.
+/// The matches, by path.
 #[derive(Debug, Default)]
 struct Found {
     files: BTreeMap<DeskPath, (Vec<GrepMatch>, u64)>,
@@ -59,7 +59,7 @@ fn search(
     let (mut room, never) = (query.matches_max, AtomicBool::new(false));
     let compiled = query.compile()?;
     for (path, bytes) in desk.files_within(base).filter(|(path, _)| is_wanted(path)) {
-        // Behind the last match that is shown the rest are only counted.
+        // After the last match that is shown, the rest are only counted.
         let in_place = match (is_plain(bytes), room) {
             (false, _) => None,
             (true, 0) => Some(GrepReport { n_matches: compiled.count_in(bytes), ..GrepReport::default() }),
@@ -97,14 +97,14 @@ fn search(
     Ok(found)
 }
 
-/// Whether a file is searched where it lies: one that begins with a byte order mark is decoded.
+/// Whether a file is searched in place: one with a byte order mark is decoded first.
 fn is_plain(bytes: &[u8]) -> bool {
     const MARKS: [&[u8]; 3] = [b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"];
     !MARKS.iter().any(|mark| bytes.starts_with(mark))
 }
 
 impl Found {
-    /// The matching lines under the names of their files.
+    /// The matching lines, grouped by file.
     fn lines(&self) -> String {
         let mut text = String::new();
         let mut n_shown = 0;
@@ -127,7 +127,7 @@ impl Found {
         text
     }
 
-    /// One line for each file.
+    /// One line per file.
     fn names(&self, limit: u64, line: impl Fn(&DeskPath, u64) -> String) -> String {
         let shown = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut text: String =
@@ -153,7 +153,7 @@ impl Found {
     }
 }
 
-/// Matches with the lines around them, each line once; `--` where lines are missing between two.
+/// Matches with their context lines, each line once; `--` marks a gap.
 fn push_lines(text: &mut String, matches: &[GrepMatch]) {
     let mut lines: BTreeMap<u64, (char, &str)> = BTreeMap::new();
     for found in matches {

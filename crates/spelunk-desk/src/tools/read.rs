@@ -1,5 +1,5 @@
-//! Read: lines of a file with their numbers, or a range of bytes. Nothing is skipped in silence: what is left is named
-//! with the arguments that show it.
+//! Read: lines of a file with their numbers, or a range of bytes. Nothing is skipped silently: the rest is reported
+//! together with the arguments that show it.
 
 use serde_json::Value;
 
@@ -48,7 +48,7 @@ fn read_lines(desk: &Desk, path: &DeskPath, first: u64, n_max: u64) -> Result<St
     let (mut text, mut last, mut n_cut) = (String::new(), first - 1, 0_u64);
     for line in &read.lines {
         let shown = show::shortened(line, LINE_CHARS_MAX);
-        // The first line is always shown: whoever goes on must get somewhere.
+        // The first line is always shown, so that repeated calls make progress.
         if !text.is_empty() && text.len() + shown.len() > bytes_max {
             break;
         }
@@ -77,7 +77,7 @@ fn read_bytes(desk: &Desk, path: &DeskPath, start: u64, n_max: u64) -> Result<St
     if text.is_empty() {
         return Ok(format!("[`{path}` has nothing from byte {start} on]"));
     }
-    // A character that lies across the end is shown by the next call, which begins with it.
+    // A character that crosses the end is shown by the next call, which begins with it.
     let shown = text.len() as u64;
     let end = if shown < n_max && shown + 4 > n_max { start.saturating_add(shown) } else { end };
     let is_last = desk.slice(path, end..end.saturating_add(8))?.is_empty();

@@ -1,4 +1,4 @@
-//! The JSON Schemas of the tools, as they are sent to providers. Plain types only: what every provider takes.
+//! The JSON Schemas of the tools, as sent to providers. Only plain types, which every provider accepts.
 
 pub(super) const READ: &str = r#"{
   "type": "object",

@@ -37,7 +37,7 @@ fn check(desk: &mut Desk, name: &str, arguments: &Value, expected: &Expect) {
     expected.assert_eq(&call(desk, name, arguments));
 }
 
-/// Several calls of one tool on one desk, one behind the other.
+/// Several calls of one tool on one desk, in sequence.
 fn check_all(desk: &mut Desk, name: &str, calls: &[Value], expected: &Expect) {
     let mut told = String::new();
     for arguments in calls {
@@ -65,7 +65,7 @@ fn every_property_of_a_schema_is_taken_and_nothing_else_is() {
     for tool in TOOLS {
         let schema = tool.schema_value();
         for name in schema["properties"].as_object().unwrap().keys() {
-            // An object is wrong for nearly every argument, but only an unknown field is unknown.
+            // An object is invalid for nearly every argument, but must not be reported as an unknown field.
             let told = call(&mut desk(), tool.name, &json!({ name.clone(): {"x": 1} }));
             assert!(!told.contains("unknown field"), "{} does not know `{name}`: {told}", tool.name);
         }

@@ -1,5 +1,5 @@
-//! The arguments of the tools as models write them, and the records the tools write. Names that models know from elsewhere
-//! are taken as well; numbers may come as text, and `null` is the same as nothing.
+//! The arguments of the tools as models write them, and the records the tools write. Common alternative names are
+//! accepted; numbers may be strings, and `null` is the same as absent.
 
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -85,7 +85,7 @@ pub(super) struct Glob {
     pub(super) limit: Option<u64>,
 }
 
-/// A text, or a list of them.
+/// A string, or a list of strings.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 pub(super) enum OneOrMany {
@@ -124,7 +124,7 @@ pub(super) enum ChunkBy {
     Headings,
 }
 
-/// What is written for a file that was cut: places, never text.
+/// The manifest of a file that was cut: positions, never text.
 #[derive(Debug, Serialize)]
 pub(super) struct Manifest<'a> {
     pub(super) source_file: &'a str,
@@ -167,7 +167,7 @@ pub(super) struct HeadingEntry<'a> {
     pub(super) line: u64,
 }
 
-/// Which file a manifest or an index is of.
+/// The file that a manifest or an index describes.
 #[derive(Debug, Deserialize)]
 pub(super) struct IndexOf {
     pub(super) source_file: String,
@@ -185,7 +185,7 @@ pub(super) struct Evidence {
     pub(super) source: Option<String>,
 }
 
-/// A line of the evidence.
+/// A line of the evidence file.
 #[derive(Debug, Serialize)]
 pub(super) struct EvidenceRecord<'a> {
     pub(super) sequence: u64,
@@ -233,7 +233,7 @@ pub(super) struct Shell {
     pub(super) stdin: Option<String>,
 }
 
-/// A whole number, also where it comes as `"5"` or `5.0`.
+/// An integer, also accepted as `"5"` or `5.0`.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let value = Value::deserialize(deserializer)?;
     let wrong = |unexpected: Unexpected| Err(D::Error::invalid_value(unexpected, &"a whole number from 0"));
@@ -254,7 +254,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::
     }
 }
 
-/// A yes or no, also where it comes as `"true"`.
+/// A boolean, also accepted as `"true"`.
 fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     let value = Value::deserialize(deserializer)?;
     match &value {

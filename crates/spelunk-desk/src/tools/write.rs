@@ -1,4 +1,4 @@
-//! Write: a file as a whole, or more of it.
+//! Write: replaces a file or appends to it.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What is not there: the right answer is that the text does not say it. Near misses stand in the text: the same fact
+//! Absent facts: the right answer is that the text does not contain it. The text contains near misses: the same fact
 //! about another place, another fact about the same place.
 
 use super::prose::{THINGS, keeper_fact, number_fact, write};
@@ -25,7 +25,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
             if is_number { number_fact(thing, *near, number) } else { keeper_fact(thing, *near, &keeper) };
         facts.push((rng.below(1000), fact));
     }
-    // The place that is asked about, with what is not asked.
+    // The place in question, with a fact that is not asked for.
     let (number, keeper) = (100_000 + rng.below(900_000), person(rng.below(PEOPLE_MAX)));
     let (same_place, same_but) = if is_number {
         (keeper_fact(thing, asked, &keeper), number_fact(other_thing, asked, number))

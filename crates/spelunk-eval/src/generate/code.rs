@@ -1,5 +1,5 @@
-//! Questions about a real tree of source code, with answers computed from the tree itself: where something is defined, who
-//! calls it, what a constant is. Only names are asked about whose answer plain text settles without doubt.
+//! Questions about a real source tree, with answers computed from the tree itself: where something is defined, who
+//! calls it, what a constant is. Only names whose answer is unambiguous from plain text are used.
 
 mod survey;
 
@@ -9,7 +9,7 @@ use crate::Scoring;
 use crate::sink::Out;
 use survey::Survey;
 
-/// Files of source code, as they are named within their tree.
+/// Source files by their path within the tree.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     files: Vec<(String, String)>,
@@ -17,7 +17,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// A tree of these files, in the order of their names.
+    /// A tree of these files, sorted by name.
     pub fn new(mut files: Vec<(String, String)>) -> Self {
         files.sort();
         let survey = Survey::of(&files);
@@ -40,14 +40,14 @@ impl Tree {
 const CALLERS_MIN: usize = 2;
 const CALLERS_MAX: usize = 6;
 
-/// Something that can be asked.
+/// A possible question.
 #[derive(Debug, Clone)]
 struct Asked {
     question: String,
     shape: Shape,
     answer: Vec<String>,
     scoring: Scoring,
-    /// Files without which the answer would be another.
+    /// Files that the answer depends on.
     needs: Vec<usize>,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     Ok(Made { question, shape, answer, scoring, files })
 }
 
-/// The files that are needed, and others by chance until there is enough.
+/// The needed files, and random others until there is enough text.
 fn choose(draft: &mut Draft<'_>, tree: &Tree, needs: &[usize]) -> Vec<usize> {
     let mut chosen = needs.to_vec();
     let mut bytes = tree.bytes_of(needs);
@@ -101,7 +101,7 @@ fn choose(draft: &mut Draft<'_>, tree: &Tree, needs: &[usize]) -> Vec<usize> {
 fn definitions(tree: &Tree) -> Vec<Asked> {
     let mut all = Vec::new();
     for (name, defined) in tree.survey.defined_once() {
-        // A name that is used nowhere else is found too easily.
+        // A name that is used nowhere else is too easy to find.
         let Some(user) = tree.survey.calling(name).find(|idx| *idx != defined.file_idx) else { continue };
         all.push(Asked {
             question: format!("In which file is the function `{name}` defined?"),
@@ -117,7 +117,7 @@ fn definitions(tree: &Tree) -> Vec<Asked> {
 fn callers(tree: &Tree) -> Vec<Asked> {
     let mut all = Vec::new();
     for (name, defined) in tree.survey.defined_once() {
-        // Methods may be called on what has another of that name; free functions may not.
+        // A method call may refer to another method of that name; a call of a free function may not.
         if defined.is_method || !name.contains('_') || tree.survey.is_called_as_method(name) {
             continue;
         }

@@ -1,6 +1,6 @@
-//! Several hops: expeditions have leaders, leaders have home towns, towns have bridges, each in a document of its own. Hard
-//! negatives stand beside each step: another expedition to the same place, another person of the same family, other
-//! years in the same town.
+//! Multi-hop questions: expeditions have leaders, leaders have home towns, towns have bridges, each in its own
+//! document. Each step has hard negatives: another expedition to the same place, another person of the same family,
+//! other years in the same town.
 
 use super::wording::Shape;
 use super::{Draft, GenerateError, Made};
@@ -9,14 +9,14 @@ use crate::rng::Rng;
 use crate::sink::Out;
 use crate::words::{PEOPLE_MAX, PLACES_MAX, different, paragraph, person, place};
 
-/// How long a document is, unless there would be too many of them.
+/// The length of a document, unless there would be too many of them.
 const DOCUMENT_BYTES: u64 = 2000;
 const CHAINS_MIN: u64 = 2;
 const CHAINS_MAX: u64 = 600;
 /// People of one family, see `words::person`.
 const FAMILY: u64 = 20;
 
-/// One way from an expedition to a year.
+/// One chain from an expedition to a year.
 struct Chain {
     destination: String,
     year: u64,
@@ -26,7 +26,7 @@ struct Chain {
 }
 
 pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
-    // Chains come in pairs: each is the other one's near miss.
+    // Chains come in pairs: each is the other's near miss.
     let n_pairs = (draft.bytes_max / DOCUMENT_BYTES / 6).clamp(CHAINS_MIN / 2, CHAINS_MAX / 2);
     let chains = chains(&mut draft.rng, usize::try_from(n_pairs).unwrap_or_default());
     let mut documents: Vec<String> = chains.iter().flat_map(facts).collect();

@@ -1,5 +1,5 @@
-//! Labelled lines (after OOLONG): a number or a category over all lines. In `read` the label follows from what a line
-//! says; in `easy` it stands in the line, so that code can count it.
+//! Labelled lines (after OOLONG): a number or a category over all lines. In `read` the label follows from the content
+//! of a line; in `easy` it is written in the line, so that code can count it.
 
 use super::messages::{COMMON, TOPICS, Topic, explained, line};
 use super::wording::Shape;
@@ -8,9 +8,9 @@ use crate::Scoring;
 use crate::rng::Rng;
 use crate::sink::Out;
 
-/// Users that write.
+/// The number of users.
 const USERS: u64 = 9000;
-/// By how many lines the most common topic is ahead at least.
+/// The minimum lead of the most common topic, in lines.
 const LEAD: u64 = 3;
 
 pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
@@ -52,7 +52,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     Ok(Made { question, shape, answer: vec![answer], scoring, files: vec![path] })
 }
 
-/// How often topics occur; one is ahead.
+/// The frequencies of topics; one leads.
 fn weights(rng: &mut Rng, most: usize) -> [u64; COMMON] {
     let mut weights = [0; COMMON];
     for (idx, weight) in weights.iter_mut().enumerate() {

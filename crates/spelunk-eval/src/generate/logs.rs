@@ -1,5 +1,5 @@
-//! Logs of a day, of several services: who failed first, how often somebody failed within some hours, and who is behind a
-//! request whose failure stands on another line than the user.
+//! A day's logs of several services: which failed first, how often one failed within some hours, and who made a request
+//! whose failure is logged on another line than the user.
 
 use super::wording::Shape;
 use super::{Draft, GenerateError, Made};
@@ -11,12 +11,12 @@ pub(crate) const SERVICES: [&str; 6] = ["gateway", "auth", "billing", "stock", "
 const PATHS: &[&str] = &["/cart", "/login", "/orders", "/items/412", "/search?q=lamp", "/profile"];
 const NOTES: &[&str] =
     &["cache warm", "no errors since start", "retry queue empty", "slow query 812ms", "pool 14 of 20"];
-/// What a line is long, about; decides how fast the day passes.
+/// The approximate length of a line; determines how fast the day passes.
 const LINE_BYTES: u64 = 84;
 const DAY_MS: u64 = 86_400_000;
 const QUARTER_HOURS: u64 = 6;
 
-/// A day on its way.
+/// A day in progress.
 struct Day<'a> {
     out: Out<'a>,
     now_ms: u64,
@@ -52,7 +52,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
 
 type Asked = (String, String, Scoring);
 
-/// A request that goes well: its user stands on the first line alone.
+/// A successful request: its user is only on the first line.
 fn request(day: &mut Day<'_>, rng: &mut Rng) -> Result<(String, u64), GenerateError> {
     let (id, user) = (format!("{:08x}", rng.next() >> 32), 1000 + rng.below(9000));
     let (path, ms) = (*rng.pick(PATHS), rng.between(4, 400));
@@ -117,7 +117,7 @@ fn trace(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, Gener
         if !is_it && !rng.happens(100) {
             continue;
         }
-        // Lines of others stand between a request and its failure.
+        // Lines of other requests separate a request from its failure.
         request(&mut day, rng)?;
         let code = if is_it { code } else { 600 + rng.below(300) };
         day.log(rng, "WARN", "billing", &format!("req={id} payment declined, code E{code}"))?;

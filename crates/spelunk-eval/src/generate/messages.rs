@@ -1,16 +1,16 @@
-//! Messages of customers: lines whose topic follows from what they say. The things they are about are shared between
-//! topics, so that no single word settles it.
+//! Customer messages: lines whose topic follows from their content. Topics share the things they mention, so that no
+//! single word determines the topic.
 
 use crate::rng::Rng;
 
-/// What a message is about.
+/// The topic of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Topic {
-    /// The word for it.
+    /// Its name.
     pub(crate) name: &'static str,
-    /// What belongs to it, for the question.
+    /// Its definition, for the question.
     pub(crate) means: &'static str,
-    /// What its messages say.
+    /// Templates of its messages.
     templates: &'static [&'static str],
 }
 
@@ -110,7 +110,7 @@ pub(crate) const TOPICS: [Topic; 8] = [
     },
 ];
 
-/// Topics that are common.
+/// How many topics are common.
 pub(super) const COMMON: usize = 6;
 
 const ITEMS: &[&str] = &[
@@ -145,7 +145,7 @@ const GREETINGS: &[&str] =
     &["", "", "", "Hello! ", "Good morning. ", "Hi there! ", "Dear team! ", "Excuse me. "];
 const ENDINGS: &[&str] = &["", "", "", " Regards.", " Thanks.", " Please reply soon.", " Have a nice day."];
 
-/// What somebody wrote.
+/// The text of a message.
 pub(super) fn text(rng: &mut Rng, topic: &Topic) -> String {
     let (item, when) = (*rng.pick(ITEMS), *rng.pick(WHEN));
     let said = rng.pick(topic.templates).replace("{item}", item).replace("{when}", when);
@@ -166,12 +166,12 @@ pub(super) fn line(rng: &mut Rng, number: u64, user: u64, topic: &Topic, is_easy
     format!("#{number:06} | 2025-{month:02}-{day:02} | user {user} | {tag}{}", text(rng, topic))
 }
 
-/// The topics, for the question.
+/// The definitions of the topics, for the question.
 pub(super) fn explained(topics: &[Topic]) -> String {
     topics.iter().map(|topic| format!("{} ({})", topic.name, topic.means)).collect::<Vec<_>>().join(", ")
 }
 
-/// The topic of a line, as a careful reader sees it.
+/// The topic of a line, as a careful reader would judge it.
 pub(crate) fn topic_of(line: &str) -> Option<&'static Topic> {
     let said = line.rsplit(" | ").next()?.to_lowercase();
     if let Some(tag) = said.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
@@ -180,7 +180,7 @@ pub(crate) fn topic_of(line: &str) -> Option<&'static Topic> {
     TOPICS.iter().find(|topic| topic.templates.iter().any(|template| fits(template, &said)))
 }
 
-/// Whether a text was made from a template: its fixed parts stand in it, in order.
+/// Whether a text was generated from a template: it contains the fixed parts in order.
 fn fits(template: &str, said: &str) -> bool {
     let template = template.to_lowercase();
     let mut rest = said;

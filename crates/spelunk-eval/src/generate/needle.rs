@@ -1,5 +1,5 @@
-//! Needles: one fact in a lot of prose (S-NIAH), or all facts of a kind. Facts of the same form about other things stand
-//! beside them, so that the form alone does not give them away.
+//! Needles: one fact in a lot of prose (S-NIAH), or all facts of a kind. Facts of the same form about other things are
+//! nearby, so that the form alone does not give them away.
 
 use super::prose::{THINGS, number_fact, write};
 use super::wording::Shape;

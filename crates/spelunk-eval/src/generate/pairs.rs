@@ -1,5 +1,5 @@
-//! Pairs (after OOLONG-Pairs): which users belong together, where that depends on what each of them wrote in all their
-//! lines. The topics that matter are rare, so that the answer stays short however long the text is.
+//! Pairs (after OOLONG-Pairs): which users belong together, depending on everything each of them wrote. The relevant
+//! topics are rare, so that the answer stays short however long the text is.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::sink::Out;
 use crate::words::different;
 
 const USERS: u64 = 9000;
-/// Users with the first and with the second of the rare topics.
+/// How many users have the first and the second of the rare topics.
 const FIRST: usize = 3;
 const SECOND: usize = 3;
 

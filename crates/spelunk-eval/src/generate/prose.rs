@@ -1,4 +1,4 @@
-//! Prose with facts in it: paragraphs that say nothing, and sentences that do, each at its own place.
+//! Prose with embedded facts: meaningless paragraphs, and facts at given positions.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use super::Draft;
 use crate::sink::Out;
 use crate::words::{paragraph, place};
 
-/// Writes the file; fact number `n` stands at the share `depths[n]` of it, in thousandths.
+/// Writes the file; fact `n` is at the position `depths[n]`, in thousandths of the file.
 pub(super) fn write(draft: &mut Draft<'_>, path: &str, facts: &[(u64, String)]) -> io::Result<()> {
     let mut facts = facts.to_vec();
     facts.sort_by_key(|(depth, _)| *depth);
@@ -16,7 +16,7 @@ pub(super) fn write(draft: &mut Draft<'_>, path: &str, facts: &[(u64, String)]) 
         let mut text = paragraph(&mut draft.rng);
         while let Some((_, fact)) = facts.next_if(|(depth, _)| out.bytes() * 1000 >= depth * draft.bytes_max)
         {
-            // In the middle of a paragraph: nothing but its words tells it from its neighbours.
+            // In the middle of a paragraph: only its words distinguish it from its neighbours.
             let at = text.find(". ").map_or(text.len(), |at| at + 1);
             let (before, after) = text.split_at(at);
             text = format!("{before} {fact}{after}");

@@ -1,4 +1,4 @@
-//! Statistics of a table: a sum under two conditions, the row with the highest value, how many different ones there are.
+//! Table statistics: a sum under two conditions, the row with the highest value, the number of distinct values.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
         let (of_product, state) = (*rng.pick(&PRODUCTS), *rng.pick(&STATES));
         let (month, day) = (rng.between(1, 13), rng.between(1, 29));
         let (customer, units) = (rng.between(1000, 1600), rng.between(1, 10));
-        // A tie at the end is broken by one more row.
+        // One more row at the end breaks a tie.
         let price = if is_over { top.0 + 1 } else { rng.between(500, 90_000) };
         out.line(&format!(
             "{order},2025-{month:02}-{day:02},{in_region},{of_product},{customer},{units},{price},{state}"

@@ -1,4 +1,4 @@
-//! Tasks are the same everywhere, as large as asked, and their answers hold.
+//! Tasks are the same everywhere, have the requested size, and their answers are right.
 
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn digest(sink: &MemorySink) -> String {
     hasher.finalize().to_hex().chars().take(12).collect()
 }
 
-/// A change here makes results of record incomparable with those after it.
+/// A change here makes earlier recorded results incomparable.
 #[test]
 fn the_same_order_gives_the_same_bytes_on_every_machine() {
     let mut shown = String::new();
@@ -133,7 +133,7 @@ fn an_order_that_cannot_be_filled_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Answers are recomputed from the files, by other means than those that made them.
+    /// Answers are recomputed from the files, by other means than those that generated them.
     #[test]
     fn answers_follow_from_the_files(seed in any::<u64>(), tokens in 1000_u64..6000) {
         let (task, sink) = made(Kind::Labels, Some("count-read"), tokens, seed);

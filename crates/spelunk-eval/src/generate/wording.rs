@@ -1,20 +1,20 @@
-//! Wording: how a question asks for the form of its answer, and what it says about an answer that is not there. People put
-//! that in many ways or not at all, so every task draws its own. These words are here and nowhere else: an engine that
-//! knew them would know its exam, and `cargo xtask tidy` keeps them out of it.
+//! Wording: how a question asks for the form of its answer, and what it says about a missing answer. People phrase that
+//! in many ways or not at all, so every task draws its own. These phrases must occur nowhere else: an engine that knew
+//! them would know its exam, and `cargo xtask tidy` keeps them out of it.
 
 use crate::rng::Rng;
 
-/// What an answer is made of.
+/// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// What it is called: a number, a path.
+    /// Its name: a number, a path.
     pub(super) noun: &'static str,
-    /// How it is written: `path/of/file, path/of/file`.
+    /// Its notation: `path/of/file, path/of/file`.
     pub(super) pattern: &'static str,
     pub(super) missing: Missing,
 }
 
-/// Whether a question says what to reply where the text does not tell.
+/// Whether a question says what to reply if the text does not contain the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     Mentioned,
@@ -28,13 +28,13 @@ impl Shape {
         Self { noun, pattern, missing: Missing::Silent }
     }
 
-    /// The same for what may not be there.
+    /// The same for an answer that may be missing.
     pub(super) const fn or_missing(self) -> Self {
         Self { missing: Missing::Mentioned, ..self }
     }
 }
 
-/// What stands before a question; most have nothing.
+/// What precedes a question; usually nothing.
 const BEFORE: &[&str] = &[
     "",
     "",
@@ -44,7 +44,7 @@ const BEFORE: &[&str] = &[
     "I need this for a report.",
 ];
 
-/// How the answer is asked for. `{pattern}` and `{noun}` are filled in.
+/// How the answer is requested. `{pattern}` and `{noun}` are filled in.
 const FORMS: &[&str] = &[
     "",
     "End your reply with a line of the form `ANSWER: {pattern}`.",
@@ -57,7 +57,7 @@ const FORMS: &[&str] = &[
     "Explain briefly how you know, then write the {noun} on a line of its own.",
 ];
 
-/// What is said about an answer that is not there.
+/// Instructions for a missing answer.
 const MISSING: &[&str] = &[
     "",
     "If the text does not say it, the value is `absent`.",
@@ -79,7 +79,7 @@ pub(super) fn worded(rng: &mut Rng, question: &str, shape: Shape) -> String {
     if rng.happens(300) {
         parts.swap(2, 3);
     }
-    // Some people say how they want it before they say what they want.
+    // Some people state the form before the question.
     if rng.happens(150) {
         parts.swap(1, 3);
     }

@@ -1,4 +1,4 @@
-//! The report as one file: no script, nothing loaded from elsewhere, light and dark.
+//! The report as one HTML file: no script, no external resources, light and dark.
 
 use super::plot;
 use super::tables::Table;
@@ -47,7 +47,7 @@ fn html_table(table: &Table) -> String {
     text
 }
 
-/// Names come from files: none may become markup.
+/// Names come from files: they must not become markup.
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

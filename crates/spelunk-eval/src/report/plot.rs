@@ -1,5 +1,5 @@
-//! Plots, drawn as SVG by hand: score against length for each way, and how many tokens trials took. Colour never stands
-//! alone: lines differ in their dashes, and each carries its name.
+//! Plots, written as SVG by hand: score against length for each way, and tokens per trial. Colour is never the only
+//! cue: lines differ in their dashes, and each has a label.
 
 use crate::size_name;
 use crate::stats::quantile;
@@ -16,7 +16,7 @@ const TOP: f64 = 16.0;
 const BOTTOM: f64 = 44.0;
 const ROW_HEIGHT: f64 = 34.0;
 const DASHES: [&str; 5] = ["", "7 4", "2 3", "10 3 2 3", "1 4"];
-/// Colours that both grounds bear; the names are those of the style sheet.
+/// Colours that work on both backgrounds; the names are those of the style sheet.
 const N_COLOURS: usize = 6;
 
 #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
@@ -58,7 +58,7 @@ pub(super) fn score_by_size(summary: &Summary) -> String {
     svg("score-by-size", "Score against length", &described(summary), HEIGHT, &body)
 }
 
-/// Names at the ends of lines, moved apart where they would cover each other.
+/// Labels at the ends of lines, moved apart if they would overlap.
 fn label_places(summary: &Summary, y: &dyn Fn(f64) -> f64) -> Vec<f64> {
     let end = |row: &Row| row.by_size.values().next_back().map_or(0.0, |figures| figures.score.mean);
     let mut order: Vec<(usize, f64)> = summary.rows.iter().map(|row| y(end(row))).enumerate().collect();
@@ -72,7 +72,7 @@ fn label_places(summary: &Summary, y: &dyn Fn(f64) -> f64) -> Vec<f64> {
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// How far lines stand apart where they share a length, so that their whiskers can be told apart.
+/// The offset between lines at the same length, so that their whiskers can be told apart.
 const APART: f64 = 4.0;
 
 fn line(row: &Row, idx: usize, axis: &Log, y: &dyn Fn(f64) -> f64, label_at: f64) -> String {
@@ -104,7 +104,7 @@ fn line(row: &Row, idx: usize, axis: &Log, y: &dyn Fn(f64) -> f64, label_at: f64
 }
 
 fn name(row: &Row) -> String {
-    // The model where the names of strategies do not fill the room: several models may be in one report.
+    // The model is added if there is room: a report may contain several models.
     format!("{} {}", row.way.name(), row.way.model).chars().take(24).collect()
 }
 
@@ -122,7 +122,7 @@ fn described(summary: &Summary) -> String {
     summary.rows.iter().map(said).collect::<Vec<_>>().join("; ")
 }
 
-/// How many tokens trials took: the middle half as a bar, the median as a line, all of them as dots.
+/// Tokens per trial: the middle half as a bar, the median as a line, all trials as dots.
 pub(super) fn tokens_by_way(summary: &Summary) -> String {
     let all = summary.rows.iter().flat_map(|row| row.all.tokens.iter().copied());
     let axis = Log::of(all.map(|tokens| tokens.max(1.0)), WIDTH);
@@ -190,7 +190,7 @@ impl Log {
             .filter(|value| value.is_finite() && *value > 0.0)
             .fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
         let (low, high) = if low.is_finite() { (low.ln(), high.ln()) } else { (0.0, 1.0) };
-        // One size alone stands in the middle.
+        // A single size goes in the middle.
         let (low, high) = if high - low < 0.01 { (low - 0.5, high + 0.5) } else { (low, high) };
         Self { low, high, end: width - RIGHT }
     }

@@ -106,7 +106,7 @@ fn score(figures: Option<&Figures>) -> String {
     figures.map_or("–".to_owned(), |figures| format!("{:.2} (n={})", figures.score.mean, figures.n))
 }
 
-/// A number of tokens, in thousands where it is large.
+/// A number of tokens, in thousands if it is large.
 pub(super) fn number(value: f64) -> String {
     match value {
         value if value >= 1_000_000.0 => format!("{:.2}M", value / 1_000_000.0),

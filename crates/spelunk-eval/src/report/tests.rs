@@ -1,4 +1,4 @@
-//! Reports, whole: the same results give the same text.
+//! Whole reports: the same results give the same text.
 
 use expect_test::expect;
 

@@ -1,5 +1,5 @@
-//! Denials: whether an answer says that the text does not say it. Any plain statement of that counts, however the question
-//! wanted it put; one that offers a value all the same does not.
+//! Denials: whether an answer states that the text does not contain it. Any plain statement of that counts, however the
+//! question wanted it phrased; one that offers a value anyway does not.
 
 use std::sync::LazyLock;
 
@@ -29,11 +29,11 @@ static NAME: LazyLock<Regex> =
 static NUMBER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b[0-9]{6}\b").expect("the pattern is tested"));
 
-/// Words with a capital letter that begin a sentence and no name.
+/// Capitalised words that begin a sentence and are not names.
 const BEGINNINGS: &[&str] =
     &["the", "this", "these", "in", "at", "it", "no", "not", "a", "an", "according", "there"];
 
-/// Whether a text says so. The first sentence that denies or offers something decides.
+/// Whether a text denies. The first sentence that denies or offers something decides.
 pub(super) fn denies(text: &str, question: &str) -> bool {
     let text = text.replace('’', "'");
     for sentence in sentences(&text) {
@@ -48,7 +48,7 @@ pub(super) fn denies(text: &str, question: &str) -> bool {
     false
 }
 
-/// Whether a text names a value that may be meant as the answer.
+/// Whether a text offers a value that may be meant as the answer.
 pub(super) fn offers(text: &str, question: &str) -> bool {
     text.lines().any(|line| offer(line, question).is_some())
 }
@@ -57,7 +57,8 @@ fn denial(sentence: &str) -> Option<usize> {
     if SHORT.is_match(sentence) { Some(0) } else { DENIAL.find(sentence).map(|found| found.start()) }
 }
 
-/// Where a sentence last names a value that may be meant as the answer: a number of the form of ours, or a person.
+/// The last position in a sentence of a value that may be meant as the answer: a number of the expected form, or a
+/// person.
 fn offer(sentence: &str, question: &str) -> Option<usize> {
     let asked = words(question);
     let is_asked = |word: &str| asked.contains(&word.to_lowercase());

@@ -1,4 +1,4 @@
-//! Reading an answer: what is marked as the answer, in whatever way people ask for that, or is on a line of its own.
+//! Extracts an answer: the part marked as the answer, in any common way, or the part on its own line.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -24,18 +24,18 @@ static PATH: LazyLock<Regex> = LazyLock::new(|| {
 /// Sections of a report that code writes.
 const LISTED: [&str; 2] = ["## Per-File Findings", "## Coverage"];
 
-/// What an answer gives.
+/// The extracted answer.
 pub(super) struct Given {
     pub(super) form: Form,
     /// The line that counts; in prose, all of it.
     pub(super) line: String,
-    /// That line and what follows it, for lists that go on.
+    /// That line and what follows it, for lists that continue.
     pub(super) rest: String,
-    /// In prose, the value that has a line of its own, at the end or at the beginning.
+    /// In prose, a value on its own line, at the end or at the beginning.
     pub(super) alone: Option<String>,
 }
 
-/// Words of a value on a line of its own.
+/// The maximum words of a value on its own line.
 const ALONE_WORDS_MAX: usize = 4;
 
 impl Given {
@@ -44,10 +44,10 @@ impl Given {
         for found in ANSWER.captures_iter(&prose).collect::<Vec<_>>().into_iter().rev() {
             let Some(value) = found.get(1).or_else(|| found.get(2)) else { continue };
             let rest = prose.get(value.start()..).unwrap_or_default().trim();
-            // The value may stand on the line after the word.
+            // The value may be on the line after the word.
             let line = rest.lines().next().unwrap_or_default();
             let line = clean(if value.as_str().trim().is_empty() { line } else { value.as_str() });
-            // The form as it was shown, copied without a value.
+            // The form as shown, copied without a value.
             let is_form =
                 ["value", "number", "topic", "service", "path/of/file", "(number, number)", "list of"];
             if line.is_empty() || is_form.iter().any(|form| line.starts_with(form)) || line.starts_with('<') {
@@ -67,13 +67,13 @@ impl Given {
         }
     }
 
-    /// What one value is read from.
+    /// The text that a single value is extracted from.
     pub(super) fn value(&self) -> &str {
         self.alone.as_deref().unwrap_or(&self.line)
     }
 }
 
-/// The last line of several, or else the first before an empty one, if it is a few words that are no sentence.
+/// The last line of several, or else the first before a blank one, if it is a few words and not a sentence.
 fn alone(text: &str) -> Option<String> {
     let is_value = |line: &&str| {
         let line = line.trim();
@@ -87,7 +87,7 @@ fn alone(text: &str) -> Option<String> {
     last.or_else(|| first().filter(is_value)).map(clean)
 }
 
-/// The answer without its evidence and without what code lists below a report: they quote the text.
+/// The answer without its evidence and the lists that code adds below a report: they quote the text.
 fn prose(answer: &str) -> String {
     let mut kept = String::new();
     let mut is_listed = false;
@@ -112,7 +112,7 @@ fn clean(line: &str) -> String {
     line.trim().trim_matches(['*', '_', '`', '"', '\'', ' ', '.', '{', '}']).to_owned()
 }
 
-/// `1_000` as `1000`, as code writes it.
+/// `1_000`, as code writes it, as `1000`.
 fn ungrouped(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let is_digit = |idx: Option<usize>| idx.and_then(|idx| chars.get(idx)).is_some_and(char::is_ascii_digit);
@@ -128,7 +128,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// Numbers, with separators of thousands taken out.
+/// Numbers, with thousands separators removed.
 pub(super) fn numbers(text: &str) -> Vec<f64> {
     let text = ungrouped(text);
     NUMBER.find_iter(&text).filter_map(|found| found.as_str().replace(',', "").parse().ok()).collect()

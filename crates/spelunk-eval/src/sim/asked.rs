@@ -1,17 +1,18 @@
-//! What a question asks, as the simulated reader understands it: the questions of this crate, by their words.
+//! The meaning of a question, as the simulated reader understands it: the questions of this crate, recognised by their
+//! words.
 
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// A question, understood.
+/// A recognised question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
     /// How many messages have this topic.
     Count { topic: String },
     /// Which topic is the most common.
     Common,
-    /// Which users pair up, by two topics.
+    /// Which users form pairs, by two topics.
     Pairs { first: String, second: String },
     /// The number of a thing at a place.
     Number { thing: String, place: String },
@@ -29,13 +30,13 @@ pub(super) enum Asked {
     Constant { name: String },
     /// Who failed first.
     FirstError,
-    /// How often somebody failed between two hours.
+    /// How often a service failed between two hours.
     Errors { service: String, from: u64, until: u64 },
-    /// Who is behind a declined payment.
+    /// Who made a declined payment.
     Declined { code: String },
     /// The sum of units in a region that were returned.
     Returned { region: String },
-    /// The dearest order of a region.
+    /// The most expensive order of a region.
     Dearest { region: String },
     /// How many customers bought a product.
     Customers { product: String },
@@ -85,12 +86,12 @@ static FORMS: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
 });
 
 impl Asked {
-    /// The question, if it is one of ours.
+    /// Parses a question, if it is one of ours.
     pub(super) fn of(question: &str) -> Option<Self> {
         FORMS.iter().find_map(|(form, make)| form.captures(question).map(|found| make(&found)))
     }
 
-    /// Whether counts of parts add up to the answer.
+    /// Whether the counts of parts add up to the answer.
     pub(super) fn is_count(&self) -> bool {
         matches!(self, Self::Count { .. } | Self::Errors { .. } | Self::Returned { .. })
     }

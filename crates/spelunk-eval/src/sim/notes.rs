@@ -1,5 +1,5 @@
-//! Notes: what was noticed in some text, in a form that can be written down, read again and put together. `name=number` is a
-//! count; a fact is a sentence.
+//! Notes: what was noticed in a text, in a form that can be written, parsed and merged. `name=number` is a count; a
+//! fact is a sentence.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::asked::Asked;
 
-/// The name of a count that is of everything.
+/// The name of a total count.
 pub(super) const ADDED_UP: &str = "all";
 
 /// What was noticed.
@@ -32,14 +32,14 @@ impl Notes {
         self.counts.is_empty() && self.facts.is_empty()
     }
 
-    /// Without what the answer does not rest on, where there is one.
+    /// Drops what the answer does not depend on, if there is an answer.
     pub(super) fn bearing(self, asked: &Asked) -> Self {
         let Asked::Bridge { destination, year } = asked else { return self };
         let Some(facts) = self.chain(destination, year) else { return self };
         Self { facts: facts.into_iter().collect(), counts: self.counts }
     }
 
-    /// Written down in a line.
+    /// The notes as one line.
     pub(super) fn written(&self) -> String {
         let counts = self.counts.iter().map(|(name, n)| format!("{name}={n}"));
         counts.chain(self.facts.iter().cloned()).collect::<Vec<_>>().join("; ")
@@ -54,7 +54,7 @@ impl Notes {
         self.facts.iter().filter_map(move |fact| fact.split_once(word).map(|(_, after)| after))
     }
 
-    /// What they come to; none where they do not hold the answer.
+    /// The answer that they give; `None` if they do not contain it.
     pub(super) fn value(&self, asked: &Asked) -> Option<String> {
         let captured = |pattern: &Regex| {
             self.facts

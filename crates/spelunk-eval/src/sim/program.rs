@@ -1,5 +1,5 @@
-//! The program that the simulated reader writes in a session: what code can settle is settled by code, the rest is read part
-//! by part, many parts at once, and put together by code.
+//! The program that the simulated reader writes in a session: code computes what it can, the rest is read part by part
+//! in parallel, and merged by code.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! Reading: line by line, with the attention that the length of the prompt leaves. It takes documents as the engine shows
-//! them, plain text, and notes that somebody wrote before.
+//! Reading: line by line, with the attention that the prompt length leaves. Understands documents as the engine shows
+//! them, plain text, and earlier notes.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -15,7 +15,7 @@ use super::notes::{ADDED_UP, Notes};
 use crate::generate::{TOPICS, topic_of};
 use crate::rng::Rng;
 
-/// A reader at work on one prompt.
+/// The reader of one prompt.
 pub(super) struct Reader {
     pub(super) rng: Rng,
     pub(super) noticed_permille: u64,
@@ -30,7 +30,7 @@ static COUNTED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\b([a-z]+)=(\d+)\b").expect("the pattern is tested"));
 static ADDED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"The counts of all parts add up to (\d+)").expect("the pattern is tested"));
-/// Facts of made-up prose, and those that readers write down.
+/// Facts in generated prose, and in notes.
 static FACTS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"The registration number of the [a-z ]+ at \w+ is \d{6}\.",
@@ -100,14 +100,14 @@ impl Reader {
         }
     }
 
-    /// Prose, and notes that were written before.
+    /// Prose, and earlier notes.
     fn sentences(&mut self, asked: &Asked, line: &str, notes: &mut Notes) {
         for fact in FACTS.find_iter(line) {
             if is_about(asked, fact.as_str()) && self.notices() {
                 notes.facts.insert(fact.as_str().to_owned());
             }
         }
-        // What code has added up stands for what was noted of parts.
+        // A total that code has computed replaces the notes of parts.
         let is_added = notes.counts.contains_key(ADDED_UP);
         if line.contains('=') && !is_added && !matches!(asked, Asked::Bridge { .. }) {
             for found in COUNTED.captures_iter(line) {
@@ -181,7 +181,7 @@ impl Reader {
             }
             Asked::Dearest { region: wanted } if wanted == region && self.notices() => {
                 notes.facts.insert(format!("{price:0>8} dearest order: {order}"));
-                // Only the dearest is kept.
+                // Only the most expensive is kept.
                 while notes.facts.len() > 1 {
                     notes.facts.pop_first();
                 }
@@ -218,7 +218,7 @@ impl Reader {
     }
 }
 
-/// Whether a fact has to do with the question.
+/// Whether a fact is relevant to the question.
 fn is_about(asked: &Asked, fact: &str) -> bool {
     match asked {
         Asked::Number { thing, place } => fact.contains(&format!("number of the {thing} at {place} ")),

@@ -1,4 +1,4 @@
-//! What the simulated reader says in each of its roles.
+//! The replies of the simulated reader in each of its roles.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::asked::Asked;
 use super::notes::Notes;
 use super::reader::Reader;
 
-/// What a count comes to where nothing was noticed is still a number; everything else is absent.
+/// A count is a number even if nothing was noticed; any other answer is absent.
 fn value(asked: &Asked, notes: &Notes) -> String {
     notes.value(asked).unwrap_or_else(|| "absent".to_owned())
 }
@@ -22,7 +22,7 @@ pub(super) fn answer(asked: &Asked, mut reader: Reader, text: &str, slips: bool)
     }
 }
 
-/// What to look for.
+/// What to search for.
 pub(super) fn searches(asked: &Asked) -> String {
     match asked {
         Asked::Number { thing, place } => format!("registration number {thing} {place}\n{place}"),
@@ -46,7 +46,7 @@ pub(super) fn searches(asked: &Asked) -> String {
     }
 }
 
-/// A report on a part. A slip is JSON that is not closed; asked again, it comes right.
+/// A report on a part. A slip is unclosed JSON; the retry is correct.
 pub(super) fn analysis(asked: &Asked, mut reader: Reader, text: &str, slips: bool) -> String {
     let notes = reader.read(asked, text).bearing(asked);
     let count = asked.is_count().then(|| notes.counts.values().sum::<u64>());
@@ -61,16 +61,16 @@ pub(super) fn analysis(asked: &Asked, mut reader: Reader, text: &str, slips: boo
     if slips { said.chars().take(said.chars().count() * 2 / 3).collect() } else { said }
 }
 
-/// Reports put together.
+/// Merges reports.
 pub(super) fn synthesis(asked: &Asked, mut reader: Reader, text: &str) -> String {
-    // Notes are short and stand side by side; none is overlooked for being one of many.
+    // Notes are short and few; none is overlooked for being one of many.
     reader.noticed_permille = reader.noticed_permille.max(999);
     let notes = reader.read(asked, text).bearing(asked);
     let value = value(asked, &notes);
     format!("## Summary\n\nPut together, the parts say: {}.\n\nANSWER: {value}", notes.written())
 }
 
-/// An answer to code that reads part by part: JSON, or what was asked in words.
+/// A reply to code that reads part by part: JSON, or in the requested form.
 pub(super) fn part(asked: &Asked, mut reader: Reader, text: &str, slips: bool) -> String {
     let notes = reader.read(asked, text);
     if !text.contains("JSON") {
@@ -82,7 +82,7 @@ pub(super) fn part(asked: &Asked, mut reader: Reader, text: &str, slips: bool) -
     json!({ "counts": notes.counts, "facts": notes.facts }).to_string()
 }
 
-/// The last word of a session that ran out of turns.
+/// The final answer of a session that ran out of turns.
 pub(super) fn conclusion(asked: &Asked, mut reader: Reader, text: &str) -> String {
     format!("ANSWER: {}", value(asked, &reader.read(asked, text)))
 }

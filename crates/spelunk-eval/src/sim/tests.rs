@@ -1,4 +1,4 @@
-//! The simulated reader reads: it finds what is there, overlooks more in longer prompts, and says the same each time.
+//! The simulated reader finds what is there, overlooks more in longer prompts, and is deterministic.
 
 use spelunk_model::{Reply, collect};
 

@@ -1,4 +1,4 @@
-//! A class of failure as a word.
+//! A failure class as a string.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -20,7 +20,7 @@ struct TaskLine {
     files: Vec<String>,
 }
 
-/// A string where there is one item.
+/// A string if there is one item.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Answer {
@@ -40,7 +40,7 @@ struct ScoringLine {
 #[derive(Debug, thiserror::Error)]
 #[error("line {line} of the tasks cannot be used: {problem}")]
 pub struct TaskFileError {
-    /// Which line, from 1.
+    /// The line number, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub problem: String,
@@ -79,7 +79,7 @@ pub fn write_task(task: &Task) -> String {
     text
 }
 
-/// The tasks of a file; one line that is wrong is an error, because scores over some of the tasks mean nothing.
+/// Parses a file of tasks; one invalid line is an error, because scores over a part of the tasks mean nothing.
 pub fn read_tasks(text: &str) -> Result<Vec<Task>, TaskFileError> {
     let mut tasks = Vec::new();
     let mut ids = HashSet::new();

@@ -1,4 +1,4 @@
-//! Trials as lines of JSON. A later line of the same trial stands for an earlier one: a failed trial is tried again.
+//! Trials as lines of JSON. A later line of the same trial replaces an earlier one: a failed trial is retried.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +7,41 @@ use serde_json::Value;
 
 use crate::Failure;
 
-/// One task, put to one engine once: what came of it and what it took.
+/// One task, given to one engine once: the result and its cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trial {
-    /// Who answered: `spelunk`, `rlms`.
+    /// The engine: `spelunk`, `rlms`.
     pub engine: String,
     /// The task's id.
     pub task: String,
-    /// What the task asks for.
+    /// The kind of task.
     pub kind: String,
-    /// How large it is.
+    /// Its size.
     pub tokens: u64,
-    /// How it was to be answered.
+    /// The requested strategy.
     pub strategy: String,
-    /// What tells trials under other settings apart.
+    /// Distinguishes trials with other settings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// What `auto` chose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chose: Option<String>,
-    /// Which model was asked.
+    /// The model.
     pub model: String,
-    /// The how many-th time, from 0.
+    /// The repeat, from 0.
     pub repeat: u64,
-    /// What was answered.
+    /// The answer.
     pub answer: String,
-    /// From 0 to 1; none before it was scored.
+    /// From 0 to 1; `None` until it is scored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// How far a number was off, as a share of the right one.
+    /// The relative error of a number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub off: Option<f64>,
     /// Tokens sent.
     pub tokens_in: u64,
-    /// Tokens written.
+    /// Tokens generated.
     pub tokens_out: u64,
     /// Calls of a model.
     pub calls: u64,
@@ -51,33 +51,33 @@ pub struct Trial {
     pub wall_ms: u64,
     /// How it ended.
     pub status: Status,
-    /// What went wrong, where the score is not full.
+    /// Why the score is not full, if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// The error, in words.
+    /// The error message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The run's name, to look it up.
+    /// The run's id, to look it up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// What is known of its way.
+    /// What is known about its run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ran: Option<Ran>,
 }
 
-/// What is known of the way of a trial, to tell kinds of failure apart.
+/// What is known about the run of a trial, to classify failures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ran {
-    /// Bytes of the text that were put before a model.
+    /// Bytes of the text that were shown to a model.
     pub bytes_read: u64,
     /// Bytes of the text.
     pub bytes: u64,
-    /// Blocks of code that ended well.
+    /// Code blocks that succeeded.
     pub cells: u64,
-    /// Blocks of code that did not.
+    /// Code blocks that failed.
     pub cells_failed: u64,
-    /// Parts that nobody could read.
+    /// Parts that no analyst could read.
     pub tasks_failed: u64,
 }
 
@@ -117,22 +117,22 @@ pub enum Status {
     /// With an answer.
     #[serde(alias = "ok")]
     Answered,
-    /// At a limit, perhaps with an answer.
+    /// Stopped by a limit, perhaps with an answer.
     #[serde(alias = "timeout", alias = "limit")]
     Partial,
-    /// Without one, because there was nobody to ask: it does not count, and is tried again.
+    /// Without one, because no model was available: it does not count, and is retried.
     Outage,
     /// Without one.
     #[serde(alias = "error", other)]
     Failed,
 }
 
-/// How far an evaluation came, as a line among its trials.
+/// How far an evaluation got, as a line among its trials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// `complete`, or what ended it early.
     pub note: String,
-    /// Trials that were to be made.
+    /// Trials that were planned.
     pub planned: u64,
     /// Trials that were made.
     pub done: u64,
@@ -141,11 +141,11 @@ pub struct Note {
 /// The trials of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trials {
-    /// The last line of each.
+    /// The last line of each trial.
     pub trials: Vec<Trial>,
-    /// How far it came, as last noted.
+    /// How far it got, as last recorded.
     pub note: Option<Note>,
-    /// Bytes of the file that are whole lines; what follows was cut off.
+    /// The size of the complete lines; what follows was cut off.
     pub bytes_whole: usize,
 }
 
@@ -153,7 +153,7 @@ pub struct Trials {
 #[derive(Debug, thiserror::Error)]
 #[error("line {line} of the results cannot be read: {problem}")]
 pub struct TrialFileError {
-    /// Which line, from 1.
+    /// The line number, from 1.
     pub line: usize,
     /// What is wrong with it.
     pub problem: String,
@@ -194,7 +194,7 @@ fn read_line(line: &str) -> Result<Line, String> {
     }
 }
 
-/// The trials of a file. Its last line may be torn: the process that wrote it may have been killed.
+/// Parses a file of trials. Its last line may be torn: the process that wrote it may have been killed.
 pub fn read_trials(text: &str) -> Result<Trials, TrialFileError> {
     let bytes_whole = text.rfind('\n').map_or(0, |at| at + 1);
     let whole = text.get(..bytes_whole).unwrap_or_default();
@@ -216,18 +216,18 @@ pub fn read_trials(text: &str) -> Result<Trials, TrialFileError> {
 type Key = ([String; 4], Option<String>, u64);
 
 impl Trial {
-    /// What tells a trial from others.
+    /// Identifies a trial.
     fn key(&self) -> Key {
         let words = [&self.engine, &self.task, &self.strategy, &self.model].map(String::clone);
         (words, self.label.clone(), self.repeat)
     }
 
-    /// Tokens in both directions.
+    /// Input and output tokens together.
     pub fn tokens_used(&self) -> u64 {
         self.tokens_in.saturating_add(self.tokens_out)
     }
 
-    /// Whether the answer was all right.
+    /// Whether the answer was fully right.
     pub fn is_right(&self) -> bool {
         self.score.is_some_and(|score| score > 0.999)
     }

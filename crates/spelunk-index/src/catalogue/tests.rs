@@ -36,7 +36,7 @@ fn every_changed_byte_and_every_cut_is_seen() {
         let mut changed = bytes.clone();
         changed[idx] ^= 0x04;
         assert!(Catalogue::decode(&changed).is_err(), "byte {idx}");
-        // A missing final newline alone changes nothing that was said.
+        // A missing final newline alone does not change the content.
         assert!(Catalogue::decode(&bytes[..idx]).is_err() || idx + 1 == bytes.len(), "cut at {idx}");
     }
 }

@@ -1,5 +1,5 @@
-//! Models in the model2vec format: vectors in `model.safetensors`, a `WordPiece` vocabulary in `tokenizer.json`. Rows are
-//! kept as int8, which changes no ranking that was measured and takes a quarter of the room.
+//! Models in the model2vec format: vectors in `model.safetensors`, a `WordPiece` vocabulary in `tokenizer.json`. Rows
+//! are stored as int8, which changed no measured ranking and takes a quarter of the space.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::EmbedError;
 use super::static_embedder::{Rows, Table, read};
 use super::wordpiece::Vocabulary;
 
-/// The most tokens and the longest vectors that are believed.
+/// The most tokens and the longest vectors accepted.
 const TOKENS_MAX: usize = 4_000_000;
 const DIMENSIONS_MAX: usize = 8192;
 
@@ -44,7 +44,7 @@ pub(super) fn load(directory: &Path) -> Result<Table, EmbedError> {
     })
 }
 
-/// A vector as whole numbers from -127 to 127 and what to multiply them by.
+/// A vector as integers from -127 to 127 and their scale.
 pub(crate) fn quantise(vector: &[f32]) -> (f32, impl Iterator<Item = u8>) {
     let peak = vector.iter().fold(0.0_f32, |peak, x| if x.is_finite() { peak.max(x.abs()) } else { peak });
     let scale = if peak > 0.0 { peak / 127.0 } else { 1.0 };
@@ -53,7 +53,7 @@ pub(crate) fn quantise(vector: &[f32]) -> (f32, impl Iterator<Item = u8>) {
     (scale, bytes)
 }
 
-/// The tokens in the order of their ids.
+/// The tokens, ordered by id.
 fn tokens_of(tokenizer: &[u8]) -> Result<Vec<String>, &'static str> {
     let tokenizer: Value = serde_json::from_slice(tokenizer).map_err(|_| "it is not JSON")?;
     let model = &tokenizer["model"];
@@ -127,7 +127,7 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// A half-precision number. Infinities and what is no number come out as such.
+/// Converts a half-precision number. Infinities and NaN are preserved.
 fn from_half(bits: u16) -> f32 {
     let sign = u32::from(bits >> 15) << 31;
     let (exponent, fraction) = (u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));

@@ -1,5 +1,5 @@
-//! The static embedder: a vector per piece of a word, and the mean of them for a text. No network, no accelerator and
-//! no word order; a passage takes microseconds. The default model is part of the program.
+//! The static embedder: a vector per word piece, and their mean for a text. No network, no accelerator and no word
+//! order; a passage takes microseconds. The default model is part of the program.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -11,16 +11,16 @@ use crate::files;
 /// potion-base-8M in int8 rows; see `data/README.md`.
 static EMBEDDED: &[u8] = include_bytes!("../../data/potion-base-8m.bin");
 
-/// Where the embedded model is, for messages.
+/// The location of the built-in model, for messages.
 const EMBEDDED_NAME: &str = "(in the program)";
 
 const MAGIC: &[u8; 8] = b"SPLKSTA1";
 const CHECKSUM_BYTES: usize = 32;
 
-/// Pieces of a text that are looked at; what follows them adds nothing to what it is about.
+/// How many pieces of a text are used; the rest adds nothing to its topic.
 const TOKENS_MAX: usize = 512;
 
-/// The longest file that is read as a model.
+/// The longest model file that is read.
 pub(super) const MODEL_BYTES_MAX: u64 = 1 << 30;
 
 /// A table of word vectors.
@@ -36,7 +36,7 @@ pub(super) struct Table {
     pub(super) rows: Rows,
 }
 
-/// A row of int8 for each token.
+/// One row of int8 per token.
 #[derive(Debug)]
 pub(super) enum Rows {
     /// Part of the program.
@@ -46,7 +46,7 @@ pub(super) enum Rows {
 }
 
 impl StaticEmbedder {
-    /// The model that ships with the program. Its checksum is looked at once.
+    /// The model that ships with the program. Its checksum is verified once.
     pub fn embedded() -> Result<Self, EmbedError> {
         static LOADED: OnceLock<Option<StaticEmbedder>> = OnceLock::new();
         let loaded = LOADED.get_or_init(|| {
@@ -57,7 +57,7 @@ impl StaticEmbedder {
         loaded.clone().ok_or_else(|| EmbedError::Checksum { path: EMBEDDED_NAME.into() })
     }
 
-    /// A model in the compact form that `data/convert.py` writes.
+    /// A model in the compact format that `data/convert.py` writes.
     pub fn from_file(path: &Path) -> Result<Self, EmbedError> {
         let bytes = read(path)?;
         let layout = Layout::of(&bytes, path)?;
@@ -99,7 +99,7 @@ impl Embedder for StaticEmbedder {
 }
 
 impl Table {
-    /// The mean of the rows, of length 1; all zeros where there are none.
+    /// The mean of the rows, normalised to length 1; all zeros if there are none.
     fn mean(&self, ids: &[u32]) -> Vec<f32> {
         let mut sum = vec![0.0_f32; self.dimensions];
         for &id in ids {
@@ -129,7 +129,7 @@ impl Rows {
     }
 }
 
-/// Where the parts of a compact file are; all of it was checked.
+/// The layout of a compact file, fully validated.
 struct Layout {
     id: String,
     vocabulary: std::ops::Range<usize>,

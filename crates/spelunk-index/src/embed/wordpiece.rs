@@ -1,5 +1,6 @@
-//! `WordPiece`, as BERT's uncased models cut text: cleaned, in lower case, without accents, split at spaces and marks,
-//! and each word into the longest pieces that the vocabulary has. A word that cannot be cut so is left out.
+//! `WordPiece` tokenization as in BERT's uncased models: text is cleaned, lowercased, stripped of accents, split at
+//! whitespace and punctuation, and each word into the longest pieces in the vocabulary. A word that cannot be split
+//! this way is dropped.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -7,23 +8,23 @@ use std::hash::{BuildHasherDefault, Hasher};
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Longer words are unknown, whatever they are made of.
+/// Longer words count as unknown.
 const WORD_CHARS_MAX: usize = 100;
 
 type Pieces = HashMap<Box<str>, u32, BuildHasherDefault<Quick>>;
 
-/// The pieces of words that a model knows.
+/// The word pieces that a model knows.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
-    /// Those that begin a word.
+    /// Pieces that begin a word.
     first: Pieces,
-    /// Those that go on with one, without their `##`.
+    /// Pieces that continue one, without their `##`.
     further: Pieces,
     piece_bytes_max: usize,
 }
 
 impl Vocabulary {
-    /// The tokens in the order of their ids. Names in brackets (`[UNK]`) are not text.
+    /// From tokens ordered by id. Names in brackets (`[UNK]`) are not text.
     pub(super) fn of<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
         let (mut first, mut further) = (Pieces::default(), Pieces::default());
         let mut piece_bytes_max = 0;
@@ -38,7 +39,7 @@ impl Vocabulary {
         Self { first, further, piece_bytes_max }
     }
 
-    /// The ids of a text's pieces, at most `tokens_max`. `scratch` is only room to work in.
+    /// The ids of a text's pieces, at most `tokens_max`. `scratch` is working memory.
     pub(super) fn cut(&self, text: &str, tokens_max: usize, scratch: &mut String, ids: &mut Vec<u32>) {
         ids.clear();
         for run in text.split([' ', '\t', '\n', '\r']) {
@@ -100,7 +101,7 @@ impl Vocabulary {
         self.word(scratch, ids);
     }
 
-    /// Cuts one word, the longest piece first.
+    /// Splits one word, longest piece first.
     fn word(&self, word: &str, ids: &mut Vec<u32>) {
         if word.is_empty() || (word.len() > WORD_CHARS_MAX && word.chars().count() > WORD_CHARS_MAX) {
             return;
@@ -131,7 +132,7 @@ fn is_special(token: &str) -> bool {
     matches!(token, "[PAD]" | "[UNK]" | "[CLS]" | "[SEP]" | "[MASK]")
 }
 
-/// Control and formatting characters, and what stands for bytes that were no text.
+/// Control and formatting characters, and the replacement character.
 fn is_cleaned_away(c: char) -> bool {
     if matches!(c, '\t' | '\n' | '\r') {
         return false;

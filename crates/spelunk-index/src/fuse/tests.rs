@@ -17,7 +17,7 @@ fn what_both_rank_high_comes_first() {
 }
 
 proptest::proptest! {
-    /// Equals may arrive in any order, and the rankings too.
+    /// Ties may come in any order, and so may the rankings.
     #[test]
     fn the_outcome_does_not_depend_on_the_order_of_equals(
         scores in proptest::collection::vec(0_u8..4, 1..20),

@@ -1,5 +1,5 @@
-//! A notice: what the user should know about a search that went on all the same. It has the code of the error that it would
-//! be if the search had not.
+//! Notices: what the user should know about a search that succeeded anyway. A notice has the code of the error it would
+//! have been otherwise.
 
 use std::fmt;
 
@@ -7,33 +7,33 @@ use spelunk_types::{ErrorCode, Explain as _};
 
 use crate::{EmbedError, IndexError, Rebuilt};
 
-/// The longest name of a document that is shown.
+/// The longest document name that is shown.
 const NAME_CHARS_MAX: usize = 200;
 
 /// Something the user should know about a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// The query was too long, and a part of it was not looked for.
+    /// The query was too long, and a part of it was ignored.
     QueryCut,
-    /// There is no word in the query.
+    /// The query contains no words.
     NothingAsked,
     /// The model knows no word of the query, so nothing was found by meaning.
     UnknownWords,
-    /// It was searched by words alone.
+    /// Only words were searched.
     WordsOnly {
-        /// What kept it from being searched by meaning.
+        /// Why it was not searched by meaning.
         code: ErrorCode,
-        /// The same in words.
+        /// The same as a message.
         why: String,
     },
     /// A document could not be read, so its hits are not shown.
     Unreadable(String),
-    /// The index was built anew.
+    /// The index was rebuilt.
     Rebuilt(Rebuilt),
 }
 
 impl Notice {
-    /// That it was searched by words alone, because of this.
+    /// A search by words alone because of this error.
     pub fn words_only(error: &IndexError) -> Self {
         match error {
             IndexError::Embed { source } => Self::not_embedded(source),
@@ -45,12 +45,12 @@ impl Notice {
         }
     }
 
-    /// The same where there is no model.
+    /// The same if there is no model.
     pub fn not_embedded(error: &EmbedError) -> Self {
         Self::WordsOnly { code: error.code(), why: error.to_string() }
     }
 
-    /// The stable name, where it is about something that can be mended.
+    /// The stable name, if the problem can be fixed.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::QueryCut => Some(ErrorCode::QueryTooLong),
@@ -64,7 +64,7 @@ impl Notice {
         }
     }
 
-    /// The next step, where there is one.
+    /// The next step, if there is one.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::QueryCut | Self::WordsOnly { .. } => self.code()?.hint(),

@@ -1,5 +1,5 @@
-//! Preparing a document for the index: read, told what it is, cut into passages, and a vector for each passage that has
-//! none yet. Pure but for the reading; runs on several threads.
+//! Prepares a document for the index: reads it, detects its type, cuts it into passages, and computes a vector for each
+//! passage that has none yet. Pure except for reading; runs on several threads.
 
 use spelunk_context::{ContentType, Detected, Detector, DocEntry, SourceError, View};
 
@@ -10,13 +10,13 @@ use crate::vector_store::{Key, Quantised, key_of};
 use crate::words_index::Place;
 use crate::{EmbedError, Embedder};
 
-/// Texts that an embedder is given at once.
+/// How many texts an embedder gets at once.
 const BATCH_TEXTS: usize = 64;
 
-/// Prose with less than this outside of its listings is embedded with them.
+/// Prose with less text than this outside of its listings is embedded with them.
 const SENTENCE_BYTES_MIN: usize = 40;
 
-/// A passage that is ready to be written.
+/// A passage ready to be written.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) place: Place,
@@ -45,8 +45,8 @@ pub(crate) struct Preparer<'a> {
 }
 
 impl Preparer<'_> {
-    /// Hands on the passages of a document, window by window, while `on_passages` wants more. Gives back what the
-    /// document is, and whether all of it was handed on.
+    /// Passes on the passages of a document, window by window, while `on_passages` wants more. Returns the type of the
+    /// document, and whether all of it was passed on.
     pub(crate) fn prepare(
         &self,
         document: &DocEntry,
@@ -94,7 +94,7 @@ impl Preparer<'_> {
     }
 }
 
-/// Gives every passage a vector.
+/// Computes a vector for every passage.
 fn embed(
     embedder: &dyn Embedder,
     content_type: ContentType,
@@ -126,8 +126,8 @@ fn embed(
     Ok(())
 }
 
-/// What is embedded for a passage: its words, and what it stands under. In prose, examples and listings that are set off
-/// say less than the sentences around them, and are left out unless there is nothing else.
+/// The text embedded for a passage: its words, and its heading. In prose, examples and listings say less than the
+/// sentences around them, and are omitted unless there is nothing else.
 fn meaning_text(content_type: ContentType, scope: Option<&str>, text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     if content_type == ContentType::Prose {
@@ -144,13 +144,13 @@ fn meaning_text(content_type: ContentType, scope: Option<&str>, text: &str) -> S
     }
 }
 
-/// Adds the words of a text without its marks: those of a markup language are part of every page.
+/// Appends the words of a text without punctuation: markup characters occur on every page.
 fn push_words(text: &str, words: &mut String) {
     words.extend(text.chars().map(|c| if c.is_alphanumeric() || matches!(c, '\'' | '.') { c } else { ' ' }));
     words.push('\n');
 }
 
-/// The same for texts that differ only in white space. It is kept on disk, so it may never change.
+/// The same for texts that differ only in whitespace. It is stored on disk, so it must never change.
 pub(crate) fn fingerprint(text: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

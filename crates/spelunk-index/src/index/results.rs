@@ -1,5 +1,5 @@
-//! Presenting candidates: each is read back through the view, held against what the query demands, folded into a hit
-//! that says the same, or shown with the line that answers best.
+//! Builds results from candidates: each is read back through the view, checked against the query, merged into a hit
+//! with nearly the same text, or shown with its best line.
 
 use std::collections::HashMap;
 
@@ -18,16 +18,16 @@ use crate::texts::{Texts, Unreadable};
 use crate::words::Form;
 use crate::words_index::Place;
 
-/// Documents that could not be read are named up to this many.
+/// How many unreadable documents are named.
 const UNREADABLE_MAX: usize = 16;
 
-/// What is looked up for a hit alone.
+/// What is looked up only for a hit.
 pub(crate) struct Described {
     pub(crate) scope: Option<String>,
     pub(crate) similarity: Option<f32>,
 }
 
-/// Makes hits of candidates.
+/// Turns candidates into hits.
 pub(crate) struct ResultBuilder<'a> {
     view: &'a View,
     parsed: &'a Parsed,
@@ -35,7 +35,7 @@ pub(crate) struct ResultBuilder<'a> {
     hits_max: usize,
     question: Question,
     texts: &'a mut Texts,
-    /// Where candidates are, by document and window.
+    /// The locations of candidates, by document and window.
     places: HashMap<(u64, u64), Vec<Place>>,
     gists: Vec<Gist>,
     by_fingerprint: HashMap<u64, usize>,
@@ -68,7 +68,7 @@ impl<'a> ResultBuilder<'a> {
         }
     }
 
-    /// Takes candidates from the best on. Those behind the last hit are only looked at for twins that are known exactly.
+    /// Takes candidates, best first. Those after the last hit are only checked for exact duplicates.
     pub(crate) fn take(
         &mut self,
         candidates: Vec<Candidate>,
@@ -129,7 +129,7 @@ impl<'a> ResultBuilder<'a> {
         }
     }
 
-    /// Whether every phrase is there and nothing that is not wanted. The index saw to it for words, not for meaning.
+    /// Whether every phrase occurs and nothing that is excluded. The index ensures it for words, not for meaning.
     fn is_as_demanded(&self, text: &str) -> bool {
         let Parsed { phrases, excluded, .. } = self.parsed;
         if phrases.is_empty() && excluded.is_empty() {
@@ -168,7 +168,7 @@ impl<'a> ResultBuilder<'a> {
     }
 }
 
-/// Whether the terms of a phrase stand as far apart as in the phrase.
+/// Whether the terms of a phrase are as far apart as in the phrase.
 fn holds(places: &HashMap<String, Vec<usize>>, phrase: &Phrase) -> bool {
     let Some((first_position, first)) = phrase.first() else { return false };
     let starts = places.get(first).map(Vec::as_slice).unwrap_or_default();

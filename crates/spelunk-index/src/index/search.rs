@@ -1,5 +1,5 @@
-//! Searching an index: candidates by words and by meaning, fused, read back through the view, folded where they say the
-//! same, and marked. What the view does not hold is never seen.
+//! Searches an index: candidates by words and by meaning are fused, read back through the view, deduplicated, and
+//! highlighted. Nothing outside the view is ever seen.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -24,26 +24,26 @@ use crate::texts::Texts;
 use crate::vector_store::Quantised;
 use crate::words_index::{Bits, StoredPassage, passages};
 
-/// Candidates of each kind, for a start and at most. More are looked at where many say the same.
+/// Candidates of each kind, initially and at most. More are considered if many are duplicates.
 const CANDIDATES_MIN: usize = 200;
 const CANDIDATES_MAX: usize = 5000;
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug)]
 pub struct Found {
     /// The best first.
     pub hits: Vec<Hit>,
-    /// How they were found: `Hybrid` becomes `Words` where there are no vectors.
+    /// How they were found: `Hybrid` becomes `Words` if there are no vectors.
     pub mode: Mode,
-    /// Documents that were looked at, as the filters want.
+    /// How many documents passed the filters.
     pub documents: u64,
-    /// Documents of the view that are not in the index as they are now; an update puts them there.
+    /// Documents of the view that are not indexed in their current version; an update adds them.
     pub documents_missing: u64,
     /// What the user should know.
     pub notices: Vec<Notice>,
 }
 
-/// A passage that has to do with a query.
+/// A passage that is relevant to a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The document's name in the corpus.
@@ -54,34 +54,34 @@ pub struct Hit {
     pub line_start: u64,
     /// The last line, from 1.
     pub line_end: u64,
-    /// The bytes of the document's text. In a document of more than 16 MiB they may be off by what is kept back as
-    /// secret in the same quarter of a MiB; lines are exact.
+    /// Byte range in the document's text. In a document of more than 16 MiB it may be off by what was redacted in the
+    /// same quarter of a MiB; lines are exact.
     pub span: Range<usize>,
-    /// The heading or definition that it stands under.
+    /// The heading or definition it is in.
     pub scope: Option<String>,
-    /// The text itself, line ends included.
+    /// The text itself, including line endings.
     pub text: String,
     /// Higher is better; comparable only within one search.
     pub score: f32,
-    /// From -1 to 1: how near it is in meaning. None where it was searched by words.
+    /// The semantic similarity, from -1 to 1. `None` if only words were searched.
     pub similarity: Option<f32>,
-    /// The words of the query that it holds, in the order of the query.
+    /// The words of the query that it contains, in the order of the query.
     pub matched: Vec<String>,
-    /// Its best line, and where the words stand in it.
+    /// Its best line, and where the words occur in it.
     pub mark: Mark,
-    /// How many other passages say nearly the same and are not listed.
+    /// How many other passages have nearly the same text and are not listed.
     pub twins: u64,
 }
 
 impl Found {
-    /// What an index that holds nothing has to say.
+    /// The result for an empty index.
     pub(crate) fn nothing(query: &Query, view: &View) -> Self {
         let documents_missing = view.documents().len() as u64;
         Self { hits: Vec::new(), mode: query.mode, documents: 0, documents_missing, notices: Vec::new() }
     }
 }
 
-/// A candidate, placed.
+/// A candidate with its location.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidate {
     pub(crate) at: DocAddress,
@@ -90,10 +90,10 @@ pub(crate) struct Candidate {
     pub(crate) similarity: Option<f32>,
 }
 
-/// The documents of a search by their numbers.
+/// The documents of a search by id.
 pub(crate) struct Scope<'v> {
     pub(crate) documents: HashMap<u64, &'v DocEntry>,
-    /// None where every passage of the index is wanted.
+    /// `None` if every passage of the index is wanted.
     wanted: Option<Arc<Bits>>,
     n_missing: u64,
 }
@@ -191,7 +191,7 @@ impl<'v> Scope<'v> {
     }
 }
 
-/// One search under way.
+/// A search in progress.
 struct Looking<'a> {
     index: &'a Index,
     snapshot: &'a Snapshot,
@@ -214,7 +214,7 @@ impl Looking<'_> {
         Ok(Quantised::of(vectors.first().map(Vec::as_slice).unwrap_or_default()))
     }
 
-    /// The best candidates, in an order that depends on nothing but the corpus.
+    /// The best candidates, in an order that depends only on the corpus.
     fn candidates(&self, mode: Mode, n_max: usize) -> Result<Vec<Candidate>, IndexError> {
         let searcher = self.snapshot.words.searcher();
         let Reranked { scored: words, covered } = match mode {
@@ -274,7 +274,7 @@ impl Looking<'_> {
         Ok(scored)
     }
 
-    /// Looks up where candidates are and puts them in order: by score, then by name and place.
+    /// Looks up the locations of candidates and sorts them: by score, then by name and location.
     fn place(
         &self,
         searcher: &Searcher,
@@ -299,7 +299,7 @@ impl Looking<'_> {
         Ok(placed.into_iter().map(|(_, candidate)| candidate).collect())
     }
 
-    /// The heading of a hit, and how near it is, also where its words alone brought it here.
+    /// The heading of a hit, and its similarity even if it was found by words alone.
     fn describe(&self, candidate: &Candidate) -> Result<Described, IndexError> {
         let Snapshot { words, rows, .. } = self.snapshot;
         let scope = words.scope(&words.searcher(), candidate.at).map_err(|error| self.words_error(error))?;

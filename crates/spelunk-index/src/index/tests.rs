@@ -30,7 +30,7 @@ fn query(text: &str, mode: Mode) -> Query {
     Query { mode, ..Query::new(text) }
 }
 
-/// The documents and first lines of the hits, the best first.
+/// The documents and first lines of the hits, best first.
 fn places(index: &Index, view: &View, query: &Query) -> Vec<String> {
     let found = index.search(view, query).unwrap();
     found.hits.iter().map(|hit| format!("{}:{}", hit.document, hit.line_start)).collect()
@@ -87,7 +87,7 @@ fn meaning_finds_what_words_do_not() {
     assert_eq!(places(&index, &view, &query("mending a vehicle", Mode::Hybrid))[0], "docs/cars.md:1");
     let hits = index.search(&view, &query("bread flour", Mode::Hybrid)).unwrap().hits;
     assert!(hits.iter().all(|hit| hit.similarity.is_some()), "{hits:?}");
-    // What must not be there counts for meaning too.
+    // Exclusions apply to meaning, too.
     assert!(
         !places(&index, &view, &query("mending a vehicle -engine", Mode::Hybrid))
             .contains(&"docs/cars.md:1".to_owned())
@@ -125,7 +125,7 @@ fn only_what_the_view_holds_is_found() {
     for mode in [Mode::Words, Mode::Meaning, Mode::Hybrid] {
         assert_eq!(places(&index, &narrow, &query("same words", mode)), ["b.txt:1"], "{mode:?}");
     }
-    // A document that changed since is not found either, and that is said.
+    // A document changed since is not found either, and that is reported.
     let changed = view(&[("a.txt", "the same words HERE"), ("b.txt", "other same words there")]);
     let found = index.search(&changed, &query("same words", Mode::Words)).unwrap();
     assert_eq!((found.hits.len(), found.documents_missing), (1, 1));
@@ -179,7 +179,7 @@ fn without_a_model_words_are_found_and_meaning_is_refused() {
     assert_eq!((found.mode, found.hits[0].document.as_str()), (Mode::Words, "docs/food.md"));
     assert!(matches!(found.notices[..], [Notice::WordsOnly { .. }]));
     assert!(matches!(index.search(&view, &query("bread", Mode::Meaning)), Err(IndexError::NoVectors { .. })));
-    // With a model, the next update makes vectors, and says that it began anew.
+    // With a model, the next update computes vectors, and reports the rebuild.
     let mut index = open(directory.path());
     assert!(matches!(index.search(&view, &query("bread", Mode::Meaning)), Err(IndexError::NoVectors { .. })));
     assert_eq!(update(&mut index, &view).rebuilt, Some(Rebuilt::OtherModel));
@@ -219,7 +219,7 @@ fn no_text_is_embedded_twice() {
     let before = view(&[("a.txt", "one text"), ("b.txt", "another text"), ("c.txt", "a third")]);
     assert_eq!(update(&mut index, &before).embedded, 3);
     assert_eq!(n_embedded(), 3);
-    // Moved, copied, gone and back again: nothing new.
+    // Moved, copied, removed and restored: nothing new.
     for texts in [
         vec![("d/a.txt", "one text"), ("b.txt", "another text"), ("b2.txt", "another text")],
         vec![("c.txt", "a third")],
@@ -228,7 +228,7 @@ fn no_text_is_embedded_twice() {
         update(&mut index, &view(&texts));
     }
     assert_eq!(n_embedded(), 3);
-    // A model that does not answer ends the update with an error; what was done stays.
+    // A model that does not respond fails the update; finished work is kept.
     let unlucky = view(&[("c.txt", "a third"), ("x.txt", "unspeakable")]);
     let outcome = index.update(&unlucky, &UpdateOptions::default(), &mut |_| ControlFlow::Continue(()));
     assert!(matches!(outcome, Err(IndexError::Embed { .. })));
@@ -295,7 +295,7 @@ fn an_update_that_is_stopped_goes_on_later() {
         let all = Query { hits_max: 100, ..query(text, Mode::Words) };
         assert_eq!(sorted(places(&index, &view, &all)), sorted(places(&fresh, &view, &all)), "{text}");
     }
-    // Stopped before anything was done, it is still an index.
+    // Stopped before anything was done, it is still a valid index.
     let directory = scratch();
     let mut index = open(directory.path());
     let report = index.update(&view, &UpdateOptions::default(), &mut |_| ControlFlow::Break(())).unwrap();
@@ -346,7 +346,7 @@ fn an_update_with_nothing_to_do_writes_nothing() {
     assert_eq!(files::stamp(&directory.path().join(CATALOGUE)).unwrap(), stamp);
 }
 
-/// What an index answers to a few queries, or that it is damaged.
+/// The results of a few queries, or the damage error.
 fn answers(directory: &Path, view: &View) -> Result<Vec<Vec<String>>, IndexError> {
     let index = Index::open(directory, options())?;
     let asked =
@@ -382,7 +382,7 @@ fn damage_to_any_file_is_seen_and_mended() {
                 2 => flip(&path, 0),
                 _ => flip(&path, files::stamp(&path).unwrap().bytes / 2),
             }
-            // A changed file gives the right answer or an error, and never another answer.
+            // A changed file gives the right result or an error, never a different result.
             let was_seen = match answers(copy.path(), &view) {
                 Ok(answers) => {
                     assert_eq!(answers, expected, "{name} {damage}");
@@ -412,7 +412,7 @@ fn a_missing_file_and_strangers_files_are_seen() {
         files::remove(&copy.path().join(name)).unwrap();
         assert!(open(copy.path()).damage().is_some(), "{name}");
     }
-    // Files that nobody wrote are nobody's business.
+    // Unknown files are ignored.
     put(&directory.path().join("words/stranger.txt"), b"hello");
     assert_eq!(open(directory.path()).damage(), None);
 }
@@ -462,7 +462,7 @@ fn corpus() -> impl Strategy<Value = Vec<(String, String)>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
-    /// However the documents came to be as they are, the index is that of the documents as they are.
+    /// However the documents reached their current state, the index reflects that state.
     #[test]
     fn updates_lead_to_the_same_index_as_a_fresh_build(history in proptest::collection::vec(corpus(), 1..5)) {
         let directory = scratch();
@@ -482,7 +482,7 @@ proptest! {
     }
 }
 
-/// Many documents whose passages say nearly the same, so that hundreds of candidates are folded into a few hits.
+/// Many documents with nearly identical passages, so that hundreds of candidates are merged into a few hits.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_search_reads_each_document_once_however_many_of_its_passages_are_candidates() {
@@ -517,6 +517,6 @@ fn a_search_reads_each_document_once_however_many_of_its_passages_are_candidates
         assert!(n_folded > 200, "{} hits, {n_folded} folded", found.hits.len());
     }
     let read = bytes_read() - before;
-    // Counting takes a read itself.
+    // Counting itself takes a read.
     assert!(read <= view.bytes() + 4_096, "{read} bytes were read of {}", view.bytes());
 }

@@ -1,6 +1,6 @@
-//! An update: an index is brought level with a view. Threads read, cut and embed documents; the caller's thread writes
-//! what they make, in whole documents, and commits now and then. Memory is bounded: each thread holds one document or
-//! window, and little waits between them.
+//! Updates: brings an index in sync with a view. Threads read, cut and embed documents; the caller's thread writes the
+//! results, in whole documents, and commits from time to time. Memory is bounded: each thread holds one document or
+//! window, and the queue between them is short.
 
 use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroUsize;
@@ -26,14 +26,14 @@ use crate::{EmbedError, Embedder, IndexError, files};
 /// Threads that read, cut and embed, and so documents in memory at once.
 const THREADS_MAX: usize = 4;
 
-/// Threads that write words. Less text than this is written by one, into one segment.
+/// Threads that write words. Less text than `SMALL_BYTES_MAX` is written by one thread, into one segment.
 const WRITER_THREADS_MAX: usize = 2;
 const SMALL_BYTES_MAX: u64 = 32 << 20;
 
-/// What waits to be written: documents, or windows of them.
+/// The queue of documents, or windows of them, to be written.
 const QUEUE_MAX: usize = 4;
 
-/// Rows of passages that are gone are kept as a cache up to this many beyond those in use.
+/// Rows of removed passages are kept as a cache, up to this many beyond those in use.
 const ROWS_SPARE: u64 = 1 << 18;
 
 const OLD_VECTORS_DIRECTORY: &str = "vectors-old";
@@ -44,14 +44,14 @@ pub(crate) fn version_of(document: &DocEntry) -> String {
     format!("{}{mark}", document.digest)
 }
 
-/// What a thread tells the one that writes.
+/// What a reading thread sends to the writer.
 enum Message {
     Passages { idx: usize, passages: Vec<Prepared> },
     Done { idx: usize, outcome: Result<Option<Detected>, SourceError> },
     Stopped { idx: usize, error: Option<EmbedError> },
 }
 
-/// An update that is ready to go.
+/// An update that is ready to start.
 pub(crate) struct Update<'a> {
     directory: PathBuf,
     embedder: Option<&'a dyn Embedder>,
@@ -65,7 +65,7 @@ pub(crate) struct Update<'a> {
 }
 
 impl<'a> Update<'a> {
-    /// Compares the index with the view. What cannot be used is thrown away.
+    /// Compares the index with the view. Unusable data is discarded.
     pub(crate) fn start(
         index: &'a Index,
         view: &'a View,
@@ -146,17 +146,17 @@ impl<'a> Update<'a> {
     }
 }
 
-/// How documents are cut under these options.
+/// The cutting version for these options.
 fn cut_of(options: &UpdateOptions) -> String {
     blake3::hash(format!("{CUT_VERSION} {}", options.detector_key).as_bytes()).to_hex().to_string()
 }
 
-/// Whether an update would begin anew.
+/// Whether an update would rebuild the index.
 pub(crate) fn would_rebuild(index: &Index, options: &UpdateOptions) -> bool {
     reason_to_rebuild(&index.state, index.options.embedder.as_deref(), &cut_of(options)).is_some()
 }
 
-/// Why the index cannot be gone on with, if so.
+/// Why the index must be rebuilt, if so.
 fn reason_to_rebuild(state: &State, embedder: Option<&dyn Embedder>, cut: &str) -> Option<Rebuilt> {
     match state {
         State::Empty => None,
@@ -178,7 +178,7 @@ fn reason_to_rebuild(state: &State, embedder: Option<&dyn Embedder>, cut: &str) 
     }
 }
 
-/// Empties the directory. Vectors that are still good stay beside the new ones, to be taken from.
+/// Empties the directory. Vectors that are still valid stay, to be reused.
 fn make_anew(directory: &Path, rebuilt: Option<&Rebuilt>) -> Result<(), IndexError> {
     let unusable = |source| unusable(directory, source);
     let _commit = hold_commit(directory).map_err(unusable)?;
@@ -191,7 +191,7 @@ fn make_anew(directory: &Path, rebuilt: Option<&Rebuilt>) -> Result<(), IndexErr
     files::make_directory(&directory.join(WORDS_DIRECTORY)).map_err(unusable)
 }
 
-/// Takes documents out of the catalogue that are gone or changed; gives back those to be read.
+/// Removes deleted and changed documents from the catalogue; returns those to be read.
 fn compare<'a>(
     catalogue: &mut Catalogue,
     view: &'a View,
@@ -226,20 +226,20 @@ struct OpenVectors {
     appender: Appender,
 }
 
-/// What becomes of the vectors of an index that is being replaced.
+/// What happens to the vectors of an index that is being replaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OldVectors {
     Kept,
     Dropped,
 }
 
-/// An update under way.
+/// An update in progress.
 struct Writing<'a> {
     update: Update<'a>,
     words: WordsWriter,
     vectors: Option<OpenVectors>,
     first_id: u64,
-    /// Documents of which a part is written.
+    /// Documents that are partly written.
     partial: BTreeSet<usize>,
     n_passages: HashMap<usize, u64>,
     bytes_uncommitted: u64,
@@ -248,7 +248,7 @@ struct Writing<'a> {
 }
 
 impl Writing<'_> {
-    /// Texts that have a vector already.
+    /// Texts that already have a vector.
     fn load_known(&self) -> Result<VectorCache, IndexError> {
         let (Some(open), false) = (&self.vectors, self.update.todo.is_empty()) else {
             return Ok(VectorCache::default());
@@ -283,7 +283,7 @@ impl Writing<'_> {
             }
             drop(sender);
             let written = self.receive(&receiver, known, &stop, progress);
-            // Threads that wait for room in the queue wake up and end.
+            // Threads waiting for room in the queue wake up and end.
             stop.store(true, Ordering::Relaxed);
             drop(receiver);
             written
@@ -354,7 +354,7 @@ impl Writing<'_> {
         Ok(row)
     }
 
-    /// A document is whole, or could not be read.
+    /// A document is complete, or could not be read.
     fn close(
         &mut self,
         idx: usize,
@@ -389,8 +389,8 @@ impl Writing<'_> {
         self.n_passages.remove(&idx);
     }
 
-    /// Vectors first, then words, then the catalogue that vouches for both. Vectors of an index that is being replaced
-    /// stay as long as there are passages that may need them.
+    /// Vectors first, then words, then the catalogue that covers both. Vectors of an index that is being replaced are
+    /// kept as long as passages may need them.
     fn commit(&mut self, old_vectors: OldVectors) -> Result<(), IndexError> {
         let directory = self.update.directory.clone();
         let unusable = |source| unusable(&directory, source);
@@ -421,7 +421,7 @@ impl Writing<'_> {
     }
 
     fn finish(mut self) -> Result<UpdateReport, IndexError> {
-        // Of what was stopped half way, nothing stays.
+        // Removes documents that were only partly written.
         for idx in std::mem::take(&mut self.partial) {
             self.words.remove_document(self.first_id + idx as u64);
         }
@@ -453,7 +453,7 @@ pub(crate) fn record_of(
     DocumentRecord { id, version: version_of(document), n_passages, content_type, language, custom }
 }
 
-/// One thread: takes documents until there are none or it is told to stop.
+/// One thread: processes documents until there are none left or it is stopped.
 fn read_share(
     todo: &[&DocEntry],
     next: &AtomicUsize,
@@ -480,7 +480,7 @@ fn read_share(
             }
             goes_on
         });
-        // A document whose last passage was sent is whole, whatever was said meanwhile.
+        // A document whose last passage was sent is complete, even if a stop was requested meanwhile.
         let message = match (stopped, outcome) {
             (Some(error), Ok((_, false))) => Message::Stopped { idx, error },
             (Some(Some(error)), _) => Message::Stopped { idx, error: Some(error) },

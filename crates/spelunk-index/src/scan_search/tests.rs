@@ -1,4 +1,4 @@
-//! What is found without an index.
+//! Searching without an index.
 
 use spelunk_types::ErrorCode;
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::question::Question;
 
-/// The lines of one document in the order of their worth for the question.
+/// The lines of one document, ordered by their score for the question.
 #[track_caller]
 fn check(question: &str, text: &str, expected: &[u64]) {
     let question = Question::of(question);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// The line of a match, the words it holds with their counts, and the pairs.
+/// The line of a match, its words with their counts, and the pairs.
 type Row = (u64, Vec<(usize, u8)>, Vec<usize>);
 
 fn rows(question: &str, name: &str, text: &str) -> Vec<Row> {

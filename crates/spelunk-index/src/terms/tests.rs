@@ -2,7 +2,7 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-/// Each term with its place; `*` where it is the whole of a name.
+/// Each term with its position; `*` if it is a whole name.
 fn check(text: &str, expected: &Expect) {
     let mut shown = String::new();
     terms(text, &mut |term| {

@@ -1,4 +1,4 @@
-//! What is packed can be unpacked, and nothing else is packed.
+//! Whatever is packed can be unpacked, and nothing else is packed.
 #![expect(clippy::disallowed_methods, reason = "tests place files by hand")]
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use spelunk_types::{FrameId, ModelRef, ScanOptions, Strategy};
 
 use super::*;
 
-/// A run with one event, a blob and a file beside its journal.
+/// A run with one event, a blob and a file next to its journal.
 fn run_in(workspace: &Workspace, bytes: usize) -> RunId {
     let run = RunId::new(1_700_000_000_000, 1);
     let question = workspace.blobs().keep(&"why? ".repeat(2_000)).unwrap();
@@ -47,7 +47,7 @@ fn listed(workspace: &Workspace) -> Vec<(String, u64)> {
 fn what_is_packed_is_unpacked_byte_for_byte() {
     let dir = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(dir.path()).unwrap();
-    // Several pieces, and one that is not whole.
+    // Several full buffers and a partial one.
     let run = run_in(&workspace, 3 * PIECE_BYTES + 7);
     let before = listed(&workspace);
     let packed = archive(&workspace, &run, b"{}").unwrap();
@@ -73,10 +73,10 @@ fn what_would_not_be_unpacked_is_not_packed() {
     for (bounds, why) in cases {
         let refused = archive_within(&workspace, &run, b"{}", bounds).unwrap_err();
         assert_eq!(refused.to_string(), format!("run `{}` is too large for an archive: {why}", run.short()));
-        // The run is where it was.
+        // The run is untouched.
         assert_eq!(listed(&workspace), before);
     }
-    // Exactly what fits is packed, and the same bounds let it out again.
+    // A run that just fits is packed, and the same bounds allow unpacking it.
     let bounds = Bounds { bytes_max: bytes, entries_max: 4 };
     archive_within(&workspace, &run, b"{}", bounds).unwrap();
     unarchive_within(&workspace, &run, bounds).unwrap();

@@ -91,7 +91,7 @@ fn damage_is_refused_by_line_and_says_how_to_repair() {
     assert_eq!(error.hint().unwrap(), "run `spelunk repair 3f9a2b1c` to keep the first 1 events");
 }
 
-/// A line as a newer engine would write it: a sound checksum over words we do not know.
+/// A line as a newer engine would write it: a valid checksum over fields we do not know.
 fn line(body: &str) -> Vec<u8> {
     let sum: String = blake3::hash(body.as_bytes()).to_hex().chars().take(8).collect();
     format!("{body},\"sum\":\"{sum}\"}}\n").into_bytes()
@@ -174,7 +174,7 @@ proptest! {
         prop_assert_eq!(dropped, (cut - kept) as u64);
     }
 
-    /// Any changed byte is noticed. One in the last newline makes the last line a torn one, which is dropped.
+    /// Any changed byte is detected. A changed final newline turns the last line into a torn one, which is dropped.
     #[test]
     fn any_changed_byte_is_noticed(at in 0.0..1.0f64, flip in 1..=255u8) {
         let mut bytes = bytes(&written(&["a", "b"]));
@@ -193,7 +193,7 @@ proptest! {
 fn a_torn_first_line_makes_room_for_the_run_that_begins_again() {
     let whole = bytes(&written(&[]));
     let first = whole.iter().position(|b| *b == b'\n').unwrap();
-    // From the first byte to all but the newline, and the zeros that a power cut leaves.
+    // From the first byte to everything but the newline, and the zeros that a power cut leaves.
     for torn in [&whole[..1], &whole[..first / 2], &whole[..first], &[0; 512]] {
         let disk = on_disk(torn);
         let mut journal = Journal::create(disk.clone(), &run());
@@ -201,7 +201,7 @@ fn a_torn_first_line_makes_room_for_the_run_that_begins_again() {
         journal.append(3, vec![at_root(finished())]).unwrap();
         assert_eq!(bytes(&disk), whole);
     }
-    // A journal with events is somebody's.
+    // A journal with events belongs to an existing run.
     let disk = on_disk(&whole);
     let refused = Journal::create(disk.clone(), &run()).append(1, vec![at_root(started())]).unwrap_err();
     assert_eq!(refused.to_string(), format!("could not write `{}`", name()));

@@ -1,4 +1,4 @@
-//! The prompts of a run in one file: found again, also while they are written, after a crash and in a damaged file.
+//! The prompt pack of a run: texts are found while they are being written, after a crash and in a damaged file.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use spelunk_types::Text;
 
 use crate::{inline, run};
 
-/// Long enough for a blob, and longer than is looked at once.
+/// Long enough to become blobs, and longer than one scan buffer.
 fn texts() -> Vec<String> {
     let lengths = [2049, 3000, 70_000, 2049, 200_000, 5000];
     lengths.iter().enumerate().map(|(idx, length)| format!("{idx}\n").repeat(*length)).collect()
@@ -74,7 +74,7 @@ fn texts_that_wait_for_each_other_are_written_in_one_piece() {
     for text in texts() {
         assert_eq!(reader.text(&blob(&text)).unwrap(), text);
     }
-    // Out of the piece: at once again.
+    // No longer buffered: written at once again.
     let later = "later ".repeat(1000);
     writer.keep_prompt(&later).unwrap();
     assert_eq!(reader.text(&blob(&later)).unwrap(), later);

@@ -190,7 +190,7 @@ fn a_text_that_no_run_names_yet_is_no_garbage_while_it_is_held() {
     let hold = workspace.hold().unwrap();
     let blob = workspace.blobs().put(b"text of a run that is about to begin").unwrap();
     assert!(matches!(collect_garbage(&workspace, false), Err(JournalError::WorkspaceBusy)));
-    // Others may hold it too, and a run may begin.
+    // The hold is shared: others may take it, and a run may start.
     drop((workspace.hold().unwrap(), workspace.lock(&run()).unwrap()));
     workspace.blobs().get(&blob).unwrap();
     drop(hold);
@@ -243,7 +243,7 @@ fn a_staging_file_that_another_writer_left_is_not_written_into() {
     let (_directory, workspace) = workspace();
     let tmp = workspace.root().unwrap().join("tmp");
     std::fs::create_dir_all(&tmp).unwrap();
-    // As a process of the same number left them, in another container or before it was killed.
+    // Leftovers of a process with the same pid, in another container or before it was killed.
     for n in 0..50 {
         touch(&tmp.join(format!("{}-{n}", std::process::id())), "somebody's");
     }

@@ -1,4 +1,4 @@
-//! What is sent. What is understood of replies is in `tests/wire`.
+//! Requests. How replies are decoded is tested in `tests/wire`.
 
 use std::sync::Arc;
 
@@ -95,7 +95,7 @@ fn tools_their_results_and_a_closed_schema_are_sent() {
     );
 }
 
-/// The words of the format.
+/// The vocabulary of the format.
 const WORDS: &[&str] = &[
     "type",
     "message_start",

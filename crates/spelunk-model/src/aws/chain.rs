@@ -1,5 +1,5 @@
-//! Where AWS keys come from: the usual order of the AWS tools, as a pure decision over what the binary found. Roles to
-//! assume and single sign-on are not spoken; a `credential_process` can do both.
+//! The credential chain: the usual order of the AWS tools, as a pure decision over what the binary found. Assuming
+//! roles and single sign-on are not supported; a `credential_process` can do both.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,14 +10,14 @@ use super::keys::{AwsAuth, AwsKeys, Now};
 use super::profile::{profile, words};
 use crate::{ModelError, Secret};
 
-/// Where containers get their keys.
+/// The credential endpoint for containers.
 const CONTAINER_HOST: &str = "http://169.254.170.2";
-/// Where machines of AWS get theirs.
+/// The metadata service of AWS machines.
 const METADATA_HOST: &str = "http://169.254.169.254";
-/// Plain HTTP is taken from these besides the machine itself.
+/// Hosts besides this machine that are trusted over plain HTTP.
 const CONTAINER_ADDRESSES: [&str; 3] = ["169.254.170.2", "169.254.170.23", "[fd00:ec2::23]"];
 
-/// What the binary found: the environment and the texts of the two shared files.
+/// What the binary found: the environment and the contents of the two shared files.
 #[derive(Clone, Default)]
 pub struct AwsSettings {
     /// The `AWS_…` variables.
@@ -26,7 +26,7 @@ pub struct AwsSettings {
     pub credentials_file: Option<String>,
     /// The text of the config file, if there is one.
     pub config_file: Option<String>,
-    /// The text of the file that `AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE` names.
+    /// The content of the file named by `AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE`.
     pub container_token_file: Option<String>,
 }
 
@@ -37,32 +37,32 @@ impl fmt::Debug for AwsSettings {
     }
 }
 
-/// One place that keys come from.
+/// A source of credentials.
 #[derive(Debug, Clone)]
 pub enum AwsSource {
-    /// They are known already.
+    /// Static credentials.
     Keys(AwsKeys),
     /// A program prints them.
     Process {
         /// The program and its arguments.
         command: Vec<String>,
     },
-    /// The container's agent gives them.
+    /// The container's agent serves them.
     Container {
-        /// The address.
+        /// The URL.
         url: String,
-        /// What the agent wants to see.
+        /// The authorization token that the agent expects.
         token: Option<Secret>,
     },
-    /// The machine's metadata service gives them.
+    /// The machine's metadata service serves them.
     Metadata {
-        /// The address, without a slash at the end.
+        /// The URL, without a trailing slash.
         endpoint: String,
     },
 }
 
 impl AwsSettings {
-    /// The region that variables or the profile name.
+    /// The region from the variables or the profile.
     pub fn region(&self) -> Option<String> {
         let named = self.variable("AWS_REGION").or_else(|| self.variable("AWS_DEFAULT_REGION"));
         named.map(str::to_owned).or_else(|| self.profile()?.remove("region"))
@@ -73,7 +73,7 @@ impl AwsSettings {
         self.variable("AWS_BEARER_TOKEN_BEDROCK").map(Secret::new)
     }
 
-    /// How requests prove who sends them: the API key where there is one, else a signature.
+    /// How requests are authenticated: with the API key if there is one, otherwise with a signature.
     pub fn auth(&self, now: Now) -> Result<AwsAuth, ModelError> {
         match self.bearer_token() {
             Some(token) => Ok(AwsAuth::Bearer(token)),
@@ -81,7 +81,7 @@ impl AwsSettings {
         }
     }
 
-    /// Where the keys come from, in the usual order: variables, profile, container, machine.
+    /// The source of the credentials, in the usual order: variables, profile, container, machine.
     pub fn source(&self) -> Result<AwsSource, ModelError> {
         if let Some(keys) = self.keys_of_variables()? {
             return Ok(AwsSource::Keys(keys));
@@ -140,7 +140,7 @@ impl AwsSettings {
     }
 }
 
-/// What a profile says. One that says nothing we can use is an error only where it was asked for by name.
+/// The source that a profile defines. A profile without a usable source is an error only if it was requested by name.
 fn source_of_profile(
     profile: &BTreeMap<String, String>,
     is_named: bool,
@@ -173,7 +173,7 @@ fn keys(id: &str, secret: &str, token: Option<&str>) -> AwsKeys {
     }
 }
 
-/// Keys come over `https`, from this machine, or from the addresses that AWS keeps for it.
+/// Credentials may come over `https`, from this machine, or from the addresses AWS reserves for it.
 fn is_trusted(url: &str) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     let host = url.host_str().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Fetching keys: from a program, a container's agent or a machine's metadata service. All of them are close by, so they
-//! answer soon or not at all.
+//! Fetches credentials from a program, a container's agent or a machine's metadata service. All are local, so they
+//! answer quickly or not at all.
 
 use std::process::Stdio;
 use std::time::{Duration, UNIX_EPOCH};
@@ -14,11 +14,11 @@ use crate::http::{Endpoint, deepest_cause};
 use crate::wire::aws::Credentials;
 use crate::{ModelError, Secret, time};
 
-/// How long a service on this machine may take.
+/// The timeout for a service on this machine.
 const SERVICE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long a program may take: it may ask a person for a code.
+/// The timeout for a program: it may ask a person for a code.
 const PROCESS_TIMEOUT: Duration = Duration::from_mins(1);
-/// The most that is read of an answer.
+/// How much of a response is read.
 const ANSWER_BYTES_MAX: u64 = 65_536;
 
 /// The keys of a source.
@@ -74,7 +74,7 @@ async fn of_process(command: &[String]) -> Result<AwsKeys, ModelError> {
     }
 }
 
-/// Version 2 of the service: a token first, then the name of the role, then its keys.
+/// Version 2 of the service: a token first, then the name of the role, then its credentials.
 async fn of_metadata(endpoint: &str) -> Result<AwsKeys, ModelError> {
     let client = Endpoint::open(endpoint)?.client;
     let put = client.put(format!("{endpoint}/latest/api/token"));
@@ -95,7 +95,7 @@ async fn of_metadata(endpoint: &str) -> Result<AwsKeys, ModelError> {
     parsed(&answer(get(role)).await?, "the metadata service")
 }
 
-/// The text of an answer. What goes wrong names no address: the fault lies in having no keys, not in the service.
+/// The body of a response. Errors do not name the address: the problem is missing credentials, not the service.
 async fn answer(request: RequestBuilder) -> Result<String, ModelError> {
     let reason = |error: reqwest::Error| {
         if error.is_timeout() {
@@ -120,9 +120,9 @@ async fn answer(request: RequestBuilder) -> Result<String, ModelError> {
     String::from_utf8(body).map_err(|_| missing("the service for them does not answer with text"))
 }
 
-/// Keys in the JSON that all of them speak.
+/// Parses the JSON format that all of them use.
 fn parsed(text: &str, who: &str) -> Result<AwsKeys, ModelError> {
-    // The error of the parser would quote what it read, and that may be a key.
+    // The parser's error would quote its input, which may contain a key.
     let read: Option<Credentials> = serde_json::from_str(text).ok();
     let Some(Credentials { access_key_id: Some(id), secret_access_key: Some(secret), token, expiration }) =
         read
@@ -133,7 +133,7 @@ fn parsed(text: &str, who: &str) -> Result<AwsKeys, ModelError> {
         access_key_id: id,
         secret_access_key: Secret::new(secret),
         session_token: token.map(Secret::new),
-        // An end that cannot be read may be near: such keys are good for the request that needs them now.
+        // An unreadable expiry may be close: such keys are used for the current request only.
         expires_at: expiration.map(|text| time::parse(&text).unwrap_or(UNIX_EPOCH)),
     })
 }

@@ -1,4 +1,4 @@
-//! Keys to AWS, and the signer that holds them: they are fetched at the first request and again shortly before they
+//! AWS credentials, and the signer that holds them: they are fetched on the first request and again shortly before they
 //! expire.
 
 use std::fmt;
@@ -17,23 +17,23 @@ use crate::{ModelError, Secret, time};
 /// Keys that expire sooner than this are fetched again.
 const EXPIRY_MARGIN: Duration = Duration::from_mins(5);
 
-/// The time, told by the caller: libraries have no clock of their own.
+/// The current time, supplied by the caller: libraries have no clock.
 pub type Now = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// Keys as AWS gives them out.
+/// AWS credentials.
 #[derive(Debug, Clone)]
 pub struct AwsKeys {
     /// Not secret by itself.
     pub access_key_id: String,
-    /// What signs.
+    /// The signing key.
     pub secret_access_key: Secret,
-    /// Comes with keys that expire.
+    /// Present for temporary credentials.
     pub session_token: Option<Secret>,
-    /// When they end, if they do.
+    /// When they expire, if ever.
     pub expires_at: Option<SystemTime>,
 }
 
-/// How requests to Bedrock prove who sends them.
+/// How requests to Bedrock are authenticated.
 #[derive(Clone)]
 pub enum AwsAuth {
     /// A Bedrock API key (`AWS_BEARER_TOKEN_BEDROCK`).
@@ -42,7 +42,7 @@ pub enum AwsAuth {
     Signed {
         /// Where the keys come from.
         source: AwsSource,
-        /// Signatures carry the time.
+        /// The clock: signatures contain the time.
         now: Now,
     },
 }
@@ -62,7 +62,7 @@ pub(crate) struct Signer {
     now: Now,
     region: String,
     service: &'static str,
-    /// One fetch at a time: who comes meanwhile waits for it.
+    /// One fetch at a time: concurrent callers wait for it.
     held: Mutex<Option<AwsKeys>>,
 }
 
@@ -80,7 +80,7 @@ impl Signer {
         Self { source, now, region: region.to_owned(), service, held: Mutex::new(None) }
     }
 
-    /// The request with its signature. `host`, `path` and `body` are those of the request.
+    /// Signs the request. `host`, `path` and `body` are those of the request.
     pub(crate) async fn signed(
         &self,
         request: RequestBuilder,
@@ -104,7 +104,7 @@ impl Signer {
         if let Some(token) = &keys.session_token {
             request = request.header("x-amz-security-token", token.header("").ok_or_else(unusable)?);
         }
-        // A gateway may quote the headers it was sent.
+        // A gateway may quote the headers it received.
         let secrets = [Some(Secret::new(&authorization)), Some(keys.secret_access_key), keys.session_token];
         Ok(Prepared { request, secrets: secrets.into_iter().flatten().collect() })
     }

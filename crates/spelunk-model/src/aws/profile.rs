@@ -1,9 +1,9 @@
-//! The shared files of the AWS tools (`~/.aws/credentials` and `~/.aws/config`): sections, each a profile with names and
-//! values. Read leniently, as those tools do.
+//! The shared files of the AWS tools (`~/.aws/credentials` and `~/.aws/config`): sections, each a profile with keys and
+//! values. Parsed leniently, as those tools do.
 
 use std::collections::BTreeMap;
 
-/// The most that is read of a file.
+/// How much of a file is read.
 const FILE_BYTES_MAX: usize = 1_000_000;
 
 /// The settings of a profile, from the credentials file first and the config file second.
@@ -14,7 +14,7 @@ pub(crate) fn profile(
 ) -> Option<BTreeMap<String, String>> {
     let in_credentials = credentials_file.and_then(|text| section(text, |head| head == name));
     let in_config = config_file.and_then(|text| {
-        // Only the default may stand without the word.
+        // Only the default profile may omit the word `profile`.
         section(text, |head| {
             head.strip_prefix("profile ").map(str::trim) == Some(name) || head == name && name == "default"
         })
@@ -51,10 +51,10 @@ fn section(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<BTreeMap<Stri
             }
             continue;
         }
-        // Indented lines belong to a nested setting that we do not read.
+        // Indented lines belong to a nested setting that we do not use.
         let is_nested = line.starts_with([' ', '\t']);
         if let (true, false, Some((key, value))) = (is_inside, is_nested, trimmed.split_once('=')) {
-            // A comment after a value needs a space before it: keys may hold a `#`.
+            // A comment after a value needs a space before it: keys may contain a `#`.
             let value = value.split(" #").next().unwrap_or_default().trim();
             found.get_or_insert_default().insert(key.trim().to_ascii_lowercase(), value.to_owned());
         }
@@ -62,7 +62,7 @@ fn section(text: &str, is_wanted: impl Fn(&str) -> bool) -> Option<BTreeMap<Stri
     found
 }
 
-/// A command line as words: white space parts them, quotes hold them together. There is no shell.
+/// Splits a command line into words at whitespace, respecting quotes. There is no shell.
 pub(crate) fn words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

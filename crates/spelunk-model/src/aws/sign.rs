@@ -5,17 +5,17 @@ use ring::{digest, hmac};
 
 use crate::Secret;
 
-/// What is signed. Query strings are not: no request of ours has one.
+/// The signed parts of a request. Query strings are not included: none of our requests has one.
 pub(crate) struct Request<'a> {
     pub(crate) method: &'a str,
-    /// As it is sent, escapes included.
+    /// As sent, escapes included.
     pub(crate) path: &'a str,
     /// Names in lower case.
     pub(crate) headers: &'a [(&'a str, &'a str)],
     pub(crate) body: &'a [u8],
 }
 
-/// What a signature is good for.
+/// The scope of a signature.
 pub(crate) struct Scope<'a> {
     pub(crate) region: &'a str,
     pub(crate) service: &'a str,
@@ -60,7 +60,7 @@ fn canonical(request: &Request<'_>) -> (String, String) {
     (canonical, names)
 }
 
-/// The path with everything escaped again that was escaped before: the service does the same with what it receives.
+/// The path, percent-encoded a second time: the service does the same with what it receives.
 fn encoded_path(path: &str) -> String {
     path.split('/').map(crate::http::percent_encoded).collect::<Vec<_>>().join("/")
 }

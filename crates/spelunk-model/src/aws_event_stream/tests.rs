@@ -1,4 +1,4 @@
-//! Frames, whole and damaged, in any cutting.
+//! Frames, intact and damaged, split anywhere.
 
 use proptest::prelude::*;
 
@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), headers in prop::collection::vec(any::<u8>(), 0..60)) {
         read(&[&bytes]);
-        // Right lengths and checksums around arbitrary headers.
+        // Valid lengths and checksums around arbitrary headers.
         let mut frame = Vec::new();
         frame.extend(u32::try_from(16 + headers.len()).unwrap().to_be_bytes());
         frame.extend(u32::try_from(headers.len()).unwrap().to_be_bytes());

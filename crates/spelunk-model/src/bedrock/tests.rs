@@ -1,4 +1,4 @@
-//! What is sent, and what the answer tool becomes. What is understood of other replies is in `tests/wire`.
+//! Requests, and replies that use the answer tool. How other replies are decoded is tested in `tests/wire`.
 
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ fn events_nobody_knows_are_skipped_unless_they_are_exceptions() {
     assert_eq!((status, said.message.as_str()), (500, r#"{"newException":{"message":"no"}}"#));
 }
 
-/// The words of the format.
+/// The vocabulary of the format.
 const WORDS: &[&str] = &[
     "contentBlockStart",
     "contentBlockIndex",

@@ -1,4 +1,4 @@
-//! Chat templates that are known, and marks that stay text.
+//! Known chat templates, and marks that stay text.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use expect_test::expect;
 use super::*;
 use crate::{Message, Tool};
 
-/// Marks as they are, texts in quotes.
+/// Marks unchanged, texts in quotes.
 fn shown(form: ChatForm, prompt: &Prompt) -> String {
     let pieces = form.write(prompt).unwrap();
     let one = |piece: &ChatPiece| match piece {

@@ -1,5 +1,5 @@
-//! A program that is answering. Input, output and error output flow at the same time: a program may answer before it has
-//! read everything, and complain while it does.
+//! A running program. Input, output and error output flow concurrently: a program may answer before it has read
+//! everything, and write errors meanwhile.
 
 use std::collections::VecDeque;
 use std::process::{ExitStatus, Stdio};
@@ -19,9 +19,9 @@ use crate::{ModelDelta, ModelError};
 
 /// The longest line of a reply.
 const LINE_BYTES_MAX: usize = 16_000_000;
-/// How much of the error output is kept: its end says why.
+/// How much of the error output is kept: its end explains the failure.
 const COMPLAINT_BYTES_MAX: usize = 4_096;
-/// How often the rest of the error output is looked at after the end.
+/// How often the rest of the error output is read after the end.
 const LAST_LOOKS_MAX: usize = 64;
 
 /// A reply that a program is writing.
@@ -31,11 +31,11 @@ pub(super) struct Running {
     input: Vec<u8>,
     n_written: usize,
     pipes: Option<Pipes>,
-    /// Bytes of output that are not a whole character or a whole line yet.
+    /// Output that is not yet a complete character or line.
     pending: Vec<u8>,
-    /// How much of `pending` holds no line end; without it a long line is searched again and again.
+    /// How much of `pending` contains no newline; without it, a long line would be searched repeatedly.
     n_searched: usize,
-    /// Line ends that may be the last ones.
+    /// Newlines that may turn out to be trailing ones.
     held_line_ends: String,
     complaint: Vec<u8>,
     drafts: Drafts,
@@ -46,7 +46,7 @@ pub(super) struct Running {
 
 struct Pipes {
     child: Child,
-    /// `None` when everything was written, or nobody reads it.
+    /// `None` once everything is written or the program has closed its input.
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
@@ -80,7 +80,7 @@ impl Running {
         }
     }
 
-    /// The next delta and the program after it.
+    /// The next delta, and the remaining state.
     pub(super) async fn advance(mut self) -> Result<Option<(ModelDelta, Self)>, ModelError> {
         loop {
             if let Some(delta) = self.ready.pop_front() {
@@ -161,7 +161,7 @@ impl Running {
         }
     }
 
-    /// Everything up to the last whole character. Line ends wait: at the end of an answer they are dropped.
+    /// Everything up to the last complete character. Newlines are held back: trailing ones are dropped.
     fn read_text(&mut self) -> Result<(), ModelError> {
         let n_whole = match str::from_utf8(&self.pending) {
             Ok(text) => text.len(),
@@ -251,7 +251,7 @@ impl Running {
 }
 
 impl Pipes {
-    /// Whatever can be done first. The end of the program counts only after the end of its output.
+    /// Whichever event comes first. The exit of the program counts only after the end of its output.
     async fn next(
         &mut self,
         unwritten: &[u8],
@@ -262,7 +262,7 @@ impl Pipes {
         let (has_input, has_output, has_complaints) = (stdin.is_some(), stdout.is_some(), stderr.is_some());
         tokio::select! {
             wrote = write_some(stdin, unwritten), if has_input => Ok(match wrote {
-                // A program need not read what it does not care for.
+                // A program need not read all of its input.
                 Ok(0) | Err(_) => Next::InputClosed,
                 Ok(n_bytes) => Next::Wrote(n_bytes),
             }),

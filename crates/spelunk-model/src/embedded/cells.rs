@@ -1,36 +1,36 @@
-//! Cells: what the attention of a model remembers, one for each token. Calls share them by position: this module decides
-//! which earlier sequence a new call goes on from, and what is forgotten to make room. Tokens are plain numbers here.
+//! KV cache cells: what a model's attention remembers, one per token. Calls share them by position: this module decides
+//! which earlier sequence a new call continues, and what is evicted to make room. Tokens are plain numbers here.
 
-/// A sequence loses little if it is no more than this part of what it keeps. A reply that comes back as a message may
-/// be cut into other tokens, so that its last few do not match.
+/// A sequence is continued if it loses at most a quarter of what it keeps. A reply that comes back as a message may be
+/// tokenized differently, so that its last few tokens do not match.
 const LOSS_DIVISOR: usize = 4;
 
 /// A sequence of cells.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Sequence {
-    /// What its cells hold, in order.
+    /// The tokens in its cells, in order.
     pub(super) tokens: Vec<i32>,
-    /// Cells that are promised to the call that uses it; `None` where no call does.
+    /// Cells reserved for the call that uses it; `None` if no call does.
     pub(super) reserved: Option<usize>,
-    /// When it was used last, by the count of calls.
+    /// When it was last used, by the call counter.
     pub(super) used: u64,
 }
 
-/// Where a new call begins.
+/// Where a new call starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Start {
-    /// The sequence it gets.
+    /// The sequence assigned to it.
     pub(super) own: usize,
-    /// The sequence whose beginning it takes over; its own where nothing has to be copied.
+    /// The sequence whose prefix it reuses; its own if nothing has to be copied.
     pub(super) from: usize,
     /// Tokens that need not be computed.
     pub(super) n_common: usize,
-    /// Sequences that are forgotten first.
+    /// Sequences to evict first.
     pub(super) forgotten: u64,
 }
 
-/// A place for a call with this prompt and reply, or `None` while there is no room. At least the last token of the prompt
-/// is computed: what follows from it is not remembered.
+/// A sequence for a call with this prompt and reply length, or `None` while there is no room. At least the last token
+/// of the prompt is computed: its output is not cached.
 pub(super) fn place(sequences: &[Sequence], prompt: &[i32], n_reply: usize, n_cells: usize) -> Option<Start> {
     let needed = prompt.len().saturating_add(n_reply);
     let common = |sequence: &Sequence| {
@@ -39,13 +39,13 @@ pub(super) fn place(sequences: &[Sequence], prompt: &[i32], n_reply: usize, n_ce
     };
     let free = || sequences.iter().enumerate().filter(|(_, sequence)| sequence.reserved.is_none());
     let (from, n_common) = sequences.iter().map(common).enumerate().max_by_key(|(idx, n_common)| {
-        // Among equals one that is free, because nothing has to be copied then.
+        // Prefer a free sequence among equals: nothing has to be copied then.
         (*n_common, sequences[*idx].reserved.is_none(), usize::MAX - idx)
     })?;
     let is_free = sequences[from].reserved.is_none();
     let n_lost = sequences[from].tokens.len() - n_common;
-    // A free sequence that would lose little is gone on with; otherwise the beginning is copied into the one that was
-    // used longest ago.
+    // A free sequence that would lose little is continued; otherwise the prefix is copied into the least recently used
+    // one.
     let own = if is_free && n_common > 0 && n_lost.saturating_mul(LOSS_DIVISOR) <= n_common {
         from
     } else {
@@ -68,11 +68,11 @@ pub(super) fn place(sequences: &[Sequence], prompt: &[i32], n_reply: usize, n_ce
     if held.saturating_add(needed) > n_cells {
         return None;
     }
-    // The source is copied before anything is forgotten, so it may go afterwards.
+    // The source is copied before anything is evicted, so it may itself be evicted.
     Some(Start { own, from, n_common, forgotten })
 }
 
-/// Cells that a sequence takes, or will take.
+/// Cells that a sequence uses or has reserved.
 fn held(sequence: &Sequence) -> usize {
     sequence.reserved.unwrap_or_default().max(sequence.tokens.len())
 }

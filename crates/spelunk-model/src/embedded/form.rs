@@ -1,23 +1,23 @@
-//! The form of a reply: from a JSON Schema to a grammar that the sampler keeps to. Parts of a schema that make grammars
-//! explode are left out: a wider grammar still gives JSON of the right shape, and the engine checks the reply.
+//! Constrained replies: converts a JSON Schema to a grammar for the sampler. Parts of a schema that make grammars
+//! explode are dropped: a wider grammar still yields JSON of the right shape, and the engine validates the reply.
 
 use llama_cpp_2::json_schema_to_grammar;
 use serde_json::{Map, Value};
 
 use crate::{Feature, ModelError};
 
-/// The longest schema that is turned into a grammar.
+/// The longest schema that is converted to a grammar.
 const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 /// Deeper schemas are refused.
 const DEPTH_MAX: usize = 32;
-/// A bound on lengths or counts above this is left out: every step of it becomes a rule.
+/// Larger bounds on lengths or counts are dropped: every repetition becomes a rule.
 const REPEATS_MAX: u64 = 200;
-/// Words that only narrow what a text may say.
+/// Keywords that only restrict the content of a string.
 const LEFT_OUT: [&str; 2] = ["pattern", "format"];
-/// Words whose values bound how often something repeats.
+/// Keywords that bound how often something repeats.
 const BOUNDS: [&str; 4] = ["minLength", "maxLength", "minItems", "maxItems"];
 
-/// The grammar of replies that fit the schema.
+/// The grammar of replies that match the schema.
 pub(super) fn grammar(schema: &Value) -> Result<String, ModelError> {
     let simple = simplified(schema, 0).ok_or_else(|| refused("it is nested too deeply"))?;
     let text = simple.to_string();
@@ -27,7 +27,7 @@ pub(super) fn grammar(schema: &Value) -> Result<String, ModelError> {
     json_schema_to_grammar(&text).map_err(|_| refused("no grammar can be made of it"))
 }
 
-/// The error after which the engine asks without a schema and checks the reply itself.
+/// The error that makes the engine ask without a schema and validate the reply itself.
 pub(super) fn refused(why: &str) -> ModelError {
     ModelError::FeatureRefused { feature: Feature::Schema, detail: why.to_owned() }
 }
@@ -48,7 +48,8 @@ fn simplified(schema: &Value, depth: usize) -> Option<Value> {
 fn fields_simplified(fields: &Map<String, Value>, depth: usize) -> Option<Map<String, Value>> {
     let mut kept = Map::new();
     for (word, value) in fields {
-        // Only a schema has these words with such values; a property of that name holds a schema, an object.
+        // Only a schema has these keywords with such values; a property of the same name contains a schema, which is an
+        // object.
         let is_narrowing = LEFT_OUT.contains(&word.as_str()) && value.is_string();
         let is_huge = BOUNDS.contains(&word.as_str())
             && value.is_number()
@@ -57,7 +58,7 @@ fn fields_simplified(fields: &Map<String, Value>, depth: usize) -> Option<Map<St
             kept.insert(word.clone(), simplified(value, depth + 1)?);
         }
     }
-    // A small model would go on inventing properties; what fits the closed form fits the open one, too.
+    // A small model would keep inventing properties; whatever matches the closed form also matches the open one.
     if kept.get("properties").is_some_and(Value::is_object) && !kept.contains_key("additionalProperties") {
         kept.insert("additionalProperties".to_owned(), Value::Bool(false));
     }

@@ -1,5 +1,5 @@
-//! Loading: from a file to weights in memory. The file is mapped, so that its pages come as they are needed and are shared
-//! by all processes that use it.
+//! Loads weights from a file. The file is memory-mapped, so its pages are read on demand and shared by all processes
+//! that use it.
 
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -15,12 +15,12 @@ use super::Work;
 use crate::ModelError;
 use crate::loading::LoadingMark;
 
-/// Calls that are worked on at once. More would share the same cores.
+/// Calls processed concurrently. More would compete for the same cores.
 pub(super) const SEQUENCES: u32 = 4;
-/// Tokens of one step. A step cannot be interrupted, so this bounds how long a cancelled call goes on.
+/// Tokens per step. A step cannot be interrupted, so this bounds how long a cancelled call continues.
 pub(super) const STEP_TOKENS: u32 = 256;
 
-/// The library is set up once for each process and is silent.
+/// The library is initialised once per process, with logging off.
 static BACKEND: LazyLock<Result<LlamaBackend, String>> = LazyLock::new(|| {
     let mut backend = LlamaBackend::init().map_err(|error| error.to_string())?;
     backend.void_logs();
@@ -45,7 +45,7 @@ pub(super) fn weights(work: &Work) -> Result<LlamaModel, ModelError> {
     })
 }
 
-/// Its working memory: cells for the window and a place for each sequence.
+/// Its working memory: cells for the context window and one slot per sequence.
 pub(super) fn memory<'a>(work: &Work, model: &'a LlamaModel) -> Result<LlamaContext<'a>, ModelError> {
     let window = u32::try_from(work.window_tokens).ok().and_then(NonZeroU32::new);
     let params = LlamaContextParams::default()
@@ -67,7 +67,7 @@ fn backend(work: &Work) -> Result<&'static LlamaBackend, ModelError> {
     BACKEND.as_ref().map_err(|error| refused(work, error))
 }
 
-/// Not transient: the same file fails in the same way again.
+/// Not transient: the same file would fail again.
 fn refused(work: &Work, why: &str) -> ModelError {
     ModelError::LocalFailed { name: work.name.clone(), detail: why.to_owned() }
 }

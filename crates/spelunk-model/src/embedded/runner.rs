@@ -1,5 +1,5 @@
-//! The thread of a model: takes calls in the order in which they come, works on a few at once, and gives each its tokens
-//! as they are chosen. Every step computes one token of each reply and fills up with prompts, the oldest first.
+//! The thread of a model: takes calls in order of arrival, works on a few concurrently, and streams each its tokens as
+//! they are sampled. Every step computes one token of each reply and is filled up with prompts, oldest first.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,12 +20,12 @@ use crate::chat::ChatPiece;
 use crate::reasoning_tags::ReasoningTags;
 use crate::{ModelDelta, ModelError};
 
-/// A prompt has to leave room for at least this many tokens, or for what the call asks for if that is less.
+/// A prompt must leave room for at least this many tokens, or for the call's output limit if that is lower.
 const REPLY_TOKENS_MIN: usize = 256;
-/// A text with more bytes for each token of the window than any tokenizer merges is refused unread.
+/// A text with more bytes per token of the window than any tokenizer merges is refused without tokenizing it.
 const BYTES_PER_TOKEN_MAX: usize = 64;
 
-/// Answers calls until nobody can send one any more. A file that cannot be loaded fails the calls that wait.
+/// Answers calls until all senders are gone. If the file cannot be loaded, waiting calls fail.
 pub(super) fn run(work: &Work, jobs: &Receiver<Job>) {
     let Ok(first) = jobs.recv() else { return };
     // A panic here is a bug of ours; it ends this thread and its calls, not the program.
@@ -48,7 +48,7 @@ fn fail_all(first: Job, jobs: &Receiver<Job>, error: &ModelError) {
     }
 }
 
-/// A call that has no place yet.
+/// A call without a sequence yet.
 struct Waiting {
     job: Job,
     prompt: Vec<i32>,
@@ -56,17 +56,17 @@ struct Waiting {
     chooser: Chooser,
 }
 
-/// A call that is worked on.
+/// A call in progress.
 struct Active {
     job: Job,
     prompt: Vec<i32>,
-    /// Tokens of the prompt that were taken over from another call.
+    /// Prompt tokens reused from another call.
     n_cached: usize,
     n_reply_max: usize,
     n_reply: usize,
-    /// The token that was chosen last and is not computed yet.
+    /// The last sampled token, not computed yet.
     pending: Option<i32>,
-    /// Its place in the step that is being computed, if what follows it is wanted.
+    /// Its index in the current step, if its logits are needed.
     asked_at: Option<i32>,
     chooser: Chooser,
     joiner: Utf8Joiner,
@@ -82,7 +82,7 @@ struct Loop<'a> {
     active: Vec<Option<Active>>,
     waiting: VecDeque<Waiting>,
     n_cells: usize,
-    /// Whether cells can be kept by position; models with a running state cannot.
+    /// Whether cells can be kept by position; not for models with a recurrent state.
     can_share: bool,
     n_calls: u64,
 }
@@ -124,7 +124,7 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// Turns a call into tokens, or refuses it.
+    /// Tokenizes a call, or refuses it.
     fn take(&mut self, job: Job) {
         match self.prepare(&job) {
             Ok((prompt, n_reply, chooser)) => {
@@ -145,7 +145,7 @@ impl<'a> Loop<'a> {
         Ok((prompt, wanted.min(room), chooser))
     }
 
-    /// Marks become the tokens they name; everything else is text, whatever it says.
+    /// Marks become the tokens they name; everything else is text, whatever it contains.
     fn tokens(&self, pieces: &[ChatPiece]) -> Result<Vec<i32>, ModelError> {
         let n_bytes: usize = pieces
             .iter()
@@ -176,7 +176,7 @@ impl<'a> Loop<'a> {
         ModelError::PromptTooLong { detail }
     }
 
-    /// Calls that nobody waits for any more.
+    /// Removes calls whose receiver is gone.
     fn drop_cancelled(&mut self) {
         self.waiting.retain(|waiting| !waiting.job.reply.is_closed());
         for idx in 0..self.active.len() {
@@ -186,8 +186,8 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// Gives places to calls, in the order in which they came. One that finds no room makes the others behind it wait,
-    /// so that a long prompt is not overtaken for ever.
+    /// Assigns sequences to calls in order of arrival. A call that finds no room blocks those after it, so that a long
+    /// prompt is not overtaken forever.
     fn admit(&mut self) {
         while let Some(waiting) = self.waiting.front() {
             let Some(start) = place(&self.sequences, &waiting.prompt, waiting.n_reply, self.n_cells) else {
@@ -217,7 +217,7 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// Lays the common beginning into a sequence; gives how much of it is there.
+    /// Copies the shared prefix into a sequence; returns how much of it is there.
     fn begin(&mut self, own: usize, from: usize, n_common: usize) -> usize {
         let n_common = if self.can_share { n_common } else { 0 };
         if own == from {
@@ -234,20 +234,20 @@ impl<'a> Loop<'a> {
         if copied { n_common } else { 0 }
     }
 
-    /// Forgets what a sequence holds behind its first tokens; gives how many are left.
+    /// Truncates a sequence after its first tokens; returns how many are left.
     fn keep(&mut self, idx: usize, n_tokens: usize) -> usize {
         let (sequence, end) = (u32::try_from(idx).ok(), u32::try_from(n_tokens).ok());
         let is_cut = n_tokens > 0 && self.memory.clear_kv_cache_seq(sequence, end, None).unwrap_or_default();
         let left = if is_cut { n_tokens } else { 0 };
         if !is_cut {
-            // All of a sequence can always be forgotten.
+            // Removing a whole sequence always succeeds.
             drop(self.memory.clear_kv_cache_seq(sequence, None, None));
         }
         self.sequences[idx].tokens.truncate(left);
         left
     }
 
-    /// Ends a call; what it computed is kept for the next one with the same beginning.
+    /// Ends a call; its cells are kept for the next call with the same prefix.
     fn release(&mut self, idx: usize) {
         self.active[idx] = None;
         self.sequences[idx].reserved = None;
@@ -282,7 +282,7 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// Puts together what is computed next: one token of each reply, then prompts, those of older calls first.
+    /// Assembles the next step: one token of each reply, then prompts, oldest first.
     fn fill(&mut self) {
         self.batch.clear();
         let mut order: Vec<usize> =
@@ -305,7 +305,7 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// Adds a token to the step; false where the step is full.
+    /// Adds a token to the step; false if the step is full.
     fn add(&mut self, idx: usize, token: i32, wanted: Wanted) -> bool {
         let at = self.batch.n_tokens();
         let (Ok(position), Ok(sequence)) =
@@ -324,7 +324,7 @@ impl<'a> Loop<'a> {
         true
     }
 
-    /// A step that could not be computed: nothing that was remembered can be trusted.
+    /// A step failed: none of the cached cells can be trusted.
     fn fail(&mut self, why: &str) {
         let (name, detail) = (&self.work.name, format!("it could not go on ({why})"));
         for active in self.active.iter_mut().filter_map(Option::take) {
@@ -336,14 +336,14 @@ impl<'a> Loop<'a> {
     }
 }
 
-/// Whether what follows a token is asked for.
+/// Whether a token's logits are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     Yes,
     No,
 }
 
-/// Hands on a token; true where the reply has ended.
+/// Sends a token on; true if the reply has ended.
 fn said(active: &mut Active, token: LlamaToken, model: &LlamaModel) -> bool {
     active.n_reply += 1;
     let vocabulary = model.vocab();

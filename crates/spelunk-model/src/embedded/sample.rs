@@ -1,4 +1,4 @@
-//! Choosing the next token: the likeliest, or by dice; held to a grammar where the reply has a form.
+//! Samples the next token: the likeliest or at random, constrained by a grammar if the reply has one.
 
 use llama_cpp_2::context::LlamaContext;
 use llama_cpp_2::model::LlamaModel;
@@ -11,12 +11,12 @@ use serde_json::Value;
 use super::{Work, form};
 use crate::ModelError;
 
-/// Dice are thrown among this many of the likeliest.
+/// Top-k: sample among this many of the likeliest tokens.
 const LIKELIEST: i32 = 40;
-/// And among those that together have this share.
+/// Top-p: and among those that together have this probability.
 const SHARE: f32 = 0.95;
 
-/// Chooses the tokens of one reply.
+/// The sampler of one reply.
 pub(super) struct Chooser {
     choice: LlamaSampler,
     grammar: Option<LlamaSampler>,
@@ -46,11 +46,11 @@ impl Chooser {
         Ok(Self { choice, grammar })
     }
 
-    /// The next token from what was computed at `idx` of the last step.
+    /// The next token from the logits at `idx` of the last step.
     pub(super) fn next(&mut self, memory: &LlamaContext<'_>, idx: i32) -> Result<LlamaToken, ModelError> {
         let free = self.choice.sample(memory, idx);
         let Some(grammar) = &mut self.grammar else { return Ok(free) };
-        // Looking at one token is cheap and mostly enough; looking at a whole vocabulary is not.
+        // Checking one token is cheap and usually enough; checking a whole vocabulary is not.
         let mut alone = LlamaTokenDataArray::new(vec![LlamaTokenData::new(free, 1.0, 0.0)], false);
         grammar.apply(&mut alone);
         let is_allowed = alone.data.first().is_some_and(|data| data.logit().is_finite());

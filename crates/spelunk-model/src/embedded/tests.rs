@@ -1,4 +1,4 @@
-//! The embedded model before its file is opened: window, template, and what tells two of them apart.
+//! The embedded model before its file is opened: window, template, and what distinguishes two models.
 
 use super::*;
 

@@ -1,6 +1,7 @@
-//! Text from tokens: a character may be cut between two of them, so the end of what came is held back until it is whole.
+//! Text from tokens: a character may be split across two of them, so an incomplete one is held back until it is
+//! complete.
 
-/// The most bytes that the beginning of a character can have without being one.
+/// The longest incomplete UTF-8 character.
 const HELD_BYTES_MAX: usize = 3;
 
 /// Joins bytes to text.
@@ -10,7 +11,7 @@ pub(super) struct Utf8Joiner {
 }
 
 impl Utf8Joiner {
-    /// The text that is whole now. What can never become a character is replaced.
+    /// The text that is complete now. Invalid bytes are replaced.
     pub(super) fn push(&mut self, bytes: &[u8]) -> String {
         self.held.extend_from_slice(bytes);
         let mut text = String::new();
@@ -30,14 +31,14 @@ impl Utf8Joiner {
         text
     }
 
-    /// What is left at the end.
+    /// The rest at the end.
     pub(super) fn finish(&mut self) -> String {
         let held = std::mem::take(&mut self.held);
         String::from_utf8_lossy(&held).into_owned()
     }
 }
 
-/// Whether more bytes may make a character of these.
+/// Whether more bytes could complete these to a character.
 fn is_beginning(bytes: &[u8]) -> bool {
     let Err(error) = std::str::from_utf8(bytes) else { return false };
     bytes.len() <= HELD_BYTES_MAX && error.valid_up_to() == 0 && error.error_len().is_none()

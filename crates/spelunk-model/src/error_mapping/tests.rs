@@ -1,4 +1,4 @@
-//! Which status becomes which error, and how a provider's words are quoted.
+//! Which status becomes which error, and how a provider's message is quoted.
 
 use expect_test::{Expect, expect};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ fn a_prompt_that_is_too_long_is_known_by_its_code_or_by_the_words() {
     );
 }
 
-/// As each server says it, with its status.
+/// The messages of each server, with their status.
 const TOO_LONG: [(u16, &str); 27] = [
     // Anthropic.
     (400, "input length and `max_tokens` exceed context limit: 199759 + 8192 > 200000"),
@@ -150,7 +150,7 @@ fn a_prompt_that_is_too_long_is_known_in_the_words_of_every_server() {
     );
 }
 
-/// Words that are near to those above and mean something else.
+/// Messages that resemble those above but mean something else.
 #[test]
 fn other_refusals_are_not_taken_for_a_long_prompt() {
     for message in [
@@ -296,7 +296,7 @@ fn a_date_is_a_wait_by_the_clock_of_the_server() {
     assert_eq!(wait("Thu, 22 Oct 2026 07:27:59 GMT", now), Some(Duration::from_secs(86_399)));
     assert_eq!(wait("Wed, 21 Oct 2099 07:28:00 GMT", now), Some(RETRY_AFTER_MAX));
     assert_eq!(wait(now, now), Some(Duration::ZERO));
-    // What is over is no wait, and nor is what cannot be read.
+    // A date in the past is not a wait, nor is an unreadable value.
     assert_eq!(wait("Wed, 21 Oct 2026 07:27:59 GMT", now), None);
     assert_eq!(wait("tomorrow", now), None);
     assert_eq!(wait("Wed, 21 Oct 2026 07:28:30 GMT", "today"), None);

@@ -1,4 +1,4 @@
-//! What is sent. What is understood of replies is in `tests/wire`.
+//! Requests. How replies are decoded is tested in `tests/wire`.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn a_plain_prompt_is_short_and_the_name_may_be_written_either_way() {
     assert_eq!(model("../x?y").path, "/models/..%2Fx%3Fy:streamGenerateContent?alt=sse");
 }
 
-/// The words of the format.
+/// The vocabulary of the format.
 const WORDS: &[&str] = &[
     "candidates",
     "content",

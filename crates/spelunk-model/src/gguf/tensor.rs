@@ -1,14 +1,14 @@
-//! Tensors: where the weights of a file lie, and so how long a whole file is at least. A download that broke off is
-//! recognised here, and not by a runner that reads behind the end.
+//! Tensors: where the weights of a file are, and so how long a complete file is at least. This detects an interrupted
+//! download before llama.cpp reads past the end.
 
 use std::io::Read;
 
 use super::{GgufError, Input};
 
-/// Dimensions that a tensor may have.
+/// The most dimensions of a tensor.
 const DIMENSIONS_MAX: u32 = 8;
 
-/// The fewest bytes of a file whose list of tensors begins here.
+/// The minimum size of a file whose tensor list begins here.
 pub(super) fn bytes_min<R: Read>(
     input: &mut Input<R>,
     n_tensors: u64,
@@ -31,7 +31,7 @@ pub(super) fn bytes_min<R: Read>(
         .ok_or_else(too_long)
 }
 
-/// Where a tensor ends, counted from where tensors begin.
+/// Where a tensor ends, relative to the start of the tensor data.
 fn tensor_end<R: Read>(input: &mut Input<R>) -> Result<u64, GgufError> {
     let too_long = || GgufError::Damaged { what: "a tensor is longer than any file" };
     let n_dimensions = u32::from_le_bytes(input.bytes()?);
@@ -48,8 +48,8 @@ fn tensor_end<R: Read>(input: &mut Input<R>) -> Result<u64, GgufError> {
     offset.checked_add(n_bytes).ok_or_else(too_long)
 }
 
-/// How many elements of that kind are packed into how many bytes. A kind that is not known is taken to need no room:
-/// the file may be longer, and the runner knows more kinds than this list.
+/// How many elements of this type are packed into how many bytes. An unknown type counts as zero bytes: the file may be
+/// longer, and llama.cpp knows more types than this list.
 fn block(kind: u32) -> (u64, u64) {
     match kind {
         0 | 26 => (1, 4),

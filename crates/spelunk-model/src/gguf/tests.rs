@@ -1,4 +1,4 @@
-//! Heads of GGUF files, sound and hostile.
+//! Headers of GGUF files, valid and hostile.
 
 use expect_test::expect;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn read(bytes: &[u8]) -> Result<GgufHeader, GgufError> {
     GgufHeader::read(bytes, bytes.len() as u64)
 }
 
-/// The metadata of a file, and how many bytes the whole of it has.
+/// The metadata of a file, and the size of the complete file.
 fn whole_file() -> (Vec<u8>, u64) {
     let list = [&8_u32.to_le_bytes()[..], &2_u64.to_le_bytes(), &text("a"), &text("b")].concat();
     let numbers = [&6_u32.to_le_bytes()[..], &2_u64.to_le_bytes(), &[0; 8]].concat();
@@ -44,7 +44,7 @@ fn whole_file() -> (Vec<u8>, u64) {
             entry("qwen2.context_length", 4, &8192_u32.to_le_bytes()),
             entry("tokenizer.chat_template", 8, &text("<|im_start|>")),
         ],
-        // The second is the last: two rows of 256 elements in blocks of 144 bytes, behind 64 bytes of the first.
+        // The second is the last: two rows of 256 elements in blocks of 144 bytes, after 64 bytes of the first.
         &[tensor("norm", &[16], 0, 0), tensor("rows", &[256, 2], 12, 64)],
     );
     let bytes = (head.len() as u64).next_multiple_of(64) + 64 + 2 * 144;

@@ -1,4 +1,4 @@
-//! Which addresses are taken, and what is shown of those that are not.
+//! Which URLs are accepted, and what is shown of those that are not.
 
 use expect_test::{Expect, expect};
 

@@ -1,4 +1,4 @@
-//! What is sent. What is understood of replies is in `tests/wire`.
+//! Requests. How replies are decoded is tested in `tests/wire`.
 
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ fn what_the_provider_says_it_charged_is_read() {
     assert_eq!(cost("{}"), 0);
 }
 
-/// The words of the format.
+/// The vocabulary of the format.
 const WORDS: &[&str] = &[
     "choices",
     "delta",

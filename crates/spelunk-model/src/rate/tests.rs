@@ -1,4 +1,4 @@
-//! That limits are kept, and that nobody waits longer than needed.
+//! Limits are kept, and nobody waits longer than needed.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn a_tenth_goes_at_once_and_the_rest_is_spread() {
     for _ in 0..10 {
         assert_eq!(bucket.take(0, 0), Ok(()));
     }
-    // 90 in a minute are one in 667 ms.
+    // 90 per minute is one per 667 ms.
     assert_eq!(bucket.take(0, 0), Err(ms(667)));
     assert_eq!(bucket.take(0, 600), Err(ms(67)));
     assert_eq!(bucket.take(0, 667), Ok(()));
@@ -51,7 +51,7 @@ fn the_scarcer_of_both_decides_and_nothing_is_taken_by_a_refusal() {
 fn a_request_larger_than_the_bucket_goes_when_it_is_full_and_is_paid_for_after() {
     let mut bucket = RateBucket::new(tokens(1000), 0);
     assert_eq!(bucket.take(1000, 0), Ok(()));
-    // 900 are missing until it is level, 100 until it is full.
+    // 900 until it is level, 100 more until it is full.
     assert_eq!(bucket.take(1000, 0), Err(ms(66_667)));
     assert_eq!(bucket.take(1000, 66_667), Ok(()));
 }
@@ -59,12 +59,12 @@ fn a_request_larger_than_the_bucket_goes_when_it_is_full_and_is_paid_for_after()
 #[test]
 fn a_large_request_waits_until_the_minute_has_room_for_all_of_it() {
     let mut bucket = RateBucket::new(tokens(1000), 0);
-    // Ten a second, for half a minute; then the bucket is full again.
+    // Ten per second for half a minute; then the bucket is full again.
     for second in 0..30 {
         assert_eq!(bucket.take(10, second * 1000), Ok(()));
     }
     assert_eq!(bucket.take(700, 40_000), Ok(()));
-    // What was taken first is forgotten after a minute, half a second at a time.
+    // Amounts expire after a minute, half a second at a time.
     assert_eq!(bucket.clone().take(100, 100_000), Ok(()));
     let mut bucket = RateBucket::new(tokens(1000), 0);
     for second in 0..30 {
@@ -80,7 +80,7 @@ fn what_is_corrected_a_minute_later_is_of_no_account() {
     let mut bucket = RateBucket::new(tokens(1000), 0);
     assert_eq!(bucket.take(900, 0), Ok(()));
     assert_eq!(bucket.take(900, 70_000), Ok(()));
-    // The first was used up long ago; the second still counts whole.
+    // The first has expired; the second still counts in full.
     bucket.settle((900, 0), 0);
     assert_eq!(bucket.take(900, 80_000), Err(ms(50_000)));
     bucket.settle((900, 70_000), 100);
@@ -128,7 +128,7 @@ proptest! {
         }
     }
 
-    /// Requests larger than the bucket included, and whoever comes first goes first.
+    /// Including requests larger than the bucket, in first-come, first-served order.
     #[test]
     fn no_minute_sees_more_tokens_than_its_limit(per_minute in 1..5_000u64, wanted in prop::collection::vec((0..100u64, 0..4000u64), 1..300)) {
         let mut bucket = RateBucket::new(tokens(per_minute), 0);

@@ -1,4 +1,4 @@
-//! That reasoning and answer come apart the same way however a reply is cut.
+//! Reasoning and answer are separated the same way however a reply is split.
 
 use proptest::prelude::*;
 

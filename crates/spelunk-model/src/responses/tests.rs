@@ -1,4 +1,4 @@
-//! What is sent. What is understood of replies is in `tests/wire`.
+//! Requests. How replies are decoded is tested in `tests/wire`.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn a_conversation_with_tools_and_a_schema_is_a_list_of_items() {
     .assert_eq(&String::from_utf8(body).unwrap());
 }
 
-/// The words of the format.
+/// The vocabulary of the format.
 const WORDS: &[&str] = &[
     "type",
     "response.output_text.delta",

@@ -1,4 +1,4 @@
-//! That a key cannot be read back, and that it is taken out of foreign words.
+//! A key cannot be read back, and it is redacted from foreign text.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What counts as an event, and that the cutting of the bytes does not matter.
+//! What counts as an event; how the bytes are split does not matter.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::*;
 
 const LIMIT: usize = 64;
 
-/// Everything a parser says about these chunks, one line each.
+/// Everything a parser returns for these chunks, one line each.
 fn events<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
     let mut parser = SseParser::new(LIMIT);
     let mut seen = Vec::new();

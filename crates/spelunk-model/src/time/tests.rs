@@ -1,4 +1,4 @@
-//! Times that are read, those that are none, and that no text breaks it.
+//! Valid and invalid times, and that no input causes a panic.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! How fragments become calls, and where they end.
+//! How fragments become calls, and the limits.
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn another_id_at_the_same_place_is_another_call() {
     let named = |name: &str| Some(name.to_owned());
     drafts.add(0, named("a"), named("grep"), "{\"q\":1}").unwrap();
     drafts.add(0, named("b"), named("grep"), "{\"q\":").unwrap();
-    // Most name the id once, some repeat it, and some make one up for every fragment.
+    // Most servers send the id once, some repeat it, and some make one up for every fragment.
     drafts.add(0, None, None, "2").unwrap();
     drafts.add(0, named("b"), named("grep"), "2").unwrap();
     drafts.add(0, named("of this fragment"), None, "}").unwrap();

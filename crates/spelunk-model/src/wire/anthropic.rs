@@ -60,7 +60,7 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// A mark: everything up to here is worth keeping.
+/// A cache mark: everything up to here is worth caching.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct CacheControl {
     #[serde(rename = "type")]
@@ -90,7 +90,7 @@ pub(crate) struct OutputFormat {
     pub(crate) schema: Value,
 }
 
-/// One event of a stream. The provider may add kinds at any time.
+/// One event of a stream. The provider may add types at any time.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Event {
@@ -130,7 +130,7 @@ pub(crate) struct StartedMessage {
     pub(crate) usage: Option<Usage>,
 }
 
-/// A block, at its start in a stream or whole.
+/// A block, at its start in a stream or complete.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Block {
@@ -178,7 +178,7 @@ pub(crate) struct MessageDelta {
     pub(crate) stop_reason: Option<String>,
 }
 
-/// Cumulative counts; a later event says only what has changed.
+/// Cumulative counts; a later event contains only what has changed.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the provider's names")]
 pub(crate) struct Usage {
@@ -192,7 +192,7 @@ pub(crate) struct Usage {
     pub(crate) output_tokens: Option<u64>,
 }
 
-/// A reply that was not streamed, or an error in its place.
+/// A reply that was not streamed, or an error instead of one.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Whole {

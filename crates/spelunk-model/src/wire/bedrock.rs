@@ -44,7 +44,7 @@ pub(crate) struct ResultText<'a> {
     pub(crate) text: &'a str,
 }
 
-/// Everything before it is worth keeping.
+/// Everything before it is worth caching.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct CachePoint {
     #[serde(rename = "type")]
@@ -88,13 +88,13 @@ pub(crate) struct InputSchema<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ToolChoice {
-    /// This one.
+    /// The model must call this tool.
     Tool { name: &'static str },
-    /// One of them.
+    /// The model must call one of the tools.
     Any {},
 }
 
-/// One event of a stream: the name that its frame has, and its payload.
+/// One event of a stream: the name in its frame, and its payload.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Event {
@@ -226,7 +226,7 @@ pub(crate) struct Block {
     pub(crate) tool_use: Option<ToolUse>,
 }
 
-/// Cached tokens are counted beside the input.
+/// Cached tokens are not included in the input count.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the provider's names")]

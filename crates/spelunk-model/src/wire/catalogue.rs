@@ -1,4 +1,4 @@
-//! The catalogue of local models, as its file is written. It is data that we write, so it is read strictly.
+//! The catalogue of local models as stored in its file. We write this data, so it is parsed strictly.
 
 use serde::Deserialize;
 
@@ -11,10 +11,10 @@ pub(crate) struct ModelRow {
     pub(crate) license: String,
     pub(crate) bytes: u64,
     pub(crate) sha256: String,
-    /// `OWNER/REPOSITORY/FILE` at a model hub.
+    /// `OWNER/REPOSITORY/FILE` on a model hub.
     #[serde(default)]
     pub(crate) hub: Option<String>,
-    /// Packages that hold the file, in the order in which they are joined.
+    /// Packages that contain the file, in the order in which they are joined.
     pub(crate) parts: Vec<PartRow>,
 }
 

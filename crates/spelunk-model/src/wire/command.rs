@@ -1,4 +1,4 @@
-//! The format of external commands, which is ours: a prompt as one JSON document, a reply as JSON lines.
+//! The format for external commands, which is our own: a prompt as one JSON document, a reply as JSON lines.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -59,7 +59,7 @@ pub(crate) enum Line {
     /// More of the reasoning.
     Reasoning(String),
     ToolCall(Call),
-    /// The last line; a command that ends well without it has finished.
+    /// The last line; a command that exits successfully without it has finished.
     Done(Done),
     /// The command could not answer.
     Error(String),

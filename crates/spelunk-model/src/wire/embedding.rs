@@ -1,4 +1,4 @@
-//! Vectors: the requests of OpenAI and Ollama, and their replies.
+//! Embeddings: the requests of OpenAI and Ollama, and their replies.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Request<'a> {
     pub(crate) model: &'a str,
     pub(crate) input: &'a [String],
-    /// Some servers would send base64 otherwise; Ollama does not know it.
+    /// Some servers would otherwise send base64; Ollama does not support the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) encoding_format: Option<&'static str>,
 }
 
-/// The reply in the OpenAI format. The order of the rows is not promised.
+/// The reply in the OpenAI format. The order of the rows is not guaranteed.
 #[derive(Debug, Deserialize)]
 pub(crate) struct OpenAiReply {
     pub(crate) data: Vec<Row>,

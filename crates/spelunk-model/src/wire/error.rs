@@ -1,26 +1,26 @@
-//! Error bodies. Servers that call themselves compatible differ most here, so several shapes are read.
+//! Error bodies. Servers that claim compatibility differ most here, so several shapes are parsed.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A longer wait than this is not a wait but a refusal; the engine has its own, lower bound.
+/// A longer wait than this is treated as a refusal; the engine has its own, lower bound.
 pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_hours(24);
 
-/// What a provider said about an error.
+/// An error as the provider reported it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProviderError {
-    /// In words.
+    /// The message.
     pub(crate) message: String,
     /// Its codes and types, numbers as text.
     pub(crate) codes: Vec<String>,
-    /// The wait it asks for in the body.
+    /// The wait requested in the body.
     pub(crate) retry_after: Option<Duration>,
 }
 
 impl ProviderError {
-    /// Reads the body of an error status; a body in no known shape is quoted as it is.
+    /// Parses the body of an error status; a body of unknown shape is quoted unchanged.
     pub(crate) fn of_body(body: &str) -> Self {
         let parsed = serde_json::from_str::<Body>(body).ok().and_then(Body::into_error);
         parsed.unwrap_or_else(|| Self::in_words(body.to_owned()))
@@ -38,7 +38,7 @@ impl ProviderError {
 pub(crate) enum ErrorField {
     /// OpenAI, Anthropic and most others.
     Object {
-        /// In words.
+        /// The message.
         #[serde(default)]
         message: Option<String>,
         /// `invalid_request_error`.
@@ -69,7 +69,7 @@ pub(crate) enum Code {
 }
 
 impl ErrorField {
-    /// An error whose parts stand elsewhere.
+    /// An error from separate parts.
     pub(crate) fn of(code: Option<Code>, message: Option<String>) -> Self {
         Self::Object { message, kind: None, code, status: None, details: None }
     }
@@ -94,14 +94,14 @@ impl From<ErrorField> for ProviderError {
     }
 }
 
-/// The wait among Google's details: `{"retryDelay": "34s"}`.
+/// The wait in Google's details: `{"retryDelay": "34s"}`.
 fn retry_delay(details: &Value) -> Option<Duration> {
     let delay = details.as_array()?.iter().find_map(|detail| detail["retryDelay"].as_str())?;
     let wait = Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()?;
     Some(wait.min(RETRY_AFTER_MAX))
 }
 
-/// The body of an error status: `error` as nearly everyone writes it, `message` at the top (vLLM, Bedrock), `detail`
+/// The body of an error status: `error` for nearly every server, `message` at the top level (vLLM, Bedrock), `detail`
 /// (`FastAPI`).
 #[derive(Debug, Deserialize)]
 struct Body {
@@ -111,7 +111,7 @@ struct Body {
     message: Option<String>,
     #[serde(default)]
     detail: Option<String>,
-    /// The kind of an error of AWS.
+    /// The type of an AWS error.
     #[serde(default, rename = "__type")]
     kind: Option<String>,
 }

@@ -79,7 +79,7 @@ pub(crate) struct FunctionDeclaration<'a> {
     pub(crate) parameters_json_schema: &'a Value,
 }
 
-/// One response. A stream is many of them, each with more of the text.
+/// One response. A stream has many, each with more of the text.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Response {
@@ -93,7 +93,7 @@ pub(crate) struct Response {
     pub(crate) error: Option<ErrorField>,
 }
 
-/// A reply that was not streamed: one response, or a list of them where the server ignores that events were asked for.
+/// A reply that was not streamed: one response, or a list of them if the server ignores the request for events.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Whole {
@@ -146,7 +146,7 @@ pub(crate) struct PromptFeedback {
     pub(crate) block_reason: Option<String>,
 }
 
-/// Thoughts are counted beside the candidates, cached tokens inside the prompt.
+/// Thoughts are not included in the candidate count; cached tokens are included in the prompt count.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the provider's names")]

@@ -12,10 +12,10 @@ pub(crate) struct Request<'a> {
     pub(crate) messages: Vec<RequestMessage<'a>>,
     pub(crate) stream: bool,
     pub(crate) stream_options: StreamOptions,
-    /// What `api.openai.com` wants.
+    /// Required by `api.openai.com`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_completion_tokens: Option<u64>,
-    /// What everyone else understands.
+    /// Supported by all others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_tokens: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub(crate) struct RequestMessage<'a> {
 #[serde(untagged)]
 pub(crate) enum Content<'a> {
     Text(&'a str),
-    /// Only where a part is marked for a cache.
+    /// Only if a part is marked for caching.
     Parts([TextPart<'a>; 1]),
 }
 
@@ -140,7 +140,8 @@ pub(crate) struct WholeChoice {
     pub(crate) finish_reason: Option<String>,
 }
 
-/// What a delta or a message says. Reasoning has two names: vLLM and `DeepSeek` use the first, OpenRouter the second.
+/// The content of a delta or a message. Reasoning has two names: vLLM and `DeepSeek` use the first, OpenRouter the
+/// second.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Said {
     #[serde(default)]
@@ -155,7 +156,7 @@ pub(crate) struct Said {
     pub(crate) tool_calls: Option<Vec<SaidToolCall>>,
 }
 
-/// A tool call or a fragment of one. Only fragments have a place.
+/// A tool call or a fragment of one. Only fragments have an index.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SaidToolCall {
     #[serde(default)]
@@ -170,7 +171,7 @@ pub(crate) struct SaidToolCall {
 pub(crate) struct SaidFunction {
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// Text, though some servers send the JSON itself.
+    /// A string, though some servers send the JSON itself.
     #[serde(default)]
     pub(crate) arguments: Option<Value>,
 }
@@ -183,7 +184,7 @@ pub(crate) struct Usage {
     pub(crate) completion_tokens: u64,
     #[serde(default)]
     pub(crate) prompt_tokens_details: Option<PromptTokensDetails>,
-    /// Dollars, as OpenRouter tells them.
+    /// Dollars, reported by OpenRouter.
     #[serde(default)]
     pub(crate) cost: Option<f64>,
 }
@@ -192,7 +193,7 @@ pub(crate) struct Usage {
 pub(crate) struct PromptTokensDetails {
     #[serde(default)]
     pub(crate) cached_tokens: Option<u64>,
-    /// Told by OpenRouter for models that charge for it.
+    /// Reported by OpenRouter for models that charge for it.
     #[serde(default)]
     pub(crate) cache_write_tokens: Option<u64>,
 }

@@ -1,5 +1,5 @@
-//! The price table: dollars per million tokens, each row with its date and source. It is data that we write, so it is
-//! read strictly.
+//! The price table: dollars per million tokens, each row with its date and source. We write this data, so it is parsed
+//! strictly.
 
 use serde::Deserialize;
 
@@ -29,9 +29,9 @@ pub(crate) struct PriceRow {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RowKind {
-    /// It writes.
+    /// It generates text.
     #[default]
     Language,
-    /// It gives vectors; nothing is written.
+    /// It returns vectors and generates nothing.
     Embedding,
 }

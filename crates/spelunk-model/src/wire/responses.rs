@@ -13,7 +13,7 @@ pub(crate) struct Request<'a> {
     pub(crate) input: Vec<InputItem<'a>>,
     pub(crate) max_output_tokens: u64,
     pub(crate) stream: bool,
-    /// The provider keeps nothing: the journal does.
+    /// The provider stores nothing: the journal does.
     pub(crate) store: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<TextConfig<'a>>,
@@ -67,7 +67,7 @@ pub(crate) struct RequestTool<'a> {
     pub(crate) strict: bool,
 }
 
-/// One event of a stream. Most kinds repeat what others said.
+/// One event of a stream. Most types repeat what others contain.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type")]
 pub(crate) enum Event {
@@ -98,7 +98,7 @@ pub(crate) enum Event {
     Other,
 }
 
-/// One thing the model put out.
+/// One output item of the model.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Item {

@@ -1,4 +1,4 @@
-//! The adapters under test, and how a test asks them.
+//! The adapters under test, and how tests call them.
 
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -10,10 +10,10 @@ use spelunk_model::{
 };
 use spelunk_types::CallId;
 
-/// The key every adapter under test holds.
+/// The key of every adapter under test.
 pub(crate) const KEY: &str = "sk-very-secret";
 
-/// The longest reply a test takes.
+/// The longest reply a test accepts.
 pub(crate) const REPLY_BYTES_MAX: u64 = 20_000_000;
 
 /// Which adapter is under test.
@@ -24,11 +24,11 @@ pub(crate) enum Adapter {
     Responses,
     Anthropic,
     Gemini,
-    /// With keys that sign; without a key in the options, with a Bedrock API key.
+    /// Signs with static keys; without a key in the options, uses a Bedrock API key.
     Bedrock,
 }
 
-/// The Bedrock API key of an adapter whose options hold no key.
+/// The Bedrock API key of an adapter without a key in its options.
 pub(crate) const BEARER: &str = "bedrock-api-key-of-tests";
 
 impl Adapter {
@@ -61,7 +61,7 @@ impl Adapter {
         }
     }
 
-    /// What the provider is called.
+    /// The name of the provider.
     pub(crate) fn provider(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -84,7 +84,7 @@ impl Adapter {
     }
 }
 
-/// Keys whose secret is this.
+/// AWS keys with this secret.
 pub(crate) fn aws_keys(secret: Secret) -> AwsKeys {
     AwsKeys {
         access_key_id: "AKIDEXAMPLE".to_owned(),
@@ -94,12 +94,12 @@ pub(crate) fn aws_keys(secret: Secret) -> AwsKeys {
     }
 }
 
-/// A clock that stands: 2015-08-30 12:36:00.
+/// A stopped clock: 2015-08-30 12:36:00.
 pub(crate) fn now() -> spelunk_model::Now {
     Arc::new(|| UNIX_EPOCH + Duration::from_mins(24_015_636))
 }
 
-/// The prompt of every test that does not care: 8 bytes with the line end between its parts.
+/// The prompt of tests that do not care: 8 bytes, including the newline between its parts.
 pub(crate) fn prompt() -> Prompt {
     Prompt::single("Sys", "User", 100)
 }
@@ -116,7 +116,7 @@ pub(crate) async fn ask(model: &dyn Model, id: &str) -> Result<Reply, ModelError
     collect(stream(model, id), REPLY_BYTES_MAX, |_| {}).await
 }
 
-/// The next thing a stream says; signs of life say nothing, and how many there are depends on how bytes are cut.
+/// The next delta of a stream, without signs of life: how many there are depends on how bytes are split.
 pub(crate) async fn next(stream: &mut ModelStream) -> Option<Result<ModelDelta, ModelError>> {
     loop {
         match stream.next().await {

@@ -1,4 +1,4 @@
-//! Keys that are fetched: from a container's agent and from a metadata service, both played by a few lines of HTTP.
+//! Fetched credentials: from a container's agent and a metadata service, both simulated by a few lines of HTTP.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use spelunk_testkit::{ClosedPort, ModelServer, on, status};
 
 use crate::adapter::{ask, now};
 
-/// Serves fixed answers by method and path, one connection each, and remembers what was asked. Its thread ends with the
+/// Serves fixed responses by method and path, one per connection, and records the requests. Its thread ends with the
 /// process.
 struct Service {
     endpoint: String,
@@ -110,7 +110,7 @@ async fn keys_that_end_soon_are_fetched_again() {
 
 #[tokio::test]
 async fn keys_whose_end_is_told_in_another_time_zone_are_kept_until_then() {
-    // In six hours; in four minutes; and nobody knows when.
+    // In six hours; in four minutes; unknown.
     for (expiration, n_asked) in
         [("2015-08-30T20:36:00+02:00", 1), ("2015-08-30T05:40:00-07:00", 2), ("in a while", 2)]
     {
@@ -127,7 +127,7 @@ async fn keys_whose_end_is_told_in_another_time_zone_are_kept_until_then() {
     }
 }
 
-/// A gateway that quotes the headers it was sent.
+/// A gateway that quotes the headers it received.
 #[tokio::test]
 async fn fetched_keys_are_not_told_in_errors() {
     let service = Service::start(&[("GET /keys", 200, KEYS)]);
@@ -135,7 +135,7 @@ async fn fetched_keys_are_not_told_in_errors() {
     let server = ModelServer::start([on("0#*").always(status(400).message(echo))]).await;
     let url = format!("{}/keys", service.endpoint);
     let model = model(&server, AwsSource::Container { url, token: None });
-    // The first request fetches, the second has them at hand.
+    // The first request fetches the keys, the second has them cached.
     for id in ["0#0", "0#1"] {
         let detail = "x-amz-security-token: [key], [key]".to_owned();
         let error = ask(&model, id).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Programs as models: what they are told, what they may write, and how they fail.
+//! Programs as models: their input, their output, and how they fail.
 
 use std::time::Duration;
 
@@ -123,7 +123,7 @@ async fn a_program_that_does_not_read_or_writes_nonsense_is_no_trouble() {
     assert!(CommandModel::new(unnamed).is_err());
 }
 
-/// A large prompt to a program that answers first: neither side may wait for the other.
+/// A large prompt to a program that answers first: neither side may block the other.
 #[tokio::test]
 async fn input_and_output_flow_at_the_same_time() {
     let model = text("head -c 1000000 /dev/zero | tr '\\0' x; cat >/dev/null");
@@ -133,7 +133,7 @@ async fn input_and_output_flow_at_the_same_time() {
     assert_eq!(reply.text.len(), 1_000_000);
 }
 
-/// The program tells its process id and would run for minutes; when the reply is dropped, it is gone.
+/// The program prints its process id and would run for minutes; dropping the reply kills it.
 #[tokio::test]
 async fn a_reply_nobody_waits_for_ends_the_program() {
     let model = text("echo $$; exec sleep 600");
@@ -142,7 +142,7 @@ async fn a_reply_nobody_waits_for_ends_the_program() {
     let process = std::path::PathBuf::from(format!("/proc/{}", pid.trim()));
     assert!(process.exists());
     drop(reply);
-    // The runtime collects it a moment later.
+    // The runtime reaps it a moment later.
     let is_gone = async {
         while process.exists() {
             tokio::time::sleep(Duration::from_millis(1)).await;
@@ -159,7 +159,7 @@ fn the_reference_names_the_program_and_tells_commands_apart() {
     assert_eq!((reference.provider.as_str(), program, digest.len()), ("command", "command:sh", 12));
     assert_eq!(model.price(), None);
     assert_eq!(text("true").reference(), reference);
-    // Another argument, the same words cut elsewhere, another way of writing.
+    // Another argument, the same words split differently, another output format.
     assert_ne!(text("false").reference(), reference);
     assert_ne!(lines("true").reference(), reference);
     let of = |arguments: &[&str]| {

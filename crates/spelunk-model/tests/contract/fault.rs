@@ -10,14 +10,14 @@ use spelunk_types::Explain;
 
 use crate::adapter::{Adapter, KEY, ask, deltas, next, stream};
 
-/// The error of a call that only meets this fault, and the base URL that the error names.
+/// The error of a call that meets only this fault, and the base URL in the error.
 async fn error(adapter: Adapter, fault: impl Into<Fault>) -> (ModelError, String) {
     let server = ModelServer::start([on("0#0").always(fault)]).await;
     let model = adapter.open(&server.base_url());
     (ask(&*model, "0#0").await.unwrap_err(), adapter.shown(&server.base_url()))
 }
 
-/// The text before the error of a stream that breaks, and the error.
+/// The deltas before a stream breaks, and the error.
 async fn broken(adapter: Adapter, fault: Fault) -> (Vec<ModelDelta>, Option<ModelError>) {
     let server = ModelServer::start([on("0#0").fault(fault).reply("abcdef")]).await;
     let model = adapter.open(&server.base_url());
@@ -90,7 +90,7 @@ pub(crate) async fn a_prompt_that_is_too_long_is_told(adapter: Adapter) {
     assert_eq!(seen, ModelError::PromptTooLong { detail: "maximum context length is 8".to_owned() });
 }
 
-/// The key must not travel to another host.
+/// The key must not be sent to another host.
 pub(crate) async fn a_redirect_is_not_followed(adapter: Adapter) {
     let elsewhere = ModelServer::start([on("0#0").reply("stolen")]).await;
     let fault = status(307).header("location", &format!("{}/chat/completions", elsewhere.base_url()));
@@ -131,7 +131,7 @@ pub(crate) async fn a_stream_that_breaks_off_is_cut(adapter: Adapter) {
 
 pub(crate) async fn an_event_that_is_not_json_is_malformed(adapter: Adapter) {
     let expected = malformed(match adapter {
-        // The payload of a frame stands inside its event.
+        // The payload of a frame is nested inside its event.
         Adapter::Bedrock => "an event cannot be read: expected value at line 1 column 31",
         Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Anthropic | Adapter::Gemini => {
             "an event cannot be read: EOF while parsing a value at line 1 column 9"
@@ -161,7 +161,7 @@ pub(crate) async fn an_error_inside_the_stream_is_the_same_error(adapter: Adapte
     assert_eq!(broken(adapter, Fault::ErrorEvent { status: 400 }).await, (beginning(), Some(refused)));
 }
 
-/// How long is too long is the engine's decision.
+/// The timeout is up to the engine.
 pub(crate) async fn a_server_that_says_nothing_is_waited_for(adapter: Adapter) {
     let gate = Gate::new();
     let server = ModelServer::start([on("0#0").always(Fault::StallBeforeHeaders).gate(&gate)]).await;
@@ -193,7 +193,7 @@ pub(crate) async fn a_fault_is_never_tried_again(adapter: Adapter) {
     assert_eq!((n_failed, server.times_received("0#0"), server.times_served("0#0")), (3, 4, 1));
 }
 
-/// A hundred calls at once, all refused: nothing is sent twice, and the wait that was asked for is told each time.
+/// A hundred concurrent calls, all refused: nothing is sent twice, and the requested wait is reported each time.
 pub(crate) async fn a_storm_of_refusals_is_one_request_per_call(adapter: Adapter) {
     let server = ModelServer::start([on("0#*").always(status(429).retry_after_s(7))]).await;
     let model = adapter.open(&server.base_url());
@@ -227,7 +227,7 @@ pub(crate) async fn another_protocol_on_the_port_is_unreachable(adapter: Adapter
     assert_eq!(server.requests(), []);
 }
 
-/// Whatever a server sends back, the key in it included.
+/// Whatever a server sends back, even the key itself.
 pub(crate) async fn every_error_has_a_hint_and_none_shows_the_key(adapter: Adapter) {
     let echo =
         |code: u16| Fault::from(status(code).message(format!("you sent {KEY} and nobody wants {KEY}")));

@@ -1,4 +1,5 @@
-//! What every adapter does alike: good replies, and the exact error for every fault. One suite, run once per adapter.
+//! What all adapters have in common: good replies, and the exact error for every fault. One suite, run once per
+//! adapter.
 
 mod fault;
 mod reply;

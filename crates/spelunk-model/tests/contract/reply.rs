@@ -47,7 +47,7 @@ pub(crate) async fn a_reply_without_text_is_no_reply(adapter: Adapter) {
     let empty = |stop, usage| Err(ModelError::ReplyEmpty { stop, usage: Some(usage) });
     assert_eq!(ask(&*model, "0#0").await, empty(StopReason::Finished, usage(2, 0)));
     assert_eq!(ask(&*model, "0#1").await, empty(StopReason::Length, usage(2, 9)));
-    // What a filter withheld is told as that.
+    // A reply that a filter withheld is reported as such.
     let filtered = ask(&*model, "0#2").await.unwrap();
     assert_eq!((filtered.text.as_str(), filtered.stop), ("", StopReason::Filtered));
 }
@@ -120,7 +120,7 @@ pub(crate) async fn a_reply_in_one_document_is_taken(adapter: Adapter) {
     assert_eq!(error, None);
 }
 
-/// Deltas carry no number: a repeated one cannot be told from a repeated word.
+/// Deltas have no number: a repeated one is indistinguishable from a repeated word.
 pub(crate) async fn a_doubled_event_doubles_its_text_and_nothing_else(adapter: Adapter) {
     let server = ModelServer::start([on("0#0").fault(Fault::DuplicateDeltas).reply("ab").chunks(2)]).await;
     let model = adapter.open(&server.base_url());
@@ -201,7 +201,7 @@ pub(crate) async fn without_a_key_or_a_label_neither_is_sent(adapter: Adapter) {
     let names = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
     let keys: Vec<&str> = names.into_iter().filter_map(|name| request.header(name)).collect();
     match adapter {
-        // The one that cannot do without.
+        // The one adapter that always needs a key.
         Adapter::Bedrock => assert_eq!(keys, [format!("Bearer {BEARER}")]),
         Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Anthropic | Adapter::Gemini => {
             assert_eq!(keys, [""; 0]);
@@ -239,7 +239,7 @@ pub(crate) async fn tokens_written_to_a_cache_are_told_where_the_provider_tells(
 }
 
 fn tool_call(adapter: Adapter, ordinal: usize, name: &str, arguments: &str) -> ToolCall {
-    // Gemini gives a call no name and signs the first.
+    // Gemini gives a call no id and signs the first.
     let (id, signature) = match adapter {
         Adapter::Gemini => (format!("call-{ordinal}"), (ordinal == 0).then(|| "c2ln".to_owned())),
         Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Anthropic | Adapter::Bedrock => {

@@ -1,6 +1,6 @@
-//! The embedded model with a real file, which `SPELUNK_TEST_GGUF` names: `cargo test --workspace --features
-//! spelunk/embedded --test main embedded`. Without that variable there is nothing to test, and each test says so. What
-//! needs no file is tested beside the code.
+//! The embedded model with a real file, named by `SPELUNK_TEST_GGUF`:
+//! `cargo test --workspace --features spelunk/embedded --test main embedded`. Without that variable there is nothing to
+//! test, and each test reports so. What needs no file is tested next to the code.
 
 #![expect(
     clippy::disallowed_methods,
@@ -102,7 +102,7 @@ async fn calls_are_answered_together_and_each_hears_of_its_own_prompt_alone() {
             prompt
         })
         .collect();
-    // More at once than places: the last ones wait, and go on from what the first ones left.
+    // More calls than sequences: the last ones wait, and reuse what the first ones left.
     let together = join_all(prompts.iter().map(|prompt| ask(&model, prompt))).await;
     for (city, reply) in cities.iter().zip(together) {
         let said: Value = serde_json::from_str(&reply.unwrap().text).unwrap();
@@ -144,7 +144,7 @@ async fn a_call_that_nobody_waits_for_makes_way() {
     let first = streams[0].next().await.unwrap();
     assert!(first.is_ok());
     drop(streams);
-    // It does not fit beside a story. Without the calls being dropped, it would wait for thousands of tokens.
+    // It does not fit next to a story. If the calls were not dropped, it would wait for thousands of tokens.
     let long = Prompt::single("Answer in one word.", "one ".repeat(3_000), 10);
     let reply = ask(&model, &long).await.unwrap();
     assert!(!reply.text.is_empty());

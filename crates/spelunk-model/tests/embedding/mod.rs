@@ -1,4 +1,4 @@
-//! Vectors over HTTP, good and broken.
+//! Embeddings over HTTP, good and broken.
 
 use spelunk_model::{EmbeddingClient, EmbeddingModel, ModelError, ModelOptions, Price, Secret};
 use spelunk_testkit::{ClosedPort, Fault, ModelServer, on, status};

@@ -1,5 +1,5 @@
-//! Chains of models: who is in them, and what has to be reserved for them. Who is asked when is the engine's policy, and
-//! tested there.
+//! Chains of models: their members, and what must be reserved for them. Which one is tried when is the engine's policy,
+//! and tested there.
 
 use std::sync::Arc;
 

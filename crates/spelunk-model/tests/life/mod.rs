@@ -1,5 +1,5 @@
-//! Signs of life: bytes that say nothing yet. A long tool call comes in hundreds of fragments, and whoever bounds silence
-//! must see that it grows.
+//! Signs of life: bytes that yield no delta yet. A long tool call arrives in hundreds of fragments, and a silence
+//! timeout must see that it grows.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -14,8 +14,8 @@ use crate::adapter::{Adapter, deltas, stream};
 /// Longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server for one request that sends a piece of its stream each time it is told to, and ends when nobody tells it
-/// any more.
+/// A server for one request that sends a piece of its stream for each message on the channel, and ends when the sender
+/// is dropped.
 fn server(pieces: &'static [&'static str]) -> (String, Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -35,7 +35,7 @@ fn server(pieces: &'static [&'static str]) -> (String, Sender<()>) {
     (base_url, go)
 }
 
-/// Reads the whole of it: a connection that is closed with bytes unread takes the end of the reply with it.
+/// Reads the whole request: closing a connection with unread bytes loses the end of the reply.
 fn read_request(reader: &mut impl BufRead) {
     let head: Vec<String> =
         reader.by_ref().lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
@@ -44,7 +44,7 @@ fn read_request(reader: &mut impl BufRead) {
     reader.read_exact(&mut body).unwrap();
 }
 
-/// Each piece but the last is a sign of life, once, and nothing more; the last is what is left of the reply.
+/// Each piece but the last yields exactly one sign of life and nothing else; the last yields the rest of the reply.
 async fn check(adapter: Adapter, pieces: &'static [&'static str], said: &[&str]) {
     let (base_url, go) = server(pieces);
     let model = adapter.open(&base_url);
@@ -70,7 +70,7 @@ async fn fragments_of_a_tool_call_of_openai_are_signs_of_life() {
             ": OPENROUTER PROCESSING\n\n",
             "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n",
             "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"grep\",\"arguments\":\"{\"}}]}}]}\n\n",
-            // Even half an event is one.
+            // Even half an event counts.
             "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":",
             "{\"arguments\":\"}\"}}]}}]}\n\ndata: [DONE]\n\n",
         ],

@@ -1,4 +1,4 @@
-//! The list of models: how a local server is recognised, and what else answers on its port.
+//! Listing models: how a local server is recognised, and what else may answer on its port.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ async fn a_server_that_says_nothing_is_left_after_the_timeout() {
     assert_eq!(error, Err(ModelError::TimedOut { after_ms: 20 }));
 }
 
-/// What a server that gives this body is asked, and what is made of it.
+/// The request to a server that returns this body, and the result.
 async fn listed(
     shape: ListShape,
     body: &str,

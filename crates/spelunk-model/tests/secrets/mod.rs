@@ -1,4 +1,4 @@
-//! That nothing which holds a key prints it. What errors print is in the contract.
+//! Nothing that holds a key prints it. Error messages are tested in the contract.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ fn nothing_that_holds_a_key_prints_it() {
     }
 }
 
-/// A collector that quotes the headers it was sent.
+/// A collector that quotes the headers it received.
 #[tokio::test]
 async fn headers_for_a_collector_are_not_told_in_errors() {
     let echo = "authorization: Bearer token-of-collector, x-key: another-key; token-of-collector is unknown";
@@ -64,7 +64,7 @@ async fn headers_for_a_collector_are_not_told_in_errors() {
     assert_eq!(error, ModelError::Unauthorized { base_url: url, detail });
 }
 
-/// A key that no header can carry is refused before anything is sent, and not quoted.
+/// A key that is invalid in a header is refused before anything is sent, and not quoted.
 #[test]
 fn an_impossible_key_is_refused_and_not_quoted() {
     let broken = || ModelOptions { key: Some(Secret::new(format!("{KEY}\n{KEY}"))), ..options() };

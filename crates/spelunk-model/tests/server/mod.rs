@@ -1,4 +1,4 @@
-//! The scripted server itself, as far as only a client can tell.
+//! The scripted server itself, as far as a client can observe it.
 
 use spelunk_model::ModelError;
 use spelunk_testkit::{Fault, ModelServer, on, status, when};

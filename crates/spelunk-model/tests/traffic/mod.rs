@@ -1,4 +1,4 @@
-//! Many calls at once, and many calls after each other.
+//! Many concurrent calls, and many calls in sequence.
 
 use std::process::Command;
 
@@ -43,12 +43,12 @@ async fn calls_after_each_other_share_connections() {
     for ordinal in 0..10 {
         assert_eq!(ask(&*model, &format!("0#{ordinal}")).await.unwrap().text, "text");
     }
-    // A call that follows at once may find the connection not yet back in the pool.
+    // A call that follows immediately may find the connection not yet back in the pool.
     assert!(server.connections() <= 2, "{} connections", server.connections());
 }
 
-/// The proxy of the environment is read when a client is built, so this runs one test of this binary in a process where
-/// every proxy variable names a port on which nothing listens.
+/// The proxy settings are read from the environment when a client is built, so this runs one test of this binary in a
+/// process where every proxy variable points to a closed port.
 #[test]
 fn a_local_server_is_asked_past_any_proxy() {
     let closed = ClosedPort::reserve().base_url();

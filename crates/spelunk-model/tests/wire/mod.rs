@@ -1,4 +1,4 @@
-//! Payloads in the shape that providers send them, good and broken, and what the adapters make of each.
+//! Payloads as providers send them, good and broken, and how the adapters decode each.
 
 use expect_test::{Expect, expect};
 use spelunk_testkit::{Fault, ModelServer, on};

@@ -1,11 +1,11 @@
-//! JSON as values of the sandbox, with the order of keys kept.
+//! JSON as sandbox values, preserving key order.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use spelunk_sandbox::Value;
 
-/// The value of a JSON text.
+/// Parses a JSON text.
 pub(crate) fn parse(text: &str) -> Option<Value> {
     serde_json::from_str::<Ordered>(text).ok().map(|ordered| ordered.0)
 }

@@ -2,9 +2,9 @@
 //!
 //! `cargo run -p spelunk-sandbox --example sessions -- DIR [DIR_OF_EXPECTED_STDOUT]`
 //!
-//! Each `t*.json` of DIR holds the variables, host functions and files of a session and its blocks in order, with the
-//! status and a digest of the output in `CPython`. A block passes if the status is the same (and the class of the exception),
-//! and, where it ran, the output. With a second directory of the same names (a list of outputs per session) the first
+//! Each `t*.json` in DIR contains the variables, host functions and files of a session and its blocks in order, with
+//! the status and a digest of the output in `CPython`. A block passes if the status (and exception class) is the same,
+//! and, if it ran, the output. With a second directory of the same names (a list of outputs per session), the first
 //! difference is printed, and outputs that differ only in the order of characters within a line (sets) pass.
 
 mod json;
@@ -22,7 +22,7 @@ use spelunk_sandbox::{
 
 /// The host functions of the sessions, as Python.
 const HOST: &str = include_str!("host.py");
-/// What a session's namespace has beside variables and host functions.
+/// What a session's namespace has besides variables and host functions.
 const SHOW_VARS: &str = "def SHOW_VARS(*args, **kwargs):
     return 'Available variables: ' + ', '.join(sorted(name for name in globals() if not name.startswith('_')))
 ";
@@ -102,7 +102,7 @@ fn replay(
         let status = text(field(cpython, "status"));
         let count = counts.entry(status.clone()).or_default();
         count.1 += 1;
-        // `CPython` ran the blocks without an echo of their last expression.
+        // `CPython` ran the blocks without echoing their last expression.
         let fed = format!("{code}\nNone\n");
         let end = run(&mut interpreter, &mut host, &fed);
         let expected = items(expected.unwrap_or(&Value::None)).get(idx).map(text);
@@ -126,7 +126,7 @@ fn run(interpreter: &mut MontyInterpreter, host: &mut Host, code: &str) -> Resul
     }
 }
 
-/// Whether a block did what it did in `CPython`.
+/// Whether a block did the same as in `CPython`.
 fn check(
     end: &Result<CellEnd, String>,
     status: &str,
@@ -157,7 +157,7 @@ fn check(
     }
 }
 
-/// The first line that differs. Sets have no order, so a line with the same characters is the same line.
+/// The first line that differs. Sets are unordered, so lines with the same characters are equal.
 fn differs(expected: &str, found: &str) -> Result<(), String> {
     let sorted = |line: &str| {
         let mut chars: Vec<char> = line.chars().collect();

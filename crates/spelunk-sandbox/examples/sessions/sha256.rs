@@ -1,4 +1,4 @@
-//! SHA-256, as in FIPS 180-4: the sessions name their outputs by it.
+//! SHA-256 as in FIPS 180-4: the sessions identify their outputs by it.
 
 /// The digest in hexadecimal.
 pub(crate) fn hex(data: &[u8]) -> String {

@@ -1,11 +1,11 @@
-//! Tool calls: code that a model sends as a JSON object, although nobody asked for that.
+//! Tool calls: code that a model sends as a JSON object without being asked to.
 
 use serde_json::{Deserializer, Map, Value};
 
-/// Names that models give to a tool that runs Python.
+/// Names that models use for a tool that runs Python.
 const PYTHON_TOOLS: [&str; 5] = ["python", "repl", "execute", "python_repl", "execute_python"];
 
-/// Reads the object at the start of a text. Gives its code, if it is a call of Python, and how many bytes were read.
+/// Parses the object at the start of a text. Returns its code, if it is a Python call, and how many bytes were read.
 pub(super) fn read(text: &str) -> (Option<String>, usize) {
     if !text.starts_with('{') {
         return (None, 0);
@@ -18,8 +18,8 @@ pub(super) fn read(text: &str) -> (Option<String>, usize) {
     }
 }
 
-/// `{"code": …}` and nothing else is a call, and so is an object that names a tool. An object with a `code` among other
-/// things is somebody's data.
+/// `{"code": …}` alone is a call, and so is an object that names a tool. An object with `code` among other keys is
+/// data.
 fn code_of(object: &Map<String, Value>) -> Option<String> {
     if let Some(Value::Object(function)) = object.get("function") {
         return code_of(function);
@@ -44,7 +44,7 @@ fn code_of(object: &Map<String, Value>) -> Option<String> {
     }
 }
 
-/// The offset of a place that is given by line and column, both from 1.
+/// The byte offset of a line and column, both from 1.
 fn bytes_before(text: &str, line: usize, column: usize) -> usize {
     let lines = text.split_inclusive('\n').take(line.saturating_sub(1));
     lines.map(str::len).sum::<usize>().saturating_add(column).min(text.len())

@@ -1,16 +1,17 @@
-//! Closing: which of several fence lines ends a piece of Python. Python itself says so: a line within a string literal
-//! closes nothing, and outside of strings and comments no line of Python begins with a backtick.
+//! Closing fences: decides which of several fence lines ends a block of Python, using Python's own syntax: a line
+//! within a string literal closes nothing, and outside of strings and comments no line of Python begins with a
+//! backtick.
 
 use ruff_python_ast::token::{TokenFlags, TokenKind};
 use ruff_python_parser::Mode;
 use ruff_python_parser::lexer::{Lexer, lex};
 
-/// The longest text that is given to the tokenizer. Its offsets have 32 bits.
+/// The longest text passed to the tokenizer. Its offsets have 32 bits.
 const LEX_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Errors after which a text is not Python, and what its tokens say means nothing. The tokenizer keeps each of them.
+/// After this many errors a text is not Python, and its tokens mean nothing. The tokenizer stores each error.
 const FAULTS_MAX: u64 = 1_000;
 
-/// The strings of a text that is taken for Python, from its beginning as far as it is asked.
+/// The string literals of a text that is assumed to be Python, tokenized on demand from the beginning.
 pub(super) struct Strings<'a> {
     lexer: Lexer<'a>,
     token: TokenKind,
@@ -19,14 +20,14 @@ pub(super) struct Strings<'a> {
 }
 
 impl<'a> Strings<'a> {
-    /// Nothing is read yet.
+    /// Nothing is tokenized yet.
     pub(super) fn of(text: &'a str) -> Self {
         let text = text.get(..text.floor_char_boundary(LEX_BYTES_MAX)).unwrap_or_default();
         Self { lexer: lex(text, Mode::Module), token: TokenKind::Newline, n_faults: 0, bytes: text.len() }
     }
 
-    /// Whether the byte at this offset is within a string. Offsets must not fall. `None` where the text ends before, or
-    /// is no Python.
+    /// Whether the byte at this offset is within a string. Offsets must not decrease. `None` if the text ends before
+    /// it, or is not Python.
     pub(super) fn is_within(&mut self, offset: usize) -> Option<bool> {
         while self.end() <= offset {
             if self.token == TokenKind::EndOfFile || self.n_faults > FAULTS_MAX {
@@ -38,7 +39,7 @@ impl<'a> Strings<'a> {
         Some(is_string(self.token) && self.start() < offset)
     }
 
-    /// How much of the text was read.
+    /// How much of the text was tokenized.
     pub(super) fn bytes_read(&self) -> usize {
         self.end().min(self.bytes)
     }
@@ -57,7 +58,7 @@ impl<'a> Strings<'a> {
         if self.token == TokenKind::Unknown || is_unclosed || is_start {
             self.n_faults += 1;
         } else if matches!(self.token, TokenKind::FStringEnd | TokenKind::TStringEnd) {
-            // An interpolated string that has an end was no fault.
+            // A terminated interpolated string was not an error.
             self.n_faults = self.n_faults.saturating_sub(1);
         }
     }

@@ -1,13 +1,13 @@
-//! `FINAL(…)` and `FINAL_VAR(…)` in prose: an answer given in text, at the start of a line and with nothing after it. In
-//! code both are host calls, and never come here.
+//! `FINAL(…)` and `FINAL_VAR(…)` in prose: an answer given as text, at the start of a line and with nothing after it.
+//! In code both are host calls, which are not handled here.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// An answer given in text.
+/// An answer given as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FinalText {
-    /// `FINAL(…)`: the answer itself, without quotes around it. Backslashes are left as they are.
+    /// `FINAL(…)`: the answer itself, without surrounding quotes. Backslashes are kept unchanged.
     Value(String),
     /// `FINAL_VAR(…)`: the variable that holds it.
     Variable(String),
@@ -15,18 +15,18 @@ pub enum FinalText {
 
 const FINAL: &str = "FINAL(";
 const FINAL_VAR: &str = "FINAL_VAR(";
-/// From here on Markdown takes an indented line for code.
+/// Markdown treats lines indented this far as code.
 const CODE_INDENT: usize = 4;
 const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
 
-/// Whether a line may be an answer: what is before its text, and its text.
+/// Whether a line, given as its margin and its text, may start an answer.
 pub(super) fn is_begun(margin: &str, text: &str) -> bool {
     let is_flush = margin.len() < CODE_INDENT && !margin.contains('\t');
     is_flush && (text.starts_with(FINAL) || text.starts_with(FINAL_VAR))
 }
 
-/// Reads the answer at the start of a text, with its length to the end of its last line, and says how many bytes were
-/// read for it.
+/// Parses the answer at the start of a text, with its length up to the end of its last line, and returns how many bytes
+/// were read.
 pub(super) fn read(text: &str) -> (Option<(FinalText, usize)>, usize) {
     let (open, is_variable) = if text.starts_with(FINAL_VAR) { (FINAL_VAR, true) } else { (FINAL, false) };
     let Some(inner) = text.strip_prefix(open) else { return (None, 0) };
@@ -56,13 +56,13 @@ fn variable(argument: &str) -> Option<FinalText> {
     is_name.then(|| FinalText::Variable(argument.to_owned()))
 }
 
-/// The length of the rest of a line that has nothing on it.
+/// The length of the rest of a line, if it is blank.
 fn blank_line(text: &str) -> Option<usize> {
     let line = text.split_inclusive('\n').next().unwrap_or_default();
     line.trim().is_empty().then_some(line.len())
 }
 
-/// The closing bracket after an argument that is one quoted text: whatever brackets are in it.
+/// The closing bracket after an argument that is one quoted string, whatever brackets it contains.
 fn end_of_quoted(text: &str) -> Option<usize> {
     let start = text.len() - text.trim_start().len();
     let quote = quote_at(text, start)?;
@@ -78,8 +78,8 @@ fn end_of_quoted(text: &str) -> Option<usize> {
     None
 }
 
-/// The bracket that closes the argument. Quoted texts are skipped where they are closed on their line, or are in triple
-/// quotes; an apostrophe within a word is not a quote.
+/// The bracket that closes the argument. Quoted strings are skipped if they are closed on the same line or
+/// triple-quoted; an apostrophe within a word is not a quote.
 fn end_respecting_quotes(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut at) = (1_u64, 0);
@@ -95,7 +95,8 @@ fn end_respecting_quotes(text: &str) -> Option<usize> {
                 if !unclosed.contains(&quote) {
                     match find_quote(text, at + quote.len(), quote, stop) {
                         Some(close) => at = close + quote.len() - 1,
-                        // Nor will a later one be closed; that of a line is looked for again on the next.
+                        // Later triple quotes of this kind are not closed either; a single quote is searched for again
+                        // on the next line.
                         None if quote.len() > 1 => unclosed.push(quote),
                         None => {}
                     }
@@ -108,7 +109,7 @@ fn end_respecting_quotes(text: &str) -> Option<usize> {
     None
 }
 
-/// The same, where quotes are no more than characters.
+/// The same, treating quotes as ordinary characters.
 fn end_of_brackets(text: &str) -> Option<usize> {
     let mut depth = 1_u64;
     for (at, byte) in text.bytes().enumerate() {
@@ -132,7 +133,7 @@ fn quote_at(text: &str, at: usize) -> Option<&'static str> {
     QUOTES.into_iter().find(|quote| rest.starts_with(quote))
 }
 
-/// The next quote of a kind that no backslash escapes, before any character of `stop`.
+/// The next unescaped quote of this kind, before any character of `stop`.
 fn find_quote(text: &str, from: usize, quote: &str, stop: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -147,7 +148,7 @@ fn find_quote(text: &str, from: usize, quote: &str, stop: &str) -> Option<usize>
     }
 }
 
-/// An argument without the quotes around all of it.
+/// An argument without its surrounding quotes.
 fn unquoted(argument: &str) -> &str {
     let Some(quote) = quote_at(argument, 0) else { return argument };
     match find_quote(argument, quote.len(), quote, "") {
@@ -158,7 +159,7 @@ fn unquoted(argument: &str) -> &str {
     }
 }
 
-/// The paragraph at the start of a text, which has at least `at` bytes: to the next blank line or fence.
+/// The paragraph at the start of a text, at least `at` bytes long: up to the next blank line or fence.
 pub(super) fn paragraph(text: &str, at: usize) -> &str {
     let mut end = at;
     for line in text.get(at..).unwrap_or_default().split_inclusive('\n') {
@@ -171,7 +172,7 @@ pub(super) fn paragraph(text: &str, at: usize) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// Whether a place of a paragraph is within an inline code span: between two runs of equally many backticks.
+/// Whether an offset of a paragraph is within an inline code span: between two runs of equally many backticks.
 pub(super) fn is_in_code_span(paragraph: &str, at: usize) -> bool {
     let runs = backtick_runs(paragraph);
     let mut lasts = HashMap::new();
@@ -181,7 +182,7 @@ pub(super) fn is_in_code_span(paragraph: &str, at: usize) -> bool {
     let mut opened: Option<&Range<usize>> = None;
     for run in &runs {
         let Some(open) = opened else {
-            // A run that none of its length follows opens nothing.
+            // A run without a later run of the same length opens nothing.
             opened = lasts.get(&run.len()).filter(|last| **last > run.start).map(|_| run);
             continue;
         };

@@ -1,11 +1,11 @@
-//! Opening lines: what a line says that begins with fence characters.
+//! Opening lines: parses lines that begin with fence characters.
 
 /// A line that may open a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Opener<'a> {
-    /// Bytes before the fence: blank space, and the marker of a list item if the fence follows on the same line.
+    /// Bytes before the fence: whitespace, and a list marker if the fence follows it on the same line.
     pub(super) indent: usize,
-    /// The bare fence.
+    /// The fence itself.
     pub(super) fence: Fence,
     /// The first word after it, without braces and dots.
     pub(super) label: &'a str,
@@ -16,7 +16,7 @@ pub(super) struct Opener<'a> {
 pub(super) struct Fence {
     /// A backtick or a tilde.
     pub(super) mark: u8,
-    /// How many, three at least.
+    /// How many, at least three.
     pub(super) n_marks: usize,
 }
 
@@ -27,16 +27,16 @@ pub(super) enum FenceLine {
     Content,
     /// It closes the fence.
     Closing,
-    /// It would open one: in Python, where no line begins with a backtick, the author forgot to close the last.
+    /// It would open a fence. No line of Python begins with a backtick, so the author forgot to close the last one.
     Opening,
 }
 
-/// What a fence holds, by its label.
+/// What a fence contains, judged by its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     /// Python.
     Code,
-    /// It has no label: whatever parses.
+    /// It has no label: code if it parses.
     Unknown,
     /// Output, data or another language.
     Other,
@@ -47,7 +47,7 @@ const LIST_DIGITS_MAX: usize = 3;
 const CODE_LABELS: [&str; 4] = ["repl", "python", "python3", "py"];
 
 impl<'a> Opener<'a> {
-    /// Reads a line; `None` if it opens nothing.
+    /// Parses a line; `None` if it opens nothing.
     pub(super) fn read(line: &'a str) -> Option<Self> {
         let blank = line.len() - line.trim_start_matches([' ', '\t']).len();
         let rest = line.get(blank..)?;
@@ -83,7 +83,7 @@ impl Fence {
         (n_marks >= FENCE_MARKS_MIN).then_some(Self { mark, n_marks })
     }
 
-    /// What a line is to this fence. Its indentation does not matter: models indent as they please.
+    /// What a line means for this fence. Its indentation is ignored: models indent inconsistently.
     pub(super) fn line(self, line: &str) -> FenceLine {
         let text = line.trim_matches([' ', '\t', '\r', '\n']);
         let Some(other) = Self::read(text).filter(|other| other.mark == self.mark) else {

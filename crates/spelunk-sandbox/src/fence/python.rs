@@ -5,13 +5,13 @@ use ruff_python_ast::{Expr, Stmt};
 use ruff_python_parser::lexer::lex;
 use ruff_python_parser::{Mode, parse_module};
 
-/// The longest text without a label that is taken for a program.
+/// The longest unlabelled text that is accepted as a program.
 const BYTES_MAX: usize = 256 * 1024;
-/// How deep the syntax tree of one may be, at most. Trees are walked and dropped by recursion.
+/// The maximum depth of its syntax tree. Trees are walked and dropped recursively.
 const DEPTH_MAX: u64 = 1_000;
 
-/// Whether a text parses and does something. Data and a list of words parse, too, and are output or an answer that was
-/// put in a fence; a program calls, assigns, looks up, defines, or shows one variable.
+/// Whether a text parses and does something. Data and lists of words also parse, but are output or an answer in a
+/// fence; a program calls, assigns, looks up, defines, or shows one variable.
 pub(super) fn does_something(text: &str, indent: usize) -> bool {
     if text.len() > BYTES_MAX {
         return false;
@@ -23,8 +23,8 @@ pub(super) fn does_something(text: &str, indent: usize) -> bool {
     parse_module(&code).is_ok_and(|parsed| parsed.suite().iter().any(|statement| !is_inert(statement)))
 }
 
-/// Code without the indentation of its fence, with plain line ends and none at its end. If the code begins further left
-/// than its fence, only that much is taken away.
+/// Code without the indentation of its fence, with `\n` line endings and none at its end. If the code is indented less
+/// than its fence, only that much is removed.
 pub(super) fn dedent(text: &str, indent: usize) -> String {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let margin = indent.min(margin_of(first));
@@ -47,9 +47,9 @@ fn margin_of(line: &str) -> usize {
     line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Whether a text is made of whole tokens and matching brackets, and its syntax tree cannot be deep. Depth comes from
-/// open brackets, from indentation, and from tokens that follow each other without a comma; each of those counts, whether
-/// it nests or not. The commas of a `lambda` separate nothing, so none does on its line.
+/// Whether a text consists of complete tokens and matching brackets, and its syntax tree cannot be deep. Depth comes
+/// from open brackets, indentation, and tokens that follow each other without a comma; each of those counts, whether it
+/// nests or not. The commas of a `lambda` separate nothing, so none does on its line.
 fn is_shallow(code: &str) -> bool {
     let mut lexer = lex(code, Mode::Module);
     let mut open: Vec<(TokenKind, u64)> = Vec::new();
@@ -100,13 +100,13 @@ fn closing_of(token: TokenKind) -> Option<TokenKind> {
 fn is_inert(statement: &Stmt) -> bool {
     match statement {
         Stmt::Expr(statement) => !is_variable(&statement.value) && is_data(&statement.value),
-        // `Answer: 42` is an annotation to Python.
+        // To Python, `Answer: 42` is an annotation.
         Stmt::AnnAssign(statement) => statement.value.is_none(),
         _ => false,
     }
 }
 
-/// Whether it is a name as variables have them. `Paris` is an answer, and so are the words of JSON.
+/// Whether it looks like a variable name. `Paris` is an answer, and so are the keywords of JSON.
 fn is_variable(expression: &Expr) -> bool {
     let name = expression.as_name_expr().map(|name| name.id.as_str()).unwrap_or_default();
     name.starts_with(|c: char| c == '_' || c.is_lowercase()) && !["true", "false", "null"].contains(&name)

@@ -4,8 +4,8 @@ use super::close::Strings;
 use super::opener::{Fence, FenceLine, Holds, Opener};
 use super::{CELLS_MAX, Found, FoundCell, call, final_text, python};
 
-/// How often the text may be read beyond the place where the scan goes on, in lengths of the reply. A string that is
-/// never closed reaches to the end of the reply, and the next fence may begin another.
+/// How much may be read ahead of the scan position, in multiples of the reply's length. An unclosed string reaches to
+/// the end of the reply, and the next fence may begin another.
 const LOOKAHEAD_PASSES: usize = 8;
 
 const THINK_TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
@@ -15,24 +15,24 @@ const CALL_TAG: (&str, &str) = ("<tool_call>", "</tool_call>");
 /// A scan of one reply.
 pub(super) struct Scan<'a> {
     reply: &'a str,
-    /// Where it stands, and the line of that.
+    /// The current offset and its line.
     at: usize,
     line: u32,
-    /// Where the paragraph of prose began in which it stands.
+    /// The start of the current paragraph of prose.
     paragraph: usize,
-    /// What is left of the bytes that may be read ahead.
+    /// The remaining lookahead budget.
     lookahead_bytes: usize,
-    /// Bytes that were looked at, each time they were.
+    /// Bytes examined, counted each time.
     work: u64,
     found: Found,
 }
 
-/// A place where code may end.
+/// A possible end of code.
 #[derive(Debug, Clone, Copy)]
 struct End {
     /// The end of the code.
     code: usize,
-    /// Where the scan goes on.
+    /// Where the scan continues.
     next: usize,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// What was found, and the bytes that were looked at for it.
+    /// The result, and the number of bytes examined.
     pub(super) fn run(mut self) -> (Found, u64) {
         while self.at < self.reply.len() {
             let line = self.rest().split_inclusive('\n').next().unwrap_or_default();
@@ -70,7 +70,7 @@ impl<'a> Scan<'a> {
         (self.found, self.work)
     }
 
-    /// Takes what begins with this line; `false` if it is prose.
+    /// Takes whatever begins on this line; `false` if it is prose.
     fn take(&mut self, line: &str) -> bool {
         let text = line.trim_start();
         match text.as_bytes().first() {
@@ -110,7 +110,7 @@ impl<'a> Scan<'a> {
         true
     }
 
-    /// A fence that holds no code is prose, and nothing in it counts.
+    /// A fence without code is prose, and nothing in it counts.
     fn keep_other(&mut self, body: usize, fence: Fence) {
         let end = fence_lines(self.reply, body, fence, &[FenceLine::Closing]).next();
         let next = end.map_or(self.reply.len(), |end| end.next);
@@ -118,7 +118,7 @@ impl<'a> Scan<'a> {
         self.skip_to(next);
     }
 
-    /// The fence line at which Python that begins at `body` ends, or `None` if there is none.
+    /// The fence line that ends the Python that begins at `body`, or `None` if there is none.
     fn end_of_python(&mut self, body: usize, fence: Fence, kinds: &[FenceLine]) -> Option<End> {
         let first = fence_lines(self.reply, body, fence, kinds).next()?;
         let limit = self.look_ahead(first);
@@ -132,11 +132,11 @@ impl<'a> Scan<'a> {
         closing
     }
 
-    /// The first of the candidates that is not within a string.
+    /// The first candidate that is not within a string.
     fn agreed(&mut self, body: usize, limit: usize, candidates: impl Iterator<Item = End>) -> Option<End> {
         let mut strings = Strings::of(self.piece(body, limit));
         let mut agreed = None;
-        // A line at the limit may be only a part of one.
+        // A line at the limit may be incomplete.
         let is_whole = |end: &End| end.next < limit || limit == self.reply.len();
         for end in candidates.take_while(is_whole) {
             match strings.is_within(end.code - body) {
@@ -148,13 +148,13 @@ impl<'a> Scan<'a> {
                 None => break,
             }
         }
-        // The candidates were looked for twice, and once more by the tokenizer.
+        // The candidates were searched twice, plus once by the tokenizer.
         let seen = agreed.map_or(limit, |end| end.next).saturating_sub(body);
         self.work += (2 * seen + strings.bytes_read()) as u64;
         agreed
     }
 
-    /// How far the text may be read when code ends at `first` or later.
+    /// How far to read when code ends at `first` or later.
     fn look_ahead(&self, first: End) -> usize {
         let limit = first.next.saturating_add(self.lookahead_bytes).min(self.reply.len());
         self.reply.floor_char_boundary(limit)
@@ -169,7 +169,7 @@ impl<'a> Scan<'a> {
                 self.skip_to(end);
                 return true;
             }
-            // Some servers swallow the opening tag: all that was before belongs to it.
+            // Some servers drop the opening tag: everything before belongs to it.
             if rest.starts_with(close) {
                 self.found = Found::default();
                 self.skip_to(start + close.len());
@@ -190,7 +190,7 @@ impl<'a> Scan<'a> {
         self.skip_to(body);
         let inner = self.rest().trim_start();
         let blank = self.rest().len() - inner.len();
-        // A fence in a tag: the fence says more.
+        // A fence in a tag: the fence takes precedence.
         if inner.starts_with("```") || inner.starts_with("~~~") {
             let line_start = self.piece(body, body + blank).rfind('\n').map_or(body, |at| body + at + 1);
             self.skip_to(line_start);
@@ -282,7 +282,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Pays for what was read ahead and will be read again.
+    /// Charges the lookahead budget for bytes that will be read again.
     fn charge(&mut self, bytes: usize) {
         self.lookahead_bytes = self.lookahead_bytes.saturating_sub(bytes);
     }
@@ -310,7 +310,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// The fence lines of these kinds from a place on. An opening line is left for the scan.
+/// The fence lines of these kinds, starting at an offset. An opening line is left for the scan.
 fn fence_lines<'a>(
     text: &'a str,
     body: usize,

@@ -1,4 +1,4 @@
-//! The shapes of replies that are understood, each with all that is found in it.
+//! The supported shapes of replies, each with everything found in it.
 
 mod final_text;
 mod hostile;

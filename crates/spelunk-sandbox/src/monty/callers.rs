@@ -1,5 +1,5 @@
-//! The prelude of the caller, a statement at a time: each runs when a cell first mentions a name that it binds. Most cells
-//! mention none, and what the statements need of our own prelude takes longer to load than most cells to run.
+//! The caller's prelude, run one statement at a time: each runs when a cell first mentions a name it binds. Most cells
+//! mention none, and loading what the statements need from our own prelude takes longer than running most cells.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use ruff_text_size::Ranged;
 
 use crate::InterpreterError;
 
-/// Code that names nothing and may see every name.
+/// Functions that may see every name without mentioning it.
 const SEES_ALL: [&str; 6] = ["globals", "dir", "vars", "locals", "exec", "eval"];
 
-/// What is left of the caller's prelude.
+/// The statements of the caller's prelude that have not run yet.
 #[derive(Debug, Default)]
 pub(super) struct Callers {
     waiting: Vec<Statement>,
@@ -21,7 +21,7 @@ pub(super) struct Callers {
 #[derive(Debug)]
 struct Statement {
     code: String,
-    /// What it binds. One that binds nothing we know of is there to be run, and does not wait.
+    /// The names it binds. A statement that binds no known name runs for its effect, and does not wait.
     binds: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ impl Callers {
         Ok(Self { waiting: parsed.syntax().body.iter().map(of).collect() })
     }
 
-    /// What a cell needs of it, in its order. It is not given twice.
+    /// The statements a cell needs, in order. Each is returned only once.
     pub(super) fn needed(&mut self, code: &str) -> Vec<String> {
         if self.waiting.is_empty() {
             return Vec::new();
@@ -45,7 +45,7 @@ impl Callers {
         let mut mentioned: HashSet<String> = words(code).map(str::to_owned).collect();
         let sees_all = SEES_ALL.iter().any(|name| mentioned.contains(*name));
         let mut is_needed = vec![sees_all; self.waiting.len()];
-        // A statement that is needed may need others, before and behind it.
+        // A statement that is needed may need others, before and after it.
         loop {
             let n_mentioned = mentioned.len();
             for (statement, is_needed) in self.waiting.iter().zip(&mut is_needed) {
@@ -72,7 +72,7 @@ impl Callers {
     }
 }
 
-/// The names that a statement binds, as far as they can be told from its form.
+/// The names that a statement binds, as far as its syntax shows.
 fn binds(statement: &Stmt) -> Vec<String> {
     let mut names = Vec::new();
     if let Stmt::FunctionDef(function) = statement {
@@ -107,7 +107,7 @@ left, right = 1, 2
     #[test]
     fn a_statement_runs_when_its_name_is_first_mentioned() {
         let mut callers = Callers::new(PRELUDE).unwrap();
-        // What binds by other means does not wait.
+        // A statement that binds names in other ways does not wait.
         assert_eq!(callers.needed(""), ["left, right = 1, 2"]);
         assert_eq!(callers.needed("print(len(context))"), [""; 0]);
         assert_eq!(callers.needed("x = answer['a']"), ["answer = {}"]);

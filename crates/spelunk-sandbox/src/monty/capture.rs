@@ -1,4 +1,4 @@
-//! What a cell prints: its beginning and its end, in bounded memory however much it is.
+//! Captures a cell's output: its beginning and its end, in bounded memory.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use monty_types::{MontyException, PrintWriterCallback};
 
 use crate::Output;
 
-/// What the cell that runs has printed. A clone sees the same.
+/// The output of the running cell. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Capture(Arc<Mutex<Printed>>);
 
@@ -16,12 +16,12 @@ impl Capture {
         Self(Arc::new(Mutex::new(Printed::new(chars_max))))
     }
 
-    /// A new cell begins.
+    /// Starts a new cell.
     pub(super) fn reset(&self, chars_max: u64) {
         *self.printed() = Printed::new(chars_max);
     }
 
-    /// What was printed; nothing has been from then on.
+    /// Returns the output and clears it.
     pub(crate) fn finish(&self) -> Output {
         std::mem::take(&mut *self.printed()).finish()
     }
@@ -96,7 +96,7 @@ impl PrintWriterCallback for Capture {
         Ok(())
     }
 
-    // As in CPython, where the two are one terminal but only one of them is the output of a cell.
+    // As in CPython: both go to one terminal, but only stdout is the output of a cell.
     fn stderr_write(&mut self, _output: Cow<'_, str>) -> Result<(), MontyException> {
         Ok(())
     }

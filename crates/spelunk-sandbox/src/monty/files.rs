@@ -1,4 +1,4 @@
-//! The files a session sees: those it was given, and what it wrote itself. All of them are in memory.
+//! The files a session sees: those it was given, and those it wrote itself. All are in memory.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use monty_types::{
 
 use crate::Value;
 
-/// Bytes a session may write in all.
+/// How much a session may write in total.
 const SCRATCH_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Files by absolute path.
@@ -39,7 +39,7 @@ impl Files {
         files
     }
 
-    /// Answers a call about files. `None` if it is about something else.
+    /// Handles a file operation. `None` if the call is about something else.
     pub(super) fn answer(&mut self, call: &OsFunctionCall) -> Option<ExtFunctionResult> {
         let answer = match call {
             OsFunctionCall::Exists(path) | OsFunctionCall::IsFile(path) => {
@@ -141,7 +141,7 @@ impl Files {
     }
 
     fn check_writable(&self, path: &str) -> Result<(), MontyException> {
-        // Device and system files look as if they were there to programs that write to them.
+        // Device and system files appear to exist to programs that write to them.
         let is_system = ["/dev/", "/etc/", "/proc/", "/sys/"].iter().any(|place| path.starts_with(place));
         if is_system || self.by_path.get(path).is_some_and(|file| file.is_given) {
             return Err(MontyException::new(
@@ -164,7 +164,7 @@ fn absolute(path: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("/{}", path.trim_start_matches("./")) }
 }
 
-/// Relative paths arrive below `/`; what is shown is what was written.
+/// Relative paths arrive below `/`; this is the path as written.
 fn shown(path: &str) -> &str {
     path.strip_prefix('/').filter(|rest| !rest.contains('/')).unwrap_or(path)
 }

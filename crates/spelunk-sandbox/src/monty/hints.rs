@@ -1,7 +1,7 @@
-//! One line that tells the model what to write instead, for the gaps that stay. The gaps are listed for people in
-//! `docs/limitations/python.md`.
+//! One-line hints that tell the model what to write instead of an unsupported feature. `docs/limitations/python.md`
+//! lists these gaps for people.
 
-/// What a message contains, and what to write instead.
+/// A substring of the message, and what to write instead.
 const HINTS: [(&str, &str, &str); 9] = [
     ("SystemExit", "", "the cell ended here; the session goes on with its variables"),
     (

@@ -1,5 +1,5 @@
-//! Files that the host keeps: what a cell does with them becomes a call of the host function [`FILES`], where the setup
-//! has one. Without it a session has files of its own, in memory.
+//! Files kept by the host: file operations of a cell become calls of the host function [`FILES`], if the setup has one.
+//! Without it, a session has its own in-memory files.
 
 use monty_types::{
     ExcType, ExtFunctionResult, MontyException, MontyFileHandle, MontyObject, OsFunctionCall, file_stat,
@@ -7,11 +7,11 @@ use monty_types::{
 
 use crate::{HostCall, Value};
 
-/// The host function that serves files: `_files(what, path, data)`. What: `exists`, `is_file`, `is_dir`, `size`,
-/// `read_text`, `read_bytes`, `list`, `write`, `append`, `remove`, `make_directory`.
+/// The host function that serves files: `_files(what, path, data)`. `what` is one of `exists`, `is_file`, `is_dir`,
+/// `size`, `read_text`, `read_bytes`, `list`, `write`, `append`, `remove`, `make_directory`.
 pub const FILES: &str = "_files";
 
-/// What is asked of the host; `None` if it is not about a file, or needs nobody.
+/// The host call for a file operation; `None` if it is not about a file, or needs no host.
 pub(super) fn asked(call: &OsFunctionCall) -> Option<HostCall> {
     let (what, path, data) = match call {
         OsFunctionCall::Exists(path) => ("exists", path.as_str(), Value::None),
@@ -58,7 +58,7 @@ pub(super) fn asked(call: &OsFunctionCall) -> Option<HostCall> {
     Some(HostCall { name: FILES.to_owned(), receiver: None, args, kwargs: Vec::new() })
 }
 
-/// What the host said, as the call wants it.
+/// Converts the host's reply to what the operation expects.
 pub(super) fn answered(call: &OsFunctionCall, value: Value) -> ExtFunctionResult {
     let wrong = || {
         let what = "the host does not keep files as it should".to_owned();

@@ -1,4 +1,4 @@
-//! Functions that the prelude calls and this process answers: none of them reaches the host, except those that stand for an
+//! Functions that the prelude calls and this process answers: none reaches the host, except those that represent an
 //! operation on a host object.
 
 use monty::ReplFunctionCall;
@@ -10,7 +10,7 @@ use super::{MontyInterpreter, Turn};
 use crate::{HostCall, Value};
 
 impl MontyInterpreter {
-    /// Answers a call of a name that is ours.
+    /// Answers a call to one of our names.
     pub(super) fn internal(&mut self, call: ReplFunctionCall) -> Turn {
         let answer = match call.function_name.as_str() {
             "__sp_host_attributes" => ExtFunctionResult::Return(attribute_names(call.args.arg(0))),
@@ -73,7 +73,7 @@ impl MontyInterpreter {
     }
 }
 
-/// The prelude writes a slice as a dictionary with one key, which no argument of a host call looks like by chance.
+/// The prelude encodes a slice as a dictionary with one key that no argument of a host call has by chance.
 fn slice_or(value: Value) -> Value {
     if let Value::Dict(pairs) = &value
         && let [(Value::Str(key), Value::Tuple(bounds))] = &**pairs
@@ -86,7 +86,7 @@ fn slice_or(value: Value) -> Value {
     value
 }
 
-/// The names of the attributes of an instance or a class of the sandbox.
+/// The attribute names of an instance or class in the sandbox.
 #[expect(clippy::wildcard_enum_match_arm, reason = "nothing else has attributes")]
 fn attribute_names(object: Option<ObjectRef<'_>>) -> MontyObject {
     let Some(object) = object else { return MontyObject::list([]) };

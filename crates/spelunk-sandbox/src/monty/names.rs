@@ -1,11 +1,11 @@
-//! Names that are ours inside a session, and how they are kept out of the model's sight.
+//! Our reserved names inside a session, and how they are hidden from the model.
 
-/// What the names of the prelude and of rewritten code begin with. Cells cannot use such names.
+/// The prefix of names in the prelude and in rewritten code. Cells cannot use such names.
 pub(super) const RESERVED: &str = "__sp_";
 
-/// What the name of a host function follows where it is called and waited for.
+/// The prefix of a host function that is called synchronously.
 pub(super) const NOW: &str = "__sp_f_";
-/// What it follows where it is called and awaited later.
+/// The prefix of a host function that is called and awaited later.
 pub(super) const LATER: &str = "__sp_a_";
 
 /// Whether the host may ask for a variable of this name.

@@ -1,5 +1,5 @@
 //! The parts of the prelude: Python that makes up for what the interpreter lacks. A session loads a part when its code
-//! first needs a name of it.
+//! first needs one of its names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -21,7 +21,7 @@ macro_rules! parts {
     };
 }
 
-/// All parts, by the name of their file. One that begins with `mod_` is a module of that name.
+/// All parts, by file name. One that begins with `mod_` is a module of that name.
 const SOURCES: [(&str, &str); 52] = parts![
     "awaiting",
     "callbacks",
@@ -81,7 +81,7 @@ const SOURCES: [(&str, &str); 52] = parts![
 const SMALL: [&str; 9] =
     ["numbers", "keyword", "timeit", "platform", "gc", "uuid", "queue", "secrets", "calendar"];
 
-/// Made when it is first needed.
+/// Built on first use.
 type Make = Box<dyn FnOnce() -> Part + Send>;
 
 static PARTS: LazyLock<BTreeMap<&'static str, LazyLock<Part, Make>>> = LazyLock::new(|| {
@@ -111,7 +111,7 @@ static DEFINED: LazyLock<BTreeMap<String, &'static str>> = LazyLock::new(|| {
     defined
 });
 
-/// The name of ours that a line at the top of a part defines.
+/// The reserved name that a top-level line of a part defines.
 fn defined_in(line: &str) -> Option<&str> {
     let line = line.strip_prefix("async ").unwrap_or(line);
     let named = line.strip_prefix("def ").or_else(|| line.strip_prefix("class "));
@@ -132,7 +132,7 @@ pub(super) fn opening() -> String {
     code
 }
 
-/// Whether a module comes from here.
+/// Whether the prelude provides a module.
 pub(super) fn has_module(name: &str) -> bool {
     module_part(name).is_some()
 }
@@ -142,7 +142,7 @@ pub(super) fn code(part: &str) -> &'static str {
     PARTS.get(part).map_or("", |part| part.code.as_str())
 }
 
-/// The parts that a text needs beyond those that are there, in the order they must run.
+/// The parts that a text needs beyond the loaded ones, in the order they must run.
 pub(super) fn needed(text: &str, loaded: &BTreeSet<&'static str>) -> Vec<&'static str> {
     let mut found = Vec::new();
     if text.contains(RESERVED) {
@@ -159,7 +159,7 @@ fn add(name: &str, loaded: &BTreeSet<&'static str>, found: &mut Vec<&'static str
         None => DEFINED.get(name).copied(),
     };
     let Some(part) = part.filter(|part| !loaded.contains(part) && !found.contains(part)) else { return };
-    // Entered before what it uses, so that parts which use each other end.
+    // Added before its dependencies, so that mutually dependent parts terminate.
     found.push(part);
     let at = found.len() - 1;
     if let Some(details) = PARTS.get(part) {
@@ -167,7 +167,7 @@ fn add(name: &str, loaded: &BTreeSet<&'static str>, found: &mut Vec<&'static str
             add(used, loaded, found);
         }
     }
-    // What it uses runs first.
+    // Its dependencies run first.
     found[at..].rotate_left(1);
 }
 
@@ -179,7 +179,7 @@ fn module_part(module: &str) -> Option<&'static str> {
     SOURCES.iter().map(|(name, _)| *name).find(|name| *name == file)
 }
 
-/// The names of ours in a text, and the modules it imports of ours.
+/// The reserved names in a text, and the prelude modules it imports.
 fn names_in(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, _) in text.match_indices(RESERVED) {

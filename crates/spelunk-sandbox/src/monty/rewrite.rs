@@ -1,6 +1,5 @@
-//! What is done to a cell before it runs: code that the interpreter does not take is written in terms of the prelude. The
-//! parser is the one the interpreter uses itself. What the rewritten code calls is in `prelude/`; a session loads of it
-//! only what its cells need.
+//! Rewrites a cell before it runs: code that the interpreter does not support is expressed with the prelude. The parser
+//! is the interpreter's own. What the rewritten code calls is in `prelude/`; a session loads only what its cells need.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -35,7 +34,7 @@ use super::prelude;
 use super::source_map::{Rewritten, SourceMap};
 use crate::Setup;
 
-/// One name of each part of the prelude that evaluated text may need: it cannot load them itself.
+/// One name from each part of the prelude that evaluated text may need: it cannot load them itself.
 const EVALUATION_NEEDS: &str =
     " __sp_get __sp_class __sp_raise __sp_batches __sp_sorted __sp_item __sp_translate __sp_now";
 
@@ -45,26 +44,26 @@ pub(super) struct Session {
     pub(super) has_handles: bool,
     /// Whether all host objects of the setup are texts.
     pub(super) has_texts_only: bool,
-    /// Names bound at the top of cells, in order.
+    /// Names bound at the top level of cells, in order.
     names: Vec<String>,
-    /// Builtins that cells have bound to something else.
+    /// Builtins that cells have rebound.
     shadowed: HashSet<String>,
     /// Attributes that are properties of some class.
     properties: HashSet<String>,
-    /// What classes of this session do that the interpreter does not know of.
+    /// Features used by classes of this session that the interpreter does not support.
     flags: Flags,
-    /// Functions of the host that may be awaited.
+    /// Host functions that may be awaited.
     awaitable: HashSet<String>,
     loaded: BTreeSet<&'static str>,
     host_exceptions: Vec<String>,
-    /// Code that makes the exceptions of the host, until it has run.
+    /// Code that defines the host's exceptions, until it has run.
     exceptions: String,
-    /// Names that cells have bound to values of builtin kinds, and to others.
+    /// Names that cells have bound to values of builtin types, and to others.
     plain: HashSet<String>,
     not_plain: HashSet<String>,
 }
 
-/// Things that cost something once they are possible.
+/// Features that have a cost once they are possible.
 #[derive(Debug, Default, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a session")]
 pub(super) struct Flags {
@@ -72,23 +71,23 @@ pub(super) struct Flags {
     len: bool,
     /// Some class has `__bool__` or `__len__`.
     truth: bool,
-    /// Some class has an order.
+    /// Some class defines an ordering.
     order: bool,
     /// Some class inherits from another.
     inherits: bool,
     /// There are generators.
     lazy: bool,
-    /// Some code looks at its own namespace.
+    /// Some code inspects its own namespace.
     namespace: bool,
     /// Some class has `__getattr__` or `__setattr__`.
     hooks: bool,
 }
 
-/// A cell that can run.
+/// A cell that is ready to run.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) code: Rewritten,
-    /// Code of the prelude that must run first.
+    /// Prelude code that must run first.
     pub(super) parts: Vec<String>,
     /// Whether it awaits.
     pub(super) is_async: bool,
@@ -122,7 +121,7 @@ impl Session {
         is_known && !self.shadowed.contains(name)
     }
 
-    /// Makes a cell ready to run.
+    /// Prepares a cell.
     pub(super) fn cell(&mut self, code: &str) -> Result<Ready, Refused> {
         if !monty::source_within_nesting_bound(code, 0) {
             return Err(Refused {
@@ -160,7 +159,7 @@ impl Session {
         Ok(Ready { code, parts, is_async, names })
     }
 
-    /// Makes text given to `eval` or `exec` ready. What it needs of the prelude was loaded with the cell.
+    /// Prepares text given to `eval` or `exec`. The prelude it needs was loaded with the cell.
     pub(super) fn text(&mut self, code: &str, is_expression: bool) -> Result<String, Refused> {
         let code = if is_expression { code.trim() } else { code };
         if !monty::source_within_nesting_bound(code, 0) {
@@ -171,7 +170,7 @@ impl Session {
                 end: 0,
             });
         }
-        // Text that does not parse is left to the interpreter, which says so in the right place.
+        // Text that does not parse is left to the interpreter, which reports the right location.
         let Ok(parsed) = parse_module(code) else { return Ok(code.to_owned()) };
         let body = &parsed.syntax().body;
         let survey = Survey::of(body);
@@ -184,12 +183,12 @@ impl Session {
         Ok(Walk::new(code, self, &survey, false).module(body).finish(code).text)
     }
 
-    /// The code of the prelude that a text needs and the session does not have.
+    /// The prelude code that a text needs and the session has not loaded.
     pub(super) fn needed(&mut self, text: &str) -> Vec<String> {
         let parts = prelude::needed(text, &self.loaded);
         self.loaded.extend(parts.iter().copied());
         let mut code: Vec<String> = parts.into_iter().map(|part| prelude::code(part).to_owned()).collect();
-        // The exceptions of the host are made when something can meet them: most cells do without.
+        // The host's exceptions are defined only when something can meet them: most cells do not need them.
         let may_meet = self.loaded.contains("errors") || self.flags.namespace;
         if may_meet && !self.exceptions.is_empty() {
             let exceptions = std::mem::take(&mut self.exceptions);
@@ -208,7 +207,7 @@ impl Session {
         self.shadowed.extend(survey.module_names.iter().cloned());
         self.properties.extend(survey.properties.iter().cloned());
         self.plain.extend(survey.plain.iter().cloned());
-        // Only what is bound at the top lives on in later cells.
+        // Only names bound at the top level persist in later cells.
         let lasting = survey.not_plain.iter().filter(|name| survey.module_names.contains(name));
         self.not_plain.extend(lasting.cloned());
         let flags = &mut self.flags;
@@ -231,7 +230,7 @@ impl Session {
     }
 }
 
-/// The prelude's own code, made ready once per process.
+/// The prelude's own code, prepared once per process.
 pub(super) fn prelude_code(code: &str) -> String {
     let parsed = parse_module(code).expect("the prelude parses");
     let mut session = Session::default();
@@ -250,12 +249,12 @@ fn refused(code: &str, error: &ruff_python_parser::ParseError) -> Refused {
     Refused { kind, message, start, end }
 }
 
-/// The range of a node as byte positions.
+/// The range of a node in bytes.
 fn range_of(node: &impl Ranged) -> std::ops::Range<usize> {
     node.start().to_usize()..node.end().to_usize()
 }
 
-/// A rope of new text alone.
+/// A source map of new text only.
 fn new_text(text: impl Into<String>, at: usize) -> SourceMap {
     SourceMap::new(text, at)
 }

@@ -1,9 +1,9 @@
-//! A changed text that knows where its parts come from: the way back from a place in what runs to the place in what the
-//! model wrote. Tracebacks depend on it.
+//! A modified text that knows where its parts come from: maps a position in what runs to the position in what the model
+//! wrote. Tracebacks depend on it.
 
 use std::ops::Range;
 
-/// Parts of a text in the making.
+/// A text under construction.
 #[derive(Debug, Default, Clone)]
 pub(super) struct SourceMap {
     pieces: Vec<Piece>,
@@ -13,14 +13,14 @@ pub(super) struct SourceMap {
 enum Piece {
     /// A range of the original.
     Kept(Range<usize>),
-    /// New text that stands for a place of the original.
+    /// New text, attributed to a position of the original.
     New(String, usize),
 }
 
 /// A finished text.
 #[derive(Debug, Default)]
 pub(super) struct Rewritten {
-    /// What runs.
+    /// The code that runs.
     pub(super) text: String,
     parts: Vec<Part>,
 }
@@ -33,12 +33,12 @@ struct Part {
 }
 
 impl SourceMap {
-    /// New text at a place of the original.
+    /// New text at a position of the original.
     pub(super) fn new(text: impl Into<String>, at: usize) -> Self {
         Self { pieces: vec![Piece::New(text.into(), at)] }
     }
 
-    /// A range of the original as it is.
+    /// An unchanged range of the original.
     pub(super) fn kept(range: Range<usize>) -> Self {
         Self { pieces: vec![Piece::Kept(range)] }
     }
@@ -57,7 +57,7 @@ impl SourceMap {
         self.pieces.push(Piece::New(text.into(), at));
     }
 
-    /// The text between two others.
+    /// The text with a prefix and a suffix.
     pub(super) fn wrapped(
         self,
         before: impl Into<String>,
@@ -70,12 +70,12 @@ impl SourceMap {
         out
     }
 
-    /// Whether nothing of it is new.
+    /// Whether none of it is new.
     pub(super) fn is_original(&self) -> bool {
         self.pieces.iter().all(|piece| matches!(piece, Piece::Kept(_)))
     }
 
-    /// The text it stands for.
+    /// The assembled text.
     pub(super) fn finish(&self, source: &str) -> Rewritten {
         let mut out = Rewritten::default();
         for piece in &self.pieces {
@@ -95,7 +95,7 @@ impl SourceMap {
 }
 
 impl Rewritten {
-    /// The place in the original text.
+    /// The position in the original text.
     pub(super) fn original(&self, at: usize) -> usize {
         let idx = self.parts.partition_point(|part| part.at <= at);
         let Some(part) = idx.checked_sub(1).and_then(|idx| self.parts.get(idx)) else { return 0 };

@@ -1,4 +1,4 @@
-//! The start of a session: limits, the prelude, the functions and variables of the host.
+//! Opens a session: limits, the prelude, host functions and variables.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use super::values::{Handles, to_monty};
 use super::{Cell, MontyInterpreter, State};
 use crate::{CellEnd, InterpreterError, Setup, Step};
 
-/// Opens a session with what `setup` says.
+/// Opens a session from a setup.
 pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> {
     let limits = ResourceLimits::default()
         .max_feed_duration(Duration::from_millis(setup.limits.cell_ms_max))
@@ -95,7 +95,7 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
     Ok(interpreter)
 }
 
-/// What runs before anything else: our names, and the functions of the host that may be awaited.
+/// What runs before anything else: our names, and the awaitable host functions.
 fn opening(session: &mut Session, setup: &Setup) -> Vec<String> {
     let mut code = String::new();
     for function in setup.functions.iter().filter(|function| function.is_awaitable) {
@@ -111,8 +111,7 @@ fn opening(session: &mut Session, setup: &Setup) -> Vec<String> {
 }
 
 impl MontyInterpreter {
-    /// Runs what a cell needs of the caller's own prelude: as a cell would run, but it must not ask the host for
-    /// anything.
+    /// Runs the parts of the caller's prelude that a cell needs, like a cell, except that it must not call the host.
     pub(super) fn run_callers_prelude(&mut self, cell: &str) -> Result<(), InterpreterError> {
         let needed = self.callers.needed(cell);
         if needed.is_empty() {

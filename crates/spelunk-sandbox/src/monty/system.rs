@@ -1,5 +1,5 @@
-//! What a cell asks of an operating system: the time, sleep, files. The clock is made up, so that replay sees the same
-//! times; there is no environment and no entropy.
+//! Operating system calls of a cell: time, sleep, files. The clock is simulated, so that replay sees the same times;
+//! there is no environment and no entropy.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use monty_types::{
 
 use super::files::Files;
 
-/// A clock that moves by one millisecond with each reading and by as much as a cell sleeps.
+/// A clock that advances by one millisecond per reading and by the time a cell sleeps.
 #[derive(Debug)]
 pub(super) struct Clock {
     now_ms: u64,
@@ -92,7 +92,7 @@ fn datetime(now_ms: u64, zone: Option<&MontyTimeZone>) -> MontyDateTime {
     }
 }
 
-/// Year, month and day of a day counted from 1970-01-01, by the rules of eras of 400 years.
+/// Year, month and day of a day since 1970-01-01, computed in eras of 400 years.
 fn civil(days: i64) -> (i32, u8, u8) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -1,4 +1,4 @@
-//! Errors as the model reads them: the line it wrote, a caret, kind and message, and a hint where we know one. Frames of
+//! Errors as the model sees them: the line it wrote, a caret, kind and message, and a hint if there is one. Frames of
 //! the prelude and rewritten code are never shown.
 
 use std::collections::HashMap;
@@ -10,16 +10,16 @@ use super::names::RESERVED;
 use super::source_map::Rewritten;
 use crate::Raised;
 
-/// What separates an exception of our own making from its message inside the interpreter. See `__sp_raise`.
+/// Separates the class of a wrapped exception from its message inside the interpreter. See `__sp_raise`.
 pub(super) const MARK: char = '\u{1}';
-/// Frames shown of a deep traceback: so many of its beginning and of its end.
+/// How many frames of a deep traceback are shown from its beginning and its end.
 const FRAMES_SHOWN: (usize, usize) = (3, 8);
-/// Characters of a message that are kept.
+/// The maximum length of a message.
 const MESSAGE_CHARS_MAX: usize = 4000;
-/// Characters of a source line that are shown.
+/// The maximum length of a source line shown.
 const LINE_CHARS_MAX: usize = 200;
 
-/// The cells of a session and what became of them.
+/// The cells of a session, as written and as rewritten.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     by_file: HashMap<String, Source>,
@@ -34,18 +34,18 @@ struct Source {
 }
 
 impl Sources {
-    /// Takes note of a cell that runs under `file`.
+    /// Registers a cell that runs under `file`.
     pub(super) fn add_cell(&mut self, file: String, original: &str, rewritten: Rewritten) {
         self.n_cells += 1;
         self.by_file.insert(file, Source { cell: Some((self.n_cells, original.to_owned())), rewritten });
     }
 
-    /// Takes note of code that is not the model's.
+    /// Registers code that is not the model's.
     pub(super) fn add_prelude(&mut self, file: String) {
         self.by_file.insert(file, Source { cell: None, rewritten: Rewritten::default() });
     }
 
-    /// The exception as the model reads it.
+    /// The exception as the model sees it.
     pub(super) fn raised(&self, exception: &MontyException) -> Raised {
         let (kind, message) = kind_and_message(exception);
         let message = cut(message);
@@ -97,7 +97,7 @@ impl Sources {
         lines.extend(located(*n_cell, original, start, end.max(start), Some(name), !frame.hide_caret));
     }
 
-    /// A syntax error at a place of a cell that never ran.
+    /// A syntax error in a cell that never ran.
     pub(super) fn syntax_error(
         &mut self,
         original: &str,
@@ -121,7 +121,7 @@ impl Sources {
     }
 }
 
-/// A message that can be shown: the end of an exception rarely says more than its beginning.
+/// Truncates a message: its end is rarely more informative than its beginning.
 fn cut(message: String) -> String {
     match message.char_indices().nth(MESSAGE_CHARS_MAX) {
         Some((at, _)) => {
@@ -132,7 +132,7 @@ fn cut(message: String) -> String {
     }
 }
 
-/// The lines that show a place of a cell.
+/// The lines that show a location in a cell.
 fn located(
     n_cell: usize,
     original: &str,
@@ -171,7 +171,7 @@ fn floor_boundary(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// The byte a line and a column stand for. Columns count characters, from one.
+/// The byte offset of a line and a column. Columns count characters, from one.
 fn offset_of(text: &str, place: CodeLoc) -> usize {
     let n_line = (place.line as usize).saturating_sub(1);
     let line_start = if n_line == 0 {
@@ -184,10 +184,10 @@ fn offset_of(text: &str, place: CodeLoc) -> usize {
     line_start + rest.char_indices().nth(column).map_or(rest.len(), |(at, _)| at)
 }
 
-/// Exceptions of classes that the interpreter does not know travel inside one that it knows.
+/// Unwraps exceptions of classes that the interpreter does not support.
 fn kind_and_message(exception: &MontyException) -> (String, String) {
     let message = exception.message().unwrap_or_default();
-    // Our names are nobody's business, except where one is refused.
+    // Our names are hidden, except in the error that refuses one.
     let message =
         if message.contains("are reserved") { message.to_owned() } else { message.replace(RESERVED, "") };
     if let Some(marked) = message.strip_prefix(MARK)

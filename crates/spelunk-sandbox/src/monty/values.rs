@@ -1,4 +1,4 @@
-//! Values on their way between the interpreter's heap and the host.
+//! Converts values between the interpreter's heap and the host.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use monty_types::{MontyObject, MontyUuid, ObjectRef};
 
 use crate::{Handle, Value};
 
-/// Nesting beyond this is sent as text. It keeps conversion off the stack's limit.
+/// Deeper nesting is sent as text. This keeps the recursion within the stack.
 const DEPTH_MAX: usize = 200;
-/// Characters of a `repr` that stand for a value which cannot cross.
+/// The length of the `repr` that represents a value which cannot be sent.
 const REPR_CHARS_MAX: usize = 500;
-/// Classes of host objects that a call may answer with although no variable is one.
+/// Classes of host objects that a call may return although no variable is one.
 const USUAL_CLASSES: [&str; 3] = ["Text", "Documents", "Records"];
-/// The identities of handles and their classes lie above this, where the sandbox's own never are.
+/// Handles and their classes have identities above this, where the sandbox's own never are.
 const HANDLE_IDS: u128 = 0x5be1_0000_0000_0000_0000_0000_0000_0000;
 
-/// The host objects a session was given. Nothing else can be named as a receiver.
+/// The host objects given to a session. Nothing else can be a receiver.
 #[derive(Debug, Default)]
 pub(super) struct Handles {
     by_id: HashMap<MontyUuid, Handle>,
@@ -25,7 +25,7 @@ pub(super) struct Handles {
 }
 
 impl Handles {
-    /// The host object behind an identity, if it was given to this session.
+    /// The host object with this identity, if it was given to this session.
     pub(super) fn get(&self, id: MontyUuid) -> Option<&Handle> {
         self.by_id.get(&id)
     }
@@ -35,7 +35,7 @@ impl Handles {
         self.classes.values().any(|class| *class == id)
     }
 
-    /// The classes of host objects as Python shows them: those there are, and those the host may answer with.
+    /// The classes of host objects as Python shows them: existing ones, and those the host may return.
     pub(super) fn shown_classes(&self) -> MontyObject {
         let mut names: Vec<&str> = self.classes.keys().map(String::as_str).collect();
         if !names.is_empty() {
@@ -76,13 +76,13 @@ impl Handles {
     }
 }
 
-/// The value as the interpreter takes it.
+/// Converts a value for the interpreter.
 pub(super) fn to_monty(value: Value, handles: &mut Handles) -> MontyObject {
     match value {
         Value::None | Value::Opaque { .. } => MontyObject::none(),
         Value::Bool(bool) => MontyObject::bool(bool),
         Value::Int(int) => MontyObject::int(int),
-        // A decimal that is none comes from a broken host; the text is the most useful thing left.
+        // An invalid decimal comes from a broken host; its text is the most useful thing left.
         Value::BigInt(text) => match text.parse() {
             Ok(int) => MontyObject::bigint(int),
             Err(_) => MontyObject::string(text),
@@ -112,7 +112,7 @@ fn all_to_monty(items: Vec<Value>, handles: &mut Handles) -> Vec<MontyObject> {
     items.into_iter().map(|item| to_monty(item, handles)).collect()
 }
 
-/// The value as the host takes it.
+/// Converts a value for the host.
 pub(super) fn from_monty(object: ObjectRef<'_>, handles: &Handles) -> Value {
     from_monty_at(object, handles, 0)
 }
@@ -163,7 +163,7 @@ fn from_monty_at(object: ObjectRef<'_>, handles: &Handles, depth: usize) -> Valu
 }
 
 fn opaque(object: ObjectRef<'_>) -> Value {
-    // The fallback of the interpreter is already a `repr`; the rest of them have one.
+    // The interpreter's fallback already is a `repr`; other values have one.
     let repr = if let MontyNode::Repr(repr) = node(object) { repr.clone() } else { object.py_repr() };
     let repr: String = repr.chars().take(REPR_CHARS_MAX).collect();
     Value::Opaque { type_name: object.type_name().to_owned(), repr }

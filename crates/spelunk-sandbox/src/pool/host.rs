@@ -1,5 +1,5 @@
-//! A session in a worker, as the host drives it. What the worker says is checked: code that took the worker over can do
-//! no more than a cell can, which is to call the functions and the host objects it was given.
+//! The host side of a session in a worker. Everything the worker sends is validated: code that has taken over the
+//! worker can do no more than a cell, which is to call the functions and host objects it was given.
 
 use std::collections::HashSet;
 use std::sync::Weak;
@@ -12,21 +12,21 @@ use crate::{
 };
 use crate::{Setup, Step, Value};
 
-/// How much more processor time than a cell has the worker may take before it is killed. Within it the worker ends the
-/// cell by itself.
+/// How much more CPU time than a cell the worker may take before it is killed. Within it, the worker ends the cell
+/// itself.
 const GRACE_MS: u64 = 2_000;
-/// How long a worker may take to start, and to read a setup.
+/// The timeout for starting a worker and reading a setup.
 const OPEN_MS_MAX: u64 = 30_000;
-/// Characters of a traceback, beside the output.
+/// The maximum length of a traceback, besides the output.
 const TRACEBACK_CHARS_MAX: usize = 100_000;
 
-/// A process that can take a session, and what it still has to say.
+/// A process that can serve a session, and its pending responses.
 #[derive(Debug)]
 pub(crate) struct Worker {
     pub(crate) process: Process,
-    /// The memory it was started for, if that cannot be changed.
+    /// The memory it was started with, if that cannot be changed.
     memory_bytes_max: Option<u64>,
-    /// Whether the answer to a `close` is still to be read.
+    /// Whether the response to a `close` is still pending.
     is_closing: bool,
 }
 
@@ -35,7 +35,7 @@ impl Worker {
         Self { process, memory_bytes_max, is_closing: false }
     }
 
-    /// Whether it can take a session of this much memory.
+    /// Whether it can serve a session with this much memory.
     pub(crate) fn is_for(&self, memory_bytes_max: u64) -> bool {
         self.memory_bytes_max.is_none_or(|bytes_max| bytes_max == memory_bytes_max)
     }
@@ -61,7 +61,7 @@ enum State {
 }
 
 impl WorkerInterpreter {
-    /// Opens a session in a worker. It goes back to its pool if it ends well.
+    /// Opens a session in a worker, which returns to its pool if the session ends cleanly.
     pub(crate) fn open(
         mut worker: Worker,
         setup: &Setup,
@@ -70,7 +70,7 @@ impl WorkerInterpreter {
     ) -> Result<Self, InterpreterError> {
         let ms_max = OPEN_MS_MAX.saturating_add(setup.limits.cell_ms_max);
         worker.process.memory_bytes_max = setup.limits.memory_bytes_max;
-        // Its address space is limited with its first session, and then locked.
+        // Its address space is limited by its first session and then fixed.
         worker.memory_bytes_max.get_or_insert(setup.limits.memory_bytes_max);
         if std::mem::take(&mut worker.is_closing) {
             let answer = worker.process.receive(&Deadline::in_ms(ms_max))?;
@@ -96,7 +96,7 @@ impl WorkerInterpreter {
         })
     }
 
-    /// Sends a request. Whatever goes wrong ends the worker.
+    /// Sends a request. Any error ends the worker.
     fn ask(&mut self, request: &Request<'_>) -> Result<Response<'static>, InterpreterError> {
         if let State::Gone { why } = self.state {
             return Err(InterpreterError::Died { how: why.to_owned() });
@@ -245,7 +245,7 @@ impl Interpreter for WorkerInterpreter {
 }
 
 impl Drop for WorkerInterpreter {
-    /// A worker whose session ended between two cells is as good as new.
+    /// A worker whose session ended between two cells is reusable.
     fn drop(&mut self) {
         let (State::Idle, Some(mut worker), Some(home)) =
             (self.state, self.worker.take(), self.home.upgrade())
@@ -259,7 +259,8 @@ impl Drop for WorkerInterpreter {
     }
 }
 
-/// The handles within a value. Values of the host are as deep as the host made them, so this walks with a list.
+/// The handles within a value. The host may nest values arbitrarily deep, so this uses a work list instead of
+/// recursion.
 fn collect_handles(value: &Value, issued: &mut HashSet<Handle>) {
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {

@@ -1,5 +1,5 @@
-//! The messages, and how the types of the interface become them. They borrow where they are sent, so that a large
-//! variable is not copied on its way into a frame.
+//! The messages, and conversions from the types of the interface. They borrow when sent, so that a large variable is
+//! not copied into a message first.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -15,19 +15,19 @@ use crate::{
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Request<'a> {
-    /// Confine yourself and become another interpreter. Answered only where that is not possible.
+    /// Confine yourself and become another interpreter. Answered only if that is impossible.
     Confine(Confine),
-    /// Start a session; the one before is forgotten.
+    /// Start a session, replacing the previous one.
     Open { parent: u32, setup: Box<WireSetup<'a>> },
-    /// Start a cell, which may take this much processor time.
+    /// Start a cell with this limit on CPU time.
     Feed { code: Cow<'a, str>, cell_ms_max: u64 },
-    /// Go on with it.
+    /// Continue it.
     Resume { replies: Vec<WireReply> },
-    /// Say the value of a variable.
+    /// Return the value of a variable.
     Variable { name: Cow<'a, str> },
-    /// Forget the session, and wait for the next.
+    /// Discard the session, and wait for the next.
     Close,
-    /// Do one piece of work and end. What is said after this are plain bytes.
+    /// Perform one task and exit. Messages after this are plain bytes.
     Work(Work),
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum Request<'a> {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Response<'a> {
-    /// The session is there.
+    /// The session is open.
     Opened,
     /// What the cell did next.
     Step(WireStep<'a>),
@@ -43,33 +43,33 @@ pub(crate) enum Response<'a> {
     Variable(WireValue<'a>),
     /// There is no variable of that name.
     NoVariable,
-    /// The session is forgotten.
+    /// The session is discarded.
     Closed,
-    /// The interpreter is gone.
+    /// The interpreter failed.
     Broken { what: String },
     /// This machine cannot confine it.
     Unconfined { why: String },
 }
 
-/// A piece of work that is no cell.
+/// A task that is not a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Work {
-    /// The process that started it; without it, it ends.
+    /// The parent process; the worker ends with it.
     pub(crate) parent: u32,
-    /// What to do, by its name in the program.
+    /// The name of the task.
     pub(crate) task: String,
     pub(crate) memory_bytes_max: u64,
     pub(crate) cpu_ms_max: u64,
 }
 
-/// What a worker becomes, and within which bounds.
+/// What a worker becomes, and its limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Confine {
-    /// The process that started it; without it, it ends.
+    /// The parent process; the worker ends with it.
     pub(crate) parent: u32,
-    /// The interpreter's executable, no script.
+    /// The interpreter's executable, not a script.
     pub(crate) program: PathBuf,
-    /// Its arguments, its own name first.
+    /// Its arguments, starting with its own name.
     pub(crate) arguments: Vec<String>,
     /// Its whole environment, as `NAME=value`.
     pub(crate) environment: Vec<String>,

@@ -1,14 +1,14 @@
-//! The shape of a frame, looked at before it is parsed: how many values it holds and how deep they are nested. A short
-//! frame can stand for a huge tree (`[[],[],…`), and the parser would build it.
+//! Checks the shape of a frame before it is parsed: how many values it contains and how deeply they are nested. A short
+//! frame can describe a huge tree (`[[],[],…`), which the parser would build.
 
 use super::WireError;
 
-/// Values in one frame. At some 50 bytes each this bounds what a hostile frame costs.
+/// The maximum number of values in one frame. At some 50 bytes each, this bounds the cost of a hostile frame.
 pub(crate) const VALUES_MAX: usize = 8_000_000;
-/// Brackets within brackets, one less than where the parser stops.
+/// The maximum nesting, one less than where the parser stops.
 pub(crate) const BRACKETS_MAX: usize = 127;
 
-/// Refuses a frame that would cost too much to parse. Anything else that is wrong with it is left to the parser.
+/// Refuses a frame that would be too expensive to parse. Any other fault is left to the parser.
 pub(crate) fn check(body: &[u8]) -> Result<(), WireError> {
     let (mut n_values, mut depth) = (1_usize, 0_usize);
     let mut is_text = false;

@@ -74,7 +74,7 @@ fn what_is_no_value_is_refused() {
     }
 }
 
-/// One value within another, `depth` times, of the kind that takes the most brackets.
+/// A value nested `depth` times, of the kind that takes the most brackets.
 fn nested(depth: usize) -> Value {
     (0..depth).fold(Value::Int(1), |inner, _| Value::Dict(vec![(Value::Int(0), inner)]))
 }

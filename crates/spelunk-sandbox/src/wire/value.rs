@@ -1,5 +1,6 @@
-//! The JSON form of a [`Value`]: `null`, `true`, `1`, `1.5`, `"text"` and `[…]` for a list stand for themselves, all else
-//! is an object with one `$` key. No plain object occurs, so nothing a cell holds can pass for a handle.
+//! The JSON form of a [`Value`]: `null`, `true`, `1`, `1.5`, `"text"` and `[…]` for a list represent themselves;
+//! everything else is an object with one `$` key. Plain objects do not occur, so no value of a cell can be mistaken for
+//! a handle.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,14 +10,14 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::{Handle, Value};
 
-/// Values within values. A dictionary takes three brackets a level, and the parser allows 128.
+/// The maximum nesting of values. A dictionary takes three brackets per level, and the parser allows 128.
 pub(crate) const DEPTH_MAX: usize = 39;
-/// Digits of an integer.
+/// The maximum digits of an integer.
 const DIGITS_MAX: usize = 1 << 20;
-/// Characters up to which a float is exact as a plain number, whoever parses it.
+/// Up to this length, a float is exact as a plain number in any parser.
 const PLAIN_FLOAT_CHARS_MAX: usize = 16;
 
-/// A value on its way.
+/// A value in a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WireValue<'a>(pub(crate) Cow<'a, Value>);
 
@@ -44,7 +45,7 @@ impl Serialize for WireValue<'_> {
     }
 }
 
-/// A value and how deep it stands.
+/// A value and its nesting depth.
 struct Level<'a> {
     value: &'a Value,
     depth: usize,
@@ -60,7 +61,7 @@ impl Serialize for Level<'_> {
             Value::Float(number) => float(serializer, *number),
             Value::Str(text) => serializer.serialize_str(text),
             Value::Bytes(bytes) => tagged(serializer, "$b", &hex(bytes)),
-            // What is nested too deep is named, not sent: the far side's parser would refuse the whole frame.
+            // A value nested too deep is described, not sent: the receiver's parser would refuse the whole frame.
             Value::List(_) | Value::Tuple(_) | Value::Set(_) | Value::Dict(_) if self.depth >= DEPTH_MAX => {
                 tagged(serializer, "$o", &(self.value.type_name(), "..."))
             }
@@ -99,7 +100,7 @@ fn tagged<S: Serializer, T: Serialize + ?Sized>(
     map.end()
 }
 
-/// Long floats go as text: parsers of JSON numbers are allowed to be off by a bit, ours included.
+/// Long floats are sent as text: JSON number parsers, including ours, may be off by a bit.
 fn float<S: Serializer>(serializer: S, number: f64) -> Result<S::Ok, S::Error> {
     let text = if number.is_nan() { "nan".to_owned() } else { format!("{number:?}") };
     if number.is_finite() && text.len() <= PLAIN_FLOAT_CHARS_MAX && !text.contains('e') {

@@ -1,5 +1,5 @@
-//! The limit on the processor time of a cell, as the worker keeps it. Time on the clock would count what other programs
-//! take from the machine, and stop an innocent cell on a busy one.
+//! Enforces the CPU limit of a cell inside the worker. Wall-clock time would include what other programs take, and stop
+//! an innocent cell on a busy machine.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use crate::monty::Capture;
 use crate::wire::{self, RESPONSE_BYTES_MAX, Response};
 use crate::{CellEnd, Raised, Step};
 
-/// Watches the processor time of this process while a cell computes.
+/// Watches the CPU time of this process while a cell runs.
 pub(super) struct CpuLimit {
     shared: Arc<Shared>,
 }
@@ -24,16 +24,16 @@ struct Shared {
 
 #[derive(Default)]
 struct Watched {
-    /// The processor time at which the cell is stopped; none while no cell computes.
+    /// The CPU time at which the cell is stopped; none while no cell runs.
     until: Option<Duration>,
     cell_ms_max: u64,
-    /// What the cell has printed so far.
+    /// The output of the cell so far.
     printed: Option<Capture>,
 }
 
 impl CpuLimit {
-    /// Starts to watch. A cell that takes too long is answered for on `output`, and the process ends: nothing of the
-    /// cell's can be trusted after it.
+    /// Starts the watchdog. If a cell takes too long, it answers on `output` in the cell's place and ends the process:
+    /// no state of the cell can be trusted afterwards.
     pub(super) fn start(mut output: File) -> io::Result<Self> {
         let shared = Arc::new(Shared { watched: Mutex::default(), begun: Condvar::new() });
         let watching = Arc::clone(&shared);
@@ -43,7 +43,7 @@ impl CpuLimit {
                 watched = match watched.until.map(|until| until.saturating_sub(used())) {
                     None => watching.begun.wait(watched).unwrap_or_else(PoisonError::into_inner),
                     Some(Duration::ZERO) => {
-                        // The lock is held: the cell cannot end now and answer as well.
+                        // We hold the lock: the cell cannot finish now and answer as well.
                         watched.stop(&mut output);
                         std::process::exit(0);
                     }
@@ -58,12 +58,12 @@ impl CpuLimit {
         Ok(Self { shared })
     }
 
-    /// Where the output of cells can be found from now on.
+    /// Sets where to find the output of cells.
     pub(super) fn set_printed(&self, printed: Capture) {
         self.shared.lock().printed = Some(printed);
     }
 
-    /// Runs something of a cell that has `left` of the time it may take; gives what is left then.
+    /// Runs work of a cell that has `left` of its time; returns what is left afterwards.
     pub(super) fn run<T>(&self, cell_ms_max: u64, left: Duration, work: impl FnOnce() -> T) -> (T, Duration) {
         let began = used();
         {
@@ -85,7 +85,7 @@ impl Shared {
 
 impl Watched {
     fn stop(&self, output: &mut File) {
-        // The answer is ours and not the cell's.
+        // This allocation is ours and not the cell's.
         monty_alloc::set_hard_limit(None).ok();
         let message =
             format!("time limit exceeded: this cell computed for more than {} ms", self.cell_ms_max);
@@ -97,12 +97,12 @@ impl Watched {
         };
         let printed = self.printed.as_ref().map(Capture::finish).unwrap_or_default();
         let step = Step::Finished(CellEnd::Raised { output: printed, raised });
-        // A host that does not listen any more needs no answer.
+        // If the host has stopped listening, no response is needed.
         drop(wire::write(output, &Response::Step((&step).into()), RESPONSE_BYTES_MAX));
     }
 }
 
-/// The processor time of this process so far.
+/// The CPU time of this process so far.
 fn used() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();

@@ -1,31 +1,33 @@
-//! What a worker may no longer do once it runs cells. The monty worker locks itself down as far as the kernel allows; the
-//! `CPython` worker is started only where all of it holds.
+//! Confines a worker before it runs cells. The monty worker locks itself down as far as the kernel allows; the
+//! `CPython` worker starts only if all of it is enforced.
 
 use std::os::fd::AsFd as _;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Address space beyond a session's memory: the program, its stacks, and frames on their way.
+/// Address space beyond a session's memory: the program, its stacks, and frames in transit.
 const ADDRESS_SLACK_BYTES: u64 = 3 << 30;
 
-/// Processor time beyond what the host allows, before the kernel steps in: the host says why, the kernel does not.
+/// CPU time beyond the host's limit before the kernel kills the process: the host reports the reason, the kernel does
+/// not.
 const CPU_SLACK_S: u64 = 5;
 
-/// Asks the kernel to end this process with the one that started it, even if that one is killed.
+/// Asks the kernel to kill this process when its parent ends, even if the parent is killed.
 pub(crate) fn follow_parent() {
-    // Where this is not to be had, `end_with_input` does it.
+    // If this is unavailable, `end_with_input` takes its place.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).ok();
 }
 
-/// Whether a process started this one and is still there. If it ended before `follow_parent`, the kernel says nothing.
+/// Whether this process is still a child of `parent`. If the parent ended before `follow_parent`, the kernel sends no
+/// signal.
 pub(crate) fn is_child_of(parent: u32) -> bool {
     let found = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs());
     found == Some(parent)
 }
 
-/// Ends the process when the host closes its end, even while a cell computes.
+/// Ends the process when the host closes its end of the pipe, even while a cell runs.
 pub(crate) fn end_with_input() {
     let watch = || {
         let input = std::io::stdin();
@@ -41,11 +43,11 @@ pub(crate) fn end_with_input() {
             }
         }
     };
-    // Without the thread a worker whose host is gone ends with its cell.
+    // Without the thread, a worker whose host is gone ends with its cell.
     drop(std::thread::Builder::new().name("watch".into()).stack_size(64 << 10).spawn(watch));
 }
 
-/// The hard stop behind the counting allocator, and no core dumps: they would hold documents.
+/// A hard limit in addition to the counting allocator, and no core dumps: they would contain documents.
 pub(crate) fn limit_memory(memory_bytes_max: u64) {
     let soft = memory_bytes_max.saturating_mul(3).saturating_add(ADDRESS_SLACK_BYTES);
     let maximum = getrlimit(Resource::As).maximum;
@@ -54,8 +56,8 @@ pub(crate) fn limit_memory(memory_bytes_max: u64) {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }).ok();
 }
 
-/// The limits of work that is no cell, for good: address space behind the counting allocator, and processor time behind
-/// the host's own watch.
+/// Permanent limits of a task that is not a cell: address space in addition to the counting allocator, and CPU time in
+/// addition to the host's own watchdog.
 pub(crate) fn limit_work(memory_bytes_max: u64, cpu_ms_max: u64) {
     let limits = [
         (Resource::As, memory_bytes_max.saturating_add(ADDRESS_SLACK_BYTES)),
@@ -97,19 +99,19 @@ mod linux {
     use crate::wire::Confine;
     use crate::worker::syscalls::{self, EXEC_FD, Exec};
 
-    /// Older kernels let a confined process empty any file.
+    /// Older kernels let a confined process truncate any file.
     const ABI_MIN: ABI = ABI::V3;
     /// Descriptors a confined interpreter may have; less than [`EXEC_FD`].
     const FILES_MAX: u64 = 64;
 
-    /// Takes every right that the kernel lets us take. For an interpreter that needs none.
+    /// Drops every right that the kernel lets us drop. For an interpreter that needs none.
     pub(crate) fn lock_down() {
         rustix::thread::set_no_new_privs(true).ok();
         drop(restrict(CompatLevel::BestEffort, &[]));
         drop(syscalls::confine(Exec::Never));
     }
 
-    /// Confines this process and becomes the interpreter. Comes back only to say why it could not.
+    /// Confines this process and executes the interpreter. Returns only on failure, with the reason.
     pub(crate) fn exec(bounds: &Confine) -> String {
         match try_exec(bounds) {
             Ok(never) => match never {},
@@ -144,20 +146,20 @@ mod linux {
         texts.iter().map(|text| CString::new(text.as_str()).map_err(|error| error.to_string())).collect()
     }
 
-    /// A network without interfaces, and no rights over anybody else's things. Not every machine allows it; nothing
+    /// A network without interfaces, and no rights over anyone else's resources. Not every machine allows it; nothing
     /// below depends on it.
     fn leave_namespaces() {
         use rustix::thread::{UnshareFlags, unshare_unsafe};
         let flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNET | UnshareFlags::NEWIPC;
         #[expect(unsafe_code, reason = "leaving a name space is unsafe where threads share what it changes")]
-        // SAFETY: No table of descriptors is unshared, and this process has one thread.
+        // SAFETY: No descriptor table is unshared, and this process has one thread.
         unsafe { unshare_unsafe(flags) }.ok();
     }
 
-    /// The same addresses in each run: the `repr` of many objects shows theirs, and replay compares output.
+    /// Disables address randomisation: the `repr` of many objects shows their address, and replay compares output.
     fn steady_addresses() {
         #[expect(unsafe_code, reason = "the call has no safe wrapper")]
-        // SAFETY: It changes a flag of this process that is looked at when it executes a program.
+        // SAFETY: It changes a flag of this process that takes effect when it executes a program.
         unsafe {
             libc::personality(libc::c_ulong::from(libc::ADDR_NO_RANDOMIZE.unsigned_abs()));
         }
@@ -177,7 +179,7 @@ mod linux {
         Ok(())
     }
 
-    /// Leaves this process nothing of the file system but the given places, to read.
+    /// Restricts this process to reading the given paths.
     fn restrict(level: CompatLevel, readable: &[std::path::PathBuf]) -> Result<(), String> {
         let why = |error: &dyn std::fmt::Display| format!("landlock: {error}");
         let rules = Ruleset::default()
@@ -199,9 +201,9 @@ mod linux {
         }
     }
 
-    /// Lets a directory or a file be read. What ends in a slash may be listed, but nothing in it read.
+    /// Allows reading a directory or file. A path that ends in a slash may be listed, but nothing in it read.
     fn allow(rules: RulesetCreated, path: &Path) -> Result<RulesetCreated, landlock::RulesetError> {
-        // What is not there needs no right.
+        // A missing path needs no right.
         let Ok(place) = PathFd::new(path) else { return Ok(rules) };
         let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::Execute;
         let rights = if OsStr::as_bytes(path.as_os_str()).ends_with(b"/") {
@@ -214,14 +216,14 @@ mod linux {
         rules.add_rule(PathBeneath::new(place, rights))
     }
 
-    /// Becomes the program behind [`EXEC_FD`].
+    /// Executes the program behind [`EXEC_FD`].
     fn execute(arguments: &[CString], environment: &[CString]) -> std::io::Error {
         let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
             texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
         };
         let (arguments, environment) = (pointers(arguments), pointers(environment));
         #[expect(unsafe_code, reason = "the call has no safe wrapper")]
-        // SAFETY: Both lists end with a null pointer, and the texts they point to live until the call is over.
+        // SAFETY: Both lists end with a null pointer, and the strings they point to outlive the call.
         unsafe {
             libc::syscall(
                 libc::SYS_execveat,

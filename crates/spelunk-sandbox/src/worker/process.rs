@@ -1,5 +1,5 @@
-//! A worker process as the host holds it: frames with deadlines, its death in words, and its end when it is dropped. It
-//! knows nothing of cells.
+//! A worker process as the host sees it: frames with deadlines, a description of its death, and termination on drop. It
+//! knows nothing about cells.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -14,30 +14,30 @@ use super::{WorkerCommand, spawner};
 use crate::InterpreterError;
 use crate::wire::{self, RESPONSE_BYTES_MAX, Request, Response};
 
-/// How long a process that closed its output may take to be gone.
+/// How long a process that closed its output may take to exit.
 const EXIT_MS_MAX: u64 = 1_000;
 /// How long the rest of a frame may take.
 const FRAME_MS_MAX: u64 = 30_000;
-/// Characters of its standard error that are told.
+/// How much of its standard error is reported.
 const STDERR_CHARS_MAX: usize = 300;
-/// Bytes that are read at once.
+/// The size of the read buffer.
 const READ_BYTES: usize = 64 << 10;
 
-/// A running worker. Dropping it ends it.
+/// A running worker. Dropping it kills it.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
     errors: ChildStderr,
-    /// What a session may use, for the words about its death.
+    /// The memory limit of its session, for the message about its death.
     pub(crate) memory_bytes_max: u64,
-    /// Whether it died because it wanted more.
+    /// Whether it died because it exceeded the limit.
     pub(crate) is_out_of_memory: bool,
 }
 
 impl Process {
-    /// Starts one: no environment, its own process group, so that Ctrl-C at the terminal is ours to act on.
+    /// Starts one: no environment, and its own process group, so that Ctrl-C at the terminal is ours to handle.
     pub(crate) fn start(command: &WorkerCommand) -> Result<Self, InterpreterError> {
         let failed =
             |source| InterpreterError::Spawn { program: command.program.display().to_string(), source };
@@ -58,12 +58,12 @@ impl Process {
         Ok(process)
     }
 
-    /// Whether it has not ended.
+    /// Whether it is still running.
     pub(crate) fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Sends a message and waits for the answer.
+    /// Sends a request and waits for the response.
     pub(crate) fn ask(
         &mut self,
         request: &Request<'_>,
@@ -73,12 +73,12 @@ impl Process {
         self.receive(deadline)
     }
 
-    /// A deadline after so much processor time of this process, and after so much time on the clock at the latest.
+    /// A deadline in CPU time of this process, and in wall-clock time at the latest.
     pub(crate) fn deadline_in_cpu_ms(&self, cpu_ms_max: u64, ms_max: u64) -> Deadline {
         let pid = self.child.id();
         let until = |used: Duration| used.saturating_add(Duration::from_millis(cpu_ms_max));
         let cpu = cpu_time(pid).map(|used| CpuDeadline { pid, until: until(used), ms_max: cpu_ms_max });
-        // Where the processor time of another process is not to be had, the clock decides.
+        // If the CPU time of another process is unavailable, wall-clock time is used.
         let ms_max = if cpu.is_some() { ms_max } else { cpu_ms_max };
         Deadline { cpu, ..Deadline::in_ms(ms_max) }
     }
@@ -110,7 +110,7 @@ impl Process {
                         return Err(self.unresponsive(deadline));
                     }
                 }
-                // It may have said why before it died, so its last words are looked for.
+                // It may have reported a reason before it died.
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return Err(self.last_words()),
                 Err(error) => return Err(broken(&error)),
             }
@@ -129,9 +129,9 @@ impl Process {
         let mut head = [0; 4];
         self.fill(&mut head, deadline)?;
         let n_bytes = wire::announced(head, RESPONSE_BYTES_MAX).map_err(|error| protocol(&error))?;
-        // The announced length is a claim: memory grows with the bytes that really come.
+        // The announced length is only a claim: memory grows with the bytes that actually arrive.
         let mut body = Vec::new();
-        // A frame that has begun gets time of its own: the cell is over, and a large one takes a while.
+        // A frame that has begun gets its own deadline: the cell is over, and a large frame takes a while.
         let deadline = &Deadline::in_ms(FRAME_MS_MAX);
         while body.len() < n_bytes {
             let start = body.len();
@@ -158,7 +158,7 @@ impl Process {
         Ok(())
     }
 
-    /// What a process that no longer listens said before: that it cannot be confined, or nothing.
+    /// The last message of a process that stopped listening: that it cannot be confined, or none.
     fn last_words(&mut self) -> InterpreterError {
         match self.receive(&Deadline::in_ms(EXIT_MS_MAX)) {
             Ok(Response::Unconfined { why }) => InterpreterError::Unconfined { backend: "cpython", why },
@@ -200,7 +200,7 @@ impl Process {
 
     fn describe(&mut self, status: ExitStatus) -> String {
         let said = self.said();
-        // A program without our allocator is told by the standard one.
+        // Without our allocator, the message of the standard one identifies it.
         self.is_out_of_memory =
             status.code() == Some(monty_types::OOM_EXIT_CODE) || said.starts_with("memory allocation of ");
         if self.is_out_of_memory {
@@ -214,7 +214,7 @@ impl Process {
         if said.is_empty() { end } else { format!("{end}: {said}") }
     }
 
-    /// The end of what it wrote to standard error. The pipe's own capacity bounds how much there can be.
+    /// The end of its standard error. The capacity of the pipe bounds how much there can be.
     fn said(&mut self) -> String {
         let mut bytes = vec![0; READ_BYTES];
         let n_bytes = self.errors.read(&mut bytes).unwrap_or(0);
@@ -225,7 +225,7 @@ impl Process {
     }
 
     fn kill(&mut self) {
-        // Both can only say that it is gone already.
+        // Both fail only if it is already gone.
         drop(self.child.kill());
         drop(self.child.wait());
     }
@@ -237,7 +237,7 @@ impl Drop for Process {
     }
 }
 
-/// Until when an answer must be there.
+/// When a response must have arrived.
 #[derive(Debug)]
 pub(crate) struct Deadline {
     end: Instant,
@@ -245,7 +245,7 @@ pub(crate) struct Deadline {
     cpu: Option<CpuDeadline>,
 }
 
-/// The processor time that a process may have taken.
+/// A limit on the CPU time of a process.
 #[derive(Debug, Clone, Copy)]
 struct CpuDeadline {
     pid: u32,
@@ -271,19 +271,19 @@ impl Deadline {
         self.rest().is_zero()
     }
 
-    /// Which of the two limits was passed.
+    /// Which of the two limits was exceeded.
     fn passed_ms(&self) -> u64 {
         let cpu = self.cpu.filter(|cpu| cpu.rest() == Some(Duration::ZERO));
         cpu.map_or(self.ms_max, |cpu| cpu.ms_max)
     }
 
-    /// How long at least is left.
+    /// The minimum time left.
     fn rest(&self) -> Duration {
         let rest = self.end.saturating_duration_since(Instant::now());
         self.cpu.and_then(CpuDeadline::rest).map_or(rest, |of_cpu| rest.min(of_cpu))
     }
 
-    /// Waits until one end of a pipe is ready or closed. `false` when the time is over.
+    /// Waits until one end of a pipe is ready or closed. `false` after the deadline.
     fn wait(&self, end: BorrowedFd<'_>, flags: PollFlags) -> Result<bool, InterpreterError> {
         loop {
             let rest = Timespec::try_from(self.rest()).map_err(|error| broken(&io::Error::other(error)))?;
@@ -297,14 +297,14 @@ impl Deadline {
     }
 }
 
-/// The processor time that a child of ours has taken so far.
+/// The CPU time of a child process so far.
 #[cfg(target_os = "linux")]
 fn cpu_time(pid: u32) -> Option<Duration> {
     let pid = libc::pid_t::try_from(pid).ok()?;
     let mut clock = 0;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     #[expect(unsafe_code, reason = "the calls have no safe wrapper")]
-    // SAFETY: Both write to variables of this function and keep nothing.
+    // SAFETY: Both write to variables of this function and keep no pointers.
     let is_read = unsafe {
         libc::clock_getcpuclockid(pid, &raw mut clock) == 0 && libc::clock_gettime(clock, &raw mut time) == 0
     };

@@ -1,5 +1,5 @@
-//! The worker's side: reads requests, runs the interpreter, answers. It holds one session at a time, because the counter
-//! of what is allocated is one per process.
+//! The worker's side: reads requests, runs the interpreter, responds. It holds one session at a time, because the
+//! allocation counter is per process.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -14,21 +14,21 @@ use crate::{
     CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Setup, Step, Value,
 };
 
-/// The stack of the thread that interprets: deep data is dropped and compared by recursion.
+/// The stack of the interpreter thread: deep data is dropped and compared recursively.
 pub(super) const STACK_BYTES: usize = 256 << 20;
-/// What the process may take beyond a session's memory before it ends itself: work between two checks of the
-/// interpreter, which answers with a `MemoryError` where it checks.
+/// How much the process may allocate beyond a session's memory before it exits: work between two checks of the
+/// interpreter, which raises a `MemoryError` where it checks.
 const HEADROOM_BYTES: u64 = 32 << 20;
-/// Characters of an error that are told.
+/// The maximum length of an error.
 const ERROR_CHARS_MAX: usize = 20_000;
-/// Exit code of a worker whose host is gone or said nonsense.
+/// Exit code of a worker whose host is gone or sent nonsense.
 const LOST: u8 = 70;
 
-/// The whole life of a worker process: obeys the requests on standard input until it is closed. Ends when the process
-/// that started it does. Beside cells it does these tasks.
+/// The main function of a worker process: serves requests on standard input until it is closed. Ends when its parent
+/// process does. Besides cells, it performs these tasks.
 ///
-/// The program should have [`crate::LimitedAllocator`] as its global allocator; without it a cell that takes too much
-/// memory ends the process where it would have got a `MemoryError`.
+/// The program should use [`crate::LimitedAllocator`] as its global allocator; without it, a cell that takes too much
+/// memory kills the process instead of getting a `MemoryError`.
 pub fn serve_stdio(tasks: &'static [Task]) -> ExitCode {
     lockdown::follow_parent();
     match serve_process(tasks) {
@@ -38,7 +38,7 @@ pub fn serve_stdio(tasks: &'static [Task]) -> ExitCode {
 }
 
 fn serve_process(tasks: &'static [Task]) -> Result<(), WireError> {
-    // Not `stdin()`, which reads ahead: what this process becomes must find the rest of the stream.
+    // Not `stdin()`, which reads ahead: the program this process becomes must find the rest of the stream.
     let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     let first = match wire::read(&mut input, REQUEST_BYTES_MAX)? {
@@ -56,10 +56,10 @@ fn serve_process(tasks: &'static [Task]) -> Result<(), WireError> {
         }
         lockdown::limit_memory(setup.memory_bytes_max());
     }
-    // The interpreter has no way to the outside; this is for the day that it has a bug.
+    // The interpreter has no access to the outside; this is in case it has a bug.
     lockdown::lock_down();
     lockdown::end_with_input();
-    // Without the thread the clock decides.
+    // Without the thread, wall-clock time is used.
     let cpu = output.try_clone().and_then(CpuLimit::start).ok();
     let work = move || serve_from(Some(first), &mut input, &mut output, cpu);
     let thread = std::thread::Builder::new().name("cells".into()).stack_size(STACK_BYTES).spawn(work)?;
@@ -69,7 +69,7 @@ fn serve_process(tasks: &'static [Task]) -> Result<(), WireError> {
     }
 }
 
-/// Obeys the requests of `input` until it ends, with the interpreter of this crate and without any confinement.
+/// Serves the requests of `input` until it ends, with the interpreter of this crate and without any confinement.
 pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
     serve_from(None, &mut input, &mut output, None).map_err(io::Error::other)
 }
@@ -98,7 +98,7 @@ struct Session {
     interpreter: Option<Box<MontyInterpreter>>,
     memory_bytes_max: u64,
     cell_ms_max: u64,
-    /// What the cell that runs may still take.
+    /// The remaining time of the running cell.
     cell_left: Duration,
     cpu: Option<CpuLimit>,
 }
@@ -107,7 +107,7 @@ impl Session {
     fn obey(&mut self, request: Request<'_>, output: &mut impl Write) -> Result<(), WireError> {
         match request {
             Request::Open { setup, .. } => {
-                // The old session goes first: both together may be more than one is allowed.
+                // Drop the old session first: both together may exceed the limit of one.
                 self.interpreter = None;
                 let mut setup = Setup::from(*setup);
                 self.memory_bytes_max = setup.limits.memory_bytes_max;
@@ -149,7 +149,7 @@ impl Session {
         (self.cell_ms_max, self.cell_left) = (cell_ms_max, Duration::from_millis(cell_ms_max));
     }
 
-    /// What the interpreter itself keeps to: it knows nothing but the clock.
+    /// The interpreter's own limit, which is in wall-clock time.
     fn clock_ms_max(&self) -> u64 {
         if self.cpu.is_some() { self.cell_ms_max.saturating_mul(CLOCK_FACTOR) } else { self.cell_ms_max }
     }
@@ -173,8 +173,7 @@ impl Session {
             .ok_or_else(|| InterpreterError::Broken { what: "no session is open".into() })
     }
 
-    /// Runs something of the cell's: only then is the process held to the memory and the time of a cell, because frames
-    /// are ours.
+    /// Runs work of the cell: only then do its memory and time limits apply to the process, because frames are ours.
     fn limited<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let bytes = self.memory_bytes_max.saturating_add(HEADROOM_BYTES);
         arm(usize::try_from(bytes).ok());
@@ -190,7 +189,7 @@ impl Session {
         done
     }
 
-    /// Tells a step. Calls with more than a frame can hold never reach the host: they raise in the cell.
+    /// Sends a step. Calls too large for a frame never reach the host: they raise in the cell.
     fn tell(
         &mut self,
         output: &mut impl Write,
@@ -215,7 +214,7 @@ impl Session {
     }
 }
 
-/// Cuts an error to what the host takes. Only its last line is long: the message.
+/// Truncates an error to what the host accepts. Only its last line, the message, can be long.
 fn cut(raised: &mut Raised) {
     for text in [&mut raised.kind, &mut raised.message, &mut raised.traceback] {
         if let Some((at, _)) = text.char_indices().nth(ERROR_CHARS_MAX) {
@@ -225,7 +224,7 @@ fn cut(raised: &mut Raised) {
     }
 }
 
-/// What a call raises that does not fit a frame.
+/// The message of a call that does not fit a frame.
 const TOO_LARGE: &str = "the arguments are too large for a host call: pass less text";
 
 fn tell_variable(
@@ -255,7 +254,7 @@ fn broken(error: &InterpreterError) -> Response<'static> {
     Response::Broken { what: error.to_string() }
 }
 
-/// Limits what the process may hold from now on. Where the allocator is not ours the limit of the address space is the
+/// Limits the memory of the process from now on. If the allocator is not ours, the limit on the address space is the
 /// only one.
 pub(super) fn arm(bytes_max: Option<usize>) {
     monty_alloc::set_hard_limit(bytes_max).ok();

@@ -1,4 +1,4 @@
-//! The thread that starts workers. The kernel ends a worker when the *thread* that started it ends, so workers are
+//! The thread that starts workers. The kernel kills a worker when the *thread* that started it ends, so workers are
 //! started by a thread that lives as long as the program.
 
 use std::io;
@@ -16,14 +16,14 @@ fn start() -> Option<Sender<Job>> {
     std::thread::Builder::new().name("worker-spawner".into()).spawn(work).ok().map(|_| sender)
 }
 
-/// Runs something on the thread, later. It must not wait for the thread itself.
+/// Runs a job on the thread, later. The job must not wait for the thread itself.
 pub(crate) fn later(job: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let jobs = JOBS.lock().unwrap_or_else(PoisonError::into_inner);
     let sent = jobs.as_ref().is_some_and(|sender| sender.send(Box::new(job)).is_ok());
     if sent { Ok(()) } else { Err(io::Error::other("no thread could be started")) }
 }
 
-/// Starts a process from the thread, and waits until it is started.
+/// Starts a process from the thread, and waits until it has started.
 pub(crate) fn spawn(mut command: Command) -> io::Result<Child> {
     if std::thread::current().name() == Some("worker-spawner") {
         return command.spawn();

@@ -1,6 +1,6 @@
-//! The system calls that an interpreter needs, as a filter of the kernel on top of Landlock. Everything that is not listed
-//! is refused, so a call that a later kernel brings is refused as well. The lists are what `CPython` 3.10 to 3.14 and the
-//! workers of this crate ask for on glibc and musl.
+//! The system calls that an interpreter needs, as a seccomp filter on top of Landlock. Everything not listed is
+//! refused, including calls that later kernels add. The lists are what `CPython` 3.10 to 3.14 and the workers of this
+//! crate use on glibc and musl.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use seccompiler::{
     sock_filter,
 };
 
-/// The one descriptor that may be executed, once: it closes on that, and the limit of open files keeps the number from
-/// ever being given again.
+/// The only descriptor that may be executed, once: it closes on exec, and the limit on open files keeps the number from
+/// being assigned again.
 pub(crate) const EXEC_FD: i32 = 200;
 
-/// The first number of the calls that came with Linux 5.1 and later; from here on all architectures count alike. C libraries
-/// try these and fall back where the kernel has none, so what is refused of them is answered as if it were absent.
+/// The first number of the calls added in Linux 5.1 and later; from here on all architectures use the same numbers. C
+/// libraries try these and fall back if the kernel lacks them, so those that are refused fail as if absent.
 const RECENT_FROM: u32 = 424;
 
-/// What is let through, with the reason.
+/// The allowed calls, with the reason.
 const ALLOWED: &[(&str, &[c_long])] = &[
     (
         "Descriptors that are open: pipes to the host and files it may read.",
@@ -145,10 +145,10 @@ const ALLOWED: &[(&str, &[c_long])] = &[
     ("Of the recent calls: closing many descriptors, and `access` with flags.", RECENT),
 ];
 
-/// The calls from [`RECENT_FROM`] on that are let through.
+/// The allowed calls from [`RECENT_FROM`] on.
 const RECENT: &[c_long] = &[libc::SYS_close_range, libc::SYS_faccessat2];
 
-/// The same under names that only the older of the two architectures has, and where its threads keep their data.
+/// The same under names that only the older of the two architectures has, and its thread-local storage.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED_HERE: &[c_long] = &[
     libc::SYS_open,
@@ -173,9 +173,9 @@ const ALLOWED_HERE: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_HERE: &[c_long] = &[];
 
-/// What may be asked of a terminal or a pipe. Others would change attributes of files.
+/// Allowed requests to a terminal or a pipe. Others would change file attributes.
 const IOCTLS: &[u64] = &[
-    0x5401,      // TCGETS, of `isatty`.
+    0x5401,      // TCGETS, for `isatty`.
     0x802c_542a, // TCGETS2, the same for newer C libraries.
     0x5413,      // TIOCGWINSZ
     0x541b,      // FIONREAD
@@ -183,7 +183,7 @@ const IOCTLS: &[u64] = &[
     0x5450,      // FIONCLEX
     0x5451,      // FIOCLEX
 ];
-/// Copies and flags of descriptors. Others would have signals sent, leases taken and files locked.
+/// Copies and flags of descriptors. Others would send signals, take leases or lock files.
 const FCNTLS: &[i32] = &[
     libc::F_DUPFD,
     libc::F_DUPFD_CLOEXEC,
@@ -193,9 +193,9 @@ const FCNTLS: &[i32] = &[
     libc::F_SETFL,
     libc::F_GETPIPE_SZ,
 ];
-/// Names of threads and of pieces of memory. Others would let it outlive its host.
+/// Names of threads and memory regions. Others would let it outlive its host.
 const PRCTLS: &[i32] = &[libc::PR_SET_NAME, libc::PR_GET_NAME, libc::PR_SET_VMA];
-/// What `clone` must not do: a name space of its own, or another process to watch it.
+/// What `clone` must not do: create a namespace, or a process that traces it.
 const CLONE_REFUSED: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
@@ -210,26 +210,27 @@ const CLONE_REFUSED: i32 = libc::CLONE_NEWNS
 pub(crate) enum Exec {
     /// [`EXEC_FD`] may be executed.
     Once,
-    /// Nothing may be.
+    /// Nothing may be executed.
     Never,
 }
 
-/// Leaves this thread and what it starts no other calls. A process that makes calls of another architecture is killed.
+/// Denies all other calls to this thread and whatever it starts. A process that makes calls of another architecture is
+/// killed.
 pub(crate) fn confine(exec: Exec) -> Result<(), String> {
     let mut program = absent();
     program.extend(allowed(exec).map_err(|error| format!("seccomp: {error}"))?);
     seccompiler::apply_filter(&program).map_err(|error| format!("seccomp: {error}"))
 }
 
-/// The list as a program, which refuses the rest with "operation not permitted".
+/// The list as a program that refuses everything else with "operation not permitted".
 fn allowed(exec: Exec) -> Result<BpfProgram, seccompiler::BackendError> {
     let listed = ALLOWED.iter().flat_map(|(_, calls)| *calls).chain(ALLOWED_HERE);
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = listed.map(|call| (*call, Vec::new())).collect();
-    // Threads yes, processes no.
+    // Threads are allowed, processes are not.
     let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
     let looked_at = SeccompCmpOp::MaskedEq(thread | u64::from(CLONE_REFUSED.unsigned_abs()));
     rules.insert(libc::SYS_clone, vec![when(0, SeccompCmpArgLen::Qword, looked_at, thread)?]);
-    // Its own limits may be read.
+    // It may read its own limits.
     let own = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, 0)?;
     let unchanged = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
     rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![own, unchanged])?]);
@@ -252,7 +253,7 @@ fn when(
     SeccompRule::new(vec![SeccompCondition::new(argument, length, operation, value)?])
 }
 
-/// The argument is one of these. The kernel looks at its lower half alone.
+/// The argument is one of these. The kernel compares only its lower half.
 fn any_of(
     argument: u8,
     values: impl IntoIterator<Item = u64>,
@@ -261,9 +262,9 @@ fn any_of(
     values.into_iter().map(is).collect()
 }
 
-/// The beginning of the program: recent calls are answered as if the kernel had none of the kind. Among them is `clone3`,
-/// which has its flags where no filter can see them. On `x86_64` the highest numbers are all calls again under another
-/// name. What is not answered here goes on to the list.
+/// The beginning of the program: recent calls fail as if the kernel did not have them. Among them is `clone3`, whose
+/// flags no filter can see. On `x86_64`, the highest numbers are all calls again in another ABI. Anything else
+/// continues to the list.
 fn absent() -> BpfProgram {
     let number_at = 0;
     let load = code(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS);
@@ -273,7 +274,7 @@ fn absent() -> BpfProgram {
     let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
     let mut program = vec![step(load, 0, 0, number_at)];
     for (n_behind, call) in RECENT.iter().rev().enumerate().rev() {
-        // Over the other calls of the list, the comparison below and its answer.
+        // Jumps over the other calls of the list, the comparison below and its result.
         let to_list = u8::try_from(n_behind + 2).expect("the list is short");
         program.push(step(is_equal, to_list, 0, u32::try_from(*call).unwrap_or(u32::MAX)));
     }

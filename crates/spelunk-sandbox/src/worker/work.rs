@@ -1,4 +1,5 @@
-//! Work that is no cell, in a worker of its own: one task, messages of plain bytes, and the end. Both sides are here.
+//! Tasks that are not cells, each in its own worker: one task, messages of plain bytes, and the end. Both sides are
+//! here.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -11,19 +12,20 @@ use super::{CLOCK_FACTOR, WorkerCommand, lockdown};
 use crate::InterpreterError;
 use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, WireError, Work};
 
-/// How long a worker may take to start, beside its work.
+/// How long a worker may take to start, besides its task.
 const START_MS_MAX: u64 = 2_000;
 
-/// Something that a program does when it is started as a worker.
+/// A task that a program performs when started as a worker.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
-    /// What it is asked for by.
+    /// The name it is requested by.
     pub name: &'static str,
-    /// Does it, over the line to the host. What it cannot do it says there; an error is a line that is broken.
+    /// Performs it, over the connection to the host. It reports failures there; an error means that the connection is
+    /// broken.
     pub run: fn(Box<dyn WorkLine>) -> Result<(), WorkError>,
 }
 
-/// Starts a worker on a task. It ends when the line is dropped.
+/// Starts a worker for a task. It ends when the connection is dropped.
 pub fn start_work(
     worker: &WorkerCommand,
     task: &str,
@@ -41,7 +43,7 @@ pub fn start_work(
     Ok(Box::new(host))
 }
 
-/// The end of the line that the program holds.
+/// The host's end of the connection.
 struct Host {
     process: Process,
     deadline: Deadline,
@@ -77,7 +79,7 @@ impl WorkLine for Host {
     }
 }
 
-/// The worker's side: takes its bounds, gives up every right, and does the task.
+/// The worker's side: applies its limits, drops every right, and performs the task.
 pub(super) fn serve(work: &Work, tasks: &'static [Task], input: File, output: File) -> Result<(), WireError> {
     let Some(task) = tasks.iter().find(|task| task.name == work.task) else {
         return Err(std::io::Error::other("no such task").into());
@@ -100,7 +102,7 @@ pub(super) fn serve(work: &Work, tasks: &'static [Task], input: File, output: Fi
     }
 }
 
-/// The end of the line that the worker holds.
+/// The worker's end of the connection.
 struct Pipes {
     input: File,
     output: File,

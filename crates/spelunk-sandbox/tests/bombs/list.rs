@@ -1,9 +1,9 @@
-//! The bombs, and how each ends. `killed` is the watchdog's doing: native code that cannot be interrupted.
+//! The bombs, and how each ends. `killed` is the watchdog's work: native code that cannot be interrupted.
 
-/// A cell that must not get far.
+/// A cell that must be stopped.
 pub(crate) struct Bomb {
     pub(crate) code: &'static str,
-    /// Whether it is time that it takes, and not memory.
+    /// Whether it exhausts time rather than memory.
     pub(crate) takes_time: bool,
     pub(crate) monty: &'static str,
     pub(crate) cpython: &'static str,
@@ -17,9 +17,9 @@ const fn time(code: &'static str, monty: &'static str, cpython: &'static str) ->
     Bomb { code, takes_time: true, monty, cpython }
 }
 
-/// A value with very many parts is copied for the host: which of the two limits comes first depends on the machine.
+/// A value with very many parts is copied for the host: which limit is hit first depends on the machine.
 const OUT_OF_MEMORY_OR_TIME: &str = "the sandbox process died: out of memory (limit 128 MB) or TimeoutError";
-/// The host is told more than the session may hold: the copy for it is not the interpreter's to refuse.
+/// The host is sent more than the session may hold: the interpreter cannot refuse the copy.
 const OUT_OF_MEMORY: &str = "the sandbox process died: out of memory (limit 128 MB)";
 
 pub(crate) const BOMBS: &[Bomb] = &[

@@ -1,5 +1,5 @@
-//! Code that eats time, memory or stack. The host survives each, the end is the expected one and comes in time, and the
-//! next session works as if nothing had been.
+//! Code that exhausts time, memory or stack. The host survives each, it ends as expected and in time, and the next
+//! session works normally.
 
 mod list;
 
@@ -10,11 +10,11 @@ use spelunk_sandbox::{CellEnd, InterpreterError, Sandbox, Setup};
 use crate::scene::{Backend, Session, setup};
 use list::{BOMBS, Bomb};
 
-/// Time for bombs that take time. The watchdog's grace comes on top of it.
+/// Time limit for bombs that take time. The watchdog's grace period is added to it.
 const HASTY_MS: u64 = 700;
-/// Processor time for bombs that take memory.
+/// CPU limit for bombs that take memory.
 const PATIENT_MS: u64 = 10_000;
-/// Within which a bomb must be over: the time of a cell, the grace, and room for a busy machine.
+/// The deadline for a bomb: the time of a cell, the grace period, and room for a busy machine.
 const OVER_WITHIN: Duration = Duration::from_secs(90);
 
 fn limits(bomb: &Bomb) -> Setup {

@@ -1,4 +1,4 @@
-//! What code tries in order to get out. The refusals are shown side by side, per backend.
+//! Escape attempts. The refusals are shown side by side, per backend.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use spelunk_sandbox::{CellEnd, InterpreterError};
 
 use crate::scene::{Backend, Session, setup};
 
-/// Attempts on files, network, processes and the interpreter itself. `FILE` is a file of the host in
-/// the directory `DIR`.
+/// Attempts on files, network, processes and the interpreter itself. `FILE` is a file of the host in the directory
+/// `DIR`.
 const ATTEMPTS: &[&str] = &[
     "open('/etc/passwd').read()",
     "open('/proc/self/environ').read()",
@@ -310,7 +310,7 @@ fn cpython_has_no_way_out() {
     );
 }
 
-/// Native calls, by somebody who got hold of `ctypes` in spite of us: the kernel refuses them by itself.
+/// Native calls by code that got hold of `ctypes` in spite of us: the kernel itself refuses them.
 const NATIVE: &str = r"
 import sys
 del sys.meta_path[0]
@@ -390,7 +390,7 @@ fn native_code_in_cpython_has_no_way_out() {
     .assert_eq(&shown);
 }
 
-/// Machine code that asks for its number by the table of 32 bit programs, which our list does not speak of.
+/// Machine code that makes a call by its 32-bit number, which our list does not cover.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn calls_of_another_architecture_end_the_process() {
@@ -407,7 +407,7 @@ ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(memor
     assert_eq!(error, "the sandbox process died: killed by signal 31");
 }
 
-/// Finds the descriptor of the frames and writes to it what the worker script would.
+/// Finds the descriptor of the frames and writes what the worker script would.
 const FORGER: &str = r"
 import os, json
 def forge(message):
@@ -444,7 +444,7 @@ fn a_forged_frame_is_worth_no_more_than_what_a_cell_may_do() {
         forged("forge({'step': {'done': {'output': {'head': '', 'tail': '', 'n_chars': 0}}}})"),
         "the cell ended"
     );
-    // What descriptors 0 and 1 are by habit, they are not here.
+    // Descriptors 0 and 1 are not what they usually are.
     let shown = Session::open(&sandbox, &setup()).run("import os\nprint(os.read(0, 10))\nos.write(1, b'hi')");
     assert_eq!(shown, "b''\n= BrokenPipeError: [Errno 32] Broken pipe");
 }

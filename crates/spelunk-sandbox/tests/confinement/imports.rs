@@ -1,10 +1,10 @@
-//! Ways around the import system of `CPython`. Whoever takes one has every module there is, and no more power than before.
+//! Ways around the import system of `CPython`. Taking one gives access to every module, and no more power than before.
 
 use spelunk_sandbox::{Python, PythonModules, Sandbox, WorkerCommand};
 
 use crate::scene::{Backend, Session, setup, worker};
 
-/// Each binds `posix` to a module of system calls that is not the one we changed, or to ours from behind.
+/// Each binds `posix` to an unmodified module of system calls, or gets at our modified one indirectly.
 const ROUTES: &[(&str, &str)] = &[
     ("a plain import", "import posix"),
     ("a reload", "import importlib, os, posix\nimportlib.reload(os)"),
@@ -42,7 +42,7 @@ const ROUTES: &[(&str, &str)] = &[
     ("built-in names", "posix = __builtins__.__import__('posix')"),
 ];
 
-/// What a module of system calls can do here: look at nothing but what is readable anyway.
+/// What a module of system calls can do here: nothing beyond what is readable anyway.
 const POWERS: &str = r"
 import sys
 del sys.meta_path[:-3]
@@ -106,7 +106,7 @@ fn no_way_through_the_import_system_leads_out() {
     assert_eq!(survived, "precious");
 }
 
-/// A module or a `.pth` file that a cell leaves behind, and one that lies where the worker is started.
+/// A module or `.pth` file that a cell leaves behind, and one in the worker's start directory.
 #[test]
 fn a_planted_module_is_not_imported() {
     let Some(sandbox) = Backend::Cpython.sandbox() else { return };
@@ -136,7 +136,7 @@ print(json.loads('[1]'), hasattr(sys, 'planted'), json.__name__)
     assert_eq!(Session::open(&sandbox, &setup()).run(look), "[1] False\n= done");
 }
 
-/// What cells do all day, each with what it prints.
+/// Everyday code, each with its output.
 const EVERYDAY: &[(&str, &str)] = &[
     ("import json\nprint(json.dumps({'a': [1, None]}))", "{\"a\": [1, null]}"),
     ("import re\nprint(re.findall(r'\\d+', 'a1b22'))", "['1', '22']"),

@@ -1,4 +1,4 @@
-//! Ways out, each with its refusal: of the code of a cell, of a worker in hostile hands, and of a host that dies.
+//! Escape routes, each with its refusal: of a cell's code, of a compromised worker, and after the host dies.
 
 #[cfg(target_os = "linux")]
 mod escapes;

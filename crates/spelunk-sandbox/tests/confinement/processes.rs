@@ -43,7 +43,7 @@ fn signal(child: &Child, name: &str) {
     assert!(sent.success());
 }
 
-/// A cell counts to ten in a worker that gets nothing of the machine for longer than the cell may compute.
+/// A cell counts to ten in a worker that gets no CPU for longer than the cell's limit.
 #[test]
 fn a_cell_that_has_to_wait_for_the_machine_is_not_stopped() {
     let mut child =
@@ -61,7 +61,7 @@ fn a_cell_that_has_to_wait_for_the_machine_is_not_stopped() {
     child.wait().unwrap();
 }
 
-/// What one process and the next would answer differently, if it were not the same by design.
+/// Values that would differ between processes if they were not fixed by design.
 const OF_A_PROCESS: [&str; 9] = [
     "import os\nprint(os.getpid(), os.getppid(), os.getpgrp(), os.times(), os.getloadavg())",
     "import time, resource\nprint(time.process_time(), time.thread_time(), resource.getrusage(0))",
@@ -86,7 +86,7 @@ fn nothing_of_a_process_shows_that_another_would_not_show() {
     assert_eq!(play(), first);
 }
 
-/// Waits until the process at the other end of its output is gone.
+/// Waits until the process at the other end of the output is gone.
 fn wait_for_end(child: &mut Child) {
     let mut output = child.stdout.take().unwrap();
     let (sender, ended) = channel();
@@ -101,7 +101,7 @@ fn wait_for_end(child: &mut Child) {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_worker_ends_when_its_host_is_killed() {
-    // The shell is the host here. Input and output stay open, so nothing but the kernel tells the worker.
+    // The shell is the host here. Input and output stay open, so only the kernel tells the worker.
     let mut shell = Command::new("/bin/sh")
         .args(["-c", "exec 3<&0; \"$0\" <&3 & wait"])
         .arg(worker().program)

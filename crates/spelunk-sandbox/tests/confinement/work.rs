@@ -1,4 +1,4 @@
-//! Work that is no cell: each way to lose a worker has a name, and none costs more than the worker.
+//! Tasks that are not cells: each way to lose a worker has a name, and none costs more than the worker.
 
 use spelunk_sandbox::{WorkerCommand, start_work};
 use spelunk_types::{WorkBounds, WorkError};
@@ -7,7 +7,7 @@ use crate::scene::worker;
 
 const BOUNDS: WorkBounds = WorkBounds { memory_bytes_max: 64 << 20, cpu_ms_max: 200 };
 
-/// What a task says to nobody, or how it is lost.
+/// The first message of a task, or how its worker is lost.
 fn outcome(task: &str) -> Result<String, WorkError> {
     let mut line = start_work(&worker(), task, BOUNDS)?;
     line.receive().map(|message| String::from_utf8(message).unwrap())

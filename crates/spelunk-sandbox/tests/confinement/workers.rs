@@ -1,4 +1,4 @@
-//! Workers in hostile hands: whatever they say, the host gets an error it can name.
+//! Compromised workers: whatever they send, the host gets a specific error.
 
 use spelunk_sandbox::{InterpreterError, Python, PythonModules, Sandbox, WorkerCommand};
 
@@ -56,7 +56,7 @@ fn a_worker_that_says_nonsense_is_refused() {
         (says("\"no_variable\""), "`no_variable`, which answers nothing it was asked"),
     ];
     for (text, what) in cases {
-        // It goes on listening, so that it is its words that are refused and not its end.
+        // It keeps listening, so that its message is refused and not its exit.
         assert_eq!(refusal(&script(&format!("{text} exec cat > /dev/null"))), wrong(what), "{text}");
     }
     assert_eq!(refusal(&script("printf 'ab'")), "the sandbox process died: exit code 0");
@@ -136,7 +136,7 @@ fn a_program_that_is_no_python_is_named() {
 fn a_python_that_cannot_be_confined_is_refused() {
     let python = || Python { program: "python3".into(), modules: PythonModules::Standard };
     let refused = |text: String| refusal(&Sandbox::cpython(shell(&text), python()));
-    // What a worker says where the kernel lacks something.
+    // What a worker reports if the kernel lacks something.
     let words = says("{\"unconfined\":{\"why\":\"landlock: the kernel does not enforce it\"}}");
     let told = refused(format!("{words} exec cat > /dev/null"));
     assert_eq!(told, "this machine cannot confine `cpython`: landlock: the kernel does not enforce it");

@@ -1,4 +1,4 @@
-//! Calls of the host, awaited and not, and how a host ends a cell.
+//! Host calls, awaited and not, and how a host ends a cell.
 
 use spelunk_sandbox::{HostReply, Sandbox, Step};
 

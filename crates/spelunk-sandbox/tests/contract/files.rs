@@ -1,5 +1,5 @@
-//! Files that the host keeps: where the setup has the function for it, what a cell opens, lists and removes is asked of the
-//! host, in every backend alike.
+//! Files kept by the host: if the setup has the function for it, opening, listing and removing files are host calls, in
+//! every backend alike.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use spelunk_sandbox::{CellEnd, FILES, HostCall, HostFunction, HostReply, Sandbox
 
 use crate::scene::{Session, setup};
 
-/// A host with a few files, one of which may not be written.
+/// A host with a few files, one of them read-only.
 #[derive(Default)]
 struct Host {
     files: BTreeMap<String, Vec<u8>>,
@@ -64,7 +64,7 @@ impl Host {
         HostReply::Return(value)
     }
 
-    /// Runs a cell; what it printed, or the kind of its exception.
+    /// Runs a cell; returns its output, or the kind of its exception.
     fn run(&mut self, session: &mut Session, code: &str) -> String {
         let mut step = session.interpreter().feed(code).unwrap();
         loop {

@@ -1,4 +1,4 @@
-//! Host objects: what a cell does with one is a call.
+//! Host objects: every operation of a cell on one is a call.
 
 use spelunk_sandbox::Sandbox;
 

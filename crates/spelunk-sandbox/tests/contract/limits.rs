@@ -1,4 +1,4 @@
-//! Limits: what a cell may use, and that it notices.
+//! Limits: what a cell may use, and that it is told.
 
 use std::time::{Duration, Instant};
 
@@ -6,14 +6,14 @@ use spelunk_sandbox::{CellEnd, HostReply, Sandbox, Setup, Step, Value};
 
 use crate::scene::{Session, setup};
 
-/// A setup with little time. A limit must leave room for a machine that is busy.
+/// A setup with little time. The limit must leave room for a busy machine.
 fn hasty() -> Setup {
     let mut setup = setup();
     setup.limits.cell_ms_max = 500;
     setup
 }
 
-/// What a cell is stopped with, and that it was stopped in time.
+/// The error a cell is stopped with, and that it was stopped in time.
 fn stopped(sandbox: &Sandbox, code: &str) {
     let start = Instant::now();
     let raised = Session::open(sandbox, &hasty()).fail(code);
@@ -43,7 +43,7 @@ pub(crate) fn waiting_for_the_host_does_not_count(sandbox: &Sandbox) {
     let mut step = session.interpreter().feed("for i in range(3):\n    ask(i)\nprint('done')").unwrap();
     for _ in 0..3 {
         assert!(matches!(step, Step::Calls(_)));
-        // The host takes its time: three times 0.6 s are more than the cell has.
+        // The host is slow: three times 0.6 s is more than the cell has.
         std::thread::sleep(Duration::from_millis(600));
         step = session.interpreter().resume(vec![HostReply::Return(Value::None)]).unwrap();
     }

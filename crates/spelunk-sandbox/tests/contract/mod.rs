@@ -1,4 +1,5 @@
-//! One suite for every backend. A behaviour is a function over a sandbox; `interpreter_contract!` makes it a test of each.
+//! One suite for every backend. A behaviour is a function over a sandbox; `interpreter_contract!` turns it into a test
+//! for each.
 
 mod calls;
 mod cells;

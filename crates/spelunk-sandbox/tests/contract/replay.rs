@@ -1,10 +1,10 @@
-//! The same cells and the same replies give the same steps: a run resumes by feeding them again.
+//! The same cells and replies give the same steps: a run resumes by feeding them again.
 
 use spelunk_sandbox::{CellEnd, HostCall, Sandbox};
 
 use crate::scene::{Session, setup};
 
-/// Cells whose output would differ between two runs if anything real showed through.
+/// Cells whose output would differ between two runs if anything real leaked through.
 const CELLS: [&str; 9] = [
     "import time, random, datetime\nprint(time.time(), time.time())",
     "print(random.random(), random.randint(0, 10**9), random.sample(range(100), 5))",
@@ -61,7 +61,7 @@ pub(crate) fn time_comes_from_the_setup(sandbox: &Sandbox) {
 
 pub(crate) fn chance_comes_from_the_seed(sandbox: &Sandbox) {
     let mut session = Session::open(sandbox, &setup());
-    // What `random.Random(7).random()` gives in every Python.
+    // The result of `random.Random(7).random()` in every Python.
     assert_eq!(session.run("import random\nrandom.random()"), "0.32383276483316237\n= done");
     let mut other = setup();
     other.seed = 8;

@@ -1,4 +1,4 @@
-//! What a cell finds around it: files it was given, the prelude, and nothing of the machine.
+//! The environment of a cell: the files it was given, the prelude, and nothing of the machine.
 
 use spelunk_sandbox::Sandbox;
 

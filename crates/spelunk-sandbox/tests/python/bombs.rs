@@ -1,8 +1,8 @@
-//! Code that wants too much, in this process: what the interpreter stops by itself. What it cannot stop is the worker's.
+//! Code that exhausts resources, in this process: what the interpreter stops by itself. The rest is the worker's job.
 
 use super::stage::{Stage, play};
 
-/// The last line of what a bomb does, and whether the session can go on.
+/// The last line of a bomb's output, and whether the session can continue.
 fn last_line(code: &str) -> String {
     let stage = Stage { cell_ms_max: Some(300), ..Stage::default() };
     let found = play(&stage, code);

@@ -1,5 +1,5 @@
-//! What models write must run: cells with what they print, in the order of the files beside this one. The outputs in
-//! `plain.txt` are those of `CPython`.
+//! Code as models write it must run: cells with their output, in the order of the files next to this one. The outputs
+//! in `plain.txt` are those of `CPython`.
 
 mod bombs;
 mod stage;
@@ -56,7 +56,7 @@ fn a_session_opens_with_nothing_of_ours_in_sight() {
     assert_eq!(play(&Stage::default(), code), expected);
 }
 
-/// All cases of a file, each with its code and what came of it.
+/// All cases of a file, each with its code and its result.
 fn transcript(stage: &Stage, text: &str) -> String {
     let mut out = String::new();
     for case in cases(text) {

@@ -1,16 +1,16 @@
-//! A small host for cells: what it answers is plain to see in the outputs.
+//! A small host for cells whose replies are easy to see in the outputs.
 
 use spelunk_sandbox::{
     CellEnd, Handle, HostCall, HostFunction, HostReply, Interpreter, MontyInterpreter, SandboxLimits, Setup,
     Step, Value,
 };
 
-/// What separates the cells of a case.
+/// Separates the cells of a case.
 const NEXT_CELL: &str = "\n#---\n";
 /// The document behind the host objects.
 const TEXT: &str = "alpha one\nbeta two\ngamma three 42\n";
 
-/// How a case is played.
+/// How a case is run.
 #[derive(Debug, Default)]
 pub(crate) struct Stage {
     pub(crate) shows_calls: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Stage {
     pub(crate) cell_ms_max: Option<u64>,
 }
 
-/// Code and what it prints.
+/// Code and its expected output.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) title: String,
@@ -26,7 +26,7 @@ pub(crate) struct Case {
     pub(crate) expected: String,
 }
 
-/// The cases of a file: `=== title`, the code, and after `>>>` what it prints.
+/// The cases of a file: `=== title`, the code, and after `>>>` its output.
 pub(crate) fn cases(text: &str) -> Vec<Case> {
     let mut cases = Vec::new();
     for part in format!("\n{text}").split("\n=== ").skip(1) {
@@ -42,7 +42,7 @@ pub(crate) fn cases(text: &str) -> Vec<Case> {
     cases
 }
 
-/// Plays the cells of a case in a session of their own.
+/// Runs the cells of a case in their own session.
 pub(crate) fn play(stage: &Stage, code: &str) -> String {
     let mut interpreter = MontyInterpreter::open(&setup(stage)).unwrap();
     let mut out = String::new();
@@ -166,7 +166,7 @@ fn reply(call: &HostCall) -> HostReply {
     HostReply::Return(value)
 }
 
-/// A match as the host gives it.
+/// A match as the host returns it.
 fn found(text: &str, at: i64) -> Value {
     let end = at + i64::try_from(text.len()).unwrap();
     let span = Value::Tuple(vec![Value::Int(at), Value::Int(end)]);

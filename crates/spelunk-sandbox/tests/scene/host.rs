@@ -1,4 +1,4 @@
-//! A host that answers: `ask(x)` gives `x` back unless `x` says what to do, `give(name)` gives a value by name, and the
+//! A host for tests: `ask(x)` returns `x` unless `x` is an instruction, `give(name)` returns a value by name, and the
 //! text behind handle 1 is four short lines.
 
 use spelunk_sandbox::{Handle, HostCall, HostReply, Value};
@@ -31,7 +31,7 @@ fn given(name: &str) -> Value {
     }
 }
 
-/// One value of every kind that goes both ways.
+/// One value of every kind that can be sent both ways.
 pub(crate) fn all_kinds() -> Value {
     Value::Dict(vec![
         ("none".into(), Value::None),

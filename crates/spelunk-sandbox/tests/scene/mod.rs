@@ -1,4 +1,4 @@
-//! Sessions under test: the backends, a host that answers, and what a cell did as a few lines of text.
+//! Sessions under test: the backends, a host, and what a cell did as a few lines of text.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ static CPYTHON: LazyLock<Result<Sandbox, String>> = LazyLock::new(|| {
     }
 });
 
-/// A worker, as `cargo test` builds it beside the tests.
+/// A worker, as `cargo test` builds it next to the tests.
 pub(crate) fn worker() -> WorkerCommand {
     let test = std::env::current_exe().expect("a test has a path");
     let directory = test.ancestors().nth(2).expect("tests are built in `deps`").join("examples");
@@ -46,7 +46,7 @@ pub(crate) fn worker() -> WorkerCommand {
 }
 
 impl Backend {
-    /// The sandbox, or `None` where this machine has none of the kind. That is said even if the test passes.
+    /// The sandbox, or `None` if this machine does not support it. That is reported even if the test passes.
     pub(crate) fn sandbox(self) -> Option<Sandbox> {
         match self {
             Self::InProcess => Some(Sandbox::in_process()),
@@ -54,7 +54,7 @@ impl Backend {
             Self::Cpython => match &*CPYTHON {
                 Ok(sandbox) => Some(sandbox.clone()),
                 Err(why) => {
-                    // Not through `eprintln!`, which the test runner keeps to itself.
+                    // Not `eprintln!`, which the test runner captures.
                     drop(writeln!(std::io::stderr(), "SKIPPED for cpython: {why}"));
                     None
                 }
@@ -122,7 +122,7 @@ impl Session {
         }
     }
 
-    /// How a cell ended that must not end well.
+    /// How a cell ended that must fail.
     pub(crate) fn fail(&mut self, code: &str) -> spelunk_sandbox::Raised {
         match self.run_to_end(code).1.expect("the interpreter lives") {
             CellEnd::Raised { raised, .. } => raised,

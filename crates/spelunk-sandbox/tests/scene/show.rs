@@ -1,4 +1,4 @@
-//! What a cell did, as text: `< ask('a') | ask('b')` for a step of calls, the output as it is, and the end after `=`.
+//! What a cell did, as text: `< ask('a') | ask('b')` for a step of calls, the output unchanged, and the end after `=`.
 
 use spelunk_sandbox::{CellEnd, HostCall, Value};
 

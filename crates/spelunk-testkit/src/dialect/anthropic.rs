@@ -101,7 +101,7 @@ fn envelope(spoken: &Spoken) -> Value {
     })
 }
 
-// Anthropic counts cached tokens beside the input, not inside it.
+// Anthropic does not include cached tokens in the input count.
 fn usage(usage: Usage) -> Value {
     let beside = usage.cached_tokens.saturating_add(usage.cache_written_tokens);
     json!({

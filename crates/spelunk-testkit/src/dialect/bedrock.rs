@@ -50,7 +50,7 @@ pub(super) fn whole(spoken: &Spoken) -> Value {
     })
 }
 
-/// The kind of an error stands in a header; `code` is put into the words, since the body has no place for one.
+/// The type of an error is in a header; `code` is put into the message, since the body has no field for one.
 pub(super) fn error_body(message: &str, code: Option<&str>) -> Value {
     match code {
         Some(code) => json!({ "message": message, "__type": code }),
@@ -106,7 +106,7 @@ fn frame(headers: &[(&str, &str)], payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-// Bedrock counts cached tokens beside the input, not inside it.
+// Bedrock does not include cached tokens in the input count.
 fn usage(usage: Usage) -> Value {
     let beside = usage.cached_tokens.saturating_add(usage.cache_written_tokens);
     json!({

@@ -1,5 +1,5 @@
-//! The Google Gemini format: a stream of whole responses, each with more of the text. There is no end mark; the last one
-//! has a finish reason.
+//! The Google Gemini format: a stream of complete responses, each with more of the text. There is no end mark; the last
+//! one has a finish reason.
 
 use serde_json::{Value, json};
 use spelunk_types::{StopReason, Usage};
@@ -39,7 +39,7 @@ fn thought(text: &str) -> Value {
     json!({ "text": text, "thought": true })
 }
 
-/// A call has no id in this format; a signature comes with the first.
+/// A call has no id in this format; the first has a signature.
 fn calls(spoken: &Spoken) -> Vec<Value> {
     let calls = spoken.tool_calls.iter().enumerate();
     calls
@@ -68,7 +68,7 @@ fn response(spoken: &Spoken, parts: &[Value], finish_reason: Option<&str>) -> Va
     json!({ "candidates": [candidate], "usageMetadata": usage(spoken.usage), "modelVersion": spoken.model, "responseId": "r" })
 }
 
-/// Thinking is counted beside the text.
+/// Thinking is not included in the output count.
 fn usage(usage: Usage) -> Value {
     let thoughts = usage.output_tokens / 2;
     json!({

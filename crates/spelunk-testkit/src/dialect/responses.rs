@@ -114,7 +114,7 @@ pub(super) fn whole(spoken: &Spoken) -> Value {
     body
 }
 
-/// Failures of the server end the response; everything else is an event of its own.
+/// Server failures end the response; every other error is a separate event.
 pub(super) fn error_event(status: u16, message: &str) -> Vec<u8> {
     let code = match status {
         401 => "invalid_api_key",

@@ -1,4 +1,4 @@
-//! What a prompt is made of, and where a text is cut.
+//! What a prompt consists of, and where a text is split.
 
 use super::*;
 

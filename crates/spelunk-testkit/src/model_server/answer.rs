@@ -1,4 +1,4 @@
-//! From a request to the bytes of its answer: good replies, and every fault.
+//! From a request to the bytes of its response: good replies, and every fault.
 
 use std::io;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::dialect::{Dialect, Spoken, Streamed, model_list, prompt_of, vectors};
 use crate::fault::{Fault, StatusFault};
 use crate::script::{Answer, Manner};
 
-/// What becomes of the connection after an answer.
+/// What happens to the connection after a response.
 enum After {
     Keep(Connection),
     Close,
 }
 
-/// The bytes of one piece of a long reply.
+/// The size of one piece of a long reply.
 const LONG_PIECE_BYTES: usize = 65_536;
 
-/// Serves one connection until either side ends it. A client that leaves early is an ordinary end.
+/// Serves one connection until either side closes it. A client that leaves early is not an error.
 pub(super) async fn serve(stream: TcpStream, book: Arc<Book>) {
     let Ok(mut connection) = Connection::new(stream) else { return };
     while let Ok(Some(request)) = connection.read_request().await {
@@ -33,7 +33,7 @@ pub(super) async fn serve(stream: TcpStream, book: Arc<Book>) {
     }
 }
 
-/// One request on its way to its answer.
+/// One request and its response.
 struct Exchange<'a> {
     book: &'a Book,
     call: Option<String>,
@@ -87,7 +87,7 @@ async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> i
     }
 }
 
-/// Answers a request that nobody wrote a rule for, in words that show up in the test's failure.
+/// Answers a request that no rule matches, with a message that shows up in the test's failure.
 async fn refuse(mut connection: Connection, book: &Book, request: Recorded) -> io::Result<After> {
     let name = request.call.as_deref().unwrap_or("a request without a call");
     let message = format!("no rule of the script answers {name} to `{}`", request.path);
@@ -204,7 +204,7 @@ impl Exchange<'_> {
         Ok(After::Keep(connection))
     }
 
-    /// Headers and the first piece, then the gate.
+    /// Sends headers and the first piece, then waits at the gate.
     async fn send_beginning(&self, connection: &mut Connection) -> io::Result<()> {
         let streamed = self.dialect.streamed(&self.spoken);
         connection.open_stream(self.dialect.stream_type()).await?;
@@ -214,7 +214,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// The beginning, this event, and a clean end of the body.
+    /// Sends the beginning, this event, and a clean end of the body.
     async fn end_with(self, mut connection: Connection, event: &[u8]) -> io::Result<After> {
         self.send_beginning(&mut connection).await?;
         connection.close_stream(event).await?;
@@ -228,7 +228,7 @@ impl Exchange<'_> {
     }
 }
 
-/// A request for something else than a reply: answered without a rule too, and by one with a fault.
+/// A request for something other than a reply: answered even without a rule, or with a rule's fault.
 struct Other {
     name: &'static str,
     body: Value,
@@ -252,7 +252,7 @@ impl Other {
     }
 }
 
-/// Timers have a grain of a millisecond: no time at all is not asked of one.
+/// Timers have millisecond resolution: a wait of zero does not use one.
 async fn wait(ms: u64) {
     if ms > 0 {
         tokio::time::sleep(Duration::from_millis(ms)).await;

@@ -1,4 +1,4 @@
-//! The server's book: the script, what arrived, and what was served.
+//! The server's records: the script, what arrived, and what was served.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +20,7 @@ pub struct Recorded {
     pub path: String,
     /// The body, as text.
     pub body: String,
-    /// All headers in their order, names in lower case.
+    /// All headers in order, names in lower case.
     pub headers: Vec<(String, String)>,
 }
 
@@ -30,18 +30,18 @@ impl Recorded {
         self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null where it is none.
+    /// The body as JSON; null if it is invalid.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or(Value::Null)
     }
 
-    /// The system text and every message, joined by line ends: what `when` rules see.
+    /// The system text and every message, joined by newlines: what `when` rules see.
     pub fn prompt(&self) -> String {
         prompt_of(&self.json())
     }
 }
 
-/// The script and what came of it.
+/// The script and its results.
 #[derive(Debug)]
 pub(super) struct Book {
     rules: Vec<Rule>,
@@ -56,7 +56,7 @@ pub(super) struct Pages {
     pub(super) n_served: HashMap<String, u64>,
     pub(super) served_usage: Usage,
     pub(super) n_connections: u64,
-    /// Attempts by rule and call; by rule and prompt where a request names no call.
+    /// Attempts by rule and call; by rule and prompt if a request names no call.
     n_attempts: HashMap<(usize, String), usize>,
 }
 
@@ -73,7 +73,7 @@ impl Book {
         change(&mut self.pages.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Writes the request down and finds its answer. `call` is the name rules know it by.
+    /// Records the request and finds its answer. `call` is the name that rules match.
     pub(super) fn receive(
         &self,
         request: &Recorded,
@@ -94,12 +94,12 @@ impl Book {
         })
     }
 
-    /// Writes down a request that nobody wrote a rule for.
+    /// Records a request that no rule matched.
     pub(super) fn refuse(&self, request: Recorded) {
         self.write(|pages| pages.unexpected.push(request));
     }
 
-    /// Counts a whole reply.
+    /// Counts a complete reply.
     pub(super) fn serve(&self, call: Option<&str>, usage: Usage) {
         self.write(|pages| {
             if let Some(call) = call {

@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a scripted server needs, by hand: a test decides every byte that is sent.
+//! A minimal hand-written HTTP/1.1 for a scripted server: a test controls every byte that is sent.
 
 use std::io;
 
@@ -7,9 +7,9 @@ use tokio::net::TcpStream;
 
 use super::book::Recorded;
 
-/// The longest request body taken.
+/// The longest request body accepted.
 const BODY_BYTES_MAX: usize = 256 << 20;
-/// The most header lines taken.
+/// The most header lines accepted.
 const HEADER_LINES_MAX: usize = 200;
 
 /// One connection.
@@ -19,12 +19,12 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn new(stream: TcpStream) -> io::Result<Self> {
-        // Pieces are smaller than a packet; Nagle's algorithm would hold each until the last one was acknowledged.
+        // Pieces are smaller than a packet; Nagle's algorithm would delay each until the previous one was acknowledged.
         stream.set_nodelay(true)?;
         Ok(Self { stream: BufReader::new(stream) })
     }
 
-    /// The next request; `None` where the client has left.
+    /// The next request; `None` if the client has left.
     pub(super) async fn read_request(&mut self) -> io::Result<Option<Recorded>> {
         let mut line = String::new();
         if self.stream.read_line(&mut line).await? == 0 {
@@ -61,7 +61,7 @@ impl Connection {
         Err(io::Error::other("too many headers"))
     }
 
-    /// A whole response.
+    /// Sends a complete response.
     pub(super) async fn respond(
         &mut self,
         status: u16,
@@ -77,12 +77,12 @@ impl Connection {
         self.send(&bytes).await
     }
 
-    /// The head of a streamed response.
+    /// Sends the head of a streamed response.
     pub(super) async fn open_stream(&mut self, content_type: &str) -> io::Result<()> {
         self.send(stream_head(content_type).as_bytes()).await
     }
 
-    /// A whole streamed response in one write.
+    /// Sends a complete streamed response in one write.
     pub(super) async fn send_stream(&mut self, content_type: &str, body: &[u8]) -> io::Result<()> {
         let mut bytes = stream_head(content_type).into_bytes();
         bytes.extend_from_slice(&framed(body));
@@ -90,7 +90,7 @@ impl Connection {
         self.send(&bytes).await
     }
 
-    /// One piece of a streamed response. An empty one is nothing: on the wire it would be the end.
+    /// Sends one piece of a streamed response. An empty one is skipped: on the wire it would be the end.
     pub(super) async fn send_piece(&mut self, piece: &[u8]) -> io::Result<()> {
         if piece.is_empty() {
             return Ok(());
@@ -98,7 +98,7 @@ impl Connection {
         self.send(&framed(piece)).await
     }
 
-    /// The last piece of a streamed response and its end, in one write.
+    /// Sends the last piece of a streamed response and its end, in one write.
     pub(super) async fn close_stream(&mut self, piece: &[u8]) -> io::Result<()> {
         let mut bytes = if piece.is_empty() { Vec::new() } else { framed(piece) };
         bytes.extend_from_slice(b"0\r\n\r\n");
@@ -112,7 +112,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Ends the connection with a reset in place of a goodbye.
+    /// Resets the connection instead of closing it.
     pub(super) fn reset(self) -> io::Result<()> {
         self.stream.into_inner().set_zero_linger()
     }

@@ -1,4 +1,4 @@
-//! Which calls a pattern names, and in which order a rule answers.
+//! Which calls a pattern matches, and the order in which a rule answers.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! An event as one readable line, without its time: `call.settled     0#0 replied live tokens=812+64`. People read it
-//! in `spelunk tail`, tests compare runs by it.
+//! An event as one readable line, without its time: `call.settled     0#0 replied live tokens=812+64`. `spelunk tail`
+//! prints it, and tests compare runs by it.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::{
     Text,
 };
 
-/// Values that are shown in a line; of longer ones, only the size is.
+/// The longest value shown in a line; of longer ones, only the size is shown.
 const VALUE_BYTES_MAX: usize = 200;
 
 impl fmt::Display for Event {

@@ -1,4 +1,5 @@
-//! Scripts whose interpreter is elsewhere: the same outcome and the same desk as here, and nothing at all where it is lost.
+//! Scripts whose interpreter runs in a worker: the same outcome and the same desk as in-process, and no change if the
+//! worker is lost.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 

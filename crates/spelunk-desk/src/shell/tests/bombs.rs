@@ -1,5 +1,5 @@
-//! Scripts that ask for more than there is: memory, stack, time or output. Each ends as an outcome of the tool, and the
-//! next script runs as if nothing had been.
+//! Scripts that exhaust memory, stack, time or output. Each ends as an outcome of the tool, and the next script runs
+//! normally.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Scripts that want out, or never want to end.
+//! Scripts that try to escape or to run forever.
 
 use super::*;
 use crate::{Rights, Zone};
@@ -121,7 +121,7 @@ fn what_belongs_to_the_engine_cannot_be_changed() {
     );
 }
 
-/// What lies outside of the places where a model may write.
+/// Everything outside the places where a model may write.
 fn kept(desk: &Desk) -> Vec<(DeskPath, Vec<u8>)> {
     let is_kept = |path: &DeskPath| Zone::rights(path) != Rights::Write;
     desk.files()

@@ -1,6 +1,6 @@
 //! Where a text is cut: units (lines, paragraphs, sections) are packed into pieces up to a size, and each piece begins
-//! with the end of the one before. Pieces cover the text, begin further and further on, and lie between characters; a
-//! unit that is too long for a piece is cut itself.
+//! with the end of the previous one. Pieces cover the text, start at increasing offsets and at character boundaries; a
+//! unit too long for a piece is split.
 
 use spelunk_context::Heading;
 
@@ -8,20 +8,20 @@ use super::super::wire::ChunkBy;
 
 /// Bytes that count as one token.
 const TOKEN_BYTES: u64 = 4;
-/// A line or a paragraph longer than this is more than one unit.
+/// A line or paragraph longer than this is split into several units.
 const UNIT_BYTES_MAX: usize = 32 * 1024;
 
 /// How to cut.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cut {
     pub(super) by: ChunkBy,
-    /// In tokens, lines or paragraphs; of a section the most tokens.
+    /// In tokens, lines or paragraphs; for sections, the maximum tokens.
     pub(super) size: u64,
     /// In the same unit, at most half of `size`.
     pub(super) overlap: u64,
 }
 
-/// A part of a text. Lines are counted from 1; the last is the one its last byte lies on.
+/// A part of a text. Lines are numbered from 1; the last is the one that contains its last byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) start: usize,
@@ -30,8 +30,7 @@ pub(super) struct Piece {
     pub(super) end_line: u64,
 }
 
-/// Cuts a text. `headings` are those of the text where it is cut by them. Nothing where it would be more pieces than
-/// `n_max`.
+/// Cuts a text. `headings` are used when cutting by section. `None` if there would be more than `n_max` pieces.
 pub(super) fn pieces(text: &str, cut: Cut, headings: &[Heading], n_max: usize) -> Option<Vec<Piece>> {
     let token_bytes = |tokens: u64| usize::try_from(tokens.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX);
     let mut ranges = Ranges { all: Vec::new(), n_max };
@@ -44,7 +43,7 @@ pub(super) fn pieces(text: &str, cut: Cut, headings: &[Heading], n_max: usize) -
         }
         ChunkBy::Tokens => {
             let size = token_bytes(cut.size);
-            // Units of a quarter of a piece: pieces are nearly full, and an overlap can be had within a long line.
+            // Units are a quarter of a piece: pieces are nearly full, and an overlap is possible within a long line.
             let longest = (size / 4).max(4);
             let units = units(text, 0, longest, is_line);
             ranges.pack(&units, size as u64, token_bytes(cut.overlap) as u64, weight)?;
@@ -60,10 +59,10 @@ fn weight(unit: &Unit) -> u64 {
     (unit.1 - unit.0) as u64
 }
 
-/// From where to where a unit reaches.
+/// The start and end of a unit.
 type Unit = (usize, usize);
 
-/// The pieces so far, as places in the text.
+/// The pieces so far, as ranges of the text.
 struct Ranges {
     all: Vec<Unit>,
     n_max: usize,
@@ -75,7 +74,7 @@ impl Ranges {
         (self.all.len() <= self.n_max).then_some(())
     }
 
-    /// One piece for each section; one that is too long is cut like plain text.
+    /// One piece per section; one that is too long is cut like plain text.
     fn sections(
         &mut self,
         text: &str,
@@ -99,8 +98,8 @@ impl Ranges {
         Some(())
     }
 
-    /// Packs units into pieces. Each piece takes at least one unit and begins behind where the one before began, so this
-    /// ends whatever the sizes are; where pieces share half of their size at most, no unit is looked at often.
+    /// Packs units into pieces. Each piece takes at least one unit and begins after the start of the previous one, so
+    /// this terminates for any sizes; since pieces overlap by at most half, no unit is visited often.
     fn pack(&mut self, units: &[Unit], size: u64, overlap: u64, weigh: impl Fn(&Unit) -> u64) -> Option<()> {
         let mut first = 0;
         while let Some(begin) = units.get(first) {
@@ -124,7 +123,7 @@ impl Ranges {
                 shared += more;
                 next -= 1;
             }
-            // What is shared must leave room for the unit behind it, or the next piece would bring nothing new.
+            // The overlap must leave room for the next unit, or the next piece would contain nothing new.
             let room = size.saturating_sub(weigh(behind));
             while let Some(unit) = units.get(next).filter(|_| next < end && shared > room) {
                 shared -= weigh(unit);
@@ -136,7 +135,7 @@ impl Ranges {
     }
 }
 
-/// The units of a text: it ends where `ends` says that a line is the last of its unit, and where it gets too long.
+/// Splits a text into units: one ends at a line for which `ends` is true, and where it gets too long.
 fn units(text: &str, shift: usize, bytes_max: usize, ends: impl Fn(&str, Option<&str>) -> bool) -> Vec<Unit> {
     let mut units = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -151,12 +150,12 @@ fn units(text: &str, shift: usize, bytes_max: usize, ends: impl Fn(&str, Option<
     units
 }
 
-/// A unit, or several where it is too long: cut behind a space if there is one in the second half.
+/// Adds a unit, or several if it is too long: split after a space if there is one in the second half.
 fn push_unit(text: &str, (mut start, end): Unit, shift: usize, bytes_max: usize, units: &mut Vec<Unit>) {
     while end - start > bytes_max {
         let rest = text.get(start..end).unwrap_or_default();
         let room = rest.floor_char_boundary(bytes_max);
-        // A character may be longer than the room.
+        // A character may be longer than the remaining room.
         let room = if room == 0 { rest.ceil_char_boundary(1) } else { room };
         let head = rest.get(..room).unwrap_or_default();
         let space = head.rfind([' ', '\n', '\t']).map(|at| at + 1).filter(|at| at * 2 > room);
@@ -173,12 +172,12 @@ fn is_line(_: &str, _: Option<&str>) -> bool {
     true
 }
 
-/// A paragraph ends with the last of the blank lines behind it.
+/// A paragraph includes the blank lines after it.
 fn is_paragraph(line: &str, next: Option<&str>) -> bool {
     line.trim().is_empty() && next.is_some_and(|next| !next.trim().is_empty())
 }
 
-/// The lines of the ranges, counted in one pass over the text.
+/// The line numbers of the ranges, counted in one pass over the text.
 fn with_lines(text: &str, ranges: &[Unit]) -> Vec<Piece> {
     let ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
     let line_of = |at: usize| ends.partition_point(|&end| end < at) as u64 + 1;

@@ -1,12 +1,12 @@
-//! What stands in a tree: functions and constants with the places that define and call them. Read line by line with plain
-//! patterns, for many languages at once; what they leave in doubt is not asked about.
+//! Surveys a source tree: functions and constants with the places that define and call them. Scanned line by line with
+//! plain patterns, for many languages at once; ambiguous names are not used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Shorter names stand for too many things.
+/// Shorter names are too ambiguous.
 const NAME_CHARS_MIN: usize = 8;
 
 static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
@@ -34,7 +34,7 @@ pub(super) struct Defined {
     n_times: usize,
 }
 
-/// What stands in a tree.
+/// The definitions and calls in a tree.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Survey {
     defined: BTreeMap<String, Defined>,

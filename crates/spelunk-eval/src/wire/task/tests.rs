@@ -1,4 +1,4 @@
-//! A file of tasks is read as a whole or not at all.
+//! A file of tasks is parsed as a whole or not at all.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Results are read whoever wrote them, and however far they came.
+//! Results are readable whoever wrote them, and however far they got.
 
 use super::*;
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::{put, scratch};
 
-/// Texts with the ids and the first numbers that the reference implementation (model2vec 0.10.0) gives.
+/// Texts with the ids and the first numbers of the reference implementation (model2vec 0.10.0).
 const REFERENCE: &str = include_str!("../../../data/reference.tsv");
 
 fn unescape(text: &str) -> String {

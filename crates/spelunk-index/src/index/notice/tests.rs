@@ -1,4 +1,4 @@
-//! The codes and the exact texts of what can go wrong with an index.
+//! The codes and exact messages of index problems.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

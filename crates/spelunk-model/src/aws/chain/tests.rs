@@ -1,4 +1,4 @@
-//! Which source is chosen, from what the binary found.
+//! Which source is chosen for what the binary found.
 
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;

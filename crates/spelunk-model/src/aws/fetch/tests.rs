@@ -1,4 +1,4 @@
-//! What programs print, and what becomes of it. The services are tested over HTTP in `tests/aws`.
+//! Parsing the output of programs. The services are tested over HTTP in `tests/aws`.
 
 use std::time::UNIX_EPOCH;
 

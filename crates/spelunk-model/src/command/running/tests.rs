@@ -1,10 +1,10 @@
-//! That output means the same however it is cut. Real programs are in `tests/command`.
+//! Output means the same however it is split. Real programs are tested in `tests/command`.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The texts of an output that arrives in these pieces, joined, or the error.
+/// The joined text of output that arrives in these pieces, or the error.
 fn read(output: CommandOutput, pieces: &[&[u8]]) -> Result<String, ModelError> {
     let options = CommandOptions {
         program: "p".to_owned(),

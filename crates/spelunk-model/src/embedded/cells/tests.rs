@@ -1,4 +1,4 @@
-//! What calls share of the cache, and when it is given up.
+//! What calls share of the cache, and when it is evicted.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Replies that were made to cost: the work is counted, not timed.
+//! Replies made to be expensive: the work is counted, not timed.
 
 use super::super::scan::Scan;
 use super::{Found, show};
@@ -6,7 +6,7 @@ use crate::CELLS_MAX;
 
 const MIB: usize = 1024 * 1024;
 const SIZE: usize = MIB / 16;
-/// Bytes looked at per byte of the reply, at most.
+/// The maximum bytes examined per byte of the reply.
 const WORK_RATIO_MAX: u64 = 40;
 
 /// Scans a reply of about `bytes` that repeats a text.
@@ -32,7 +32,7 @@ fn a_hundred_thousand_fences_give_a_bounded_number_of_cells() {
 #[test]
 fn strings_that_are_never_closed_are_not_followed_again_and_again() {
     scan("```repl\nx = '''\n```\n", SIZE);
-    // An escaped quote closes no string of an earlier block, and opens one in its own.
+    // An escaped quote does not close a string of an earlier block, and opens one in its own.
     scan("```repl\nx = \\'''\n```\n", SIZE);
     scan("```\nx = \\'''\n```\n", SIZE);
     scan("<python>x = \\'''</python>\n", SIZE);

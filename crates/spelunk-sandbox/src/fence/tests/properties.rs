@@ -1,10 +1,10 @@
-//! What holds for every reply.
+//! Properties of every reply.
 
 use proptest::prelude::*;
 
 use super::find_cells;
 
-/// Lines that do not begin with a fence, of characters that mean something to Markdown, Python or the protocol.
+/// Lines that do not begin with a fence, of characters that are special to Markdown, Python or the protocol.
 fn line() -> impl Strategy<Value = String> {
     "[a-z0-9 '\"\\\\#(){}\\[\\]<>/:=,.é`~-]{0,12}".prop_filter("a fence line", |line| {
         let text = line.trim_start();
@@ -19,7 +19,7 @@ fn code() -> impl Strategy<Value = String> {
         .prop_filter("blank", |code| !code.trim().is_empty())
 }
 
-/// Code that any Python tokenizer finds to be outside of strings at its end.
+/// Code whose end any Python tokenizer considers outside of strings.
 fn closed_code() -> impl Strategy<Value = String> {
     let statement = prop_oneof![
         "v[0-9]{1,3} = [1-9]{1,3}",

@@ -9,9 +9,9 @@ use super::walk::Walk;
 use super::{new_text, range_of, tables};
 use crate::monty::source_map::SourceMap;
 
-/// Builtins that call a function of the caller for each item. Inside one the interpreter cannot wait for the host.
+/// Builtins that call a function for each item. Inside one, the interpreter cannot wait for the host.
 const CALLBACKS: [&str; 5] = ["sorted", "min", "max", "map", "filter"];
-/// Functions that take any iterable and are done with it when they return.
+/// Functions that take any iterable and exhaust it before they return.
 const CONSUMERS: [&str; 14] = [
     "sum",
     "any",
@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `f(**a, **b)`: the interpreter takes one of them.
+    /// `f(**a, **b)`: the interpreter supports only one of them.
     fn merged_call(&mut self, call: &'a ExprCall) -> SourceMap {
         let range = range_of(call);
         let mut rope = self.expr(&call.func);
@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
         rope
     }
 
-    /// A call with another function in place of its own.
+    /// A call with its function replaced.
     pub(super) fn call_of(&mut self, call: &'a ExprCall, function: &str) -> SourceMap {
         self.open(call.start().to_usize());
         self.replace(range_of(&*call.func), function);
@@ -133,7 +133,7 @@ impl<'a> Walk<'a> {
         self.close(call.end().to_usize())
     }
 
-    /// The arguments of a call in their places.
+    /// Rewrites the arguments of a call in place.
     pub(super) fn arguments(&mut self, call: &'a ExprCall) {
         for argument in call.arguments.iter_source_order() {
             let value = argument.value();
@@ -146,7 +146,7 @@ impl<'a> Walk<'a> {
         if self.session.has_handles && is_named(&call.func, &["print"]) {
             return self.shown(value);
         }
-        // A generator expression that is used up at once needs to be no iterator.
+        // A generator expression that is exhausted at once need not be an iterator.
         if let Expr::Generator(_) = value
             && !is_named(&call.func, &["next", "iter", "islice"])
         {
@@ -212,7 +212,7 @@ impl<'a> Walk<'a> {
         None
     }
 
-    /// Whether `isinstance` is asked about builtin types only.
+    /// Whether `isinstance` checks only builtin types.
     fn is_plain_check(&self, call: &ExprCall) -> bool {
         let is_type = |expr: &Expr| matches!(expr, Expr::Name(name) if self.is_builtin(&name.id) && tables::NATIVE_BUILTINS.contains(&name.id.as_str()));
         match call.arguments.args.get(1) {
@@ -222,7 +222,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The call as it is, with its arguments rewritten.
+    /// The call itself unchanged, with its arguments rewritten.
     pub(super) fn plain_call(&mut self, call: &'a ExprCall) -> SourceMap {
         self.open(call.start().to_usize());
         let function = self.expr(&call.func);
@@ -231,7 +231,7 @@ impl<'a> Walk<'a> {
         self.close(call.end().to_usize())
     }
 
-    /// A call of a function that uses up iterables, which may be generators or host objects.
+    /// A call of a function that exhausts iterables, which may be generators or host objects.
     fn lazy_call(&mut self, call: &'a ExprCall, name: &str) -> SourceMap {
         if matches!(name, "enumerate" | "zip" | "map" | "filter") {
             return self.call_of(call, &format!("__sp_{name}"));
@@ -249,7 +249,7 @@ impl<'a> Walk<'a> {
         self.close(call.end().to_usize())
     }
 
-    /// `KeyError(("a", 1))`: the interpreter's exceptions take one text.
+    /// `KeyError(("a", 1))`: the interpreter's exceptions take one string.
     fn exception_call(&mut self, call: &'a ExprCall) -> SourceMap {
         let name = self.text_of(&*call.func).to_owned();
         self.open(call.start().to_usize());
@@ -277,7 +277,7 @@ impl<'a> Walk<'a> {
         self.close(call.end().to_usize())
     }
 
-    /// Whether a callback may wait for the host. A plain look at an item cannot.
+    /// Whether a callback may wait for the host. A plain item access cannot.
     fn may_wait(&self, call: &'a ExprCall, name: &str) -> bool {
         let callback = match name {
             "map" | "filter" => call.arguments.args.first(),
@@ -339,7 +339,7 @@ impl<'a> Walk<'a> {
             self.arguments(call);
             return Some(self.close(call.end().to_usize()));
         }
-        // The attribute is called, so it is no value of its own.
+        // The attribute is called, so it is not a value itself.
         self.open(call.start().to_usize());
         let value = self.expr(&attribute.value);
         self.splice(range_of(&*attribute.value), value);
@@ -347,7 +347,7 @@ impl<'a> Walk<'a> {
         Some(self.close(call.end().to_usize()))
     }
 
-    /// Whether a method may be that of a compiled pattern, called in a way that the interpreter does not take.
+    /// Whether a method may be that of a compiled pattern, called in a way that the interpreter does not support.
     fn is_pattern_call(&self, name: &str, args: &[Expr]) -> bool {
         let may_be_handle = |arg: Option<&Expr>| {
             self.session.has_handles && arg.is_some_and(|arg| !self.is_never_handle(arg))
@@ -396,14 +396,14 @@ impl<'a> Walk<'a> {
         }
         let has_arguments = !call.arguments.is_empty();
         head.add(if has_arguments { ", " } else { "" }, range.start);
-        // Up to and with the bracket that opens the arguments.
+        // Up to and including the opening bracket of the arguments.
         let open = call.arguments.start().to_usize() + 1;
         self.splice(range.start..open, head);
         self.arguments(call);
         self.close(range.end)
     }
 
-    /// `str.lower(x)`, which the interpreter knows as `x.lower()` only.
+    /// `str.lower(x)`, which the interpreter supports only as `x.lower()`.
     fn method_of_type(&mut self, call: &'a ExprCall, name: &str) -> SourceMap {
         let function = format!("(lambda __sp_o, *a, **k: __sp_o.{name}(*a, **k))");
         self.call_of(call, &function)

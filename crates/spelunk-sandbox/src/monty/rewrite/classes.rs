@@ -1,5 +1,5 @@
-//! Rules for classes. The interpreter's classes have methods and plain variables; bases, decorated methods and the rest are
-//! put together by `__sp_class` after the body has run.
+//! Rules for classes. The interpreter's classes have methods and plain variables; `__sp_class` adds bases, decorated
+//! methods and the rest after the body has run.
 
 use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
 use ruff_python_ast::{Expr, ExprCall, Stmt, StmtClassDef, StmtFunctionDef};
@@ -106,9 +106,9 @@ impl<'a> Walk<'a> {
         rope
     }
 
-    /// What follows the body of a class.
+    /// The code after the body of a class.
     fn finished(&mut self, class: &'a StmtClassDef, is_simple: bool, indent: &str) -> SourceMap {
-        // What goes wrong here is shown at the name of the class.
+        // Errors here are reported at the name of the class.
         let at = range_of(&class.name).start;
         let name = class.name.as_str();
         let mut rope = SourceMap::default();
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
         Some(self.close(call.end().to_usize()))
     }
 
-    /// `super()` that is passed around.
+    /// `super()` used as a value.
     pub(super) fn super_call(&mut self, call: &'a ExprCall) -> Option<SourceMap> {
         let function = self.super_of(call)?;
         Some(new_text(format!("{function}, None)"), call.start().to_usize()))

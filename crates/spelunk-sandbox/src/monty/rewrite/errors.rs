@@ -1,5 +1,5 @@
-//! Rules for exceptions. The interpreter knows the builtin classes only; exceptions of other classes travel inside a
-//! builtin one and are taken out where they are caught.
+//! Rules for exceptions. The interpreter supports only the builtin classes; exceptions of other classes are wrapped in
+//! a builtin one and unwrapped where they are caught.
 
 use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
 use ruff_python_ast::{ExceptHandler, Expr, StmtRaise};
@@ -40,7 +40,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether an `except` names builtin classes only.
+    /// Whether an `except` names only builtin classes.
     fn is_native_catch(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Tuple(tuple) => tuple.elts.iter().all(|one| self.is_native_catch(one)),
@@ -48,7 +48,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Rewrites the parts of a handler in place. Gives `false` if there is nothing to do.
+    /// Rewrites the parts of a handler in place. Returns `false` if there is nothing to do.
     pub(super) fn handler(&mut self, handler: &'a ExceptHandler) -> bool {
         let ExceptHandler::ExceptHandler(inner) = handler;
         let Some(class) = &inner.type_ else { return false };

@@ -31,7 +31,8 @@ impl<'a> Walk<'a> {
         }
         if is_generator {
             let indent = self.indent_of(def_at).unwrap_or_default().to_owned();
-            // In a class the wrapping comes after the method: the interpreter takes no decorators there.
+            // In a class, the function is wrapped after its definition: the interpreter does not support decorators
+            // there.
             let mark = if with_decorators { format!("@__sp_generator\n{indent}") } else { String::new() };
             let n_def = self.source.get(def_at..).and_then(|text| text.find("def")).unwrap_or(0);
             self.replace(def_at..def_at + n_def, mark);
@@ -46,7 +47,7 @@ impl<'a> Walk<'a> {
         self.close(range.end)
     }
 
-    /// Where `def` or `async def` stands, behind the decorators.
+    /// The offset of `def` or `async def`, after the decorators.
     pub(super) fn def_at(&self, function: &StmtFunctionDef) -> usize {
         let after =
             function.decorator_list.last().map_or(function.start().to_usize(), |last| last.end().to_usize());
@@ -73,7 +74,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether statements yield, functions inside them excepted.
+/// Whether statements yield, not counting nested functions.
 pub(super) fn yields(body: &[Stmt]) -> bool {
     struct Find(bool);
     impl<'a> SourceOrderVisitor<'a> for Find {

@@ -1,4 +1,4 @@
-//! Rules for imports. Modules of the prelude come from there; the interpreter's own are imported as written.
+//! Rules for imports. Modules of the prelude are imported from there; the interpreter's own are imported as written.
 
 use ruff_python_ast::{Alias, Identifier, StmtImport, StmtImportFrom};
 
@@ -66,7 +66,7 @@ fn is_ours(name: &str) -> bool {
 }
 
 #[expect(clippy::too_many_lines, reason = "a table")]
-/// What `from module import *` binds: the names that people use of it.
+/// What `from module import *` binds: the commonly used names.
 pub(super) fn star_names(module: &str) -> &'static [&'static str] {
     match module {
         "math" => &[

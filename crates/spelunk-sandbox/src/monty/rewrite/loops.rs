@@ -1,5 +1,5 @@
-//! Rules for `for` loops and comprehensions over things that are not plain: generators and host objects. The interpreter
-//! cannot wait in the middle of its own iteration, so such a loop gets its items in batches.
+//! Rules for `for` loops and comprehensions over generators and host objects. The interpreter cannot wait in the middle
+//! of its own iteration, so such a loop fetches its items in batches.
 
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
 use ruff_python_ast::{Comprehension, Expr, StmtFor};
@@ -30,7 +30,7 @@ impl<'a> Walk<'a> {
         let target = self.close(for_.target.end().to_usize());
         rope.push(target);
         rope.add(format!(" in {name}.batch"), range_of(&*for_.iter).start);
-        // From the colon on, the body is as it was: one column of indentation fits above it.
+        // From the colon on, the body is unchanged: one column of indentation fits above it.
         self.open(for_.iter.end().to_usize());
         self.visit_body(&for_.body);
         let body_end = for_.body.last().map_or(range.end, |last| last.end().to_usize());
@@ -46,7 +46,7 @@ impl<'a> Walk<'a> {
         Some(rope)
     }
 
-    /// A loop that has no lines for itself gets all items at once.
+    /// A loop that shares its lines with other code fetches all items at once.
     fn eager_loop(&mut self, for_: &'a StmtFor) -> SourceMap {
         let range = range_of(for_);
         self.open(range.start);
@@ -62,7 +62,7 @@ impl<'a> Walk<'a> {
         self.close(range.end)
     }
 
-    /// The part of a comprehension that iterates.
+    /// The iterating clause of a comprehension.
     pub(super) fn comprehension(&mut self, comprehension: &'a Comprehension) {
         let is_open = self.flags().lazy || self.session.has_handles || comprehension.is_async;
         if comprehension.is_async {
@@ -90,7 +90,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The indentation of a loop that can become two.
+    /// The indentation of a loop that can be expanded to two.
     fn own_lines_of_loop(&self, for_: &StmtFor) -> Option<&'a str> {
         let indent = self.indent_of(for_.start().to_usize())?;
         let first = for_.body.first()?;
@@ -100,8 +100,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A comprehension over something that comes in batches: it is worked out batch by batch, so that what it drops is
-    /// never there all at once.
+    /// A comprehension over something that comes in batches: it is evaluated batch by batch, so that discarded items
+    /// are never in memory all at once.
     pub(super) fn flat(&mut self, expr: &'a Expr, function: &str) -> Option<SourceMap> {
         let generators: &'a [Comprehension] = match expr {
             Expr::ListComp(comprehension) => &comprehension.generators,
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         self.batch_names.pop();
         let made = self.close(range.end);
         let mut rope = new_text(format!("{function}(lambda {name}: "), range.start);
-        // A generator expression that is the only argument of a call has no brackets of its own.
+        // A generator expression that is the only argument of a call has no brackets.
         let is_bare = matches!(expr, Expr::Generator(generator) if !generator.parenthesized);
         rope.push(if is_bare { made.wrapped("(", ")", &range) } else { made });
         rope.add(", ", range.start);
@@ -134,7 +134,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether an expression binds names outside itself, or waits: then it cannot move into a function.
+/// Whether an expression binds names outside itself or awaits: then it cannot be moved into a function.
 fn binds_or_awaits(expr: &Expr) -> bool {
     struct Find(bool);
     impl<'a> SourceOrderVisitor<'a> for Find {

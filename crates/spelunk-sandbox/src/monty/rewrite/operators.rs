@@ -1,4 +1,4 @@
-//! Rules for operators: comparisons, subscripts, texts put together, truth.
+//! Rules for operators: comparisons, subscripts, string concatenation, truth values.
 
 use std::ops::Range;
 
@@ -77,7 +77,7 @@ impl<'a> Walk<'a> {
         Some(if is_cheap_place { guarded(&subscript.value, &range, rope) } else { rope })
     }
 
-    /// A value that becomes part of a text: a host object gives its own.
+    /// A value that becomes part of a string: a host object supplies its own text.
     pub(super) fn shown(&mut self, expr: &'a Expr) -> SourceMap {
         let is_open = self.session.has_handles
             && !self.is_prelude
@@ -104,11 +104,11 @@ impl<'a> Walk<'a> {
         Some(self.close(op.end().to_usize()))
     }
 
-    /// Whether a value is clearly no host object.
+    /// Whether a value is certainly not a host object.
     pub(super) fn is_never_handle(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Name(name) => self.is_plain_name(&name.id),
-            // What is in a list may be a host object, unless there are texts only, which nobody keeps in lists.
+            // An item of a list may be a host object, unless there are only texts, which nobody keeps in lists.
             Expr::Subscript(subscript) => {
                 (self.session.has_texts_only || matches!(&*subscript.slice, Expr::Slice(_)))
                     && self.is_never_handle(&subscript.value)
@@ -120,7 +120,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `not x`, `x and y`, `a if x else b`, where a class has a truth of its own.
+    /// `not x`, `x and y`, `a if x else b`, if a class defines its own truth value.
     pub(super) fn truth(&mut self, expr: &'a Expr) -> Option<SourceMap> {
         if !(self.flags().truth || self.session.has_handles) || self.is_prelude {
             return None;
@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Code for a value that is a text nearly always: a look at its type is cheaper than a call.
+/// Code for a value that is nearly always a string: checking its type is cheaper than a call.
 fn guarded(value: &Expr, range: &Range<usize>, slow: SourceMap) -> SourceMap {
     let Expr::Name(name) = value else { return slow };
     let mut rope = new_text("(", range.start);
@@ -179,7 +179,7 @@ fn guarded(value: &Expr, range: &Range<usize>, slow: SourceMap) -> SourceMap {
     rope
 }
 
-/// Whether an expression can be evaluated in one of two places, and needs no rule.
+/// Whether an expression can be evaluated in one of two places and needs no rule.
 fn is_cheap(expr: &Expr) -> bool {
     match expr {
         Expr::Name(name) => !tables::NAME_SHIMS.iter().any(|(shim, _)| *shim == name.id.as_str()),

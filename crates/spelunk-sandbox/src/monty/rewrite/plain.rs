@@ -1,4 +1,4 @@
-//! Which expressions are plain: of builtin kinds, made here, without a call that could wait.
+//! Which expressions are plain: of builtin types, created here, without a call that could wait.
 
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
 use ruff_python_ast::{Expr, ExprCall};
@@ -18,7 +18,7 @@ pub(super) fn is_number(expr: &Expr) -> bool {
         || matches!(expr, Expr::Call(call) if is_named(&call.func, &["len", "int", "float"]))
 }
 
-/// Whether a value is made here, of a builtin kind.
+/// Whether a value is created here and has a builtin type.
 pub(super) fn is_plain_value(expr: &Expr) -> bool {
     match expr {
         Expr::List(_)
@@ -99,7 +99,7 @@ const PLAIN_METHODS: [&str; 26] = [
     "span",
 ];
 
-/// Whether an exception is made of one text, as the interpreter's are.
+/// Whether an exception has one string argument, as the interpreter's do.
 pub(super) fn is_plain_message(call: &ExprCall) -> bool {
     if !call.arguments.keywords.is_empty() {
         return false;

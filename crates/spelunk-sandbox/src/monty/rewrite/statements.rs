@@ -1,4 +1,4 @@
-//! Rules for statements: which of them has one, and the small ones.
+//! Rules for statements: the dispatch, and the small rules.
 
 use ruff_python_ast::{Expr, Stmt, StmtAssign, StmtDelete, StmtIf, StmtWhile, StmtWith};
 use ruff_text_size::Ranged;
@@ -9,7 +9,7 @@ use crate::monty::source_map::SourceMap;
 use ruff_python_ast::visitor::source_order::SourceOrderVisitor;
 
 impl<'a> Walk<'a> {
-    /// The rope of a statement that has a rule.
+    /// The source map of a statement that has a rule.
     pub(super) fn stmt(&mut self, stmt: &'a Stmt) -> Option<SourceMap> {
         match stmt {
             Stmt::Delete(delete) => Some(self.delete(delete)),
@@ -55,7 +55,7 @@ impl<'a> Walk<'a> {
         Some(self.close(while_.end().to_usize()))
     }
 
-    /// `async with` waits for nothing here: what it guards is the host's business.
+    /// `async with` has nothing to wait for here: what it guards is handled by the host.
     fn with(&mut self, with: &'a StmtWith) -> Option<SourceMap> {
         if !with.is_async {
             return None;
@@ -76,7 +76,7 @@ impl<'a> Walk<'a> {
         Some(self.close(range.end))
     }
 
-    /// Assignments to properties, and the unpacking of generators.
+    /// Assignments to properties, and unpacking of generators.
     fn assign(&mut self, assign: &'a StmtAssign) -> Option<SourceMap> {
         if let [Expr::Attribute(target)] = &*assign.targets
             && (self.session.properties.contains(target.attr.as_str()) || self.flags().hooks)
@@ -189,7 +189,7 @@ impl<'a> Walk<'a> {
             _ => {
                 let name = self.text_of(target).trim_matches(['(', ')']).to_owned();
                 match indent {
-                    // Leaving a handler unbinds its name: the one way to unbind that the interpreter has.
+                    // Leaving a handler unbinds its name: the only way the interpreter has to unbind one.
                     Some(indent) => new_text(
                         format!(
                             "{name}\n{indent}try:\n{indent} raise SystemExit\n{indent}except SystemExit as {name}:\n{indent} pass"

@@ -1,4 +1,4 @@
-//! A first look at a cell: which names it binds and uses, whether it awaits or yields, what its classes define.
+//! A first pass over a cell: which names it binds and uses, whether it awaits or yields, what its classes define.
 
 use std::collections::HashSet;
 
@@ -12,13 +12,13 @@ use ruff_text_size::Ranged;
 use super::super::names::RESERVED;
 use super::walk::DEPTH_MAX;
 
-/// What a cell is like.
+/// What the first pass found.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a cell")]
 pub(super) struct Survey {
     /// Names bound anywhere.
     pub(super) bound: HashSet<String>,
-    /// Names bound at the top, in order.
+    /// Names bound at the top level, in order.
     pub(super) module_names: Vec<String>,
     /// Names read anywhere.
     pub(super) names: HashSet<String>,
@@ -32,17 +32,17 @@ pub(super) struct Survey {
     pub(super) keywords: HashSet<String>,
     /// Whether it awaits several things at once.
     pub(super) gathers: bool,
-    /// Names that stand for something to await.
+    /// Names bound to awaitables.
     pub(super) awaited: HashSet<String>,
-    /// Names that exceptions are caught under.
+    /// Names that caught exceptions are bound to.
     pub(super) caught: HashSet<String>,
     /// Modules it imports.
     pub(super) modules: Vec<String>,
-    /// Names that stand for modules.
+    /// Names bound to modules.
     pub(super) module_aliases: HashSet<String>,
-    /// The first name that is ours, and where.
+    /// The first reserved name, and its offset.
     pub(super) reserved: Option<(String, usize)>,
-    /// Names that are only ever bound to values of builtin kinds, and those that are not.
+    /// Names that are only ever bound to values of builtin types, and those that are not.
     pub(super) plain: HashSet<String>,
     pub(super) not_plain: HashSet<String>,
     n_scopes: usize,
@@ -68,7 +68,7 @@ impl Survey {
         }
     }
 
-    /// Takes note of what a name is bound to.
+    /// Records what a name is bound to.
     fn assign(&mut self, target: &Expr, value: Option<&Expr>) {
         match target {
             Expr::Name(name) => {
@@ -284,7 +284,7 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
     }
 }
 
-/// Functions that take things to await.
+/// Functions that take awaitables.
 pub(super) fn is_gathering(function: &Expr) -> bool {
     let name = match function {
         Expr::Name(name) => name.id.as_str(),

@@ -1,8 +1,8 @@
-//! What the interpreter has and lacks, by name.
+//! What the interpreter supports and lacks, by name.
 
 use super::Flags;
 
-/// Names that code reads, and what stands in for them.
+/// Names that code reads, and their replacements.
 pub(super) const NAME_SHIMS: [(&str, &str); 62] = [
     ("callable", "__sp_callable"),
     ("dir", "__sp_dir"),
@@ -68,7 +68,7 @@ pub(super) const NAME_SHIMS: [(&str, &str); 62] = [
     ("copyright", "__sp_copyright"),
 ];
 
-/// Builtins that the interpreter has. The prelude calls them by names of its own.
+/// Builtins that the interpreter has. The prelude calls them by its own names.
 pub(crate) const NATIVE_BUILTINS: [&str; 50] = [
     "abs",
     "all",
@@ -163,7 +163,7 @@ pub(super) const NATIVE_EXCEPTIONS: [&str; 33] = [
 pub(super) const BUILTIN_TYPES: [&str; 9] =
     ["str", "dict", "list", "set", "int", "float", "bytes", "tuple", "frozenset"];
 
-/// Methods of builtin values. Code that takes one without calling it gets a function.
+/// Methods of builtin values. Code that references one without calling it gets a function.
 pub(super) const METHODS: [&str; 100] = [
     "add",
     "append",
@@ -267,7 +267,7 @@ pub(super) const METHODS: [&str; 100] = [
     "zfill",
 ];
 
-/// Attributes that need a look of our own.
+/// Attributes that need special handling.
 pub(super) const ATTRIBUTES: [&str; 25] = [
     "__class__",
     "__name__",
@@ -300,7 +300,7 @@ pub(super) const ATTRIBUTES: [&str; 25] = [
 pub(super) const ERROR_ATTRIBUTES: [&str; 8] =
     ["pos", "lineno", "colno", "msg", "doc", "errno", "strerror", "code"];
 
-/// Methods that take more than the interpreter knows: the name, and the function that does it.
+/// Methods with more options than the interpreter supports: the name, and the function that implements it.
 pub(super) const METHOD_CALLS: [(&str, &str); 9] = [
     ("isocalendar", "__sp_isocalendar"),
     ("translate", "__sp_translate"),
@@ -313,10 +313,10 @@ pub(super) const METHOD_CALLS: [(&str, &str); 9] = [
     ("format_map", "__sp_format_map"),
 ];
 
-/// Takes note of what a module brings.
+/// Records what a module introduces.
 type SetFlags = fn(&mut Flags);
 
-/// Modules with things in them that the interpreter does not know how to treat.
+/// Modules with features that the interpreter cannot handle by itself.
 pub(super) const MODULE_FLAGS: [(&str, SetFlags); 8] = [
     ("collections", |flags| flags.len = true),
     ("enum", |flags| {

@@ -1,5 +1,5 @@
-//! The walk over a cell. Every node gives a rope; a node without a rule of its own is its text with the ropes of its
-//! children in place.
+//! The walk over a cell. Every node yields a source map; a node without its own rule is its text with the source maps
+//! of its children in place.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use super::survey::Survey;
 use super::{Flags, Session, new_text, range_of, tables};
 use crate::monty::source_map::SourceMap;
 
-/// Expressions nested deeper are left alone: the walk is recursive, and what the interpreter says about them is enough.
+/// Expressions nested deeper are left alone: the walk is recursive, and the interpreter's own error is good enough.
 pub(super) const DEPTH_MAX: usize = 150;
 
 /// A walk in progress.
@@ -28,18 +28,18 @@ pub(super) struct Walk<'a> {
     pub(super) is_prelude: bool,
     frames: Vec<Frame>,
     depth: usize,
-    /// Classes around the place, innermost last, with the first parameter of the method.
+    /// Enclosing classes, innermost last, with the first parameter of the method.
     pub(super) classes: Vec<(String, Option<String>)>,
     /// Whether the innermost function is a generator.
     pub(super) generators: Vec<bool>,
     pub(super) n_temporaries: usize,
-    /// Comprehension parts that iterate over a batch, and what the batch is called.
+    /// Comprehension clauses that iterate over a batch, and the name of the batch.
     pub(super) batch_names: Vec<(Range<usize>, String)>,
-    /// Whether the place takes something to await.
+    /// Whether the context expects an awaitable.
     pub(super) is_awaited: bool,
 }
 
-/// A node whose text is being put together.
+/// A node whose text is being assembled.
 struct Frame {
     rope: SourceMap,
     at: usize,
@@ -62,14 +62,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// All of a cell.
+    /// A whole cell.
     pub(super) fn module(&mut self, body: &'a [Stmt]) -> SourceMap {
         self.open(0);
         self.visit_body(body);
         self.close(self.source.len())
     }
 
-    /// All of a cell whose last expression is shown.
+    /// A whole cell whose last expression is echoed.
     pub(super) fn with_echo(&mut self, body: &'a [Stmt], last: &'a StmtExpr) -> SourceMap {
         self.open(0);
         for stmt in body.iter().take(body.len() - 1) {
@@ -85,12 +85,12 @@ impl<'a> Walk<'a> {
         self.session.flags
     }
 
-    /// Whether a name means what Python means by it.
+    /// Whether a name has its builtin meaning.
     pub(super) fn is_builtin(&self, name: &str) -> bool {
         !self.survey.bound.contains(name) && !self.session.shadowed.contains(name)
     }
 
-    /// Whether a name only ever stands for values of builtin kinds.
+    /// Whether a name is only ever bound to values of builtin types.
     pub(super) fn is_plain_name(&self, name: &str) -> bool {
         if self.survey.not_plain.contains(name) || self.session.not_plain.contains(name) {
             return false;
@@ -108,7 +108,7 @@ impl<'a> Walk<'a> {
         frame.rope
     }
 
-    /// Puts the rope of a part where the part is.
+    /// Replaces a range by a source map.
     pub(super) fn splice(&mut self, range: Range<usize>, rope: SourceMap) {
         if let Some(frame) = self.frames.last_mut() {
             frame.rope.keep(frame.at..range.start.max(frame.at));
@@ -123,7 +123,7 @@ impl<'a> Walk<'a> {
         self.splice(range, new_text(text, at));
     }
 
-    /// The text of a node with the ropes of its children.
+    /// The text of a node with the source maps of its children.
     pub(super) fn plain_expr(&mut self, expr: &'a Expr) -> SourceMap {
         self.open(expr.start().to_usize());
         walk_expr(self, expr);
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
         self.close(stmt.end().to_usize())
     }
 
-    /// The rope of an expression.
+    /// The source map of an expression.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> SourceMap {
         if self.depth >= DEPTH_MAX {
             return SourceMap::kept(range_of(expr));
@@ -190,7 +190,7 @@ impl<'a> Walk<'a> {
         let id = name.id.as_str();
         let at = name.start().to_usize();
         if self.is_prelude {
-            // The prelude must not fall for a cell that binds `len` to something else.
+            // The prelude must not break if a cell rebinds `len`.
             let is_kept = self.survey.bound.contains(id) || !tables::NATIVE_BUILTINS.contains(&id);
             return (!is_kept).then(|| new_text(format!("__sp_b_{id}"), at));
         }
@@ -203,14 +203,14 @@ impl<'a> Walk<'a> {
         None
     }
 
-    /// The indentation of the line a statement begins on, if nothing else is on that line before it.
+    /// The indentation of the line on which a statement begins, if it is the first on that line.
     pub(super) fn indent_of(&self, at: usize) -> Option<&'a str> {
         let line_start = self.source.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
         let before = self.source.get(line_start..at)?;
         before.trim().is_empty().then_some(before)
     }
 
-    /// Whether a statement has its lines for itself, so that it can become several.
+    /// Whether a statement shares its lines with no other, so that it can be expanded to several.
     pub(super) fn own_lines(&self, range: &Range<usize>) -> Option<&'a str> {
         let indent = self.indent_of(range.start)?;
         let rest = self.source.get(range.end..)?.lines().next().unwrap_or_default().trim_start();
@@ -238,7 +238,7 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
         self.splice(range_of(expr), rope);
     }
 
-    // Annotations mean nothing at run time, and what they name may not be there.
+    // Annotations have no effect at run time, and their names may not exist.
     fn visit_annotation(&mut self, _expr: &'a Expr) {}
 
     fn visit_comprehension(&mut self, comprehension: &'a Comprehension) {
@@ -270,7 +270,7 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
             walk_interpolated_string_element(self, element);
             return;
         }
-        // `{x=}` shows the code as it was written, which is not the code that runs.
+        // `{x=}` shows the code as written, which is not the code that runs.
         let value = self.expr(&inner.expression);
         if value.is_original() {
             self.splice(range_of(&*inner.expression), value);

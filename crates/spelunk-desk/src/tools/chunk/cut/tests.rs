@@ -1,4 +1,4 @@
-//! Pieces cover the text, go forward, and know their lines and bytes.
+//! Pieces cover the text, advance, and have correct lines and bytes.
 
 use proptest::prelude::*;
 use spelunk_context::{Heading, headings};
