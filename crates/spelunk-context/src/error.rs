@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use spelunk_types::{ErrorCode, Explain};
 
+use crate::decode::NotText;
 use crate::{ExtractError, SkipReason};
 
 /// A source or a document that could not be read.
@@ -59,24 +60,6 @@ pub enum Nearest {
     Sibling(PathBuf),
     /// The deepest ancestor directory that exists.
     Parent(PathBuf),
-}
-
-/// Why bytes are not text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotText {
-    /// NUL bytes, control characters or the magic number of a binary format.
-    Binary,
-    /// Mostly bytes that are not UTF-8, and no byte order mark.
-    Encoding,
-}
-
-impl fmt::Display for NotText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Binary => "it is a binary file",
-            Self::Encoding => "its encoding is neither UTF-8 nor UTF-16 with a byte order mark",
-        })
-    }
 }
 
 impl SourceError {

@@ -12,7 +12,8 @@ mod quiet;
 
 pub use self::apart::{EXTRACT_TASK, serve_extract};
 pub(crate) use self::apart::{Turn, extract_apart};
-use crate::corpus::ScanOptions;
+use spelunk_types::ScanOptions;
+
 use crate::{SkipReason, name};
 
 /// A longer document is not extracted.

@@ -5,6 +5,7 @@ mod archive;
 mod cite;
 mod corpus;
 mod decode;
+mod document;
 mod drift;
 mod error;
 mod extract;
@@ -35,9 +36,11 @@ mod text;
 mod view;
 
 pub use cite::{Shown, check_citation, check_citations};
-pub use corpus::{Corpus, DocEntry, Origin, ScanOptions, SourceInput, compare_files};
+pub use corpus::{Corpus, compare_files};
+pub use decode::NotText;
+pub use document::{DocEntry, Origin, SourceInput};
 pub use drift::Drift;
-pub use error::{Nearest, NotText, SourceError};
+pub use error::{Nearest, SourceError};
 pub use extract::{EXTRACT_TASK, ExtractError, ExtractKind, extract, serve_extract};
 pub use grep::{
     CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, PatternError, ViewGrepReport,
@@ -56,6 +59,7 @@ pub use scan_read::ScanProgress;
 pub use schema::{Field, FieldClass, JsonType, Recipe, Records, SchemaSketch};
 pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redact};
 pub use source::given_text;
+pub use spelunk_types::ScanOptions;
 pub use split::{
     Chunk, Code, CodeRule, Cutting, DocText, Heading, Json, JsonLines, Log, Mode, Other, Partitioner,
     Prelude, Prose, Segment, Shell, Splitter, Table, Units, Width, estimate_tokens, headings,

@@ -22,8 +22,8 @@ pub use self::page::Page;
 pub use self::peek::{More, Peek, Tail};
 use self::raw::Raw;
 pub use self::raw::Revision;
-use crate::corpus::Origin;
 use crate::decode::{self, HEAD_BYTES};
+use crate::document::Origin;
 use crate::line_index::{BLOCK_BYTES, LineIndex};
 use crate::{DocEntry, View, name};
 

@@ -13,8 +13,8 @@ use std::time::SystemTime;
 use spelunk_fs::open_to_read;
 use spelunk_types::BlobId;
 
-use crate::corpus::Origin;
 use crate::decode::{self, HEAD_BYTES};
+use crate::document::Origin;
 use crate::extract::{self, ExtractKind};
 use crate::sample;
 use crate::scratch::Scratch;

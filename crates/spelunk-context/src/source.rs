@@ -16,7 +16,7 @@ pub(crate) use text::extract_kind;
 pub use text::given_text;
 
 use crate::archive::{self, Format, UnpackLimits, Unpacked, Unpacking};
-use crate::corpus::{Origin, SourceInput};
+use crate::document::{Origin, SourceInput};
 use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
 use crate::secrets::marks_in;
