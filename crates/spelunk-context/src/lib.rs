@@ -1,7 +1,6 @@
 //! Makes a huge context explorable: sources are scanned into a corpus of documents, and a view is the only way to see
 //! them. Synchronous; knows no model and no prompt. Treats names, sizes and text as hostile input.
 
-mod archive;
 mod cite;
 mod corpus;
 mod decode;
@@ -33,6 +32,7 @@ mod table;
 #[cfg(test)]
 mod testing;
 mod text;
+mod unpack_limits;
 mod view;
 
 pub use cite::{Shown, check_citation, check_citations};

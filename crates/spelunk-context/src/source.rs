@@ -1,6 +1,7 @@
 //! Sources: where bytes come from. A source lists candidates; whether a candidate becomes a document is decided when
 //! its bytes are read.
 
+pub(crate) mod archive;
 mod directory;
 mod exclude;
 mod file;
@@ -11,15 +12,17 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(crate) use archive::Format;
+use archive::{Unpacked, Unpacking};
 pub(crate) use filter::Filter;
 pub(crate) use text::extract_kind;
 pub use text::given_text;
 
-use crate::archive::{self, Format, UnpackLimits, Unpacked, Unpacking};
 use crate::document::{Origin, SourceInput};
 use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
 use crate::secrets::marks_in;
+use crate::unpack_limits::UnpackLimits;
 use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// Something that may become a document.

@@ -3,8 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{Filter, Opened};
-use crate::archive::Format;
+use super::{Filter, Format, Opened};
 use crate::{SourceError, name};
 
 /// `given` is its location, and the path it is named after if that path only descends.
