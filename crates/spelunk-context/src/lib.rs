@@ -10,11 +10,11 @@ mod error;
 mod extract;
 mod grep;
 mod kind;
-mod line_index;
 mod lines;
 mod name;
 mod outline;
 mod pack;
+mod pattern_error;
 mod plan;
 mod reader;
 mod report;
@@ -43,12 +43,12 @@ pub use drift::Drift;
 pub use error::{Nearest, SourceError};
 pub use extract::{EXTRACT_TASK, ExtractError, ExtractKind, extract, serve_extract};
 pub use grep::{
-    CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, PatternError, ViewGrepReport,
-    grep_view,
+    CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, ViewGrepReport, grep_view,
 };
 pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
 pub use outline::{ExtensionShare, Outline};
 pub use pack::{Boundary, Span, Strength, pack};
+pub use pattern_error::PatternError;
 pub use plan::{
     Analyst, AnalystShare, Batch, BatchItem, ManifestRow, Plan, PlanOptions, PlanTask, PlanWarning, Tier,
     Work, analyst_mix, batch_small, plan,

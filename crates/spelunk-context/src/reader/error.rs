@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use spelunk_types::{ErrorCode, Explain};
 
 use crate::error::{is_absence, nearest};
-use crate::grep::PatternError;
+use crate::pattern_error::PatternError;
 use crate::{Nearest, NotText, SourceError};
 
 /// A document, or a part of one, that could not be read.
