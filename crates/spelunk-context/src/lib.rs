@@ -17,6 +17,7 @@ mod pack;
 mod pattern_error;
 mod plan;
 mod reader;
+mod records;
 mod report;
 mod sample;
 mod scan_read;
@@ -54,9 +55,10 @@ pub use plan::{
     Work, analyst_mix, batch_small, plan,
 };
 pub use reader::{More, Page, Peek, ReadError, Reader, Revision, Tail};
+pub use records::{Field, FieldClass, JsonType, Recipe, Records};
 pub use report::{ScanReport, SkipReason};
 pub use scan_read::ScanProgress;
-pub use schema::{Field, FieldClass, JsonType, Recipe, Records, SchemaSketch};
+pub use schema::SchemaSketch;
 pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redact};
 pub use source::given_text;
 pub use spelunk_types::ScanOptions;
