@@ -3,8 +3,10 @@
 //! kept in a scratch directory that is removed with the corpus.
 
 mod order;
+mod outline;
 
 pub use self::order::compare_files;
+pub use self::outline::{ExtensionShare, Outline};
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 
@@ -15,7 +17,7 @@ use crate::extract::ExtractKind;
 use crate::scan_read::{Reading, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
 use crate::source::{Candidate, Filter, Found, NamedBy, Opened, Room, extract_kind};
-use crate::{Outline, ScanReport, SkipReason, SourceError, name};
+use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// How often a walk reports progress, in files.
 const TICK_FILES: u64 = 256;

@@ -48,7 +48,7 @@ pub struct DocEntry {
     pub bytes: u64,
     /// The file's modification time at the scan.
     pub modified: Option<SystemTime>,
-    /// BLAKE3 of the raw bytes; of samples for a large file (see `sample.rs`). Secrets are hashed too, whether or not
+    /// BLAKE3 of the raw bytes; of samples for a large file (see `scan_read/sample.rs`). Secrets are hashed too, whether or not
     /// they are redacted.
     pub digest: BlobId,
     /// Where the bytes are.

@@ -12,19 +12,16 @@ mod grep;
 mod kind;
 mod lines;
 mod name;
-mod outline;
 mod pack;
 mod pattern_error;
 mod plan;
 mod reader;
 mod records;
 mod report;
-mod sample;
 mod scan_read;
 mod schema;
 mod scratch;
 mod secrets;
-mod segment;
 mod source;
 mod split;
 mod store;
@@ -37,7 +34,7 @@ mod unpack_limits;
 mod view;
 
 pub use cite::{Shown, check_citation, check_citations};
-pub use corpus::{Corpus, compare_files};
+pub use corpus::{Corpus, ExtensionShare, Outline, compare_files};
 pub use decode::NotText;
 pub use document::{DocEntry, Origin, SourceInput};
 pub use drift::Drift;
@@ -47,7 +44,6 @@ pub use grep::{
     CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, ViewGrepReport, grep_view,
 };
 pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
-pub use outline::{ExtensionShare, Outline};
 pub use pack::{Boundary, Span, Strength, pack};
 pub use pattern_error::PatternError;
 pub use plan::{
