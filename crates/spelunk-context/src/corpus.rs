@@ -5,13 +5,13 @@
 mod order;
 mod outline;
 
-pub use self::order::compare_files;
-pub use self::outline::{ExtensionShare, Outline};
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
 
 use spelunk_types::{BlobId, ScanOptions};
 
+pub use self::order::compare_files;
+pub use self::outline::{ExtensionShare, Outline};
 use crate::document::{DocEntry, Origin, SourceInput};
 use crate::extract::ExtractKind;
 use crate::scan_read::{Reading, ScanProgress, digest_of, read_through};
