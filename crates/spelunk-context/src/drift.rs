@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::corpus::Origin;
+use crate::document::Origin;
 use crate::scan_read::{begins_as_scanned, open_regular};
 use crate::{DocEntry, View, error};
 

@@ -1,5 +1,7 @@
 //! Errors from naming a source to reading its text. Each error names the path and one thing to try.
 
+mod missing_path;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -7,6 +9,9 @@ use std::path::{Path, PathBuf};
 
 use spelunk_types::{ErrorCode, Explain};
 
+pub use self::missing_path::Nearest;
+pub(crate) use self::missing_path::{is_absence, nearest};
+use crate::decode::NotText;
 use crate::{ExtractError, SkipReason};
 
 /// A source or a document that could not be read.
@@ -52,47 +57,15 @@ pub enum SourceError {
     Changed { name: String },
 }
 
-/// What exists near a path that does not.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Nearest {
-    /// A sibling with a similar name.
-    Sibling(PathBuf),
-    /// The deepest ancestor directory that exists.
-    Parent(PathBuf),
-}
-
-/// Why bytes are not text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotText {
-    /// NUL bytes, control characters or the magic number of a binary format.
-    Binary,
-    /// Mostly bytes that are not UTF-8, and no byte order mark.
-    Encoding,
-}
-
-impl fmt::Display for NotText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Binary => "it is a binary file",
-            Self::Encoding => "its encoding is neither UTF-8 nor UTF-16 with a byte order mark",
-        })
-    }
-}
-
 impl SourceError {
     /// Adds the path to an I/O error. For a path that does not exist, it looks for a similar one nearby.
     pub(crate) fn from_io(path: &Path, error: io::Error) -> Self {
         if is_absence(&error) {
-            Self::NotFound { path: path.to_owned(), nearest: crate::source::nearest(path) }
+            Self::NotFound { path: path.to_owned(), nearest: nearest(path) }
         } else {
             Self::Read { path: path.to_owned(), source: error }
         }
     }
-}
-
-/// Whether the error means that the file does not exist.
-pub(crate) fn is_absence(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 impl Explain for SourceError {

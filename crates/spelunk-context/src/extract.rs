@@ -10,9 +10,10 @@ mod pdf;
 #[cfg(feature = "extract")]
 mod quiet;
 
+use spelunk_types::ScanOptions;
+
 pub use self::apart::{EXTRACT_TASK, serve_extract};
 pub(crate) use self::apart::{Turn, extract_apart};
-use crate::corpus::ScanOptions;
 use crate::{SkipReason, name};
 
 /// A longer document is not extracted.

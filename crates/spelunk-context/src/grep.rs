@@ -16,7 +16,6 @@ use std::sync::atomic::AtomicBool;
 
 use spelunk_types::Limits;
 
-pub use self::pattern::PatternError;
 use self::pattern::{Choice, Pattern};
 use self::units::{Sizes, Target};
 pub use self::view::{DocumentMatches, ViewGrepReport, grep_view};

@@ -6,11 +6,14 @@ use std::sync::Arc;
 use globset::{GlobBuilder, GlobMatcher};
 use regex::Regex;
 
+pub(crate) mod delimited;
 mod language;
+mod log_line;
 mod name;
 mod sniff;
 
 pub use language::Language;
+pub(crate) use log_line::is_log_start;
 
 /// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

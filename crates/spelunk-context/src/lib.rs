@@ -1,29 +1,27 @@
 //! Makes a huge context explorable: sources are scanned into a corpus of documents, and a view is the only way to see
 //! them. Synchronous; knows no model and no prompt. Treats names, sizes and text as hostile input.
 
-mod archive;
 mod cite;
 mod corpus;
 mod decode;
+mod document;
 mod drift;
 mod error;
 mod extract;
 mod grep;
 mod kind;
-mod line_index;
 mod lines;
 mod name;
-mod outline;
 mod pack;
+mod pattern_error;
 mod plan;
 mod reader;
+mod records;
 mod report;
-mod sample;
 mod scan_read;
 mod schema;
 mod scratch;
 mod secrets;
-mod segment;
 mod source;
 mod split;
 mod store;
@@ -32,30 +30,34 @@ mod table;
 #[cfg(test)]
 mod testing;
 mod text;
+mod unpack_limits;
 mod view;
 
 pub use cite::{Shown, check_citation, check_citations};
-pub use corpus::{Corpus, DocEntry, Origin, ScanOptions, SourceInput, compare_files};
+pub use corpus::{Corpus, ExtensionShare, Outline, compare_files};
+pub use decode::NotText;
+pub use document::{DocEntry, Origin, SourceInput};
 pub use drift::Drift;
-pub use error::{Nearest, NotText, SourceError};
+pub use error::{Nearest, SourceError};
 pub use extract::{EXTRACT_TASK, ExtractError, ExtractKind, extract, serve_extract};
 pub use grep::{
-    CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, PatternError, ViewGrepReport,
-    grep_view,
+    CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, ViewGrepReport, grep_view,
 };
 pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
-pub use outline::{ExtensionShare, Outline};
 pub use pack::{Boundary, Span, Strength, pack};
+pub use pattern_error::PatternError;
 pub use plan::{
     Analyst, AnalystShare, Batch, BatchItem, ManifestRow, Plan, PlanOptions, PlanTask, PlanWarning, Tier,
     Work, analyst_mix, batch_small, plan,
 };
 pub use reader::{More, Page, Peek, ReadError, Reader, Revision, Tail};
+pub use records::{Field, FieldClass, JsonType, Recipe, Records};
 pub use report::{ScanReport, SkipReason};
 pub use scan_read::ScanProgress;
-pub use schema::{Field, FieldClass, JsonType, Recipe, Records, SchemaSketch};
+pub use schema::SchemaSketch;
 pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redact};
 pub use source::given_text;
+pub use spelunk_types::ScanOptions;
 pub use split::{
     Chunk, Code, CodeRule, Cutting, DocText, Heading, Json, JsonLines, Log, Mode, Other, Partitioner,
     Prelude, Prose, Segment, Shell, Splitter, Table, Units, Width, estimate_tokens, headings,

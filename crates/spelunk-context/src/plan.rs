@@ -14,6 +14,7 @@ use crate::{SchemaSketch, SourceError, View};
 mod analysts;
 mod batch;
 mod long;
+mod segment;
 mod survey;
 
 pub use analysts::{Analyst, AnalystShare, analyst_mix};

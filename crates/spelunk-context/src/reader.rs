@@ -5,6 +5,7 @@
 
 mod derived;
 mod error;
+mod line_index;
 mod page;
 mod peek;
 mod raw;
@@ -18,13 +19,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) use self::derived::Derived;
 pub use self::error::ReadError;
+use self::line_index::BLOCK_BYTES;
+pub(crate) use self::line_index::LineIndex;
 pub use self::page::Page;
 pub use self::peek::{More, Peek, Tail};
 use self::raw::Raw;
 pub use self::raw::Revision;
-use crate::corpus::Origin;
 use crate::decode::{self, HEAD_BYTES};
-use crate::line_index::{BLOCK_BYTES, LineIndex};
+use crate::document::Origin;
 use crate::{DocEntry, View, name};
 
 /// The text of one document. Send and Sync: several threads may read at once.

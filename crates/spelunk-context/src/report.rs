@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::Redaction;
+use crate::decode::NotText;
 use crate::secrets::SecretTally;
-use crate::{NotText, Redaction};
 
 /// Why a file did not become a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

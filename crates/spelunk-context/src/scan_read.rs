@@ -1,6 +1,8 @@
 //! Reads candidates once, to find whether they are text, their length, and the BLAKE3 hash of the raw bytes. Files are
 //! streamed on several threads; the result does not depend on their number.
 
+pub(crate) mod sample;
+
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Seek as _, Write as _};
@@ -13,10 +15,9 @@ use std::time::SystemTime;
 use spelunk_fs::open_to_read;
 use spelunk_types::BlobId;
 
-use crate::corpus::Origin;
 use crate::decode::{self, HEAD_BYTES};
+use crate::document::Origin;
 use crate::extract::{self, ExtractKind};
-use crate::sample;
 use crate::scratch::Scratch;
 use crate::secrets::{SecretTally, SecretWatch};
 use crate::source::Candidate;

@@ -2,22 +2,16 @@
 //! bounded sample so that a reader of one chunk knows the whole. A sketch contains no values and states how much was
 //! sampled: keys outside the sample are missing from it.
 
-mod class;
-mod recipe;
-mod records;
 mod shape;
 mod show;
 
 use std::fmt;
 
-pub use class::FieldClass;
-pub use recipe::Recipe;
-pub(crate) use records::n_fields_of_head;
-pub use records::{Field, JsonType, Records};
 use shape::Shape;
 
 use crate::kind::ContentType;
 use crate::pack::Span;
+use crate::records::{Records, Sample};
 use crate::split::{Chunk, Cutting, Shell, Units, slice};
 
 /// Chunks of a document that are sampled, evenly spread, including the first and the last.
@@ -111,7 +105,7 @@ fn of_head(text: &str) -> Option<SchemaSketch> {
 fn of_lines(text: &str, Cutting { lines, chunks, .. }: &Cutting) -> Option<SchemaSketch> {
     let starts = spread(chunks.len(), CHUNKS_SAMPLED_MAX).filter_map(|idx| chunks.get(idx));
     let starts = starts.map(|chunk| usize::try_from(chunk.span.start).unwrap_or(usize::MAX));
-    let sample = records::Sample::of(text, starts);
+    let sample = Sample::of(text, starts);
     let mut shape = Shape::default();
     for line in sample.lines() {
         shape.fold(line);

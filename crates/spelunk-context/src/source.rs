@@ -1,6 +1,7 @@
 //! Sources: where bytes come from. A source lists candidates; whether a candidate becomes a document is decided when
 //! its bytes are read.
 
+pub(crate) mod archive;
 mod directory;
 mod exclude;
 mod file;
@@ -11,16 +12,18 @@ mod text;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(crate) use archive::Format;
+use archive::{Unpacked, Unpacking};
 pub(crate) use filter::Filter;
 pub(crate) use text::extract_kind;
 pub use text::given_text;
 
-use crate::archive::{self, Format, UnpackLimits, Unpacked, Unpacking};
-use crate::corpus::{Origin, SourceInput};
+use crate::document::{Origin, SourceInput};
 use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
 use crate::secrets::marks_in;
-use crate::{Nearest, ScanReport, SkipReason, SourceError, name};
+use crate::unpack_limits::UnpackLimits;
+use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// Something that may become a document.
 #[derive(Debug)]
@@ -217,20 +220,6 @@ fn counted(
             Ok(())
         }
         outcome => outcome,
-    }
-}
-
-/// What exists near a path that does not: a sibling with a similar name, otherwise the deepest existing ancestor.
-pub(crate) fn nearest(path: &Path) -> Nearest {
-    let parent = path.ancestors().skip(1).find(|parent| parent.as_os_str().is_empty() || parent.is_dir());
-    let parent = match parent {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        Some(_) | None => Path::new("."),
-    };
-    let is_direct = path.parent().is_some_and(|direct| direct == parent || direct.as_os_str().is_empty());
-    match file::similar_sibling(parent, path).filter(|_| is_direct) {
-        Some(sibling) => Nearest::Sibling(sibling),
-        None => Nearest::Parent(parent.to_owned()),
     }
 }
 

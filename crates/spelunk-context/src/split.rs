@@ -15,7 +15,7 @@ mod other;
 mod partition;
 mod plain;
 mod prose;
-pub(crate) mod table;
+mod table;
 mod target;
 
 pub use chunk::{Chunk, Prelude, Segment, Shell, Units, render};
@@ -26,7 +26,6 @@ pub use code::{PARSE_TASK, serve_parse};
 pub use json::Json;
 pub use jsonl::JsonLines;
 pub use log::Log;
-pub(crate) use log::is_log_start;
 pub use other::Other;
 pub use partition::{CodeRule, Cutting, DocText, Mode, Partitioner, estimate_tokens};
 pub use prose::{Heading, Prose, headings};

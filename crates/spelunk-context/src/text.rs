@@ -26,7 +26,7 @@ pub use self::re::{
     SplitPart, Splits,
 };
 pub use self::records::{JsonRecords, RecordShape};
-use crate::line_index::LineIndex;
+use crate::reader::LineIndex;
 use crate::secrets::REDACT_REACH_BYTES;
 use crate::{DocEntry, ReadError, Reader, View};
 

@@ -10,7 +10,7 @@ use zip::ZipArchive;
 
 use super::{OUTPUT_BYTES_MAX, damaged};
 use crate::ExtractError;
-use crate::archive::UnpackLimits;
+use crate::unpack_limits::UnpackLimits;
 
 const PART: &str = "word/document.xml";
 

@@ -1,8 +1,8 @@
 //! Guesses the type from the first lines of a text. JSON is tried before tables, so that `{"a":1,"b":2}` is not taken
 //! for a row. The text is hostile: no test may fail, and all read only the head.
 
-use super::{ContentType, Detector, Language};
-use crate::split::{is_log_start, table};
+use super::log_line::is_log_start;
+use super::{ContentType, Detector, Language, delimited};
 
 /// Bytes of a document that are examined, however long its lines are.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
@@ -85,7 +85,7 @@ impl<'t> Head<'t> {
 
     fn is_table(&self) -> bool {
         let Some(header) = self.lines().next() else { return false };
-        let Some(delimiter) = table::delimiter_of(self.text) else { return false };
+        let Some(delimiter) = delimited::delimiter_of(self.text) else { return false };
         let is_label = |cell: &[u8]| {
             let cell = String::from_utf8_lossy(cell);
             let cell = cell.trim().trim_matches('"').trim();
@@ -94,7 +94,7 @@ impl<'t> Head<'t> {
         if !header.as_bytes().split(|&byte| byte == delimiter).all(is_label) {
             return false;
         }
-        let widths: Vec<usize> = table::widths(self.text, delimiter, self.is_cut).collect();
+        let widths: Vec<usize> = delimited::widths(self.text, delimiter, self.is_cut).collect();
         widths.len() >= 2 && widths.iter().all(|&width| width == widths[0] && width >= 2)
     }
 

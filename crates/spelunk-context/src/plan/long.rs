@@ -4,11 +4,11 @@
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
+use super::segment::segment_end;
 use super::survey::{Surveyed, is_blank};
 use super::{ManifestRow, PlanOptions, Tier};
 use crate::kind::{ContentType, Detected};
 use crate::lines::count_newlines;
-use crate::segment::segment_end;
 use crate::split::{Chunk, Cutting, DocText, Partitioner, Prelude, Segment, Units, estimate_tokens, slice};
 use crate::{DocEntry, ReadError, Reader, SchemaSketch};
 

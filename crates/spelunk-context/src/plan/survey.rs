@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use spelunk_types::Limits;
 
 use super::long::survey_long;
+use super::segment::{SEGMENT_BYTES_MAX, open_long};
 use super::{ManifestRow, PlanOptions, Tier};
-use crate::segment::{SEGMENT_BYTES_MAX, open_long};
 use crate::split::{Chunk, CodeRule, Cutting, DocText, Partitioner, estimate_tokens};
 use crate::{DocEntry, ReadError, SchemaSketch, SourceError, View, lines};
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::raw::Raw;
 use super::{ReadError, Reader};
-use crate::archive::Format;
 use crate::extract::{ExtractKind, INPUT_BYTES_MAX};
+use crate::source::Format;
 use crate::{Corpus, ScanOptions, SourceInput, View, name};
 
 /// A file opened as its readable text.

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use spelunk_types::{ErrorCode, Explain};
 
-use crate::grep::PatternError;
-use crate::{Nearest, NotText, SourceError, error, source};
+use crate::error::{is_absence, nearest};
+use crate::pattern_error::PatternError;
+use crate::{Nearest, NotText, SourceError};
 
 /// A document, or a part of one, that could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -67,8 +68,8 @@ impl ReadError {
 
     /// Adds the path to an I/O error. For a path that does not exist, it looks for a similar one nearby.
     pub(super) fn from_io(path: &Path, error: io::Error) -> Self {
-        if error::is_absence(&error) {
-            Self::NotFound { path: path.to_owned(), nearest: source::nearest(path) }
+        if is_absence(&error) {
+            Self::NotFound { path: path.to_owned(), nearest: nearest(path) }
         } else {
             Self::Read { path: path.to_owned(), source: error }
         }

@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use spelunk_types::BlobId;
 
 use super::ReadError;
-use crate::scan_read::{begins_as_scanned, open_regular};
-use crate::{DocEntry, sample};
+use crate::DocEntry;
+use crate::scan_read::{begins_as_scanned, open_regular, sample};
 
 /// The state of a file when it was opened. Equal revisions are assumed to have the same content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,7 @@ use spelunk_types::Limits;
 
 use super::*;
 use crate::kind::Detector;
+use crate::records::{FieldClass, Recipe};
 use crate::split::{DocText, Mode, Partitioner};
 
 fn cut(name: &str, text: &str, limits: &Limits) -> Option<SchemaSketch> {
@@ -205,37 +206,6 @@ fn fields_that_come_or_go_on_the_way_are_told_of_a_long_document_only() {
     assert_eq!(drift(1001), (40, vec![".old".to_owned()], vec![".new".to_owned()]));
     // Chunks begin at lines 1001 and 2001.
     assert_eq!(drift(3000), (42, vec![".old".to_owned()], vec![".new".to_owned()]));
-}
-
-#[test]
-fn a_class_is_told_by_whole_words() {
-    let class = |key: &str| FieldClass::of(&[key]).map_or("-", FieldClass::name);
-    let told: Vec<String> = [
-        "ts",
-        "events",
-        "createdAt",
-        "updated_at",
-        "eventTime",
-        "runtime",
-        "log.level",
-        "logLevel",
-        "errors",
-        "referrer",
-        "traceId",
-        "trace-id",
-        "id",
-        "context",
-        "text",
-        "encode",
-        "status_code",
-        "resource",
-        "source",
-        "HOSTNAME",
-    ]
-    .iter()
-    .map(|key| format!("{key} {}", class(key)))
-    .collect();
-    expect!["ts timestamp, events -, createdAt timestamp, updated_at -, eventTime timestamp, runtime -, log.level level, logLevel level, errors error, referrer -, traceId identifier, trace-id identifier, id -, context -, text message, encode -, status_code status, resource -, source source, HOSTNAME source"].assert_eq(&told.join(", "));
 }
 
 #[test]

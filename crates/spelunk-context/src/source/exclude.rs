@@ -1,7 +1,8 @@
 //! Default exclusions: files that nobody means when naming a directory. A path that the user names is never checked
 //! here.
 
-use crate::corpus::WORKSPACE_DIRECTORY;
+/// The directory that holds runs. It is never scanned: a run must not read its own journal.
+const WORKSPACE_DIRECTORY: &str = ".spelunk";
 
 const DIRECTORIES: [&str; 14] = [
     ".git",

@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
+use spelunk_types::ScanOptions;
+
 use super::exclude;
 use super::globs::Globs;
-use crate::corpus::ScanOptions;
 use crate::{SkipReason, SourceError, name, secrets};
 
 /// The compiled options of a scan.

@@ -7,9 +7,9 @@
 use std::collections::BTreeSet;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use spelunk_types::ScanOptions;
 
 use crate::SourceError;
-use crate::corpus::ScanOptions;
 
 /// The globs of one scan.
 #[derive(Debug)]

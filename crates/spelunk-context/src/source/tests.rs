@@ -44,11 +44,6 @@ fn a_missing_path_is_answered_with_what_is_near_it() {
 }
 
 #[test]
-fn the_nearest_of_a_bare_name_is_here() {
-    assert_eq!(nearest(Path::new("no-such-name-anywhere-zzz")), Nearest::Parent(".".into()));
-}
-
-#[test]
 fn a_named_file_is_taken_though_a_walk_would_leave_it_out() {
     let root = tree(&[("target/Cargo.lock", "x"), (".hidden", "y"), ("a.svg", "<svg/>")]);
     for name in ["target/Cargo.lock", ".hidden", "a.svg"] {

@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
+use spelunk_types::ScanOptions;
+
 use super::Filter;
-use crate::corpus::ScanOptions;
 use crate::decode::{self, HEAD_BYTES};
 use crate::extract::{self, ExtractKind};
 use crate::name::printable_text;

@@ -6,7 +6,7 @@ use spelunk_types::Limits;
 use super::{Splitter, to_boundaries};
 use crate::lines::line_marks;
 use crate::pack::{Boundary, Mark, Strength};
-use crate::schema::n_fields_of_head;
+use crate::records::n_fields_of_head;
 
 /// Records with fewer fields than this are narrow.
 const NARROW_FIELDS_BELOW: usize = 10;

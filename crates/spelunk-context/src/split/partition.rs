@@ -10,6 +10,7 @@ use super::assemble::{Draft, Overlap, assemble};
 use super::chunk::{Chunk, Units};
 use super::target::{Width, partitions_expected, target_rows, target_units};
 use super::{code, custom, json, jsonl, log, other, plain, prose, slice, table};
+use crate::kind::delimited::Shape;
 use crate::kind::{ContentType, CustomKind, Detected};
 use crate::lines::count_lines;
 use crate::pack::{Cut, Mark, Room, Strength, group};
@@ -154,7 +155,7 @@ impl<'l> Partitioner<'l> {
         }
         let units = match detected.content_type {
             ContentType::StructuredData => {
-                let shape = table::Shape::of(text);
+                let shape = Shape::of(text);
                 Units::Rows(table::marks(text, &shape).last().map_or(0, |mark| mark.units))
             }
             ContentType::Json if self.bytes_max() >= json::BYTES_MIN => {
@@ -243,7 +244,7 @@ impl<'l> Partitioner<'l> {
     }
 
     fn table(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
-        let shape = table::Shape::of(text);
+        let shape = Shape::of(text);
         let own = kind.and_then(|kind| kind.target_lines);
         let target = own.unwrap_or_else(|| target_rows(self.limits, Width::of(&shape, self.limits)));
         let target = self.long(target, text);

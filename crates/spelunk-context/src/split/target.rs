@@ -2,8 +2,8 @@
 
 use spelunk_types::Limits;
 
-use super::table::Shape;
 use crate::kind::ContentType;
+use crate::kind::delimited::Shape;
 
 /// The number of columns of a table, and how full they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

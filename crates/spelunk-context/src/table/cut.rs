@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::split::is_log_start;
-use crate::split::table::{self, Rows, Shape};
+use crate::kind::delimited::{self, Rows, Shape};
+use crate::kind::is_log_start;
 
 /// Lines sampled to determine the format of a document.
 const SAMPLE_LINES: usize = 200;
@@ -173,7 +173,7 @@ fn line_ends(text: &str) -> u64 {
 }
 
 fn cells_of(row: &[u8], delimiter: u8) -> impl Iterator<Item = Cow<'_, str>> {
-    table::cells(row, delimiter).map(|cell| {
+    delimited::cells(row, delimiter).map(|cell| {
         let cell = str::from_utf8(cell).unwrap_or_default().trim();
         match cell.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
             Some(quoted) => Cow::Owned(quoted.replace("\"\"", "\"")),

@@ -2,7 +2,7 @@
 //! each line ended by `\n`.
 
 use super::{LazyText, TextError};
-use crate::line_index::LineIndex;
+use crate::reader::LineIndex;
 use crate::reader::threads_for;
 
 /// Some lines, and where to continue.

@@ -4,7 +4,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::*;
-use crate::archive::tests::claiming_to_be_large;
+use crate::source::archive::tests::claiming_to_be_large;
 
 /// A document with this body.
 pub(crate) fn docx(body: &str) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::*;
-use crate::archive::tests::{gzipped, tarred, zipped};
+use crate::source::archive::tests::{gzipped, tarred, zipped};
 use crate::testing::{put, tree};
 
 const ENTRIES: [(&str, &str); 4] =

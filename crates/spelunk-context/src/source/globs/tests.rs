@@ -122,8 +122,12 @@ fn a_hidden_file_is_read_where_its_name_says_secret_and_secrets_are_allowed() {
 #[test]
 fn a_glob_that_names_an_archive_stands_for_all_that_lies_in_it() {
     let root = tree(&[("b.md", "x")]);
-    let zip =
-        crate::archive::tests::zipped(&[("a.md", "x"), ("deep/c.rs", "x"), (".env", "x"), ("d.svg", "x")]);
+    let zip = crate::source::archive::tests::zipped(&[
+        ("a.md", "x"),
+        ("deep/c.rs", "x"),
+        (".env", "x"),
+        ("d.svg", "x"),
+    ]);
     crate::testing::put(root.path(), "sub/old.zip", &zip);
     let left = |include: &str, exclude: &str| {
         let options =

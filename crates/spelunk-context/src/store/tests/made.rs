@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use expect_test::expect;
 
 use super::{explain, id, ids, in_memory, of_file, open, peeked};
-use crate::archive::tests::{gzipped, zipped};
+use crate::source::archive::tests::{gzipped, zipped};
 use crate::store::{ContextKind, Factory, StoreError};
 use crate::testing::{put, tree};
 use crate::{GrepQuery, Navigator};

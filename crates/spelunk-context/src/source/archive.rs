@@ -12,10 +12,11 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use entry_name::safe_name;
 
+use super::Filter;
 use crate::decode::{self, HEAD_BYTES};
 use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
-use crate::source::Filter;
+use crate::unpack_limits::UnpackLimits;
 use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// The format of an archive.
@@ -40,34 +41,6 @@ impl Format {
         ];
         let name = name.to_ascii_lowercase();
         ENDS.iter().find(|(end, _)| name.ends_with(end)).map(|&(_, format)| format)
-    }
-}
-
-/// Limits on unpacking one archive.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct UnpackLimits {
-    /// All its entries together.
-    pub(crate) bytes_max: u64,
-    pub(crate) entries_max: u64,
-    /// Unpacked bytes per packed byte, once more than `ratio_bytes_min` were unpacked.
-    pub(crate) ratio_max: u64,
-    pub(crate) ratio_bytes_min: u64,
-}
-
-impl Default for UnpackLimits {
-    fn default() -> Self {
-        Self {
-            bytes_max: 1024 * 1024 * 1024,
-            entries_max: 100_000,
-            ratio_max: 200,
-            ratio_bytes_min: 1024 * 1024,
-        }
-    }
-}
-
-impl UnpackLimits {
-    pub(crate) fn is_bomb(&self, unpacked: u64, packed: u64) -> bool {
-        unpacked > self.ratio_bytes_min && unpacked / self.ratio_max > packed
     }
 }
 

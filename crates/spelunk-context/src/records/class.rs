@@ -96,3 +96,6 @@ pub(super) fn words(key: &str) -> Vec<String> {
     words.retain(|word| !word.is_empty());
     words
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,16 @@
 //! JSON lines as records: their fields, determined from the first and last lines and a few in between. Fields that only
 //! the last lines have indicate that the format changed.
 
+mod class;
+mod recipe;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::class::{self, FieldClass};
-use super::recipe::{Recipe, recipes};
+pub use self::class::FieldClass;
+pub use self::recipe::Recipe;
+use self::recipe::recipes;
 use crate::lines::{is_blank, line_ends};
 
 /// Lines sampled at the beginning, and as many at the end.
@@ -98,7 +102,7 @@ impl JsonType {
 }
 
 /// The sampled lines.
-pub(super) struct Sample<'t> {
+pub(crate) struct Sample<'t> {
     early: Vec<&'t str>,
     between: Vec<&'t str>,
     late: Vec<&'t str>,
@@ -106,7 +110,7 @@ pub(super) struct Sample<'t> {
 
 impl<'t> Sample<'t> {
     /// `starts` are the offsets of chunks; a chunk may begin inside a long line.
-    pub(super) fn of(text: &'t str, starts: impl Iterator<Item = usize>) -> Self {
+    pub(crate) fn of(text: &'t str, starts: impl Iterator<Item = usize>) -> Self {
         let early: Vec<(usize, &str)> = lines_from(text, 0).take(LINES_MAX).collect();
         let early_end = early.last().map_or(0, |(start, line)| start + line.len());
         let late_start = late_start(text).max(early_end);
@@ -119,11 +123,11 @@ impl<'t> Sample<'t> {
         Self { early: texts(early.into_iter()), between: texts(between), late }
     }
 
-    pub(super) fn lines(&self) -> impl Iterator<Item = &'t str> {
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &'t str> {
         [&self.early, &self.between, &self.late].into_iter().flatten().copied()
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.lines().map(|line| line.len() as u64).sum()
     }
 }
@@ -164,7 +168,7 @@ pub(crate) fn n_fields_of_head(text: &str) -> Option<usize> {
 
 impl Records {
     /// `None` if most lines are not objects.
-    pub(super) fn of(sample: &Sample<'_>) -> Option<Self> {
+    pub(crate) fn of(sample: &Sample<'_>) -> Option<Self> {
         let (mut all, mut early, mut late) = (Tally::default(), Tally::default(), Tally::default());
         for line in sample.lines() {
             all.add(line);

@@ -4,7 +4,7 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use crate::ReadError;
+use super::ReadError;
 
 /// Small enough to read for a single line, large enough to keep the index short.
 pub(crate) const BLOCK_BYTES: u64 = 256 * 1024;

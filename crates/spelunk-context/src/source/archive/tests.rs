@@ -8,9 +8,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::*;
-use crate::corpus::ScanOptions;
 use crate::testing::{explain, names, put, scan, skipped, tree};
-use crate::{Corpus, SourceInput, View};
+use crate::{Corpus, ScanOptions, SourceInput, View};
 
 pub(crate) fn zipped(entries: &[(&str, &str)]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));

@@ -1,7 +1,6 @@
 //! Queries over records that need no model, as `jq` filters. Only for fields that exist.
 
-use super::class::FieldClass;
-use super::records::{Field, JsonType};
+use super::{Field, FieldClass, JsonType};
 
 /// A query over records.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,71 @@
+//! A source as the caller names it, and a document: one readable item of it. Neither holds the text of a file.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use spelunk_types::BlobId;
+
+/// A source, as the caller names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SourceInput {
+    /// A file or a directory.
+    Path(PathBuf),
+    /// A file or a directory, together with the path that the user typed, relative to their working directory. The
+    /// typed path becomes the document's name if it only descends.
+    Typed {
+        /// The resolved path.
+        path: PathBuf,
+        /// The path as typed.
+        typed: PathBuf,
+    },
+    /// Text sent with the request. Its secrets are removed before it is used; see [`given_text`](crate::given_text).
+    Text {
+        /// The name shown in citations: `stdin`.
+        name: String,
+        /// The raw bytes; UTF-8 or anything else a file may hold.
+        bytes: Vec<u8>,
+    },
+    /// Such text as a run saved it. It is used unchanged, so that a later version, which may detect more secrets, gets
+    /// the text that the run began with. Secrets are still redacted when it is read.
+    Kept {
+        /// The name shown in citations: `stdin`.
+        name: String,
+        /// The saved bytes.
+        bytes: Vec<u8>,
+    },
+}
+
+/// One readable item of a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocEntry {
+    /// The index in the corpus, which is sorted by name.
+    pub idx: u32,
+    /// A relative path with `/` as the separator; unique in the corpus and safe to print.
+    pub name: String,
+    /// The size on disk when it was scanned; the decoded text may be longer or shorter. Bytes appended to the file
+    /// later are not part of the document.
+    pub bytes: u64,
+    /// The file's modification time at the scan.
+    pub modified: Option<SystemTime>,
+    /// BLAKE3 of the raw bytes; of samples for a large file (see `scan_read/sample.rs`). Secrets are hashed too, whether or not
+    /// they are redacted.
+    pub digest: BlobId,
+    /// Where the bytes are.
+    pub origin: Origin,
+    /// Whether this is text extracted from a PDF, DOCX or HTML file. Its size and digest are those of the text.
+    pub extracted: bool,
+    /// Whether secrets are redacted when its text is read; see [`crate::redact`].
+    pub redacts: bool,
+    /// Whether the scan found secrets. It does not look for them where secrets are allowed.
+    pub has_secrets: bool,
+}
+
+/// The location of a document's bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// In this file, by its canonical path.
+    File(PathBuf),
+    /// In memory: sent with the request.
+    Text(Arc<[u8]>),
+}
