@@ -31,7 +31,7 @@ pub(crate) enum Vector {
     /// There is no model.
     None,
     /// The text was embedded before.
-    VectorCache(u32),
+    Known(u32),
     /// The same, in an index that this one replaces.
     Old(Key, Quantised),
     New(Key, Quantised),
@@ -107,7 +107,7 @@ fn embed(
             let text = meaning_text(content_type, passage.scope.as_deref(), &passage.text);
             let key = key_of(embedder.id(), &text);
             if let Some(row) = known.row(&key) {
-                passage.vector = Vector::VectorCache(row);
+                passage.vector = Vector::Known(row);
             } else if let Some(vector) = known.old_vector(&key) {
                 passage.vector = Vector::Old(key, vector);
             } else {

@@ -334,7 +334,7 @@ impl Writing<'_> {
     fn row_of(&mut self, vector: Vector, known: &VectorCache) -> Result<Option<u32>, IndexError> {
         let (key, vector) = match vector {
             Vector::None => return Ok(None),
-            Vector::VectorCache(row) => return Ok(Some(row)),
+            Vector::Known(row) => return Ok(Some(row)),
             Vector::Old(key, vector) => (key, vector),
             Vector::New(key, vector) => {
                 self.update.report.embedded += 1;
