@@ -23,7 +23,7 @@ pub(super) struct Runs {
     live: Arc<Mutex<HashMap<RunId, Arc<Live>>>>,
     keepers: Mutex<JoinSet<()>>,
     stop: watch::Sender<bool>,
-    live_runs: Arc<LiveRuns>,
+    registry: Arc<LiveRuns>,
 }
 
 /// A run in progress.
@@ -88,15 +88,15 @@ impl Live {
 }
 
 impl Runs {
-    pub(super) fn new(live_runs: Arc<LiveRuns>) -> Self {
+    pub(super) fn new(registry: Arc<LiveRuns>) -> Self {
         let (live, keepers, stop) = (Arc::default(), Mutex::default(), watch::Sender::new(false));
-        Self { live, keepers, stop, live_runs }
+        Self { live, keepers, stop, registry }
     }
 
     /// Takes a slot for a run, before anything is read for it.
     pub(super) fn take_slot(&self) -> Result<Slot, Usage> {
-        self.live_runs.take_slot().ok_or_else(|| Usage {
-            message: format!("{} runs are in progress already", self.live_runs.slots_taken()),
+        self.registry.take_slot().ok_or_else(|| Usage {
+            message: format!("{} runs are in progress already", self.registry.slots_taken()),
             hint: "wait for one with `rlm_result`, or stop one with `rlm_cancel`".into(),
         })
     }
