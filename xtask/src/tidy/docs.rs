@@ -1,6 +1,8 @@
 //! Docs: every error code is explained, every promise names existing tests, and no file names a path that exists on one
 //! machine only.
 
+use std::path::Path;
+
 use super::code::line_of;
 use super::{Complaint, RepoFile};
 
@@ -32,7 +34,9 @@ pub(crate) fn check_errors(files: &[RepoFile], codes: &[&str]) -> Vec<Complaint>
 
 /// Pages about the code name only existing files: words in backticks that begin with a folder of the repository.
 pub(crate) fn check_named_files(files: &[RepoFile]) -> Vec<Complaint> {
-    let is_page = |file: &&RepoFile| file.path.ends_with(".md") && file.path != "CHANGELOG.md";
+    let is_page = |file: &&RepoFile| {
+        Path::new(&file.path).extension() == Some("md".as_ref()) && file.path != "CHANGELOG.md"
+    };
     let mut complaints = Vec::new();
     for page in files.iter().filter(is_page) {
         for (idx, line) in page.text.lines().enumerate() {
