@@ -3,10 +3,8 @@
 
 mod material;
 mod place;
-mod readers;
 mod reply;
 mod reply_schema;
-mod task;
 
 use std::sync::Arc;
 
@@ -16,10 +14,9 @@ use spelunk_types::{
     AnalystReport, Citation, ErrorCode, EventKind, Explain, Focus, Grounding, Limits, StopReason,
 };
 
-pub(crate) use self::material::Texts;
 use self::material::{Material, read};
 use self::reply::{Reading, parse};
-pub(crate) use self::task::{Analysis, Part};
+use crate::task::Analysis;
 use crate::{Answer, Frame, FrameError, ModelCapacity, Task, transcript};
 
 const CODE: &str = include_str!("prompts/analyst-code.md");

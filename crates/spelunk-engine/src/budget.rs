@@ -41,6 +41,32 @@ pub(crate) fn code_of(limit: &str) -> ErrorCode {
     }
 }
 
+/// Whether the code reports a spending limit of the whole run.
+pub(crate) fn is_about_spending(code: ErrorCode) -> bool {
+    [
+        ErrorCode::CallsExhausted,
+        ErrorCode::TokensExhausted,
+        ErrorCode::CostExhausted,
+        ErrorCode::TimeExhausted,
+    ]
+    .contains(&code)
+}
+
+/// The flag that doubles a limit, as a user would write it.
+pub fn raising_flag(limit: &str, value: u64) -> String {
+    let higher = value.saturating_mul(2).max(1);
+    match limit {
+        "calls_max" => format!("--max-calls {higher}"),
+        "tokens_max" => format!("--max-tokens {higher}"),
+        "cost_microusd_max" => {
+            let cents = format!("{}.{:06}", higher / 1_000_000, higher % 1_000_000);
+            format!("--max-cost {}", cents.trim_end_matches('0').trim_end_matches('.'))
+        }
+        "run_ms_max" => format!("--max-time {}s", higher.div_ceil(1000)),
+        _ => format!("--set limits.{limit}={higher}"),
+    }
+}
+
 /// What is spent and what is reserved.
 #[derive(Debug)]
 pub struct Budget {

@@ -9,6 +9,8 @@ mod call;
 mod recall;
 mod record;
 mod retry;
+mod run;
+mod texts;
 mod tool;
 mod wasted_request;
 
@@ -21,26 +23,31 @@ use futures_util::future::{BoxFuture, FutureExt, join_all};
 use spelunk_context::Detector;
 use spelunk_index::IndexProgress;
 use spelunk_journal::JournalError;
-use spelunk_model::{Message, Model, Part, Prompt, Reply, estimate_tokens};
+use spelunk_model::{Model, Prompt, Reply};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{
     CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, FrameId, FrameOutcome, Limits, Served,
 };
 
-use crate::analyst::Texts;
 use crate::frame::call::{Ask, Purpose};
 pub(crate) use crate::frame::record::{CellRecord, REPLAY_TIME_FACTOR};
+use crate::frame::run::Role;
+pub use crate::frame::run::RunSettings;
+pub(crate) use crate::frame::run::{Models, Run};
+pub(crate) use crate::frame::texts::Texts;
 pub(crate) use crate::frame::tool::{ChangedFile, ToolRecord};
 use crate::journal_writer::Receipt;
 use crate::retrieval::Retrieval;
-use crate::run::{Role, Run};
-use crate::{Answer, FrameError, ModelCapacity, NamedModels, Program, Stop, Task, strategy};
+use crate::{Answer, FrameError, ModelCapacity, NamedModels, Stop, Task};
 
 /// One recursive invocation inside a run. Clones are handles to the same frame.
 #[derive(Clone)]
 pub struct Frame {
     shared: Arc<Shared>,
 }
+
+/// A caller's own strategy. It must be deterministic: everything it learns comes from its frame.
+pub type Program = Arc<dyn Fn(Frame, Task) -> BoxFuture<'static, Result<Answer, FrameError>> + Send + Sync>;
 
 struct Shared {
     run: Arc<Run>,
@@ -364,7 +371,7 @@ impl Frame {
         if was_opened.is_none() {
             self.record_opened(&task).await?;
         }
-        let solving = std::panic::AssertUnwindSafe(strategy::solve(self.clone(), task)).catch_unwind();
+        let solving = std::panic::AssertUnwindSafe((self.run().solve)(self.clone(), task)).catch_unwind();
         let answer = solving.await.unwrap_or_else(|panic| {
             let message = panic_text(panic.as_ref());
             Err(Stop::Bug { frame: self.id().clone(), message }.into())
@@ -468,26 +475,6 @@ async fn durable(receipts: Vec<Receipt>) -> Result<(), Arc<JournalError>> {
         receipt.written().await?;
     }
     Ok(())
-}
-
-/// Estimates the tokens of a prompt.
-pub(crate) fn prompt_tokens(prompt: &Prompt) -> u64 {
-    let of_messages: u64 = prompt.messages.iter().map(message_tokens).sum();
-    let of_tools =
-        prompt.tools.iter().map(|tool| estimate_tokens(&tool.description) + TOOL_TOKENS).sum::<u64>();
-    estimate_tokens(&prompt.system).saturating_add(of_messages).saturating_add(of_tools)
-}
-
-/// Rough size of a tool's schema: the same few fields each time.
-const TOOL_TOKENS: u64 = 100;
-
-/// Estimates the tokens of a message, including its tool calls and results.
-pub(crate) fn message_tokens(message: &Message) -> u64 {
-    let of_part = |part: &Part| match part {
-        Part::ToolCall(call) => estimate_tokens(&call.name) + estimate_tokens(&call.arguments),
-        Part::ToolResult(result) => estimate_tokens(&result.text),
-    };
-    message.parts.iter().map(of_part).fold(estimate_tokens(&message.text), u64::saturating_add)
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {

@@ -6,10 +6,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use spelunk_model::Model;
-use spelunk_types::Explain;
+use spelunk_types::{Explain, ModelRef};
 
 use crate::EngineError;
-use crate::run::unpriced;
 
 type Opened = Result<Arc<dyn Model>, String>;
 type Open = dyn Fn(&str) -> Opened + Send + Sync;
@@ -97,4 +96,10 @@ pub(crate) enum Unlisted {
         /// The reason.
         why: String,
     },
+}
+
+/// The first model of a chain without a known price.
+pub(crate) fn unpriced(model: &Arc<dyn Model>) -> Option<&ModelRef> {
+    let links = if model.links().is_empty() { std::slice::from_ref(model) } else { model.links() };
+    links.iter().find(|link| link.price().is_none()).map(|link| link.reference())
 }

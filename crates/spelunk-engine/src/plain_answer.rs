@@ -12,7 +12,7 @@ use spelunk_model::{Message, Prompt, Reply};
 use spelunk_sandbox::find_cells;
 use spelunk_types::ErrorCode;
 
-use crate::strategy::sentences;
+use crate::sentences::sentences;
 use crate::transcript::worded;
 use crate::{Frame, FrameError};
 

@@ -9,7 +9,7 @@ use spelunk_context::{
 use spelunk_types::{Focus, Limits};
 
 pub use self::forecast::{Forecast, Range, forecast};
-use crate::analyst::Analysis;
+use crate::task::Analysis;
 use crate::{ModelCapacity, QuestionKind};
 
 /// Splits a view into tasks for a question and the root model.

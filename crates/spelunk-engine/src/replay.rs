@@ -1,6 +1,6 @@
 //! Replay: the recorded outcomes of a run, by call and by frame. A resumed strategy runs again from the start; its
 //! earlier calls are answered from here without a request. Of the events set aside by a raised limit, only those that
-//! were paid for are kept, for calls that repeat the same prompt under the same id (`again.rs`).
+//! were paid for are kept, for calls that repeat the same prompt under the same id (`view/again.rs`).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,8 +10,8 @@ use spelunk_types::{
 };
 
 use crate::Task;
-use crate::again::{Aside, still_counts};
 use crate::budget::code_of;
+use crate::view::{Aside, still_counts};
 
 /// The recorded outcomes.
 #[derive(Debug, Default)]

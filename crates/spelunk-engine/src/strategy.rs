@@ -17,7 +17,6 @@ mod sentence_qa;
 mod table_query;
 
 pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};
-pub(crate) use name_hops::sentences;
 pub use repl::{ConsoleCell, console};
 use spelunk_types::{BlobId, ErrorCode, Strategy};
 

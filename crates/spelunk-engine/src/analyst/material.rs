@@ -1,70 +1,15 @@
 //! The text of a task as the analyst sees it. Every line carries its number in the document, so line numbers need no
 //! mapping back, and document text cannot be mistaken for our own markup.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use spelunk_context::{Chunk, DocEntry, Segment, Shown, SourceError, Span, View, render};
+use spelunk_context::{Chunk, Shown, SourceError, Span, View, render};
 
-use super::Analysis;
-use super::readers::Readers;
+use crate::frame::Texts;
+use crate::task::Analysis;
 
-/// Number of texts below which unused ones are not swept.
-const IN_USE_MIN: usize = 256;
 /// Room for the markup around documents.
 const ROOM_BYTES: usize = 256;
-
-/// Texts in use, and the last one used. Tasks take the parts of a document in order; reading the document again for
-/// each would dominate the cost.
-#[derive(Debug, Default)]
-pub(crate) struct Texts {
-    state: Mutex<State>,
-    /// The threads that read them.
-    pub(super) readers: Readers,
-}
-
-/// A document and the offset at which the text begins: long documents are read in segments.
-type Place = (u32, u64);
-
-#[derive(Debug, Default)]
-struct State {
-    last: Option<(Place, Arc<String>)>,
-    in_use: HashMap<Place, Weak<String>>,
-    /// Number of texts at which unused ones are swept next.
-    in_use_swept_at: usize,
-}
-
-impl Texts {
-    /// The text of a document or segment. Concurrent callers wait, then share it.
-    fn get(
-        &self,
-        view: &View,
-        document: &DocEntry,
-        segment: Option<&Segment>,
-    ) -> Result<Arc<String>, SourceError> {
-        let place: Place = (document.idx, segment.map_or(0, |segment| segment.bytes.start));
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let at_hand = match &state.last {
-            Some((last, text)) if *last == place => Some(Arc::clone(text)),
-            Some(_) | None => state.in_use.get(&place).and_then(Weak::upgrade),
-        };
-        if let Some(text) = at_hand {
-            return Ok(text);
-        }
-        // The last text is released before the next is read, and the text is shared: there is only one copy of it in
-        // memory.
-        state.last = None;
-        let text = Arc::new(view.read_part(document, segment)?);
-        if state.in_use.len() >= state.in_use_swept_at {
-            state.in_use.retain(|_, text| text.strong_count() > 0);
-            state.in_use_swept_at = (2 * state.in_use.len()).max(IN_USE_MIN);
-        }
-        state.in_use.insert(place, Arc::downgrade(&text));
-        state.last = Some((place, Arc::clone(&text)));
-        Ok(text)
-    }
-}
 
 /// Text ready to be shown.
 #[derive(Debug)]
@@ -204,11 +149,13 @@ impl Material {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use spelunk_context::{Analyst, Corpus, Detector, ScanOptions, SourceInput};
     use spelunk_types::Focus;
 
-    use super::super::Part;
     use super::*;
+    use crate::task::Part;
     use crate::testing::chunk_of;
 
     #[test]
@@ -233,13 +180,8 @@ mod tests {
             parts: [chunk_of(0..4, 1), chunk_of(4..8, 2), chunk_of(0..4, 1)].map(part).into(),
             schema: None,
         };
-        let texts = Texts::default();
-        let material = read(&texts, &view, &analysis).unwrap();
+        let material = read(&Texts::default(), &view, &analysis).unwrap();
         let shown: Vec<&str> = material.sections.iter().map(|section| section.lines.as_str()).collect();
         assert_eq!(shown, ["1| one\n", "2| two\n", "1| one\n"]);
-        let held = texts.state.into_inner().unwrap();
-        let (place, text) = held.last.unwrap();
-        assert_eq!((place, text.as_str()), ((0, 0), "one\n"));
-        assert_eq!(held.in_use.get(&(0, 4)).and_then(Weak::upgrade), None, "it was let go of");
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use spelunk_context::Shown;
 use spelunk_types::{Citation, Found, Location};
 
-use super::{Analysis, Part};
+use crate::task::{Analysis, Part};
 
 /// The location of a finding and the result of looking up its quote, or what is wrong with it. A wrong line is
 /// corrected if the quote is found; otherwise a line that was not shown is dropped.

@@ -9,8 +9,9 @@ use spelunk_context::Shown;
 use spelunk_types::{AnalystReport, Finding, Limits, Severity};
 
 use super::place::location;
-use super::{Analysis, types};
+use super::types;
 use crate::schema::extract_json;
+use crate::task::Analysis;
 
 const SUMMARY_CHARS_MAX: usize = 1000;
 const ANSWER_CHARS_MAX: usize = 4000;

@@ -8,7 +8,8 @@ use spelunk_context::{Analyst, ContentType, Detector, Shown};
 use spelunk_types::{AnalystReport, Focus, Found, Limits};
 
 use super::reply::{Reading, parse};
-use super::{Analysis, Part, system_prompt};
+use super::system_prompt;
+use crate::task::{Analysis, Part};
 
 fn analysis(names: &[&str]) -> Analysis {
     let part = |name: &&str| Part {

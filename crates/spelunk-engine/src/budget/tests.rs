@@ -131,3 +131,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_limit_is_raised_with_the_flag_that_people_use() {
+    let flags = [
+        ("calls_max", 5, "--max-calls 10"),
+        ("calls_max", 0, "--max-calls 1"),
+        ("tokens_max", 1_000, "--max-tokens 2000"),
+        ("cost_microusd_max", 5_000, "--max-cost 0.01"),
+        ("cost_microusd_max", 5_000_000, "--max-cost 10"),
+        ("cost_microusd_max", 1, "--max-cost 0.000002"),
+        ("run_ms_max", 1_200, "--max-time 3s"),
+        ("frame_ms_max", 7, "--set limits.frame_ms_max=14"),
+    ];
+    for (limit, value, flag) in flags {
+        assert_eq!(raising_flag(limit, value), flag);
+    }
+}

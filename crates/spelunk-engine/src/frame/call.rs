@@ -8,10 +8,10 @@ use spelunk_model::{Model, Prompt, Reply};
 use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
 
 use super::retry::Unsettled;
+use super::run::{Role, is_kept};
 use super::{Failure, Frame};
 use crate::budget::{BudgetExceeded, Reservation};
 use crate::journal_writer::{Draft, Mark, Receipt};
-use crate::run::is_kept;
 use crate::{FrameError, Stop, estimate, wire};
 
 /// A prompt and the model it goes to.
@@ -215,7 +215,7 @@ impl Frame {
     /// repeated. Reads a small file, and only when the budget is exhausted.
     pub(crate) fn is_at_hand(&self, prompt: &Prompt) -> bool {
         let run = self.run();
-        let model = run.model(crate::run::Role::Sub).reference();
+        let model = run.model(Role::Sub).reference();
         let digest = wire::prompt_digest(model, prompt);
         if let Some(was_asked) = run.replay.was_asked(&self.next_call(), &digest) {
             return was_asked;

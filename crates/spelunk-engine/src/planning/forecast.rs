@@ -8,7 +8,8 @@ use spelunk_context::{Plan, View};
 use spelunk_types::{Focus, Limits, Usage};
 
 use super::analyses;
-use crate::analyst::{Analysis, Words};
+use crate::analyst::Words;
+use crate::task::Analysis;
 use crate::{ModelCapacity, synthesis};
 
 /// Bytes per token: the most in plain prose, the least in tables and other scripts, and the value used for lists.

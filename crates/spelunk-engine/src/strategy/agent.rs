@@ -23,9 +23,8 @@ pub(in crate::strategy) use self::script::{begin, functions};
 use self::work::{Told, Turn, Work};
 use super::repeats::{self, Novelty, Repeats};
 use super::{empty_reply, overflow};
-use crate::frame::prompt_tokens;
 use crate::plain_answer::{self, CodeAlone, NoAnswer};
-use crate::transcript::{Transcript, TranscriptLimits};
+use crate::transcript::{Transcript, TranscriptLimits, prompt_tokens};
 use crate::{Answer, Frame, FrameError, Task};
 
 const MORE: &str = include_str!("../prompts/agent-more.md");

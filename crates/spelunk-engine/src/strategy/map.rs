@@ -18,14 +18,12 @@ use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Str
 use self::recall::Recalled;
 use super::row_labels;
 use super::table_query::{self, Trust};
-use crate::again::is_about_spending;
-use crate::analyst::Analysis;
+use crate::budget::is_about_spending;
 use crate::planning::{is_counting, plan_analysis};
 use crate::report::{
     Coverage, Gathered, Item, citation, directory_lines, expand_names, findings_section, gather, in_order,
 };
-use crate::synthesis::Synthesis;
-use crate::task::{Assigned, Assignment};
+use crate::task::{Analysis, Assigned, Assignment, Synthesis};
 use crate::{Answer, Frame, FrameError, Task};
 
 /// Citations in a report.

@@ -1,7 +1,7 @@
 //! Splits a question into sentences that ask and sentences that explain. Instructions about the form of the reply are
 //! for the model and not interpreted here.
 
-use super::name_hops::sentences;
+use crate::sentences::sentences;
 
 /// The sentences that ask; all of them if none has a question mark.
 pub(super) fn questions(question: &str) -> String {

@@ -24,8 +24,7 @@ pub(in crate::strategy) use self::session::{Ran, Session};
 use super::names::{first_block, first_program};
 use super::table_query::{self, Trust};
 use super::{empty_reply, overflow};
-use crate::environment::{Environment, Opened, PRELUDE};
-use crate::retrieval::FrameRetrieval;
+use crate::environment::{Environment, FrameRetrieval, Opened, PRELUDE};
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Stop, Task};
 

@@ -10,11 +10,12 @@ use spelunk_model::Prompt;
 use spelunk_types::{Citation, EventKind, Grounding};
 
 use super::multi_hop::path;
-use super::name_hops::{Sentence, VIEW_BYTES_MAX, follow, holds, lines_with, sentences};
+use super::name_hops::{Sentence, VIEW_BYTES_MAX, follow, holds, lines_with};
 use super::names::identifiers_in;
 use super::{empty_reply, question_text};
 use crate::plain_answer::{self, CodeAlone};
 use crate::retrieval::FoundPassage;
+use crate::sentences::sentences;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/close-system.md");

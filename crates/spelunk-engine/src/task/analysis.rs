@@ -72,7 +72,7 @@ impl Analysis {
     }
 
     /// What is read, for the prompt: `python code`, `a log`.
-    pub(super) fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         use spelunk_context::ContentType as Type;
         if let Some(kind) = &self.detected.custom {
             return format!("text of the kind `{}`", kind.name.replace('`', "'"));
@@ -91,7 +91,7 @@ impl Analysis {
         }
     }
 
-    pub(super) fn custom_prompt(&self) -> Option<&str> {
+    pub(crate) fn custom_prompt(&self) -> Option<&str> {
         self.detected.custom.as_ref()?.analyst_prompt.as_deref()
     }
 
@@ -158,7 +158,7 @@ impl Analysis {
     }
 
     /// Documents that begin in this task, so that the sum over all tasks counts each once.
-    pub(super) fn n_begun(&self) -> u64 {
+    pub(crate) fn n_begun(&self) -> u64 {
         let begins = |part: &&Part| part.chunk.as_ref().is_none_or(|chunk| chunk.index == 0);
         self.parts.iter().filter(begins).count() as u64
     }

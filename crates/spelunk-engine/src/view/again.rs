@@ -9,7 +9,9 @@ use spelunk_types::{
     CallOutcome, ErrorCode, Event, EventKind, FrameOutcome, Grounding, Limits, RunId, RunOutcome, Strategy,
 };
 
-use crate::{EngineError, RunView};
+use super::RunView;
+use crate::EngineError;
+use crate::budget::is_about_spending;
 
 /// The events of a journal that a raised limit set aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -118,53 +120,5 @@ impl RunView {
             return None;
         };
         Some((limit, self.limits.as_ref()?.get(limit)?))
-    }
-}
-
-/// Whether the code reports a spending limit of the whole run.
-pub(crate) fn is_about_spending(code: ErrorCode) -> bool {
-    [
-        ErrorCode::CallsExhausted,
-        ErrorCode::TokensExhausted,
-        ErrorCode::CostExhausted,
-        ErrorCode::TimeExhausted,
-    ]
-    .contains(&code)
-}
-
-/// The flag that doubles a limit, as a user would write it.
-pub fn raising_flag(limit: &str, value: u64) -> String {
-    let higher = value.saturating_mul(2).max(1);
-    match limit {
-        "calls_max" => format!("--max-calls {higher}"),
-        "tokens_max" => format!("--max-tokens {higher}"),
-        "cost_microusd_max" => {
-            let cents = format!("{}.{:06}", higher / 1_000_000, higher % 1_000_000);
-            format!("--max-cost {}", cents.trim_end_matches('0').trim_end_matches('.'))
-        }
-        "run_ms_max" => format!("--max-time {}s", higher.div_ceil(1000)),
-        _ => format!("--set limits.{limit}={higher}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_limit_is_raised_with_the_flag_that_people_use() {
-        let flags = [
-            ("calls_max", 5, "--max-calls 10"),
-            ("calls_max", 0, "--max-calls 1"),
-            ("tokens_max", 1_000, "--max-tokens 2000"),
-            ("cost_microusd_max", 5_000, "--max-cost 0.01"),
-            ("cost_microusd_max", 5_000_000, "--max-cost 10"),
-            ("cost_microusd_max", 1, "--max-cost 0.000002"),
-            ("run_ms_max", 1_200, "--max-time 3s"),
-            ("frame_ms_max", 7, "--set limits.frame_ms_max=14"),
-        ];
-        for (limit, value, flag) in flags {
-            assert_eq!(raising_flag(limit, value), flag);
-        }
     }
 }

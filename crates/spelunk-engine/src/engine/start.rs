@@ -8,7 +8,8 @@ use spelunk_types::{
     ScanOptions, SourceSpec, Strategy, Text,
 };
 
-use crate::{EngineError, ResumeRequest, RunRequest, strategy};
+use super::{ResumeRequest, RunRequest};
+use crate::{EngineError, strategy};
 
 /// The largest corpus that is copied into the journal of its run.
 const CONTEXT_BYTES_MAX: u64 = 1_000_000;

@@ -20,7 +20,7 @@ type Job = Box<dyn FnOnce() + Send>;
 
 /// A queue of reads, bounded by the number of active tasks.
 #[derive(Default)]
-pub(super) struct Readers {
+pub(crate) struct Readers {
     queue: Arc<Mutex<Queue>>,
 }
 
@@ -32,7 +32,7 @@ struct Queue {
 
 impl Readers {
     /// Runs `read` on a thread that may block on the disk.
-    pub(super) async fn have<T: Send + 'static>(&self, read: impl FnOnce() -> T + Send + 'static) -> T {
+    pub(crate) async fn have<T: Send + 'static>(&self, read: impl FnOnce() -> T + Send + 'static) -> T {
         let (tell, told) = oneshot::channel::<Result<T, Box<dyn Any + Send>>>();
         self.add(Box::new(move || {
             // The receiver may be gone, which is fine.
