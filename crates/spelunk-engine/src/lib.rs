@@ -33,6 +33,7 @@ mod report;
 mod retrieval;
 mod schema;
 mod sentences;
+mod session;
 mod strategy;
 mod synthesis;
 mod task;

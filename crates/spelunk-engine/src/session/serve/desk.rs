@@ -1,4 +1,4 @@
-//! Serves the host calls of a script: sub-models, chunks, evidence, budgets and files.
+//! Serves the host calls of an agent's script: sub-models, chunks, evidence, budgets and files.
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
 use serde_json::json;
@@ -7,10 +7,9 @@ use spelunk_model::{Prompt, Reply};
 use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{CallId, Explain};
 
-use super::files;
+use super::{Begun, files};
 use crate::environment::{Arguments, Refusal, json_of_value, value_of_json};
-use crate::strategy::agent::Bench;
-use crate::strategy::repl::{Begun, Session};
+use crate::session::{Bench, Session};
 use crate::{Frame, FrameError};
 
 /// The largest file to chunk for a script, which also holds it in memory.
@@ -20,7 +19,7 @@ const SHOWN_CHARS_MAX: usize = 80;
 type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
 
 /// Host functions behind the modules of `tools`. `_files` handles all file access of scripts.
-pub(in crate::strategy) fn functions() -> Vec<HostFunction> {
+pub(in crate::session) fn functions() -> Vec<HostFunction> {
     let names = [
         "_agent_call",
         "_agent_batch",
@@ -37,7 +36,7 @@ pub(in crate::strategy) fn functions() -> Vec<HostFunction> {
 }
 
 /// Begins a script's host call, if it is one of ours. Its call id is taken now.
-pub(in crate::strategy) fn begin(session: &mut Session<'_>, call: &mut HostCall) -> Option<Begun> {
+pub(super) fn begin(session: &mut Session<'_>, call: &mut HostCall) -> Option<Begun> {
     let mut bench = session.bench.take()?;
     let begun = match call.name.as_str() {
         "_agent_call" => ask_one(session.frame, &mut bench, call),

@@ -1,7 +1,14 @@
 //! A session: the interpreter of a frame, its cells, and how they are recorded. A cell that breaks the interpreter or
 //! hits a limit leaves the variables unchanged: the cells before it are run again in a new interpreter, with the same
-//! replies.
+//! replies. The code is a cell of `repl` or a script of an agent, which also reaches the files of its desk.
 
+mod agent_state;
+mod answer;
+pub(crate) mod overflow;
+pub(crate) mod repeats;
+mod serve;
+
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::future::join_all;
@@ -10,18 +17,27 @@ use spelunk_sandbox::{
 };
 use spelunk_types::CellOutcome;
 
-use super::answer::{Gate, Given};
-use super::{broken, serve};
-use crate::environment::{Environment, Opened};
+pub(crate) use self::agent_state::{Bench, Counts, changes, file, path};
+use self::answer::Gate;
+pub(crate) use self::answer::{Given, read_typed, settle};
+use crate::environment::{Environment, FrameRetrieval, Opened};
 use crate::frame::{CellRecord, REPLAY_TIME_FACTOR};
 use crate::plain_answer::CodeAlone;
-use crate::strategy::agent::{self, Bench};
-use crate::{Frame, FrameError, Task};
+use crate::{Frame, FrameError, Stop, Task};
 
-pub(in crate::strategy) struct Session<'a> {
-    pub(in crate::strategy) frame: &'a Frame,
-    pub(super) task: &'a Task,
-    pub(super) environment: Environment,
+/// Reads what a session starts with.
+pub(crate) async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
+    let (task, limits, finder) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
+    // Reading a large view is CPU-bound; the executor has other calls to serve.
+    let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits, Some(finder)));
+    Ok(opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)
+}
+
+/// The interpreter of a frame and its cells.
+pub(crate) struct Session<'a> {
+    pub(crate) frame: &'a Frame,
+    task: &'a Task,
+    environment: Environment,
     setup: Setup,
     interpreter: Option<Box<dyn Interpreter>>,
     /// The interpreter, started while the model writes its first cell.
@@ -30,15 +46,15 @@ pub(in crate::strategy) struct Session<'a> {
     done: Vec<DoneCell>,
     n_cells: u64,
     /// Decides whether an answer is accepted.
-    pub(super) gate: Gate,
+    gate: Gate,
     /// Model calls of the current cell.
-    pub(super) n_calls: u64,
+    n_calls: u64,
     /// Replies of the current cell that cannot be requested again for free.
-    pub(super) effects: Vec<HostReply>,
+    effects: Vec<HostReply>,
     /// The answer of the current cell.
-    pub(super) given: Option<Given>,
+    given: Option<Given>,
     /// The desk, if the code is a script of an agent.
-    pub(in crate::strategy) bench: Option<Bench>,
+    pub(crate) bench: Option<Bench>,
 }
 
 /// How long a cell may compute.
@@ -59,7 +75,7 @@ struct DoneCell {
 }
 
 /// The result of a cell, as shown to the model.
-pub(in crate::strategy) enum Ran {
+pub(crate) enum Ran {
     Printed(String),
     /// With an exception.
     Broke(String),
@@ -67,18 +83,18 @@ pub(in crate::strategy) enum Ran {
 }
 
 impl<'a> Session<'a> {
-    pub(super) async fn open(frame: &'a Frame, task: &'a Task, opened: Opened) -> Result<Self, FrameError> {
+    pub(crate) async fn open(frame: &'a Frame, task: &'a Task, opened: Opened) -> Result<Self, FrameError> {
         Self::open_with(frame, task, opened, serve::functions(), "").await
     }
 
     /// Opens a session for the scripts of an agent: their files are those of its desk.
-    pub(in crate::strategy) async fn open_for_scripts(
+    pub(crate) async fn open_for_scripts(
         frame: &'a Frame,
         task: &'a Task,
         opened: Opened,
         prelude: &str,
     ) -> Result<Self, FrameError> {
-        let functions = serve::functions().into_iter().chain(agent::functions()).collect();
+        let functions = serve::functions().into_iter().chain(serve::desk::functions()).collect();
         Self::open_with(frame, task, opened, functions, prelude).await
     }
 
@@ -122,12 +138,12 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    pub(super) fn may_run(&self) -> bool {
+    pub(crate) fn may_run(&self) -> bool {
         self.n_cells < self.frame.limits().cells_max
     }
 
     /// Runs a cell and records it.
-    pub(in crate::strategy) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
+    pub(crate) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
         self.n_cells += 1;
         self.gate.saw_code(code);
         self.ready().await?;
@@ -223,7 +239,7 @@ impl<'a> Session<'a> {
     }
 
     /// An answer in the text of a reply.
-    pub(super) async fn answer_in_text(&mut self, text: &FinalText) -> Result<Ran, FrameError> {
+    pub(crate) async fn answer_in_text(&mut self, text: &FinalText) -> Result<Ran, FrameError> {
         let value = match text {
             FinalText::Value(text) => spelunk_sandbox::Value::from(text.as_str()),
             FinalText::Variable(name) => match self.variable(name).await? {
@@ -366,7 +382,12 @@ impl<'a> Session<'a> {
     }
 }
 
-pub(super) const NOTHING_PRINTED: &str = "Output: (nothing was printed)";
+/// Without an interpreter, the run ends.
+fn broken(frame: &Frame, source: InterpreterError) -> FrameError {
+    Stop::Sandbox { frame: frame.id().clone(), source: Arc::new(source) }.into()
+}
+
+pub(crate) const NOTHING_PRINTED: &str = "Output: (nothing was printed)";
 
 /// The output of a cell, as shown to the model.
 fn shown(output: &str) -> String {

@@ -17,8 +17,8 @@ const MESSAGE_CHARS_MAX: usize = 500;
 
 /// The desk of an agent and the counters of its budgets.
 #[derive(Debug, Clone)]
-pub(in crate::strategy) struct Bench {
-    pub(super) desk: Desk,
+pub(crate) struct Bench {
+    pub(crate) desk: Desk,
     /// Shared with calls in flight.
     counts: Arc<Mutex<Counts>>,
     /// Failures of calls in flight, until they are logged.
@@ -35,43 +35,43 @@ struct Failure {
 
 /// What was used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    pub(super) scripts: u64,
+pub(crate) struct Counts {
+    pub(crate) scripts: u64,
     /// Calls of sub-models, including those answered from the cache.
-    pub(super) subcalls: u64,
-    pub(super) cache_hits: u64,
-    pub(super) tokens: u64,
-    pub(super) errors: u64,
+    pub(crate) subcalls: u64,
+    pub(crate) cache_hits: u64,
+    pub(crate) tokens: u64,
+    pub(crate) errors: u64,
     /// Calls of the running script that the cache did not answer, or not yet.
-    pub(super) script_calls: u64,
+    pub(crate) script_calls: u64,
 }
 
 impl Bench {
-    pub(super) fn new(desk: Desk) -> Self {
+    pub(crate) fn new(desk: Desk) -> Self {
         Self { desk, counts: Arc::default(), failures: Arc::default() }
     }
 
-    pub(super) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn count(&self, change: impl FnOnce(&mut Counts)) {
+    pub(crate) fn count(&self, change: impl FnOnce(&mut Counts)) {
         change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// The state to restore later: a plain clone would share its counters with the original.
-    pub(in crate::strategy) fn saved(&self) -> Saved {
+    pub(crate) fn saved(&self) -> Saved {
         Saved { desk: self.desk.clone(), counts: self.counts() }
     }
 
-    pub(in crate::strategy) fn restore(&mut self, saved: Saved) {
+    pub(crate) fn restore(&mut self, saved: Saved) {
         self.desk = saved.desk;
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.count(|counts| *counts = saved.counts);
     }
 
     /// Counts a reply. One from the cache used nothing.
-    pub(super) fn count_reply(&self, reply: &Reply, is_script: bool) -> bool {
+    pub(crate) fn count_reply(&self, reply: &Reply, is_script: bool) -> bool {
         let usage = reply.usage.unwrap_or_default();
         let is_cached = usage == Usage::default();
         self.count(|counts| {
@@ -86,14 +86,14 @@ impl Bench {
     }
 
     /// Remembers the failure of a call in flight.
-    pub(super) fn fail(&self, kind: &str, message: &str, context: &str) {
+    pub(crate) fn fail(&self, kind: &str, message: &str, context: &str) {
         let (kind, message, context) = (kind.to_owned(), message.to_owned(), context.to_owned());
         let failure = Failure { kind, message, context };
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
     }
 
     /// Logs the failures so far. Parallel calls end in any order; the log is sorted.
-    pub(super) fn settle_failures(&mut self) -> Result<(), DeskError> {
+    pub(crate) fn settle_failures(&mut self) -> Result<(), DeskError> {
         let mut failed = std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner));
         failed.sort_by(|one, other| (&one.context, &one.message).cmp(&(&other.context, &other.message)));
         failed
@@ -102,7 +102,7 @@ impl Bench {
     }
 
     /// Logs an error where the model can read it.
-    pub(super) fn log_error(&mut self, kind: &str, message: &str, context: &str) -> Result<(), DeskError> {
+    pub(crate) fn log_error(&mut self, kind: &str, message: &str, context: &str) -> Result<(), DeskError> {
         self.count(|counts| counts.errors += 1);
         let short = |text: &str| text.chars().take(MESSAGE_CHARS_MAX).collect::<String>();
         let line = json!({
@@ -115,7 +115,7 @@ impl Bench {
     }
 
     /// Updates the counters on the desk. They never decide anything.
-    pub(super) fn write_metrics(&mut self) -> Result<(), DeskError> {
+    pub(crate) fn write_metrics(&mut self) -> Result<(), DeskError> {
         let text = self.counts().text();
         let path = path(METRICS);
         let is_same = file(&self.desk, &path).is_some_and(|bytes| *bytes == *text.as_bytes());
@@ -124,7 +124,7 @@ impl Bench {
 }
 
 impl Counts {
-    pub(super) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         let Self { scripts, subcalls, cache_hits, tokens, errors, .. } = self;
         let counted = json!({
             "scripts_created": scripts,
@@ -139,18 +139,18 @@ impl Counts {
 
 /// A saved state.
 #[derive(Debug)]
-pub(in crate::strategy) struct Saved {
+pub(crate) struct Saved {
     desk: Desk,
     counts: Counts,
 }
 
 /// A path that is known to be valid.
-pub(super) fn path(path: &str) -> DeskPath {
+pub(crate) fn path(path: &str) -> DeskPath {
     DeskPath::parse(path).expect("our own paths are paths")
 }
 
 /// The content of a file on the desk; mounted documents are not part of it.
-pub(super) fn file<'a>(desk: &'a Desk, path: &DeskPath) -> Option<Cow<'a, [u8]>> {
+pub(crate) fn file<'a>(desk: &'a Desk, path: &DeskPath) -> Option<Cow<'a, [u8]>> {
     match desk.entry(path)? {
         Entry::File { .. } => desk.read(path).ok(),
         Entry::Directory | Entry::Document { .. } => None,
@@ -158,7 +158,7 @@ pub(super) fn file<'a>(desk: &'a Desk, path: &DeskPath) -> Option<Cow<'a, [u8]>>
 }
 
 /// The differences between two desks, for the journal.
-pub(super) fn changes(before: &Desk, after: &Desk) -> Vec<ChangedFile> {
+pub(crate) fn changes(before: &Desk, after: &Desk) -> Vec<ChangedFile> {
     let changed = |path: DeskPath| {
         let name = path.as_str().to_owned();
         let Some(now) = file(after, &path) else { return ChangedFile::Removed { path: name } };

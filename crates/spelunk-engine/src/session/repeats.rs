@@ -9,19 +9,19 @@ use spelunk_types::BlobId;
 const REPEATS_MAX: u32 = 3;
 
 /// What the model is told about a repetition.
-pub(super) const NUDGE: &str =
+pub(crate) const NUDGE: &str =
     "This is the same as before, with the same result. Try something else, or answer with what you have.";
 
 /// The turns of a conversation so far.
 #[derive(Debug, Default)]
-pub(super) struct Repeats {
+pub(crate) struct Repeats {
     seen: HashSet<BlobId>,
     n_in_a_row: u32,
 }
 
 /// How new a turn is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Novelty {
+pub(crate) enum Novelty {
     New,
     Again,
     Stuck,
@@ -29,7 +29,7 @@ pub(super) enum Novelty {
 
 impl Repeats {
     /// Classifies a turn by its actions and results.
-    pub(super) fn judge(&mut self, done: &[String], came_to: &[String]) -> Novelty {
+    pub(crate) fn judge(&mut self, done: &[String], came_to: &[String]) -> Novelty {
         let came_to: Vec<String> = came_to.iter().map(|text| unnumbered(text)).collect();
         let turn = format!("{}\0\0{}", done.join("\0"), came_to.join("\0"));
         if self.seen.insert(spelunk_journal::digest(turn.as_bytes())) {

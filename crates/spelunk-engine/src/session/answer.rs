@@ -14,9 +14,9 @@ use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
 /// An accepted answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::strategy) struct Given {
-    pub(super) text: String,
-    pub(super) claims: Vec<Citation>,
+pub(crate) struct Given {
+    pub(crate) text: String,
+    pub(crate) claims: Vec<Citation>,
 }
 
 /// Decides whether an answer is accepted.
@@ -94,7 +94,7 @@ fn typed(schema: &Schema, value: &Value) -> Result<String, Refusal> {
 }
 
 /// Parses a reply that must be JSON of this schema, and formats it for people.
-pub(in crate::strategy) fn read_typed(schema: &Schema, reply: &str) -> Result<String, String> {
+pub(crate) fn read_typed(schema: &Schema, reply: &str) -> Result<String, String> {
     let json = extract_json(reply).ok_or("it is not JSON")?;
     let told =
         |violations: Vec<_>| violations.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n");
@@ -153,6 +153,9 @@ fn claim(value: &Value) -> Option<Citation> {
 }
 
 /// Checks the evidence of an accepted answer.
-pub(super) async fn settle(frame: &Frame, task: &Task, given: Given) -> Result<Answer, FrameError> {
+pub(crate) async fn settle(frame: &Frame, task: &Task, given: Given) -> Result<Answer, FrameError> {
     evidence::check_claims(frame, &task.view, &given.text, given.claims).await
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use crate::transcript::Transcript;
 use crate::{Frame, FrameError};
 
 /// Whether the call failed because the prompt was too long, and the conversation was shortened.
-pub(super) async fn halved(
+pub(crate) async fn halved(
     frame: &Frame,
     transcript: &mut Transcript,
     error: &FrameError,
@@ -23,7 +23,7 @@ pub(super) async fn halved(
 
 /// Like [`halved`], for a summary: also halves if the summary is empty, since the conversation is too long without
 /// one.
-pub(super) async fn halved_unsummed(
+pub(crate) async fn halved_unsummed(
     frame: &Frame,
     transcript: &mut Transcript,
     error: &FrameError,

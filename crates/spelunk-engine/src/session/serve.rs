@@ -2,6 +2,9 @@
 //! look at text.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
+pub(super) mod desk;
+mod files;
+
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
@@ -10,11 +13,10 @@ use spelunk_model::{Model, Prompt, Reply};
 use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{Blame, ErrorCode, Explain};
 
-use super::session::Session;
+use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
 use crate::named_models::Unlisted;
 use crate::schema::extract_json;
-use crate::strategy::agent;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// The instruction that asks a sub-model for a schema.
@@ -24,10 +26,10 @@ const SCHEMA_LINE: &str = "\n\nReply with nothing but JSON that fits this schema
 const NAME_CHARS_MAX: usize = 60;
 
 /// A host call in progress.
-pub(in crate::strategy) struct Begun {
-    pub(in crate::strategy) reply: BoxFuture<'static, Result<HostReply, FrameError>>,
+pub(super) struct Begun {
+    pub(super) reply: BoxFuture<'static, Result<HostReply, FrameError>>,
     /// Whether repeating the call would cost money or return something else.
-    pub(in crate::strategy) is_effect: bool,
+    pub(super) is_effect: bool,
 }
 
 pub(super) fn functions() -> Vec<HostFunction> {
@@ -59,7 +61,7 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
     if let Some(reply) = search(session, &call) {
         return Begun { reply, is_effect: true };
     }
-    if let Some(begun) = agent::begin(session, &mut call) {
+    if let Some(begun) = desk::begin(session, &mut call) {
         return begun;
     }
     let begun = match call.name.as_str() {
