@@ -16,13 +16,12 @@ use spelunk_context::{Mode, Plan, PlanOptions};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
 use self::recall::Recalled;
-use super::row_labels;
-use super::table_query::{self, Trust};
 use crate::budget::is_about_spending;
 use crate::planning::{is_counting, plan_analysis};
 use crate::report::{
     Coverage, Gathered, Item, citation, directory_lines, expand_names, findings_section, gather, in_order,
 };
+use crate::small_model::{Trust, label_rows, query_table};
 use crate::task::{Analysis, Assigned, Assignment, Synthesis};
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -47,10 +46,10 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     let is_whole = reach == Reach::All && task.schema.is_none() && task.note.is_none();
     if is_whole && frame.reader().is_small() && is_counting(&task.question) {
         // A small model reads rows, not pages.
-        if let Some(answer) = table_query::solve(frame, task, Trust::Kinds).await? {
+        if let Some(answer) = query_table(frame, task, Trust::Kinds).await? {
             return Ok(answer);
         }
-        if let Some(answer) = row_labels::solve(frame, task).await? {
+        if let Some(answer) = label_rows(frame, task).await? {
             return Ok(answer);
         }
     }

@@ -12,11 +12,11 @@ use spelunk_types::ErrorCode;
 
 pub use self::console::{ConsoleCell, console};
 use self::loop_guard::LoopGuard;
-use super::empty_reply;
-use super::names::{first_block, first_program};
-use super::table_query::{self, Trust};
 use crate::environment::PRELUDE;
+use crate::plain_answer::empty_reply;
+use crate::question::{first_block, first_program};
 use crate::session::{self, Given, Ran, Session, overflow};
+use crate::small_model::{Trust, query_table};
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -36,7 +36,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     if frame.reader().is_small()
         && task.schema.is_none()
         && task.note.is_none()
-        && let Some(answer) = table_query::solve(frame, task, Trust::Any).await?
+        && let Some(answer) = query_table(frame, task, Trust::Any).await?
     {
         return Ok(answer);
     }

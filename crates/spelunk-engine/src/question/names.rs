@@ -11,7 +11,7 @@ const NAME_CHARS_MAX: usize = 60;
 
 /// Words of a question that look like names, in order: capitalised within a sentence, containing a digit or an
 /// underscore, or in backticks.
-pub(super) fn names_in(question: &str) -> Vec<&str> {
+pub(crate) fn names_in(question: &str) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     let mut begins_sentence = true;
     for word in question.split_whitespace() {
@@ -30,7 +30,7 @@ pub(super) fn names_in(question: &str) -> Vec<&str> {
 }
 
 /// Identifiers of code in a question: in backticks, and written unlike any normal word.
-pub(super) fn identifiers_in(question: &str) -> Vec<&str> {
+pub(crate) fn identifiers_in(question: &str) -> Vec<&str> {
     let spans = question.split('`').skip(1).step_by(2);
     let is_identifier = |span: &&str| {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -46,7 +46,7 @@ pub(super) fn identifiers_in(question: &str) -> Vec<&str> {
 }
 
 /// A first block of code for a question; the default one if it contains no names.
-pub(super) fn first_block(question: &str) -> String {
+pub(crate) fn first_block(question: &str) -> String {
     let names: Vec<String> = names_in(question).into_iter().map(regex_syntax_free).collect();
     if names.is_empty() {
         return "print(context[:500])".to_owned();
@@ -55,7 +55,7 @@ pub(super) fn first_block(question: &str) -> String {
 }
 
 /// A program that answers a different question about a view of this shape, as an example for models.
-pub(super) fn first_program(view: &View) -> &'static str {
+pub(crate) fn first_program(view: &View) -> &'static str {
     let is_table = |document: &DocEntry| {
         let extension = Path::new(&document.name).extension().unwrap_or_default();
         extension.eq_ignore_ascii_case("csv") || extension.eq_ignore_ascii_case("tsv")

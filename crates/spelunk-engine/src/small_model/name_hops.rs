@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spelunk_context::View;
 
-use super::names::names_in;
-use crate::sentences::sentences;
+use crate::question::{names_in, sentences};
 
 /// A name of the question on more lines than this is not distinctive.
 const ASKED_LINES_MAX: usize = 30;
@@ -22,15 +21,15 @@ pub(super) const VIEW_BYTES_MAX: u64 = 50_000_000;
 
 /// A sentence of a document, or a line of one without sentences.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Sentence {
-    pub(super) document: String,
-    pub(super) line: u64,
-    pub(super) text: String,
+pub(crate) struct Sentence {
+    pub(crate) document: String,
+    pub(crate) line: u64,
+    pub(crate) text: String,
 }
 
 /// Follows the names of a question through a view for `rounds` rounds, in order of discovery. Unreadable documents
 /// and views that are too large yield nothing.
-pub(super) fn follow(view: &View, question: &str, rounds: usize) -> Vec<Sentence> {
+pub(crate) fn follow(view: &View, question: &str, rounds: usize) -> Vec<Sentence> {
     if view.bytes() > VIEW_BYTES_MAX {
         return Vec::new();
     }

@@ -8,7 +8,7 @@ use super::link::Link;
 use super::operation::{Operation, asks_together};
 use super::value::{self, Moment, Number, is_missing};
 use super::{CONDITIONS_MAX, KINDS_MAX, VALUES_SHOWN_MAX, short};
-use crate::strategy::name_hops::holds;
+use crate::small_model::name_hops::holds;
 
 /// How a cell is compared with a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use spelunk_context::View;
 
 use super::name_hops::{Sentence, VIEW_BYTES_MAX, holds, lines_with, names_on};
-use super::names::names_in;
 use super::sentence_qa::{asked_words, held};
+use crate::question::names_in;
 
 /// A name in more sentences than this is not distinctive.
 const LINES_MAX: usize = 40;
@@ -108,7 +108,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::strategy::name_hops::tests::view;
+    use crate::small_model::name_hops::tests::view;
 
     const TRAVELS: &str = "The concert in Selewick of 1876 was conducted by Rosa Berg.\n\
         It rained. The concert in Selewick of 1882 was conducted by Simon Ravum. Nobody minded.\n\

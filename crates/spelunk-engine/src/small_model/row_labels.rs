@@ -11,8 +11,8 @@ use spelunk_context::{RowTable, View};
 use spelunk_model::Prompt;
 use spelunk_types::{Citation, ErrorCode, EventKind, Grounding};
 
-use super::{empty_reply, question_text};
-use crate::{Answer, Frame, FrameError, Task, evidence};
+use crate::plain_answer::empty_reply;
+use crate::{Answer, Frame, FrameError, Task, evidence, question};
 
 const KINDS: &str = include_str!("../prompts/tally-kinds.md");
 const READ: &str = include_str!("../prompts/tally-read.md");
@@ -32,7 +32,7 @@ const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
 
 /// Answers row by row; `None` if there are no rows, or if the question does not count kinds.
-pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, FrameError> {
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, FrameError> {
     let view = task.view.clone();
     let opening = tokio::task::spawn_blocking(move || Rows::open(&view));
     let opened = opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
@@ -249,7 +249,7 @@ async fn read_all(
     rows: &Rows,
 ) -> Result<RowLabels, FrameError> {
     // Without the final question, which would distract the model.
-    let told = question_text::told(question);
+    let told = question::told(question);
     let system = READ.replace("{question}", if told.is_empty() { question } else { &told });
     let parallel = usize::try_from(frame.limits().calls_parallel_max).unwrap_or(usize::MAX).max(1);
     let batches: Vec<(usize, Prompt)> =
@@ -293,7 +293,7 @@ pub(super) fn object_in(reply: &str) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::strategy::name_hops::tests::view;
+    use crate::small_model::name_hops::tests::view;
 
     const QUESTION: &str = "Each message is praise, size or a defect. How many are a defect?";
 

@@ -22,8 +22,8 @@ use self::operation::{NONE, OPERATIONS, operations};
 use self::query::{Query, RELATIONS};
 use self::value::Moment;
 use super::row_labels::object_in;
-use super::{empty_reply, question_text};
-use crate::{Answer, Frame, FrameError, Task, evidence};
+use crate::plain_answer::empty_reply;
+use crate::{Answer, Frame, FrameError, Task, evidence, question};
 
 const SYSTEM: &str = include_str!("../prompts/form-system.md");
 pub(super) const PROMPTS: [&str; 1] = [SYSTEM];
@@ -45,7 +45,7 @@ const QUOTE_CHARS_MAX: usize = 200;
 
 /// Which forms are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trust {
+pub(crate) enum Trust {
     /// All that can be computed.
     Any,
     /// Only those whose answer is in the cells themselves: judgements are left to readers.
@@ -53,7 +53,7 @@ pub(super) enum Trust {
 }
 
 /// Answers by a form; `None` if the text has no rows, or no useful form was filled in.
-pub(super) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Option<Answer>, FrameError> {
+pub(crate) async fn solve(frame: &Frame, task: &Task, trust: Trust) -> Result<Option<Answer>, FrameError> {
     let Some((sheet, described)) = open(task).await else { return Ok(None) };
     if trust == Trust::Kinds && sheet.links.is_empty() {
         return Ok(None);
@@ -119,7 +119,7 @@ struct Sheet {
 
 impl Sheet {
     fn new(grid: RowTable, question: String) -> Self {
-        let asking = question_text::questions(&question);
+        let asking = question::questions(&question);
         let links = links(&grid, &asking);
         Self { grid, question, asking, links }
     }

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::strategy::name_hops::tests::view;
+use crate::small_model::name_hops::tests::view;
 
 const ORDERS: &str = "order,region,product,customer,units,price\n\
     1,east,desk,ann,2,30\n2,west,desk,bob,1,50\n3,east,lamp,ann,4,\"1,000\"\n4,east,desk,cy,3,9.5\n";
@@ -322,7 +322,7 @@ fn the_words_of_a_question_say_what_may_be_done() {
         ("How many have at most 5?", "count rows, count different values, none of these"),
     ];
     for (question, expected) in cases {
-        let asking = question_text::questions(question);
+        let asking = question::questions(question);
         assert_eq!(operations(&asking, &columns).join(", "), expected, "{question}");
     }
     assert_eq!(operations("Which is it?", &columns), OPERATIONS);

@@ -11,11 +11,9 @@ use spelunk_types::{Citation, EventKind, Grounding};
 
 use super::multi_hop::path;
 use super::name_hops::{Sentence, VIEW_BYTES_MAX, follow, holds, lines_with};
-use super::names::identifiers_in;
-use super::{empty_reply, question_text};
-use crate::plain_answer::{self, CodeAlone};
+use crate::plain_answer::{self, CodeAlone, empty_reply};
+use crate::question::{self, identifiers_in, sentences};
 use crate::retrieval::FoundPassage;
-use crate::sentences::sentences;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/close-system.md");
@@ -51,7 +49,7 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Answers from the sentences of these passages and those that its names lead to.
-pub(super) async fn solve(
+pub(crate) async fn solve(
     frame: &Frame,
     task: &Task,
     passages: &Arc<Vec<FoundPassage>>,
@@ -241,7 +239,7 @@ struct Instead {
 /// The words of the question that a sentence lacks, and what it has before the words that follow them.
 fn instead(question: &str, asked: &[String], text: &str) -> Option<Instead> {
     let held = held(asked, text);
-    let question: Vec<String> = words(&question_text::questions(question)).collect();
+    let question: Vec<String> = words(&question::questions(question)).collect();
     let there: Vec<String> = words(text).collect();
     let is_plain = |word: &String| PLAIN.contains(&word.as_str());
     let is_lacking =
@@ -280,7 +278,7 @@ fn doubts(question: &str, basis: &[&Sentence]) -> Option<String> {
 /// The content words of a question.
 pub(super) fn asked_words(question: &str) -> Vec<String> {
     let mut asked: Vec<String> = Vec::new();
-    for word in words(&question_text::questions(question)) {
+    for word in words(&question::questions(question)) {
         if !PLAIN.contains(&word.as_str()) && !asked.contains(&word) {
             asked.push(word);
         }

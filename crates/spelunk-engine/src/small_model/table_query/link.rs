@@ -4,7 +4,7 @@
 use spelunk_context::RowTable;
 
 use super::KINDS_MAX;
-use crate::strategy::name_hops::holds;
+use crate::small_model::name_hops::holds;
 
 const LINKS_MAX: usize = 12;
 

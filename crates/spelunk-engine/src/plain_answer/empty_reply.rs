@@ -7,7 +7,7 @@ use spelunk_types::ErrorCode;
 use crate::FrameError;
 
 /// The reply; `None` if it was empty.
-pub(super) fn said(asked: Result<Reply, FrameError>) -> Result<Option<Reply>, FrameError> {
+pub(crate) fn said(asked: Result<Reply, FrameError>) -> Result<Option<Reply>, FrameError> {
     match asked {
         Ok(reply) => Ok(Some(reply).filter(|reply| !reply.is_empty())),
         Err(FrameError::Call { code: ErrorCode::ModelReplyEmpty, .. }) => Ok(None),

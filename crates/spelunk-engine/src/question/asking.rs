@@ -1,17 +1,17 @@
 //! Splits a question into sentences that ask and sentences that explain. Instructions about the form of the reply are
 //! for the model and not interpreted here.
 
-use crate::sentences::sentences;
+use super::sentences::sentences;
 
 /// The sentences that ask; all of them if none has a question mark.
-pub(super) fn questions(question: &str) -> String {
+pub(crate) fn questions(question: &str) -> String {
     let all: Vec<&str> = question.lines().flat_map(sentences).collect();
     let asking: Vec<&str> = all.iter().copied().filter(|sentence| sentence.ends_with('?')).collect();
     if asking.is_empty() { all.join(" ") } else { asking.join(" ") }
 }
 
 /// The sentences that explain the question.
-pub(super) fn told(question: &str) -> String {
+pub(crate) fn told(question: &str) -> String {
     let all = question.lines().flat_map(sentences);
     all.filter(|sentence| !sentence.ends_with('?')).collect::<Vec<_>>().join(" ")
 }
