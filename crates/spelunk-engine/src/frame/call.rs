@@ -7,9 +7,10 @@ use spelunk_journal::JournalError;
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
 
+use super::Frame;
+use super::failure::Failure;
 use super::retry::Unsettled;
 use super::run::{Role, is_kept};
-use super::{Failure, Frame};
 use crate::budget::{BudgetExceeded, Reservation};
 use crate::journal_writer::{Draft, Mark, Receipt};
 use crate::{FrameError, Stop, estimate, wire};

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering;
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{BlobId, Durability, EventKind, FileChange, Text};
 
-use super::{Frame, durable};
+use super::Frame;
+use super::failure::durable;
 use crate::replay::is_text;
 use crate::{FrameError, Stop};
 
