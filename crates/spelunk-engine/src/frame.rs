@@ -7,6 +7,7 @@
 //! records what went wrong.
 
 mod ask;
+mod attempt;
 mod budget;
 mod call;
 mod child;

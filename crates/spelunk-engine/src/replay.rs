@@ -10,7 +10,7 @@ use spelunk_types::{
 };
 
 use crate::Task;
-use crate::budget::code_of;
+use crate::limits::budget::code_of;
 use crate::view::{Aside, still_counts};
 
 /// The recorded outcomes.

@@ -11,9 +11,10 @@ use super::Frame;
 use super::failure::Failure;
 use super::retry::Unsettled;
 use super::run::{Role, is_kept};
-use crate::budget::{BudgetExceeded, Reservation};
 use crate::journal_writer::{Draft, Mark, Receipt};
-use crate::{FrameError, Stop, estimate, wire};
+use crate::limits::budget::{BudgetExceeded, Reservation};
+use crate::limits::estimate;
+use crate::{FrameError, Stop, wire};
 
 /// A prompt and the model it goes to.
 pub(super) struct Ask {

@@ -13,14 +13,15 @@ use spelunk_types::{BlobId, ErrorCode, EventKind, Limits, RunId, StopReason, Usa
 use tokio::time::Instant;
 
 use super::{Frame, Program, Texts};
-use crate::budget::Kept;
-use crate::concurrency::ConcurrencyLimit;
-use crate::in_flight::InFlight;
 use crate::journal_writer::JournalWriter;
+use crate::limits::budget::Kept;
+use crate::limits::concurrency::ConcurrencyLimit;
+use crate::limits::estimate;
+use crate::limits::in_flight::InFlight;
 use crate::named_models::unpriced;
 use crate::replay::Replay;
 use crate::retrieval::Retrieval;
-use crate::{Answer, Budget, EngineError, FrameError, NamedModels, RateLimits, Task, estimate, wire};
+use crate::{Answer, Budget, EngineError, FrameError, NamedModels, RateLimits, Task, wire};
 
 /// Limits and cache settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use spelunk_context::{Mode, Plan, PlanOptions};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
 use self::recall::Recalled;
-use crate::budget::is_about_spending;
+use crate::limits::budget::is_about_spending;
 use crate::planning::{is_counting, plan_analysis};
 use crate::report::{
     Coverage, Gathered, Item, citation, directory_lines, expand_names, findings_section, gather, in_order,

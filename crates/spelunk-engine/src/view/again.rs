@@ -11,7 +11,7 @@ use spelunk_types::{
 
 use super::RunView;
 use crate::EngineError;
-use crate::budget::is_about_spending;
+use crate::limits::budget::is_about_spending;
 
 /// The events of a journal that a raised limit set aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

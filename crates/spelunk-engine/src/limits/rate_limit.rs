@@ -12,7 +12,7 @@ use spelunk_model::{Model, ModelError, Rate, RateBucket};
 use spelunk_types::BlobId;
 use tokio::time::{Instant, sleep};
 
-use crate::concurrency::{ConcurrencyLimit, Pass};
+use crate::limits::concurrency::{ConcurrencyLimit, Pass};
 
 /// More parallel calls of one model than any provider accepts from one machine.
 const WIDTH_MAX: u64 = 4096;
