@@ -26,12 +26,12 @@ use self::drive::drive;
 use self::start::Start;
 use self::words::Words;
 use crate::frame::{Models, Run};
-use crate::journal_writer::{Desk, JournalWriter};
+use crate::journal::replay::Replay;
+use crate::journal::watch::EventStream;
+use crate::journal::writer::{Desk, JournalWriter};
 use crate::limits::concurrency::ConcurrencyLimit;
 use crate::limits::in_flight::InFlight;
-use crate::replay::Replay;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
-use crate::watch::EventStream;
 use crate::{
     Budget, Cancel, Clock, EngineError, FrameError, NamedModels, Program, RateLimits, RunSettings, RunView,
     Schema, Stop, Task, strategy,

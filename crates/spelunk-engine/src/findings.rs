@@ -9,9 +9,10 @@ use spelunk_types::{
     Location, RunId, ScanOptions, SourceSpec, Strategy, Text,
 };
 
+use crate::journal::wire;
 use crate::report::gather;
 use crate::view::error_of;
-use crate::{Answer, FrameState, ReportError, RunView, wire};
+use crate::{Answer, FrameState, ReportError, RunView};
 
 /// The report of a run.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,7 +16,7 @@ mod error;
 mod evidence;
 mod findings;
 mod frame;
-mod journal_writer;
+mod journal;
 mod limits;
 mod model_capacity;
 mod named_models;
@@ -24,7 +24,6 @@ mod plain_answer;
 mod planning;
 mod projection;
 mod question;
-mod replay;
 mod report;
 mod retrieval;
 mod schema;
@@ -37,8 +36,6 @@ mod task;
 mod testing;
 mod transcript;
 mod view;
-mod watch;
-mod wire;
 
 pub use cancel::Cancel;
 pub use choose::{Choice, QuestionKind, choose};
@@ -48,6 +45,7 @@ pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunResult};
 pub use error::{EngineError, FrameError, Stop};
 pub use findings::{CountedValues, MergedFinding, ReportCoverage, RunReport};
 pub use frame::{Frame, Program, RunSettings};
+pub use journal::EventStream;
 pub use limits::{Budget, BudgetExceeded, RateLimits, Reservation, raising_flag};
 pub use model_capacity::ModelCapacity;
 pub use named_models::NamedModels;
@@ -61,4 +59,3 @@ pub use view::{
     CallState, CallView, CellView, FrameState, FrameView, ReachedLimit, ReportError, RunView, TasksView,
     Ticked,
 };
-pub use watch::EventStream;

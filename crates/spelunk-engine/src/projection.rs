@@ -14,9 +14,10 @@ use spelunk_types::{
 };
 
 pub use self::live::Projector;
+use crate::RunView;
 use crate::findings::label_of;
+use crate::journal::wire;
 use crate::view::{Aside, error_of, still_counts};
-use crate::{RunView, wire};
 
 const EVIDENCE: &str = "state/evidence.jsonl";
 const ERRORS: &str = "state/errors.jsonl";

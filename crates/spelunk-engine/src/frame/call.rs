@@ -11,10 +11,11 @@ use super::Frame;
 use super::failure::Failure;
 use super::retry::Unsettled;
 use super::run::{Role, is_kept};
-use crate::journal_writer::{Draft, Mark, Receipt};
+use crate::journal::wire;
+use crate::journal::writer::{Draft, Mark, Receipt};
 use crate::limits::budget::{BudgetExceeded, Reservation};
 use crate::limits::estimate;
-use crate::{FrameError, Stop, wire};
+use crate::{FrameError, Stop};
 
 /// A prompt and the model it goes to.
 pub(super) struct Ask {

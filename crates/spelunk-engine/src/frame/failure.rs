@@ -7,7 +7,7 @@ use spelunk_journal::JournalError;
 use spelunk_types::{CallId, CallOutcome, ErrorCode, EventKind, FrameId, FrameOutcome, Served};
 
 use super::Frame;
-use crate::journal_writer::Receipt;
+use crate::journal::writer::Receipt;
 
 /// A failure that is not yet recorded.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use spelunk_types::{CallId, CellOutcome, Durability, EventKind, Text};
 
 use super::failure::durable;
 use super::{Frame, Shared};
-use crate::replay::is_text;
+use crate::journal::replay::is_text;
 use crate::{FrameError, Stop};
 
 /// How much longer than its limit recorded work may take on replay: the machine may be slower or busier this time,

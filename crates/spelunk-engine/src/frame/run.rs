@@ -13,15 +13,16 @@ use spelunk_types::{BlobId, ErrorCode, EventKind, Limits, RunId, StopReason, Usa
 use tokio::time::Instant;
 
 use super::{Frame, Program, Texts};
-use crate::journal_writer::JournalWriter;
+use crate::journal::replay::Replay;
+use crate::journal::wire;
+use crate::journal::writer::JournalWriter;
 use crate::limits::budget::Kept;
 use crate::limits::concurrency::ConcurrencyLimit;
 use crate::limits::estimate;
 use crate::limits::in_flight::InFlight;
 use crate::named_models::unpriced;
-use crate::replay::Replay;
 use crate::retrieval::Retrieval;
-use crate::{Answer, Budget, EngineError, FrameError, NamedModels, RateLimits, Task, wire};
+use crate::{Answer, Budget, EngineError, FrameError, NamedModels, RateLimits, Task};
 
 /// Limits and cache settings of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use spelunk_types::{BlobId, Durability, EventKind, FileChange, Text};
 
 use super::Frame;
 use super::failure::durable;
-use crate::replay::is_text;
+use crate::journal::replay::is_text;
 use crate::{FrameError, Stop};
 
 /// A finished tool call, for the journal.
