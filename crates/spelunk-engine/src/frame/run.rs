@@ -20,7 +20,7 @@ use crate::limits::budget::Kept;
 use crate::limits::concurrency::ConcurrencyLimit;
 use crate::limits::estimate;
 use crate::limits::in_flight::InFlight;
-use crate::named_models::unpriced;
+use crate::models::unpriced;
 use crate::retrieval::Retrieval;
 use crate::{Answer, Budget, EngineError, FrameError, NamedModels, RateLimits, Task};
 

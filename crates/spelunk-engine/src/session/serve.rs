@@ -15,7 +15,7 @@ use spelunk_types::{Blame, ErrorCode, Explain};
 
 use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
-use crate::named_models::Unlisted;
+use crate::models::Unlisted;
 use crate::schema::extract_json;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
