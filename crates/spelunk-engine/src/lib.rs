@@ -5,7 +5,6 @@
 //! A run is a deterministic program plus a journal of its effects. Start reading at `strategy/direct.rs`, then
 //! `frame.rs`, a strategy's only access to the outside.
 
-mod analyst;
 mod cancel;
 mod choose;
 mod clock;
@@ -20,7 +19,6 @@ mod journal;
 mod limits;
 mod models;
 mod plain_answer;
-mod planning;
 mod projection;
 mod question;
 mod report;
@@ -29,7 +27,6 @@ mod schema;
 mod session;
 mod small_model;
 mod strategy;
-mod synthesis;
 mod task;
 #[cfg(test)]
 mod testing;
@@ -47,11 +44,12 @@ pub use frame::{Frame, Program, RunSettings};
 pub use journal::EventStream;
 pub use limits::{Budget, BudgetExceeded, RateLimits, Reservation, raising_flag};
 pub use models::{ModelCapacity, NamedModels};
-pub use planning::{Forecast, Range, forecast, plan_analysis};
 pub use projection::{Projection, Projector};
 pub use retrieval::index_folder;
 pub use schema::{Schema, SchemaError};
-pub use strategy::{AGENT_GUIDE, AGENT_SKILL, ConsoleCell, console, written_answer};
+pub use strategy::{
+    AGENT_GUIDE, AGENT_SKILL, ConsoleCell, Forecast, Range, console, forecast, plan_analysis, written_answer,
+};
 pub use task::{Answer, Assignment, Task};
 pub use view::{
     CallState, CallView, CellView, FrameState, FrameView, ReachedLimit, ReportError, RunView, TasksView,

@@ -8,12 +8,14 @@ mod repl;
 mod search;
 
 pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};
+pub use map::planning::{Forecast, Range, forecast, plan_analysis};
+use map::{analyst, synthesis};
 pub use repl::{ConsoleCell, console};
 use spelunk_types::{BlobId, ErrorCode, Strategy};
 
 use crate::plain_answer::{self, CodeAlone};
 use crate::task::Assigned;
-use crate::{Answer, Frame, FrameError, Task, analyst, small_model, synthesis};
+use crate::{Answer, Frame, FrameError, Task, small_model};
 
 /// Runs the task's strategy in this frame. The result must be a plain answer, except that a typed one is validated
 /// against its schema and an analyst's against its form, and a caller's program is trusted.

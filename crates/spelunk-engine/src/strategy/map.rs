@@ -4,8 +4,11 @@
 //! The parts are the same for every question, except that they do not overlap if something is counted; and every part
 //! gets the same question. A part that fails is listed in the report and never ends the run.
 
+pub(super) mod analyst;
+pub(super) mod planning;
 mod prefilter;
 mod recall;
+pub(super) mod synthesis;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,9 +18,9 @@ use futures_util::stream::FuturesUnordered;
 use spelunk_context::{Mode, Plan, PlanOptions};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
+use self::planning::{is_counting, plan_analysis};
 use self::recall::Recalled;
 use crate::limits::budget::is_about_spending;
-use crate::planning::{is_counting, plan_analysis};
 use crate::report::{
     Coverage, Gathered, Item, citation, directory_lines, expand_names, findings_section, gather, in_order,
 };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use spelunk_context::{Chunk, ManifestRow, Plan, Tier, compare_files};
 use spelunk_types::{AnalystReport, BlobId, FileOrder};
 
-use crate::analyst::{findings_max, system_prompt};
-use crate::planning::{batches, chunks};
+use super::analyst::{findings_max, system_prompt};
+use super::planning::{batches, chunks};
 use crate::task::{Analysis, Part};
 use crate::{Frame, FrameError, Task};
 

@@ -19,13 +19,13 @@ use self::reply::{Reading, parse};
 use crate::task::Analysis;
 use crate::{Answer, Frame, FrameError, ModelCapacity, Task, transcript};
 
-const CODE: &str = include_str!("prompts/analyst-code.md");
-const DATA: &str = include_str!("prompts/analyst-data.md");
-const JSON: &str = include_str!("prompts/analyst-json.md");
-const GENERAL: &str = include_str!("prompts/analyst-general.md");
-const RULES: &str = include_str!("prompts/analyst-rules.md");
-const REPAIR: &str = include_str!("prompts/analyst-repair.md");
-const FOCUS: &str = include_str!("prompts/analyst-focus.md");
+const CODE: &str = include_str!("../../prompts/analyst-code.md");
+const DATA: &str = include_str!("../../prompts/analyst-data.md");
+const JSON: &str = include_str!("../../prompts/analyst-json.md");
+const GENERAL: &str = include_str!("../../prompts/analyst-general.md");
+const RULES: &str = include_str!("../../prompts/analyst-rules.md");
+const REPAIR: &str = include_str!("../../prompts/analyst-repair.md");
+const FOCUS: &str = include_str!("../../prompts/analyst-focus.md");
 pub(crate) const PROMPTS: [&str; 7] = [CODE, DATA, JSON, GENERAL, RULES, REPAIR, FOCUS];
 
 /// Reads one part: calls the model, parses the reply, checks its quotes against the text, and asks for one

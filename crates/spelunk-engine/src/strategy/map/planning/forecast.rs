@@ -8,9 +8,10 @@ use spelunk_context::{Plan, View};
 use spelunk_types::{Focus, Limits, Usage};
 
 use super::analyses;
-use crate::analyst::Words;
+use crate::ModelCapacity;
+use crate::strategy::map::analyst::Words;
+use crate::strategy::map::synthesis;
 use crate::task::Analysis;
-use crate::{ModelCapacity, synthesis};
 
 /// Bytes per token: the most in plain prose, the least in tables and other scripts, and the value used for lists.
 const TOKEN_BYTES_MAX: u64 = 6;

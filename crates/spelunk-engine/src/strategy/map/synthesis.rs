@@ -12,9 +12,9 @@ use crate::plain_answer::{self, CodeAlone};
 use crate::task::{Kind, Synthesis};
 use crate::{Answer, Frame, FrameError, Task};
 
-const TYPE: &str = include_str!("prompts/synthesis-type.md");
-const MERGE: &str = include_str!("prompts/synthesis-merge.md");
-const CROSS: &str = include_str!("prompts/synthesis-cross.md");
+const TYPE: &str = include_str!("../../prompts/synthesis-type.md");
+const MERGE: &str = include_str!("../../prompts/synthesis-merge.md");
+const CROSS: &str = include_str!("../../prompts/synthesis-cross.md");
 pub(crate) const PROMPTS: [&str; 3] = [TYPE, MERGE, CROSS];
 
 /// Rounds of merging summaries; each reduces them several times.
