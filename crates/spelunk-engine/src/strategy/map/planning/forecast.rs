@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use spelunk_context::{Plan, View};
 use spelunk_types::{Focus, Limits, Usage};
 
+use super::super::analyst::Words;
+use super::super::synthesis;
 use super::analyses;
 use crate::ModelCapacity;
-use crate::strategy::map::analyst::Words;
-use crate::strategy::map::synthesis;
 use crate::task::Analysis;
 
 /// Bytes per token: the most in plain prose, the least in tables and other scripts, and the value used for lists.
