@@ -1,5 +1,9 @@
 //! The engine: the façade that every front end uses. Plain data in, events out.
 
+mod drive;
+mod start;
+mod words;
+
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -17,18 +21,20 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::concurrency::ConcurrencyLimit;
-use crate::in_flight::InFlight;
-use crate::journal_writer::{Desk, JournalWriter};
-use crate::replay::Replay;
+pub use self::drive::RunResult;
+use self::drive::drive;
+use self::start::Start;
+use self::words::Words;
+use crate::frame::{Models, Run};
+use crate::journal::replay::Replay;
+use crate::journal::watch::EventStream;
+use crate::journal::writer::{Desk, JournalWriter};
+use crate::limits::concurrency::ConcurrencyLimit;
+use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
-use crate::run::{Models, Run, drive};
-use crate::start::Start;
-use crate::watch::EventStream;
-use crate::words::Words;
 use crate::{
-    Budget, Cancel, Clock, EngineError, FrameError, NamedModels, Program, RateLimits, RunResult, RunSettings,
-    RunView, Schema, Stop, Task,
+    Budget, Cancel, Clock, EngineError, FrameError, NamedModels, Program, RateLimits, RunSettings, RunView,
+    Schema, Stop, Task, strategy,
 };
 
 /// Starts, resumes and watches runs of one workspace.
@@ -449,6 +455,7 @@ impl Engine {
             blobs,
             replies,
             program,
+            solve: |frame, task| Box::pin(strategy::solve(frame, task)),
         };
         self.live
             .lock()

@@ -6,6 +6,7 @@ pub(crate) mod arguments;
 mod describe;
 mod json;
 mod objects;
+mod retrieval;
 mod text_functions;
 
 use std::sync::Arc;
@@ -18,8 +19,8 @@ use spelunk_types::Limits;
 pub(crate) use self::arguments::{Arguments, Refusal};
 pub(crate) use self::json::{json_of_value, text_of_value, value_of_json};
 use self::objects::Objects;
+pub(crate) use self::retrieval::FrameRetrieval;
 use crate::Task;
-use crate::retrieval::FrameRetrieval;
 
 /// Python that runs before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");

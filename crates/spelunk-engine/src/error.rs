@@ -7,8 +7,7 @@ use spelunk_journal::JournalError;
 use spelunk_sandbox::InterpreterError;
 use spelunk_types::{CallId, ErrorCode, Explain, FrameId, ModelRef, RunId, Strategy};
 
-use crate::again::raising_flag;
-use crate::budget::{BudgetExceeded, code_of};
+use crate::limits::budget::{BudgetExceeded, code_of, raising_flag};
 use crate::schema::SchemaError;
 
 /// Why a frame got no result from outside. A strategy may continue after `Call`, `Child` and `Refused`; the others

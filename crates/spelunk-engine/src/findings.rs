@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{
-    AnalystReport, BlobId, CallId, CallOutcome, ErrorCode, Event, EventKind, Finding, Focus, Found, FrameId,
-    FrameOutcome, Location, RunId, RunOutcome, ScanOptions, SourceSpec, Strategy, Text,
+    AnalystReport, BlobId, ErrorCode, Event, EventKind, Finding, Focus, Found, FrameId, FrameOutcome,
+    Location, RunId, ScanOptions, SourceSpec, Strategy, Text,
 };
 
+use crate::journal::wire;
 use crate::report::gather;
-use crate::{Answer, FrameState, RunView, wire};
+use crate::view::error_of;
+use crate::{Answer, FrameState, ReportError, RunView};
 
 /// The report of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,23 +94,6 @@ pub struct ReportCoverage {
     pub unverified: u64,
 }
 
-/// An error in a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportError {
-    /// The event that recorded it.
-    pub seq: u64,
-    /// Unix time in milliseconds.
-    pub at_ms: u64,
-    /// The frame.
-    pub frame: FrameId,
-    /// The call, if it was one.
-    pub call: Option<CallId>,
-    /// The error code.
-    pub code: ErrorCode,
-    /// The message.
-    pub message: String,
-}
-
 impl RunReport {
     /// Reads the report from the current journal. Events of a newer engine are skipped.
     pub fn read(workspace: &Workspace, run: &RunId) -> Result<Self, JournalError> {
@@ -126,47 +111,6 @@ impl RunReport {
     pub fn sources(&self) -> &[SourceSpec] {
         &self.view.sources
     }
-}
-
-/// The error in an event, if it is one.
-pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
-    let (call, code, message) = match &event.kind {
-        EventKind::CallSettled { call, outcome: CallOutcome::Failed { code, message }, .. } => {
-            (Some(call.clone()), *code, message.clone())
-        }
-        EventKind::FrameClosed { outcome: FrameOutcome::Failed { code, message } }
-        | EventKind::RunFinished { outcome: RunOutcome::Failed { code, message } } => {
-            (None, *code, message.clone())
-        }
-        EventKind::RunFinished { outcome: RunOutcome::Partial { stopped_by } } => {
-            (None, *stopped_by, stopped_by.meaning().to_owned())
-        }
-        EventKind::RunStarted { .. }
-        | EventKind::RunResumed { .. }
-        | EventKind::RunFinished { .. }
-        | EventKind::SourceScanned { .. }
-        | EventKind::FrameOpened { .. }
-        | EventKind::FrameClosed { .. }
-        | EventKind::PassagesChosen { .. }
-        | EventKind::CallStarted { .. }
-        | EventKind::CallRetried { .. }
-        | EventKind::CallWasted { .. }
-        | EventKind::CallSettled { .. }
-        | EventKind::CellRan { .. }
-        | EventKind::DeskLaid { .. }
-        | EventKind::ToolRan { .. }
-        | EventKind::QuestionAdded { .. }
-        | EventKind::ValueObserved { .. }
-        | EventKind::TasksPlanned { .. }
-        | EventKind::FindingsRecalled { .. }
-        | EventKind::TaskReported { .. }
-        | EventKind::CitationChecked { .. }
-        | EventKind::LimitReached { .. }
-        | EventKind::WarningRaised { .. }
-        | EventKind::CallStreamed { .. }
-        | EventKind::ProgressTicked { .. } => return None,
-    };
-    Some(ReportError { seq: event.seq, at_ms: event.at_ms, frame: event.frame.clone(), call, code, message })
 }
 
 /// The label of a task, from its note: the documents it lists, or its first line.

@@ -5,68 +5,53 @@
 //! A run is a deterministic program plus a journal of its effects. Start reading at `strategy/direct.rs`, then
 //! `frame.rs`, a strategy's only access to the outside.
 
-mod again;
-mod analyst;
-mod attempt;
-mod budget;
 mod cancel;
 mod choose;
 mod clock;
-mod concurrency;
 mod conversation;
 mod engine;
 mod environment;
 mod error;
-mod estimate;
 mod evidence;
 mod findings;
 mod frame;
-mod in_flight;
-mod journal_writer;
-mod model_capacity;
-mod named_models;
+mod journal;
+mod limits;
+mod models;
 mod plain_answer;
-mod planning;
 mod projection;
-mod rate_limit;
-mod replay;
+mod question;
 mod report;
 mod retrieval;
-mod run;
 mod schema;
-mod start;
+mod session;
+mod small_model;
 mod strategy;
-mod synthesis;
 mod task;
 #[cfg(test)]
 mod testing;
 mod transcript;
 mod view;
-mod watch;
-mod wire;
-mod words;
 
-pub use again::raising_flag;
-pub use budget::{Budget, BudgetExceeded, Reservation};
 pub use cancel::Cancel;
 pub use choose::{Choice, QuestionKind, choose};
 pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationError};
-pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest};
+pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunResult};
 pub use error::{EngineError, FrameError, Stop};
-pub use findings::{CountedValues, MergedFinding, ReportCoverage, ReportError, RunReport};
-pub use frame::Frame;
-pub use model_capacity::ModelCapacity;
-pub use named_models::NamedModels;
-pub use planning::{Forecast, Range, forecast, plan_analysis};
+pub use findings::{CountedValues, MergedFinding, ReportCoverage, RunReport};
+pub use frame::{Frame, Program, RunSettings};
+pub use journal::EventStream;
+pub use limits::{Budget, BudgetExceeded, RateLimits, Reservation, raising_flag};
+pub use models::{ModelCapacity, NamedModels};
 pub use projection::{Projection, Projector};
-pub use rate_limit::RateLimits;
 pub use retrieval::index_folder;
-pub use run::{RunResult, RunSettings};
 pub use schema::{Schema, SchemaError};
-pub use strategy::{AGENT_GUIDE, AGENT_SKILL, ConsoleCell, console, written_answer};
-pub use task::{Answer, Assignment, Program, Task};
-pub use view::{
-    CallState, CallView, CellView, FrameState, FrameView, ReachedLimit, RunView, TasksView, Ticked,
+pub use strategy::{
+    AGENT_GUIDE, AGENT_SKILL, ConsoleCell, Forecast, Range, console, forecast, plan_analysis, written_answer,
 };
-pub use watch::EventStream;
+pub use task::{Answer, Assignment, Task};
+pub use view::{
+    CallState, CallView, CellView, FrameState, FrameView, ReachedLimit, ReportError, RunView, TasksView,
+    Ticked,
+};

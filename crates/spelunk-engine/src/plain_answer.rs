@@ -5,6 +5,8 @@
 //! a reply of a strategy that runs no code (`direct`, `search`), the value of `FINAL`, or an agent's answer file. In
 //! the concluding turn of a session or an agent it never is, because the model may just be continuing its work.
 
+pub(crate) mod empty_reply;
+
 use std::future::Future;
 
 use serde_json::{Deserializer, Value};
@@ -12,7 +14,7 @@ use spelunk_model::{Message, Prompt, Reply};
 use spelunk_sandbox::find_cells;
 use spelunk_types::ErrorCode;
 
-use crate::strategy::sentences;
+use crate::question::sentences;
 use crate::transcript::worded;
 use crate::{Frame, FrameError};
 

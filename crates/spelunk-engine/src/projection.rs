@@ -14,9 +14,10 @@ use spelunk_types::{
 };
 
 pub use self::live::Projector;
-use crate::again::{self, Aside};
-use crate::findings::{error_of, label_of};
-use crate::{RunView, wire};
+use crate::RunView;
+use crate::findings::label_of;
+use crate::journal::wire;
+use crate::view::{Aside, error_of, still_counts};
 
 const EVIDENCE: &str = "state/evidence.jsonl";
 const ERRORS: &str = "state/errors.jsonl";
@@ -189,7 +190,7 @@ impl Projection {
         }
         let mut anew = Self::new(&self.workspace, &self.run, self.files.clone());
         for event in before.iter().filter(|event| event.seq < resumed.seq) {
-            let counts = !aside.holds(event.seq) || again::still_counts(&event.kind);
+            let counts = !aside.holds(event.seq) || still_counts(&event.kind);
             if counts && !matches!(event.kind, EventKind::RunResumed { .. }) {
                 anew.take_in(event)?;
             }

@@ -13,8 +13,6 @@ use spelunk_index::{
     RankOptions, Texts, UpdateOptions, rank,
 };
 
-use crate::Frame;
-
 /// Names used to identify a corpus.
 const NAMES_MAX: usize = 1000;
 
@@ -132,41 +130,6 @@ impl From<Hit> for FoundPassage {
             score: hit.score,
             similarity: hit.similarity,
         }
-    }
-}
-
-/// Retrieval for the code of a frame, which cannot await: notices are kept until they can be reported.
-#[derive(Clone)]
-pub(crate) struct FrameRetrieval {
-    frame: Frame,
-    untold: Arc<Mutex<Vec<Notice>>>,
-}
-
-impl FrameRetrieval {
-    pub(crate) fn new(frame: &Frame) -> Self {
-        Self { frame: frame.clone(), untold: Arc::default() }
-    }
-
-    /// The best passages of a view.
-    pub(crate) fn find(
-        &self,
-        view: &View,
-        text: &str,
-        mode: Mode,
-        hits_max: usize,
-    ) -> Result<Vec<FoundPassage>, IndexError> {
-        let mut show = self.frame.show_indexing();
-        let FoundPassages { passages, notices } =
-            self.frame.finder().find(view, text, mode, hits_max, &mut Texts::default(), &mut show)?;
-        self.untold.lock().unwrap_or_else(PoisonError::into_inner).extend(notices);
-        Ok(passages)
-    }
-
-    /// Takes the pending notices, each reported once.
-    pub(crate) fn take_untold(&self) -> Vec<Notice> {
-        let mut notices = std::mem::take(&mut *self.untold.lock().unwrap_or_else(PoisonError::into_inner));
-        notices.dedup();
-        notices
     }
 }
 

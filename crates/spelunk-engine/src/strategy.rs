@@ -2,28 +2,20 @@
 
 mod agent;
 mod direct;
-mod empty_reply;
 mod map;
-mod multi_hop;
-mod name_hops;
-mod names;
-mod overflow;
-mod question_text;
-mod repeats;
+mod one_call;
 mod repl;
-mod row_labels;
 mod search;
-mod sentence_qa;
-mod table_query;
 
 pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};
-pub(crate) use name_hops::sentences;
+pub use map::planning::{Forecast, Range, forecast, plan_analysis};
+use map::{analyst, synthesis};
 pub use repl::{ConsoleCell, console};
 use spelunk_types::{BlobId, ErrorCode, Strategy};
 
 use crate::plain_answer::{self, CodeAlone};
 use crate::task::Assigned;
-use crate::{Answer, Frame, FrameError, Task, analyst, synthesis};
+use crate::{Answer, Frame, FrameError, Task, small_model};
 
 /// Runs the task's strategy in this frame. The result must be a plain answer, except that a typed one is validated
 /// against its schema and an analyst's against its form, and a caller's program is trusted.
@@ -68,12 +60,10 @@ async fn solve_as(frame: Frame, task: Task) -> Result<Answer, FrameError> {
 /// The digest of all prompts: a run cannot be resumed with prompts it was not started with.
 pub(crate) fn prompts_digest() -> BlobId {
     let prompts = [
-        &direct::PROMPTS[..],
+        &one_call::PROMPTS[..],
         &repl::PROMPTS[..],
         &search::PROMPTS[..],
-        &sentence_qa::PROMPTS[..],
-        &table_query::PROMPTS[..],
-        &row_labels::PROMPTS[..],
+        &small_model::PROMPTS.concat(),
         &analyst::PROMPTS[..],
         &synthesis::PROMPTS[..],
         &agent::PROMPTS[..],

@@ -1,15 +1,17 @@
 //! The task of a frame, and its answer.
 
+mod analysis;
+mod synthesis;
+
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
 use spelunk_context::View;
 use spelunk_model::Model;
 use spelunk_types::{Citation, Focus, Grounding, Strategy};
 
-use crate::analyst::Analysis;
-use crate::synthesis::Synthesis;
-use crate::{Frame, FrameError, Schema};
+pub(crate) use self::analysis::{Analysis, Part};
+pub(crate) use self::synthesis::{Kind, Synthesis};
+use crate::Schema;
 
 /// The task of a frame.
 #[derive(Clone)]
@@ -72,6 +74,3 @@ pub struct Answer {
     /// How well it is supported by them.
     pub grounding: Grounding,
 }
-
-/// A caller's own strategy. It must be deterministic: everything it learns comes from its frame.
-pub type Program = Arc<dyn Fn(Frame, Task) -> BoxFuture<'static, Result<Answer, FrameError>> + Send + Sync>;

@@ -3,11 +3,13 @@
 //! reply and the message after it. Speakers alternate, and every message is bounded.
 
 mod halve;
+mod size;
 
 use spelunk_model::{Message, Part, Prompt, Speaker, ToolCall, estimate_tokens};
 use spelunk_types::Limits;
 
-use crate::frame::message_tokens;
+use self::size::message_tokens;
+pub(crate) use self::size::prompt_tokens;
 
 /// How many of the last turns a compaction keeps, if they fit.
 const KEPT_TURNS_MAX: usize = 3;

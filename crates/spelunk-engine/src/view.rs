@@ -1,7 +1,9 @@
 //! `RunView`: the state of a run, folded from its events. This is the only reducer; every front end renders it. Pure
 //! and total: any prefix of a journal yields a view.
 
+mod again;
 mod aside;
+mod errors;
 mod reading;
 
 use std::collections::BTreeMap;
@@ -12,9 +14,10 @@ use spelunk_types::{
     Text, Usage,
 };
 
+pub(crate) use self::again::{Aside, still_counts};
+pub use self::errors::ReportError;
+pub(crate) use self::errors::error_of;
 use self::reading::Reading;
-use crate::again::Aside;
-use crate::findings::{ReportError, error_of};
 
 /// The evidence log on a desk.
 const EVIDENCE: &str = "state/evidence.jsonl";

@@ -12,8 +12,7 @@ use spelunk_index::{IndexError, Mode, RankOptions, rank};
 use spelunk_sandbox::{HostCall, HostFunction, Value};
 
 use super::objects::Part;
-use super::{Arguments, Environment, Refusal};
-use crate::retrieval::FrameRetrieval;
+use super::{Arguments, Environment, FrameRetrieval, Refusal};
 
 /// Every function with its documentation, signature first.
 pub(super) const FUNCTIONS: [(&str, &str); 6] = [

@@ -7,7 +7,8 @@ use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain};
 
 use super::Frame;
-use crate::{BudgetExceeded, FrameError, estimate};
+use crate::limits::estimate;
+use crate::{BudgetExceeded, FrameError};
 
 impl Frame {
     /// The remaining budget, for the model. Varies between processes, so use it through [`Frame::observe`].

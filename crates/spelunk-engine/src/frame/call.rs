@@ -7,12 +7,15 @@ use spelunk_journal::JournalError;
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
 
+use super::Frame;
+use super::failure::Failure;
 use super::retry::Unsettled;
-use super::{Failure, Frame};
-use crate::budget::{BudgetExceeded, Reservation};
-use crate::journal_writer::{Draft, Mark, Receipt};
-use crate::run::is_kept;
-use crate::{FrameError, Stop, estimate, wire};
+use super::run::{Role, is_kept};
+use crate::journal::wire;
+use crate::journal::writer::{Draft, Mark, Receipt};
+use crate::limits::budget::{BudgetExceeded, Reservation};
+use crate::limits::estimate;
+use crate::{FrameError, Stop};
 
 /// A prompt and the model it goes to.
 pub(super) struct Ask {
@@ -215,7 +218,7 @@ impl Frame {
     /// repeated. Reads a small file, and only when the budget is exhausted.
     pub(crate) fn is_at_hand(&self, prompt: &Prompt) -> bool {
         let run = self.run();
-        let model = run.model(crate::run::Role::Sub).reference();
+        let model = run.model(Role::Sub).reference();
         let digest = wire::prompt_digest(model, prompt);
         if let Some(was_asked) = run.replay.was_asked(&self.next_call(), &digest) {
             return was_asked;

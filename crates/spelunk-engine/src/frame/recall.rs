@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use spelunk_types::{AnalystReport, BlobId, Durability, EventKind};
 
 use super::Frame;
-use crate::{FrameError, wire};
+use crate::FrameError;
+use crate::journal::wire;
 
 impl Frame {
     /// The reports under these keys, by position. The keys are computed only if the cache is used.

@@ -4,10 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use spelunk_index::IndexProgress;
 use spelunk_types::{CallId, CellOutcome, Durability, EventKind, Text};
 
-use super::{Frame, Shared, durable};
-use crate::replay::is_text;
+use super::failure::durable;
+use super::{Frame, Shared};
+use crate::journal::replay::is_text;
 use crate::{FrameError, Stop};
 
 /// How much longer than its limit recorded work may take on replay: the machine may be slower or busier this time,
@@ -44,6 +46,30 @@ impl Places {
 }
 
 impl Frame {
+    /// Sends watchers an event that is not recorded.
+    pub(crate) fn show(&self, kind: EventKind) {
+        self.run().scribe.show(self.id(), kind);
+    }
+
+    /// Reports indexing progress at most a thousand times; the index itself reports every few passages.
+    pub(crate) fn show_indexing(&self) -> impl FnMut(IndexProgress) {
+        let mut shown = None;
+        move |so_far| {
+            let IndexProgress { bytes_done: done, bytes_total: total, .. } = so_far;
+            let share = done.saturating_mul(1000) / total.max(1);
+            if shown.replace(share) == Some(share) {
+                return;
+            }
+            self.show(EventKind::ProgressTicked {
+                what: "indexing".to_owned(),
+                done,
+                total,
+                documents_done: Some(so_far.documents_done),
+                documents_total: Some(so_far.documents_total),
+            });
+        }
+    }
+
     /// Records something the strategy learnt that has no outcome of its own.
     pub(crate) async fn note(&self, kind: EventKind) -> Result<(), FrameError> {
         let past = self.move_past_failures();

@@ -12,10 +12,11 @@ use tokio::time::Instant;
 use super::Frame;
 use super::call::Paying;
 use super::wasted_request::Sent;
-use crate::attempt::{self, Seen, Wait};
-use crate::budget::BudgetExceeded;
-use crate::rate_limit::{RateLimit, RateLimits};
-use crate::{FrameError, estimate};
+use crate::FrameError;
+use crate::frame::attempt::{self, Seen, Wait};
+use crate::limits::budget::BudgetExceeded;
+use crate::limits::estimate;
+use crate::limits::rate_limit::{RateLimit, RateLimits};
 
 /// One model of a chain, with its rate limit.
 struct Link {

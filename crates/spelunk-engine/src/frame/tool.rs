@@ -7,8 +7,9 @@ use std::sync::atomic::Ordering;
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{BlobId, Durability, EventKind, FileChange, Text};
 
-use super::{Frame, durable};
-use crate::replay::is_text;
+use super::Frame;
+use super::failure::durable;
+use crate::journal::replay::is_text;
 use crate::{FrameError, Stop};
 
 /// A finished tool call, for the journal.

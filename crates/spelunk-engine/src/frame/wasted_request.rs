@@ -8,9 +8,9 @@ use spelunk_model::{Model, ModelError, Prompt};
 use spelunk_types::{CallId, EventKind, Usage};
 
 use super::Frame;
-use crate::attempt::{Seen, may_cost};
-use crate::budget::Reservation;
-use crate::estimate;
+use crate::frame::attempt::{Seen, may_cost};
+use crate::limits::budget::Reservation;
+use crate::limits::estimate;
 
 /// A request in flight. Dropping it abandons the request.
 pub(super) struct Sent<'a> {

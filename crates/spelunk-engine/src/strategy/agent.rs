@@ -2,7 +2,6 @@
 //! The desk is a pure function of the journal: every tool call is recorded, and a resumed run repeats the calls on
 //! the same files.
 
-mod agent_state;
 mod ask;
 mod conclude;
 mod finish;
@@ -15,17 +14,14 @@ mod work;
 use spelunk_model::{Message, Prompt, Reply, Speaker};
 use spelunk_types::{ErrorCode, Explain};
 
-pub(in crate::strategy) use self::agent_state::Bench;
 pub use self::finish::written_answer;
 pub use self::first::{GUIDE, SKILL};
 use self::protocol::Protocol;
-pub(in crate::strategy) use self::script::{begin, functions};
 use self::work::{Told, Turn, Work};
-use super::repeats::{self, Novelty, Repeats};
-use super::{empty_reply, overflow};
-use crate::frame::prompt_tokens;
-use crate::plain_answer::{self, CodeAlone, NoAnswer};
-use crate::transcript::{Transcript, TranscriptLimits};
+use crate::plain_answer::{self, CodeAlone, NoAnswer, empty_reply};
+use crate::session::overflow;
+use crate::session::repeats::{self, Novelty, Repeats};
+use crate::transcript::{Transcript, TranscriptLimits, prompt_tokens};
 use crate::{Answer, Frame, FrameError, Task};
 
 const MORE: &str = include_str!("../prompts/agent-more.md");

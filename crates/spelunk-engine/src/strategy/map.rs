@@ -4,8 +4,11 @@
 //! The parts are the same for every question, except that they do not overlap if something is counted; and every part
 //! gets the same question. A part that fails is listed in the report and never ends the run.
 
+pub(super) mod analyst;
+pub(super) mod planning;
 mod prefilter;
 mod recall;
+pub(super) mod synthesis;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,17 +18,14 @@ use futures_util::stream::FuturesUnordered;
 use spelunk_context::{Mode, Plan, PlanOptions};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
+use self::planning::{is_counting, plan_analysis};
 use self::recall::Recalled;
-use super::row_labels;
-use super::table_query::{self, Trust};
-use crate::again::is_about_spending;
-use crate::analyst::Analysis;
-use crate::planning::{is_counting, plan_analysis};
+use crate::limits::budget::is_about_spending;
 use crate::report::{
     Coverage, Gathered, Item, citation, directory_lines, expand_names, findings_section, gather, in_order,
 };
-use crate::synthesis::Synthesis;
-use crate::task::{Assigned, Assignment};
+use crate::small_model::{Trust, label_rows, query_table};
+use crate::task::{Analysis, Assigned, Assignment, Synthesis};
 use crate::{Answer, Frame, FrameError, Task};
 
 /// Citations in a report.
@@ -49,10 +49,10 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     let is_whole = reach == Reach::All && task.schema.is_none() && task.note.is_none();
     if is_whole && frame.reader().is_small() && is_counting(&task.question) {
         // A small model reads rows, not pages.
-        if let Some(answer) = table_query::solve(frame, task, Trust::Kinds).await? {
+        if let Some(answer) = query_table(frame, task, Trust::Kinds).await? {
             return Ok(answer);
         }
-        if let Some(answer) = row_labels::solve(frame, task).await? {
+        if let Some(answer) = label_rows(frame, task).await? {
             return Ok(answer);
         }
     }

@@ -2,32 +2,23 @@
 //! answer smaller questions, and the model answers when it has seen enough. Everything it learns comes through its
 //! frame.
 
-mod answer;
 mod conclude;
 mod console;
 mod loop_guard;
-mod serve;
-mod session;
-
-use std::sync::Arc;
 
 use spelunk_model::{Message, Prompt, Reply, Speaker};
 use spelunk_sandbox::find_cells;
 use spelunk_types::ErrorCode;
 
-use self::answer::Given;
-pub(in crate::strategy) use self::answer::read_typed;
 pub use self::console::{ConsoleCell, console};
 use self::loop_guard::LoopGuard;
-pub(in crate::strategy) use self::serve::Begun;
-pub(in crate::strategy) use self::session::{Ran, Session};
-use super::names::{first_block, first_program};
-use super::table_query::{self, Trust};
-use super::{empty_reply, overflow};
-use crate::environment::{Environment, Opened, PRELUDE};
-use crate::retrieval::FrameRetrieval;
+use crate::environment::PRELUDE;
+use crate::plain_answer::empty_reply;
+use crate::question::{first_block, first_program};
+use crate::session::{self, Given, Ran, Session, overflow};
+use crate::small_model::{Trust, query_table};
 use crate::transcript::{Transcript, TranscriptLimits};
-use crate::{Answer, Frame, FrameError, Stop, Task};
+use crate::{Answer, Frame, FrameError, Task};
 
 const SYSTEM: &str = include_str!("../prompts/repl-system.md");
 const RLM: &str = include_str!("../prompts/repl-rlm.md");
@@ -45,11 +36,11 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     if frame.reader().is_small()
         && task.schema.is_none()
         && task.note.is_none()
-        && let Some(answer) = table_query::solve(frame, task, Trust::Any).await?
+        && let Some(answer) = query_table(frame, task, Trust::Any).await?
     {
         return Ok(answer);
     }
-    let opened = open(frame, task).await?;
+    let opened = session::open(frame, task).await?;
     let mut transcript = first_messages(frame, task, &opened.description);
     let mut session = Session::open(frame, task, opened).await?;
     let mut habits = LoopGuard::default();
@@ -74,7 +65,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
             take_turn(&mut session, &mut habits, &reply).await?
         };
         match turned {
-            Turn::Answered(given) => return answer::settle(frame, task, given).await,
+            Turn::Answered(given) => return session::settle(frame, task, given).await,
             Turn::Stuck(code) => return conclude::conclude(frame, task, &mut transcript, code).await,
             Turn::Said(said) => transcript.push_user(said + &turns_left(turns_max - turn)),
         }
@@ -131,13 +122,6 @@ async fn take_turn(
         }
     }
     Ok(habits.judge(&found, said))
-}
-
-pub(in crate::strategy) async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
-    let (task, limits, finder) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
-    // Reading a large view is CPU-bound; the executor has other calls to serve.
-    let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits, Some(finder)));
-    Ok(opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)
 }
 
 /// Builds the prompt for the next step.
@@ -227,11 +211,6 @@ fn turns_left(turns_left: u64) -> String {
         1 => "\n\nThis is your last turn: answer with `FINAL(...)` now.".to_owned(),
         n => format!("\n\n{n} turns left."),
     }
-}
-
-/// Without an interpreter, the run ends.
-fn broken(frame: &Frame, source: spelunk_sandbox::InterpreterError) -> FrameError {
-    Stop::Sandbox { frame: frame.id().clone(), source: Arc::new(source) }.into()
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use spelunk_index::{IndexError, Mode, Notice, Texts};
 use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
-use super::direct::{self, Material};
-use super::{name_hops, sentence_qa};
+use super::one_call::{self, Material};
 use crate::retrieval::{FoundPassage, by_reading};
+use crate::small_model::{Sentence, answer_from_sentences, follow};
 use crate::{Answer, Frame, FrameError, Task};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
@@ -37,15 +37,15 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     }
     let passages = Arc::new(passages);
     if frame.reader().is_small() {
-        return sentence_qa::solve(frame, task, &passages).await;
+        return answer_from_sentences(frame, task, &passages).await;
     }
     let passages = with_trail(task, passages).await;
-    let material = gather(task, &passages, direct::bytes_max(frame)).await;
-    match direct::answer_from(frame, task, &material).await {
+    let material = gather(task, &passages, one_call::bytes_max(frame)).await;
+    match one_call::answer_from(frame, task, &material).await {
         // The model's window is smaller than assumed: half as much is tried, once.
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
-            let half = gather(task, &passages, material.bytes() / 2).await;
-            direct::answer_from(frame, task, &half).await
+            let half = gather(task, &passages, material.bytes / 2).await;
+            one_call::answer_from(frame, task, &half).await
         }
         answered => answered,
     }
@@ -59,8 +59,7 @@ async fn with_trail(task: &Task, passages: Arc<Vec<FoundPassage>>) -> Arc<Vec<Fo
     let (view, question) = (task.view.clone(), task.question.clone());
     let following = tokio::task::spawn_blocking(move || {
         let mut all = Vec::new();
-        for name_hops::Sentence { document, line, text } in name_hops::follow(&view, &question, TRAIL_ROUNDS)
-        {
+        for Sentence { document, line, text } in follow(&view, &question, TRAIL_ROUNDS) {
             let is_there = passages.iter().any(|passage| {
                 let lines = passage.line_start..passage.line_start + passage.text.lines().count() as u64;
                 passage.document == document && lines.contains(&line)

@@ -4,7 +4,7 @@
 
 use spelunk_types::{ErrorCode, Grounding};
 
-use crate::strategy::repl::read_typed;
+use crate::session::read_typed;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 pub(super) const PROMPT: &str = include_str!("../../prompts/agent-conclude.md");

@@ -8,10 +8,9 @@ use serde_json::Value;
 use spelunk_desk::Desk;
 use spelunk_types::Citation;
 
-use super::agent_state::{file, path};
 use super::work::{Done, Work};
 use crate::plain_answer::{self, CodeAlone};
-use crate::strategy::repl::read_typed;
+use crate::session::{file, path, read_typed};
 use crate::{Schema, evidence};
 
 pub(super) const VERIFY: &str = include_str!("../../prompts/agent-verify.md");

@@ -9,9 +9,9 @@ use spelunk_context::{DocEntry, Origin, SourceError, View};
 use spelunk_desk::{Desk, DeskError, DeskLimits, ViewMount};
 use spelunk_types::Limits;
 
-use super::agent_state::{Counts, path};
 use super::protocol::Protocol;
 use super::script;
+use crate::session::{Counts, path};
 use crate::{Frame, FrameError, Stop, Task};
 
 pub(super) const SYSTEM: &str = include_str!("../../prompts/agent-system.md");

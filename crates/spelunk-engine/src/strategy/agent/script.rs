@@ -2,21 +2,15 @@
 //! are those of the desk, and their sub-model calls go through the frame. A script that hits a limit leaves files and
 //! variables unchanged.
 
-mod files;
-mod serve;
-
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 use serde_json::Value;
 use spelunk_desk::{Desk, DeskPath};
 
-use super::agent_state::{file, path};
 use super::work::{Done, Work};
 use crate::FrameError;
-use crate::strategy::repl::{self, Ran, Session};
-
-pub(in crate::strategy) use self::serve::{begin, functions};
+use crate::session::{self, Ran, Session, file, path};
 
 /// The client module for scripts, also a file on the desk.
 pub(super) const LLM_CLIENT: &str = include_str!("llm_client.py");
@@ -27,7 +21,7 @@ const NAME_CHARS_MAX: usize = 40;
 const CODE_BYTES_MAX: usize = 400_000;
 
 /// Code that runs before the first script.
-pub(in crate::strategy) fn prelude() -> String {
+fn prelude() -> String {
     format!("{LLM_CLIENT}\n\n{CHUNKING}\n")
 }
 
@@ -69,7 +63,7 @@ async fn run_in_session(work: &mut Work<'_>, code: &str) -> Result<Ran, FrameErr
     let mut session = match work.session.take() {
         Some(session) => session,
         None => {
-            let opened = repl::open(work.frame, work.task).await?;
+            let opened = session::open(work.frame, work.task).await?;
             Session::open_for_scripts(work.frame, work.task, opened, &prelude()).await?
         }
     };

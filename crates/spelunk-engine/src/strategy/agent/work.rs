@@ -5,13 +5,12 @@ use std::time::Instant;
 
 use spelunk_model::ToolCall;
 
-use super::agent_state::{Bench, changes};
 use super::finish::{Gate, Given};
 use super::first::First;
 use super::tools;
 use crate::frame::ToolRecord;
 use crate::plain_answer::CodeAlone;
-use crate::strategy::repl::Session;
+use crate::session::{Bench, Session, changes};
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 /// Calls run per reply.

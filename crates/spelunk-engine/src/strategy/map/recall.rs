@@ -6,8 +6,9 @@ use std::sync::Arc;
 use spelunk_context::{Chunk, ManifestRow, Plan, Tier, compare_files};
 use spelunk_types::{AnalystReport, BlobId, FileOrder};
 
-use crate::analyst::{Analysis, Part, findings_max, system_prompt};
-use crate::planning::{batches, chunks};
+use super::analyst::{findings_max, system_prompt};
+use super::planning::{batches, chunks};
+use crate::task::{Analysis, Part};
 use crate::{Frame, FrameError, Task};
 
 /// What was recalled, and what is left to read.

@@ -5,8 +5,8 @@
 use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Grounding};
 
-use super::answer;
 use crate::plain_answer::{self, CodeAlone};
+use crate::session::read_typed;
 use crate::transcript::Transcript;
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
@@ -61,7 +61,7 @@ pub(super) async fn conclude(
 
 /// A typed answer that violates its schema is rejected, because a program reads it.
 fn typed(frame: &Frame, schema: &Schema, reply: &str) -> Result<Answer, FrameError> {
-    match answer::read_typed(schema, reply) {
+    match read_typed(schema, reply) {
         Ok(json) => Ok(Answer { text: json, citations: Vec::new(), grounding: Grounding::Uncited }),
         Err(fault) => {
             let message = format!("the answer does not fit the schema: {fault}");

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use spelunk_types::Grounding;
 use tokio::sync::{mpsc, oneshot};
 
-use super::session::{Ran, Session};
-use super::{answer, open};
+use crate::session::{self, NOTHING_PRINTED, Ran, Session};
 use crate::{Answer, Program};
 
 /// A block of code that a person typed, and where to send its output.
@@ -29,7 +28,7 @@ pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Send
             let nothing =
                 Answer { text: String::new(), citations: Vec::new(), grounding: Grounding::Uncited };
             let Some((mut cells, ready)) = given else { return Ok(nothing) };
-            let opened = open(&frame, &task).await?;
+            let opened = session::open(&frame, &task).await?;
             let description = opened.description.clone();
             let mut session = Session::open(&frame, &task, opened).await?;
             // If nobody listens, nobody types either, and the loop ends at once.
@@ -40,7 +39,7 @@ pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Send
                         // Closed first, so that whoever receives the answer knows that no further cell will run.
                         cells.close();
                         drop(said.send(given.text.clone()));
-                        return answer::settle(&frame, &task, given).await;
+                        return session::settle(&frame, &task, given).await;
                     }
                     Ran::Printed(text) | Ran::Broke(text) => drop(said.send(for_people(&text))),
                 }
@@ -52,6 +51,6 @@ pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Send
 
 /// Removes the explanations meant for a model.
 fn for_people(text: &str) -> String {
-    let text = text.strip_prefix(super::session::NOTHING_PRINTED).unwrap_or(text);
+    let text = text.strip_prefix(NOTHING_PRINTED).unwrap_or(text);
     text.strip_prefix("Output:\n").unwrap_or(text).trim_matches('\n').to_owned()
 }

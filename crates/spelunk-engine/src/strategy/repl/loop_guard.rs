@@ -5,7 +5,7 @@ use spelunk_sandbox::Found;
 use spelunk_types::ErrorCode;
 
 use super::Turn;
-use crate::strategy::repeats::{self, Novelty, Repeats};
+use crate::session::repeats::{self, Novelty, Repeats};
 
 const TALK_MAX: u32 = 3;
 

@@ -5,7 +5,7 @@ use spelunk_types::Citation;
 
 use super::{ANSWER_FILE, Gate, Given, VERIFY, gap, is_placeholder, written_answer};
 use crate::plain_answer::CodeAlone;
-use crate::strategy::agent::agent_state::path;
+use crate::session::path;
 
 fn desk(answer: &str) -> Desk {
     let mut desk = Desk::new(DeskLimits::default());

@@ -1,0 +1,105 @@
+//! Asking models: which model is called, for what, and under which call id. `call.rs` makes the call.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use futures_util::future::join_all;
+use spelunk_model::{Model, Prompt, Reply};
+use spelunk_types::CallId;
+
+use super::Frame;
+use super::call::{Ask, Purpose};
+use super::failure::durable;
+use super::run::Role;
+use crate::FrameError;
+
+impl Frame {
+    /// Calls this frame's model. The call's id is assigned now, before anything is awaited: identity follows program
+    /// order.
+    pub fn ask(&self, prompt: Prompt) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        let (prompt, model) = (Arc::new(prompt), Arc::clone(self.model()));
+        self.ask_in(Ask { prompt, model, purpose: Purpose::Turn })
+    }
+
+    /// Sends many prompts at once; replies are in the order of the prompts.
+    pub fn ask_all(
+        &self,
+        prompts: Vec<Prompt>,
+    ) -> impl Future<Output = Vec<Result<Reply, FrameError>>> + Send + 'static {
+        join_all(prompts.into_iter().map(|prompt| self.ask(prompt)).collect::<Vec<_>>())
+    }
+
+    /// Calls the sub-model with a smaller question. Leaves the frames above enough budget to conclude; if too little
+    /// remains, the call is refused and the run continues.
+    pub(crate) fn ask_sub(
+        &self,
+        prompt: impl Into<Arc<Prompt>>,
+    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        self.ask_sub_of(prompt, None)
+    }
+
+    /// Like [`Self::ask_sub`], with a named model.
+    pub(crate) fn ask_sub_of(
+        &self,
+        prompt: impl Into<Arc<Prompt>>,
+        named: Option<Arc<dyn Model>>,
+    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        self.ask_sub_at(self.take_call(), prompt, named)
+    }
+
+    /// Like [`Self::ask_sub_of`], under a call id that was taken before.
+    pub(crate) fn ask_sub_at(
+        &self,
+        call: CallId,
+        prompt: impl Into<Arc<Prompt>>,
+        named: Option<Arc<dyn Model>>,
+    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        let model = named.unwrap_or_else(|| Arc::clone(self.run().model(Role::Sub)));
+        self.ask_at(call, Ask { prompt: prompt.into(), model, purpose: Purpose::Part })
+    }
+
+    /// Calls the synthesis model from a frame below the root. If the budget is exhausted, the call is refused and the
+    /// run continues.
+    pub(crate) fn ask_synthesis(
+        &self,
+        prompt: Prompt,
+    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        let model = Arc::clone(self.run().model(Role::Synthesis));
+        self.ask_in(Ask { prompt: prompt.into(), model, purpose: Purpose::Whole })
+    }
+
+    fn ask_in(&self, ask: Ask) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        self.ask_at(self.take_call(), ask)
+    }
+
+    /// The id of this frame's next call.
+    pub(crate) fn next_call(&self) -> CallId {
+        CallId { frame: self.id().clone(), ordinal: self.shared.n_calls.load(Ordering::Relaxed) }
+    }
+
+    /// Takes the next call id of this frame.
+    fn take_call(&self) -> CallId {
+        let ordinal = self.shared.n_calls.fetch_add(1, Ordering::Relaxed);
+        CallId { frame: self.id().clone(), ordinal }
+    }
+
+    /// The id of a possible follow-up call, taken together with the call it depends on, so that the order of replies
+    /// does not affect it. Older journals have none.
+    pub(crate) fn take_correction(&self) -> Option<CallId> {
+        self.run().replay.reserves_corrections().then(|| self.take_call())
+    }
+
+    fn ask_at(
+        &self,
+        call: CallId,
+        ask: Ask,
+    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+        let past = self.move_past_failures();
+        let frame = self.clone();
+        async move {
+            durable(past).await?;
+            frame.ask_as(call, ask).await
+        }
+    }
+}

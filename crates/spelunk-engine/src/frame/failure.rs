@@ -1,0 +1,50 @@
+//! Failures that a strategy has seen. Each is recorded when the strategy moves past it: with its next call, its next
+//! child or its answer. A failure that ends the run is not recorded, so a resumed run tries again.
+
+use std::sync::{Arc, PoisonError};
+
+use spelunk_journal::JournalError;
+use spelunk_types::{CallId, CallOutcome, ErrorCode, EventKind, FrameId, FrameOutcome, Served};
+
+use super::Frame;
+use crate::journal::writer::Receipt;
+
+/// A failure that is not yet recorded.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Call { call: CallId, code: ErrorCode, message: String },
+    Child { frame: FrameId, code: ErrorCode, message: String },
+}
+
+impl Frame {
+    pub(super) fn remember(&self, failure: Failure) {
+        self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+    }
+
+    /// Queues the failures that the strategy has seen for the journal, ahead of anything the strategy does next, even
+    /// if it never awaits that.
+    pub(super) fn move_past_failures(&self) -> Vec<Receipt> {
+        let seen = std::mem::take(&mut *self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner));
+        let post = |failure| {
+            let (frame, kind) = match failure {
+                Failure::Call { call, code, message } => {
+                    let outcome = CallOutcome::Failed { code, message };
+                    (call.frame.clone(), EventKind::CallSettled { call, outcome, served: Served::Live })
+                }
+                Failure::Child { frame, code, message } => {
+                    (frame, EventKind::FrameClosed { outcome: FrameOutcome::Failed { code, message } })
+                }
+            };
+            self.run().scribe.post(&frame, Box::new(move |_| Ok(kind)))
+        };
+        seen.into_iter().map(post).collect()
+    }
+}
+
+/// Waits until everything is written.
+pub(super) async fn durable(receipts: Vec<Receipt>) -> Result<(), Arc<JournalError>> {
+    for receipt in receipts {
+        receipt.written().await?;
+    }
+    Ok(())
+}

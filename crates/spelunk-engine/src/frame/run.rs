@@ -1,0 +1,177 @@
+//! A run, as its frames see it: settings, models, and the state that they share.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::BoxFuture;
+use spelunk_context::Detector;
+use spelunk_journal::{Blobs, JournalError, ReplyCache};
+use spelunk_model::{Model, Reply};
+use spelunk_sandbox::Sandbox;
+use spelunk_types::{BlobId, ErrorCode, EventKind, Limits, RunId, StopReason, Usage};
+use tokio::time::Instant;
+
+use super::{Frame, Program, Texts};
+use crate::journal::replay::Replay;
+use crate::journal::wire;
+use crate::journal::writer::JournalWriter;
+use crate::limits::budget::Kept;
+use crate::limits::concurrency::ConcurrencyLimit;
+use crate::limits::estimate;
+use crate::limits::in_flight::InFlight;
+use crate::models::unpriced;
+use crate::retrieval::Retrieval;
+use crate::{Answer, Budget, EngineError, FrameError, NamedModels, RateLimits, Task};
+
+/// Limits and cache settings of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSettings {
+    /// All limits.
+    pub limits: Limits,
+    /// Whether replies are read from and written to the cache.
+    pub cache_replies: bool,
+    /// Whether the user set `limits.cost_microusd_max`; then it is enforced, or the run is refused. Otherwise it is a
+    /// default, and a model without a known price only causes a warning.
+    pub cost_is_bounded: bool,
+}
+
+impl RunSettings {
+    /// Refuses a model without a known price if the cost is bounded: the limit would have no effect.
+    pub fn check_prices<'a>(
+        &self,
+        models: impl IntoIterator<Item = &'a Arc<dyn Model>>,
+    ) -> Result<(), EngineError> {
+        match models.into_iter().find_map(unpriced) {
+            Some(model) if self.cost_is_bounded => Err(EngineError::PriceUnknown { model: model.clone() }),
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// The models of a run.
+#[derive(Clone)]
+pub(crate) struct Models {
+    pub(crate) root: Arc<dyn Model>,
+    /// The root's model, unless another was configured.
+    pub(crate) sub: Arc<dyn Model>,
+    /// The root's model, unless another was configured.
+    pub(crate) synthesis: Arc<dyn Model>,
+    /// Models that code may call by name.
+    pub(crate) roster: NamedModels,
+}
+
+impl Models {
+    /// Warnings about the models: the default cost limit has no effect on a model without a price.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = EventKind> {
+        let unpriced = [&self.root, &self.sub, &self.synthesis].into_iter().filter_map(unpriced);
+        let unpriced: BTreeSet<String> = unpriced.map(ToString::to_string).collect();
+        unpriced.into_iter().map(|model| EventKind::WarningRaised {
+            message: format!("no price is known for {model}: what it costs is not counted"),
+            hint: ErrorCode::PriceUnknown.hint().unwrap_or_default().to_owned(),
+        })
+    }
+}
+
+/// What a model is called for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Turns of the root frame.
+    Root,
+    /// All calls below the root.
+    Sub,
+    /// Merging findings.
+    Synthesis,
+}
+
+/// Calls that sub-calls must leave for the frames above them.
+const CALLS_KEPT: u64 = 2;
+
+/// The state shared by all frames of a run.
+pub(crate) struct Run {
+    pub(crate) id: RunId,
+    pub(crate) started_at_ms: u64,
+    pub(crate) models: Models,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) detector: Detector,
+    pub(crate) texts: Arc<Texts>,
+    pub(crate) finder: Arc<Retrieval>,
+    /// When the run times out.
+    pub(crate) ends_at: Instant,
+    pub(crate) settings: RunSettings,
+    /// The limits at the start of the run: the same for every process that works on it.
+    pub(crate) limits_at_start: Limits,
+    pub(crate) purse: Arc<Budget>,
+    pub(crate) replay: Replay,
+    pub(crate) scribe: JournalWriter,
+    pub(crate) gate: ConcurrencyLimit,
+    pub(crate) paces: RateLimits,
+    pub(crate) flights: InFlight,
+    /// Limits already reported as reached.
+    pub(crate) limits_told: Mutex<HashSet<&'static str>>,
+    /// Fallback models already reported.
+    pub(crate) stand_ins_told: Mutex<HashSet<String>>,
+    /// Whether the run was abandoned, as by a crash.
+    pub(crate) is_cut_off: Arc<AtomicBool>,
+    pub(crate) blobs: Blobs,
+    pub(crate) replies: ReplyCache,
+    pub(crate) program: Option<Program>,
+    /// How the task of a frame is solved.
+    pub(crate) solve: Solve,
+}
+
+/// Solves a task in its frame. The strategies, which call frames, are handed down as this function.
+pub(crate) type Solve = fn(Frame, Task) -> BoxFuture<'static, Result<Answer, FrameError>>;
+
+impl Run {
+    /// The model for this role.
+    pub(crate) fn model(&self, role: Role) -> &Arc<dyn Model> {
+        match role {
+            Role::Root => &self.models.root,
+            Role::Sub => &self.models.sub,
+            Role::Synthesis => &self.models.synthesis,
+        }
+    }
+
+    /// The budget that sub-calls must leave: enough to read a transcript and write an answer, but at most a tenth of
+    /// each limit.
+    pub(crate) fn kept_for_conclusions(&self) -> Kept {
+        let limits = &self.settings.limits;
+        let (n_read, n_written) = (limits.transcript_tokens_max, limits.root_output_tokens_max);
+        let conclusion = estimate::dearest(self.models.root.as_ref(), n_read, n_written);
+        let usage = Usage {
+            input_tokens: conclusion.tokens().min(limits.tokens_max / 10),
+            output_tokens: 0,
+            cached_tokens: 0,
+            cache_written_tokens: 0,
+            cost_microusd: conclusion.cost_microusd.min(limits.cost_microusd_max / 10),
+        };
+        Kept { calls: CALLS_KEPT.min(limits.calls_max / 4), usage }
+    }
+
+    /// A cached reply, if the cache may be used.
+    pub(crate) async fn cached(&self, key: &BlobId) -> Option<Reply> {
+        if !self.settings.cache_replies {
+            return None;
+        }
+        let (replies, key) = (self.replies.clone(), key.clone());
+        let record = tokio::task::spawn_blocking(move || replies.get(&key)).await.ok()??;
+        wire::read_reply(&record).filter(is_kept)
+    }
+
+    /// Caches a reply for later runs. A cache that cannot be written costs money later, not correctness now.
+    pub(crate) fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
+        // A reply of a fallback model is not this model's reply, and a tool call is not an answer.
+        let is_plain = reply.answered_by.is_none() && reply.tool_calls.is_empty();
+        if !self.settings.cache_replies || !is_plain || !is_kept(reply) {
+            return Ok(());
+        }
+        let record = wire::write_reply(reply);
+        self.scribe.chore(Box::new(move |replies| drop(replies.put(&key, &record))))
+    }
+}
+
+/// Whether a reply may be reused. An empty, filtered or truncated reply says nothing about the next one.
+pub(crate) fn is_kept(reply: &Reply) -> bool {
+    matches!(reply.stop, StopReason::Finished | StopReason::Length) && !reply.text.trim().is_empty()
+}

@@ -1,0 +1,67 @@
+//! The texts of documents that the frames of a run read at the same time: each is in memory once.
+
+mod readers;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use spelunk_context::{DocEntry, Segment, SourceError, View};
+
+use self::readers::Readers;
+
+/// Number of texts below which unused ones are not swept.
+const IN_USE_MIN: usize = 256;
+
+/// Texts in use, and the last one used. Tasks take the parts of a document in order; reading the document again for
+/// each would dominate the cost.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    state: Mutex<State>,
+    /// The threads that read them.
+    pub(crate) readers: Readers,
+}
+
+/// A document and the offset at which the text begins: long documents are read in segments.
+type Place = (u32, u64);
+
+#[derive(Debug, Default)]
+struct State {
+    last: Option<(Place, Arc<String>)>,
+    in_use: HashMap<Place, Weak<String>>,
+    /// Number of texts at which unused ones are swept next.
+    in_use_swept_at: usize,
+}
+
+impl Texts {
+    /// The text of a document or segment. Concurrent callers wait, then share it.
+    pub(crate) fn get(
+        &self,
+        view: &View,
+        document: &DocEntry,
+        segment: Option<&Segment>,
+    ) -> Result<Arc<String>, SourceError> {
+        let place: Place = (document.idx, segment.map_or(0, |segment| segment.bytes.start));
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let at_hand = match &state.last {
+            Some((last, text)) if *last == place => Some(Arc::clone(text)),
+            Some(_) | None => state.in_use.get(&place).and_then(Weak::upgrade),
+        };
+        if let Some(text) = at_hand {
+            return Ok(text);
+        }
+        // The last text is released before the next is read, and the text is shared: there is only one copy of it in
+        // memory.
+        state.last = None;
+        let text = Arc::new(view.read_part(document, segment)?);
+        if state.in_use.len() >= state.in_use_swept_at {
+            state.in_use.retain(|_, text| text.strong_count() > 0);
+            state.in_use_swept_at = (2 * state.in_use.len()).max(IN_USE_MIN);
+        }
+        state.in_use.insert(place, Arc::downgrade(&text));
+        state.last = Some((place, Arc::clone(&text)));
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+//! Replay: the recorded outcomes of a run, by call and by frame. A resumed strategy runs again from the start; its
+//! earlier calls are answered from here without a request. Of the events set aside by a raised limit, only those that
+//! were paid for are kept, for calls that repeat the same prompt under the same id (`view/again.rs`).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use spelunk_types::{
+    BlobId, CallId, CallOutcome, CellOutcome, ErrorCode, Event, EventKind, FrameId, FrameOutcome, Strategy,
+    Text,
+};
+
+use crate::Task;
+use crate::limits::budget::code_of;
+use crate::view::{Aside, still_counts};
+
+/// The recorded outcomes.
+#[derive(Debug, Default)]
+pub(crate) struct Replay {
+    /// The format of the journal; 0 for a new run.
+    format: u32,
+    prompts: HashMap<CallId, BlobId>,
+    settled: HashMap<CallId, CallOutcome>,
+    opened: HashMap<FrameId, OpenedFrame>,
+    closed: HashMap<FrameId, FrameOutcome>,
+    /// Per frame, the number of recorded facts without an outcome, such as checked citations.
+    noted: HashMap<FrameId, usize>,
+    cells: HashMap<FrameId, Vec<RanCell>>,
+    observed: HashMap<FrameId, BTreeMap<u32, Observed>>,
+    /// The digest of each frame's initial desk.
+    laid: HashMap<FrameId, BlobId>,
+    tools: HashMap<FrameId, Vec<RanTool>>,
+    /// Questions asked after the first answer.
+    added: Vec<Text>,
+    recalled: HashMap<FrameId, Text>,
+    /// The last reason for which a frame was told to conclude.
+    limited: HashMap<FrameId, ErrorCode>,
+    /// Calls and frames that were set aside: reused for identical requests, but not binding.
+    calls_aside: HashSet<CallId>,
+    frames_aside: HashSet<FrameId>,
+}
+
+/// A recorded cell.
+#[derive(Debug)]
+pub(crate) struct RanCell {
+    pub(crate) code: Text,
+    pub(crate) outcome: CellOutcome,
+    pub(crate) output: Text,
+    pub(crate) calls: u32,
+    pub(crate) children: u32,
+    pub(crate) observed: u32,
+    pub(crate) took_ms: u64,
+}
+
+/// A recorded value from outside.
+#[derive(Debug)]
+pub(crate) struct Observed {
+    /// What was requested.
+    pub(crate) what: String,
+    pub(crate) value: Text,
+}
+
+/// A recorded tool call.
+#[derive(Debug)]
+pub(crate) struct RanTool {
+    pub(crate) name: String,
+    pub(crate) arguments: Text,
+    pub(crate) failed: bool,
+    pub(crate) output: Text,
+    pub(crate) desk: BlobId,
+}
+
+/// The recorded task of a frame.
+#[derive(Debug)]
+struct OpenedFrame {
+    strategy: Strategy,
+    question: Text,
+    view: BlobId,
+    note: Option<Text>,
+}
+
+impl OpenedFrame {
+    /// Whether the frame's current task is the same.
+    fn is(&self, task: &Task) -> bool {
+        let is_note = match (&self.note, &task.note) {
+            (Some(recorded), Some(now)) => is_text(recorded, now),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        is_text(&self.question, &task.question)
+            && is_note
+            && self.strategy == task.strategy
+            && self.view == task.view.digest()
+    }
+}
+
+fn mark<T: Clone + Eq + std::hash::Hash>(marked: &mut HashSet<T>, item: &T, is_marked: bool) {
+    if is_marked {
+        marked.insert(item.clone());
+    } else {
+        marked.remove(item);
+    }
+}
+
+/// Whether the text is the recorded one.
+pub(crate) fn is_text(recorded: &Text, now: &str) -> bool {
+    match recorded {
+        Text::Inline { text } => text == now,
+        Text::Blob { blob, .. } => *blob == spelunk_journal::digest(now.as_bytes()),
+    }
+}
+
+impl Replay {
+    pub(crate) fn from_events(events: &[Event]) -> Self {
+        let (mut replay, aside) = (Self::default(), Aside::of(events));
+        for event in events {
+            let is_aside = aside.holds(event.seq);
+            if is_aside && !still_counts(&event.kind) {
+                continue;
+            }
+            let Event { frame, kind, .. } = event;
+            match kind {
+                EventKind::CallStarted { call, prompt, .. } => {
+                    // If it replaces one that was set aside, it has no outcome yet.
+                    replay.settled.remove(call);
+                    replay.prompts.insert(call.clone(), prompt.clone());
+                    mark(&mut replay.calls_aside, call, is_aside);
+                }
+                EventKind::CallSettled { call, outcome, .. } => {
+                    replay.settled.insert(call.clone(), outcome.clone());
+                }
+                EventKind::FrameOpened { .. } => replay.open(event, is_aside),
+                EventKind::FrameClosed { outcome } => {
+                    replay.closed.insert(frame.clone(), outcome.clone());
+                }
+                EventKind::CellRan { code, outcome, output, calls, children, observed, took_ms, .. } => {
+                    let (code, outcome, output) = (code.clone(), outcome.clone(), output.clone());
+                    let (calls, children, observed, took_ms) = (*calls, *children, *observed, *took_ms);
+                    let ran = RanCell { code, outcome, output, calls, children, observed, took_ms };
+                    replay.cells.entry(frame.clone()).or_default().push(ran);
+                }
+                EventKind::ValueObserved { ordinal, what, value } => {
+                    let observed = replay.observed.entry(frame.clone()).or_default();
+                    let ordinal = ordinal.unwrap_or(u32::try_from(observed.len()).unwrap_or(u32::MAX));
+                    observed.insert(ordinal, Observed { what: what.clone(), value: value.clone() });
+                }
+                EventKind::DeskLaid { desk, .. } => {
+                    replay.laid.insert(frame.clone(), desk.clone());
+                }
+                EventKind::ToolRan { name, arguments, failed, output, desk, .. } => {
+                    let (name, arguments, output) = (name.clone(), arguments.clone(), output.clone());
+                    let ran = RanTool { name, arguments, failed: *failed, output, desk: desk.clone() };
+                    replay.tools.entry(frame.clone()).or_default().push(ran);
+                }
+                EventKind::QuestionAdded { question } => {
+                    replay.added.push(question.clone());
+                    // Its answer belonged to the previous question.
+                    replay.closed.remove(frame);
+                }
+                EventKind::FindingsRecalled { reports, .. } => {
+                    replay.recalled.insert(frame.clone(), reports.clone());
+                }
+                EventKind::LimitReached { limit, .. } => {
+                    replay.limited.insert(frame.clone(), code_of(limit));
+                }
+                EventKind::CitationChecked { .. }
+                | EventKind::PassagesChosen { .. }
+                | EventKind::TasksPlanned { .. }
+                | EventKind::TaskReported { .. } => {
+                    *replay.noted.entry(frame.clone()).or_default() += 1;
+                }
+                EventKind::RunStarted { format, .. } => replay.format = *format,
+                EventKind::RunResumed { .. }
+                | EventKind::RunFinished { .. }
+                | EventKind::SourceScanned { .. }
+                | EventKind::CallRetried { .. }
+                | EventKind::CallWasted { .. }
+                | EventKind::WarningRaised { .. }
+                | EventKind::CallStreamed { .. }
+                | EventKind::ProgressTicked { .. } => {}
+            }
+        }
+        replay
+    }
+
+    /// Applies the opening of a frame; if it replaces one that was set aside, it has not ended.
+    fn open(&mut self, event: &Event, is_aside: bool) {
+        let EventKind::FrameOpened { strategy, question, view, note } = &event.kind else { return };
+        let (strategy, question, view) = (*strategy, question.clone(), view.clone());
+        let opened = OpenedFrame { strategy, question, view, note: note.clone() };
+        self.closed.remove(&event.frame);
+        self.opened.insert(event.frame.clone(), opened);
+        mark(&mut self.frames_aside, &event.frame, is_aside);
+    }
+
+    /// Whether a recorded call has this prompt; `None` if the call is not recorded.
+    pub(crate) fn was_asked(&self, call: &CallId, prompt: &BlobId) -> Option<bool> {
+        let is_same = self.prompts.get(call)? == prompt;
+        (is_same || !self.calls_aside.contains(call)).then_some(is_same)
+    }
+
+    /// The outcome of a call.
+    pub(crate) fn settled(&self, call: &CallId) -> Option<&CallOutcome> {
+        self.settled.get(call)
+    }
+
+    /// Whether a call is recorded, with any prompt.
+    pub(crate) fn has_call(&self, call: &CallId) -> bool {
+        self.prompts.contains_key(call) && !self.calls_aside.contains(call)
+    }
+
+    /// Whether a frame is recorded, with any task.
+    pub(crate) fn has_frame(&self, frame: &FrameId) -> bool {
+        self.opened.contains_key(frame) && !self.frames_aside.contains(frame)
+    }
+
+    /// Whether a recorded frame has this task; `None` if the frame is not recorded.
+    pub(crate) fn was_opened(&self, frame: &FrameId, task: &Task) -> Option<bool> {
+        let is_same = self.opened.get(frame)?.is(task);
+        (is_same || !self.frames_aside.contains(frame)).then_some(is_same)
+    }
+
+    /// Why a frame was told to conclude.
+    pub(crate) fn limited(&self, frame: &FrameId) -> Option<ErrorCode> {
+        self.limited.get(frame).copied()
+    }
+
+    /// The outcome of a frame.
+    pub(crate) fn closed(&self, frame: &FrameId) -> Option<&FrameOutcome> {
+        self.closed.get(frame)
+    }
+
+    /// The n-th cell of a frame.
+    pub(crate) fn cell(&self, frame: &FrameId, idx: u32) -> Option<&RanCell> {
+        self.cells.get(frame)?.get(idx as usize)
+    }
+
+    /// The n-th value that a frame received from outside.
+    pub(crate) fn observed(&self, frame: &FrameId, ordinal: u32) -> Option<&Observed> {
+        self.observed.get(frame)?.get(&ordinal)
+    }
+
+    /// Whether a typed sub-call takes the id of its correction together with its own. In format 1 the id was taken
+    /// when the correction was needed, so it depended on the order of replies.
+    pub(crate) fn reserves_corrections(&self) -> bool {
+        self.format != 1
+    }
+
+    /// The digest of a frame's initial desk.
+    pub(crate) fn laid(&self, frame: &FrameId) -> Option<&BlobId> {
+        self.laid.get(frame)
+    }
+
+    /// The n-th tool call of a frame.
+    pub(crate) fn tool(&self, frame: &FrameId, idx: u32) -> Option<&RanTool> {
+        self.tools.get(frame)?.get(idx as usize)
+    }
+
+    /// Questions asked after the first answer, in order.
+    pub(crate) fn added(&self) -> &[Text] {
+        &self.added
+    }
+
+    /// The findings of earlier runs that a frame reused.
+    pub(crate) fn recalled(&self, frame: &FrameId) -> Option<&Text> {
+        self.recalled.get(frame)
+    }
+
+    /// How many notes of a frame are recorded.
+    pub(crate) fn n_noted(&self, frame: &FrameId) -> usize {
+        self.noted.get(frame).copied().unwrap_or(0)
+    }
+}

@@ -1,0 +1,238 @@
+//! Rate limits: how fast one model may be called, shared by all runs of an engine. Enforces the configured requests
+//! and tokens per minute, and adapts the number of parallel calls to the provider: fewer after a refusal or when the
+//! time to the first token rises sharply, one more after each full round of successes. A model that was unavailable
+//! rests for a while, and its fallbacks are called first.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use spelunk_model::{Model, ModelError, Rate, RateBucket};
+use spelunk_types::BlobId;
+use tokio::time::{Instant, sleep};
+
+use crate::limits::concurrency::{ConcurrencyLimit, Pass};
+
+/// More parallel calls of one model than any provider accepts from one machine.
+const WIDTH_MAX: u64 = 4096;
+/// Models remembered; beyond this, unused ones are forgotten.
+const PACES_MAX: usize = 1000;
+/// A time to first token this many times the fastest so far means that the provider is congested.
+const CROWDED_FACTOR: u32 = 4;
+/// Shorter waits say nothing about the provider.
+const CROWDED_MIN: Duration = Duration::from_secs(2);
+/// Congestion alone never reduces the width below this: a model that reasons before its first token looks the same.
+const CROWDED_WIDTH_MIN: usize = 8;
+/// Window of the moving average.
+const WAITS_AVERAGED: u32 = 16;
+
+/// Consecutive outages after which a model rests. A single one may be an accident.
+const OUTAGES_MAX: u32 = 3;
+/// How long it rests. Each call sent meanwhile would wait as long as the first did.
+const REST: Duration = Duration::from_secs(30);
+
+/// Refused schemas remembered per model; any further one costs an extra request each time.
+const SCHEMAS_MAX: usize = 1000;
+
+/// The rate limit of one model.
+#[derive(Debug)]
+pub(crate) struct RateLimit {
+    gate: ConcurrencyLimit,
+    bucket: Option<Mutex<RateBucket>>,
+    /// Calls queue here for the bucket in order of arrival: small ones cannot overtake a large one forever.
+    line: tokio::sync::Mutex<()>,
+    waits: Mutex<Waits>,
+    outages: Mutex<Outages>,
+    /// Schemas that the provider has refused for this model.
+    refused_schemas: Mutex<HashSet<BlobId>>,
+    began: Instant,
+}
+
+/// Times to first token.
+#[derive(Debug, Default)]
+struct Waits {
+    quickest: Option<Duration>,
+    average: Duration,
+    n_since_change: u32,
+}
+
+/// Outages of a model.
+#[derive(Debug, Default)]
+struct Outages {
+    n_in_a_row: u32,
+    rests_until: Option<Instant>,
+    /// The end of the pause the provider requested; a reply to an earlier request does not shorten it.
+    pauses_until: Option<Instant>,
+}
+
+/// The permit to have one call in flight with this model.
+#[derive(Debug)]
+pub(crate) struct Turn<'a> {
+    pace: &'a RateLimit,
+    tokens_taken: u64,
+    taken_at_ms: u64,
+    _pass: Pass<'a>,
+}
+
+impl RateLimit {
+    pub(crate) fn new(rate: Rate) -> Self {
+        let is_rated = rate != Rate::default();
+        Self {
+            gate: ConcurrencyLimit::new(WIDTH_MAX),
+            bucket: is_rated.then(|| Mutex::new(RateBucket::new(rate, 0))),
+            line: tokio::sync::Mutex::default(),
+            waits: Mutex::default(),
+            outages: Mutex::default(),
+            refused_schemas: Mutex::default(),
+            began: Instant::now(),
+        }
+    }
+
+    /// Waits until a call that may use this many tokens can be sent.
+    pub(crate) async fn enter(&self, tokens: u64) -> Turn<'_> {
+        let pass = self.gate.enter().await;
+        let mut taken_at_ms = 0;
+        if let Some(bucket) = &self.bucket {
+            let _first = self.line.lock().await;
+            loop {
+                taken_at_ms = self.now_ms();
+                let taken = lock(bucket).take(tokens, taken_at_ms);
+                match taken {
+                    Ok(()) => break,
+                    Err(wait) => sleep(wait).await,
+                }
+            }
+        }
+        Turn { pace: self, tokens_taken: tokens, taken_at_ms, _pass: pass }
+    }
+
+    /// The provider asked for fewer requests.
+    pub(crate) fn refused(&self, wait: Duration) {
+        self.gate.narrow(wait);
+    }
+
+    /// The model is unavailable. A silent one costs its callers the most time, so it rests at once.
+    pub(crate) fn failed(&self, error: &ModelError) {
+        let is_silent = matches!(error, ModelError::TimedOut { .. });
+        let mut outages = lock(&self.outages);
+        outages.n_in_a_row = outages.n_in_a_row.saturating_add(1);
+        if is_silent || outages.n_in_a_row >= OUTAGES_MAX {
+            outages.rests_until = Some(Instant::now() + REST);
+        }
+    }
+
+    /// Callers with a fallback should not call this model for a while.
+    pub(crate) fn rest(&self) {
+        lock(&self.outages).rests_until = Some(Instant::now() + REST);
+    }
+
+    /// The provider has no capacity: halves the width, pauses, and lets callers with a fallback use it instead of
+    /// waiting.
+    pub(crate) fn overloaded(&self, pause: Duration) {
+        self.gate.narrow(pause);
+        let until = Instant::now() + pause;
+        let mut outages = lock(&self.outages);
+        outages.pauses_until = Some(outages.pauses_until.map_or(until, |before| before.max(until)));
+    }
+
+    pub(crate) fn is_resting(&self) -> bool {
+        let Outages { rests_until, pauses_until, .. } = *lock(&self.outages);
+        rests_until.max(pauses_until).is_some_and(|until| until > Instant::now())
+    }
+
+    /// A call succeeded; its first token took this long.
+    pub(crate) fn succeeded(&self, first_word: Duration) {
+        {
+            let mut outages = lock(&self.outages);
+            (outages.n_in_a_row, outages.rests_until) = (0, None);
+        }
+        if self.is_crowded(first_word) {
+            self.gate.narrow_above(Duration::ZERO, CROWDED_WIDTH_MIN);
+        } else {
+            self.gate.widen();
+        }
+    }
+
+    /// Whether to send this schema.
+    pub(crate) fn takes_schema(&self, schema: &Value) -> bool {
+        let refused = lock(&self.refused_schemas);
+        refused.is_empty() || !refused.contains(&schema_key(schema))
+    }
+
+    /// The provider refuses this schema for this model. That says nothing about other schemas.
+    pub(crate) fn refuse_schema(&self, schema: &Value) {
+        let mut refused = lock(&self.refused_schemas);
+        if refused.len() < SCHEMAS_MAX {
+            refused.insert(schema_key(schema));
+        }
+    }
+
+    /// Whether first tokens take much longer than they could. True at most once per round of calls, so that a change
+    /// can take effect before the next.
+    fn is_crowded(&self, first_word: Duration) -> bool {
+        let mut waits = lock(&self.waits);
+        let quickest = waits.quickest.map_or(first_word, |quickest| quickest.min(first_word));
+        waits.quickest = Some(quickest);
+        waits.average = if waits.n_since_change == 0 {
+            first_word
+        } else {
+            (waits.average * (WAITS_AVERAGED - 1) + first_word) / WAITS_AVERAGED
+        };
+        waits.n_since_change += 1;
+        let has_seen_enough = waits.n_since_change >= WAITS_AVERAGED;
+        let is_crowded = has_seen_enough
+            && waits.average >= CROWDED_MIN
+            && waits.average >= quickest.saturating_mul(CROWDED_FACTOR);
+        if is_crowded {
+            waits.n_since_change = 0;
+            // The fastest time may never be reached again, so the reference rises slowly.
+            waits.quickest = Some(quickest * 2);
+        }
+        is_crowded
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Turn<'_> {
+    /// Corrects the tokens taken from the bucket by those actually used.
+    pub(crate) fn settle(&self, tokens_used: u64) {
+        if let Some(bucket) = &self.pace.bucket {
+            lock(bucket).settle((self.tokens_taken, self.taken_at_ms), tokens_used);
+        }
+    }
+}
+
+/// The rate limits of all models. Engines that share one are limited together. Clones are handles to the same limits.
+#[derive(Debug, Clone, Default)]
+pub struct RateLimits {
+    paces: Arc<Mutex<HashMap<String, Arc<RateLimit>>>>,
+}
+
+impl RateLimits {
+    /// The rate limit of a model, shared by all runs.
+    pub(crate) fn of(&self, model: &dyn Model) -> Arc<RateLimit> {
+        let reference = model.reference();
+        let rate = model.rate();
+        let key = format!("{reference} {} {rate:?}", reference.base_url);
+        let mut paces = lock(&self.paces);
+        if paces.len() >= PACES_MAX && !paces.contains_key(&key) {
+            paces.retain(|_, pace| Arc::strong_count(pace) > 1);
+        }
+        Arc::clone(paces.entry(key).or_insert_with(|| Arc::new(RateLimit::new(rate))))
+    }
+}
+
+fn schema_key(schema: &Value) -> BlobId {
+    spelunk_journal::digest(schema.to_string().as_bytes())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

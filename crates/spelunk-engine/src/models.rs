@@ -1,0 +1,8 @@
+//! What the engine knows of models: their capacity, their prices, and those that code may call by name.
+
+mod capacity;
+mod named;
+
+pub use self::capacity::ModelCapacity;
+pub use self::named::NamedModels;
+pub(crate) use self::named::{Unlisted, unpriced};

@@ -1,0 +1,456 @@
+//! Serves the host calls of a cell: sub-models, children, answers and the budget. The environment serves calls that
+//! look at text.
+#![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
+
+pub(super) mod desk;
+mod files;
+
+use std::sync::Arc;
+
+use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
+use serde_json::json;
+use spelunk_model::{Model, Prompt, Reply};
+use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
+use spelunk_types::{Blame, ErrorCode, Explain};
+
+use super::Session;
+use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
+use crate::models::Unlisted;
+use crate::schema::extract_json;
+use crate::{Answer, FrameError, Schema, Stop, Task};
+
+/// The instruction that asks a sub-model for a schema.
+const SCHEMA_LINE: &str = "\n\nReply with nothing but JSON that fits this schema:\n";
+
+/// Characters of a name that an error repeats.
+const NAME_CHARS_MAX: usize = 60;
+
+/// A host call in progress.
+pub(super) struct Begun {
+    pub(super) reply: BoxFuture<'static, Result<HostReply, FrameError>>,
+    /// Whether repeating the call would cost money or return something else.
+    pub(super) is_effect: bool,
+}
+
+pub(super) fn functions() -> Vec<HostFunction> {
+    let ask = [
+        ("llm_query", "llm_query(prompt, model=None, schema=None) -> str\n\nAsks a sub-model.", true),
+        ("_llm_batch", "", false),
+        (
+            "rlm_query",
+            "rlm_query(prompt, context=None, model=None, schema=None) -> str\n\nHands a question to a child with its own session.",
+            true,
+        ),
+        ("_rlm_batch", "", false),
+        ("FINAL", "FINAL(answer, cite=None)\n\nEnds the work with this answer.", false),
+        ("budget", "budget() -> dict\n\nWhat is left: calls, tokens, dollars, depth.", false),
+    ];
+    let function = |(name, doc, is_awaitable): (&str, &str, bool)| HostFunction {
+        name: name.to_owned(),
+        doc: doc.to_owned(),
+        is_awaitable,
+    };
+    ask.map(function).to_vec()
+}
+
+/// Begins a call: its id is assigned now.
+pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
+    if let Some(looking) = look(session, &call) {
+        return Begun { reply: looking.map(Ok).boxed(), is_effect: false };
+    }
+    if let Some(reply) = search(session, &call) {
+        return Begun { reply, is_effect: true };
+    }
+    if let Some(begun) = desk::begin(session, &mut call) {
+        return begun;
+    }
+    let begun = match call.name.as_str() {
+        "llm_query" => llm_query(session, &mut call),
+        "_llm_batch" => llm_batch(session, &mut call),
+        "rlm_query" => rlm_query(session, &mut call),
+        "_rlm_batch" => rlm_batch(session, &mut call),
+        "budget" => Ok(budget(session)),
+        "FINAL" => Ok(ready(Ok(finish(session, &mut call))).boxed()),
+        other => Err(Refusal::new("NameError", format!("the host knows no function '{other}'")).into()),
+    };
+    let reply = begun.unwrap_or_else(|refused| match refused {
+        Refused::Now(refusal) => ready(Ok(HostReply::from(refusal))).boxed(),
+        Refused::Recorded(reply) => reply,
+    });
+    Begun { reply, is_effect: true }
+}
+
+/// Why a call is not made.
+enum Refused {
+    /// The arguments are wrong, and would be each time.
+    Now(Refusal),
+    /// The model is unavailable for now, so the outcome is recorded.
+    Recorded(Replying),
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Self::Now(refusal)
+    }
+}
+
+/// A call that only looks at text: its result is the same each time.
+pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'static, HostReply>> {
+    let is_looking = Environment::serves(call) && !session.environment.asks_index(call);
+    is_looking.then(|| serve_look(session, call))
+}
+
+/// A search of the index. The index and its embedding model may have changed when the run is resumed.
+fn search(session: &Session<'_>, call: &HostCall) -> Option<Replying> {
+    if !session.environment.asks_index(call) {
+        return None;
+    }
+    let reading = serve_look(session, call).map(|found| Ok(written(&found).to_string()));
+    let observed = session.frame.observe(&asked(call), reading);
+    Some(observed.map(|found| Ok(read_reply(&found?))).boxed())
+}
+
+/// A deterministic description of a call.
+fn asked(call: &HostCall) -> String {
+    let args: Vec<_> = call.args.iter().map(json_of_value).collect();
+    let named = call.kwargs.iter().map(|(name, value)| (name.clone(), json_of_value(value)));
+    format!("{} {}", call.name, json!([args, named.collect::<serde_json::Map<_, _>>()]))
+}
+
+/// A reply as recorded. A live one is read back, too, so that both are identical to the last digit.
+fn written(reply: &HostReply) -> serde_json::Value {
+    match reply {
+        HostReply::Return(value) => json!({ "return": json_of_value(value) }),
+        HostReply::Raise { kind, message } => json!({ "raise": [kind, message] }),
+        HostReply::Finish => json!({}),
+    }
+}
+
+fn read_reply(written: &str) -> HostReply {
+    let mut written: serde_json::Value = serde_json::from_str(written).unwrap_or_default();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    match written.get("raise") {
+        Some(raised) => HostReply::Raise { kind: text(&raised[0]), message: text(&raised[1]) },
+        None => HostReply::Return(value_of_json(written["return"].take())),
+    }
+}
+
+fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, HostReply> {
+    let (environment, call, frame) = (session.environment.clone(), call.clone(), session.frame.clone());
+    let here = environment.clone();
+    // Lazy: a recorded search is not repeated.
+    Box::pin(async move {
+        let looking = tokio::task::spawn_blocking(move || environment.serve(call));
+        let looked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        for notice in here.take_untold() {
+            let hint = notice.hint().unwrap_or_default().to_owned();
+            // If the journal cannot be written, the next call ends the run.
+            drop(frame.warn(notice.to_string(), hint).await);
+        }
+        looked.map_or_else(HostReply::from, HostReply::Return)
+    })
+}
+
+type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
+
+fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
+    let mut arguments = Arguments::of(call, &["prompt", "model", "schema"])?;
+    let prompt = arguments.need("prompt")?;
+    let form = form(session, &mut arguments)?;
+    let asking = ask(session, &prompt, form)?;
+    Ok(asking.map(|answered| answered.map(reply)).boxed())
+}
+
+fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
+    let mut arguments = Arguments::of(call, &["prompts", "model", "schema"])?;
+    let prompts = arguments.need_items("prompts")?;
+    let form = form(session, &mut arguments)?;
+    check_batch(session, prompts.len())?;
+    let asking =
+        prompts.iter().map(|prompt| ask(session, prompt, form.clone())).collect::<Result<Vec<_>, _>>()?;
+    Ok(join_all(asking).map(batch_reply).boxed())
+}
+
+fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
+    let mut arguments = Arguments::of(call, &["prompt", "context", "model", "schema"])?;
+    let prompt = arguments.need_text("prompt")?;
+    let context = arguments.take("context");
+    let form = form(session, &mut arguments)?;
+    let descending = descend(session, prompt, context, form)?;
+    Ok(descending.map(|answered| answered.map(reply)).boxed())
+}
+
+fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
+    let mut arguments = Arguments::of(call, &["prompts", "contexts", "model", "schema"])?;
+    let prompts = arguments.need_items("prompts")?;
+    let contexts = arguments.need_items("contexts")?;
+    let form = form(session, &mut arguments)?;
+    check_batch(session, prompts.len())?;
+    if contexts.len() != prompts.len() {
+        let (n_contexts, n_prompts) = (contexts.len(), prompts.len());
+        return Err(Refusal::value(format!(
+            "{n_prompts} prompts and {n_contexts} contexts: give one context for each"
+        ))
+        .into());
+    }
+    let mut descending = Vec::new();
+    for (prompt, context) in prompts.into_iter().zip(contexts) {
+        let prompt = prompt_text(session, &prompt)?;
+        let context = Some(context).filter(|context| *context != Value::None);
+        descending.push(descend(session, prompt, context, form.clone())?);
+    }
+    Ok(join_all(descending).map(batch_reply).boxed())
+}
+
+/// The remaining budget.
+fn budget(session: &Session<'_>) -> Replying {
+    let frame = session.frame.clone();
+    let observed = session.frame.observe("budget", async move { Ok(frame.budget_left().to_string()) });
+    Box::pin(async move {
+        let left = serde_json::from_str(&observed.await?).map_or(Value::None, value_of_json);
+        Ok(HostReply::Return(left))
+    })
+}
+
+fn finish(session: &mut Session<'_>, call: &mut HostCall) -> HostReply {
+    let bound = Arguments::of(call, &["answer", "cite"]);
+    let admitted = bound.and_then(|mut arguments| {
+        let (value, cite) = (arguments.need("answer")?, arguments.take("cite"));
+        session.gate.admit(value, cite)
+    });
+    match admitted {
+        Ok(given) => {
+            session.given = Some(given);
+            HostReply::Finish
+        }
+        Err(refusal) => refusal.into(),
+    }
+}
+
+/// The result of one sub-call: a value, or an exception for the code. The error ends the run.
+type Asked = Result<Result<Value, Refusal>, FrameError>;
+
+/// The model of a call and the schema of its answer.
+#[derive(Clone)]
+struct Form {
+    model: Option<Arc<dyn Model>>,
+    schema: Option<Arc<Schema>>,
+}
+
+fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFuture<'static, Asked>, Refusal> {
+    let limits = session.frame.limits();
+    let prompt = prompt_text(session, prompt)?;
+    let n_chars = prompt.chars().count() as u64;
+    if n_chars > limits.query_chars_max {
+        let max = limits.query_chars_max;
+        return Err(Refusal::value(format!(
+            "the prompt has {n_chars} characters, more than {max}: split the text and ask about each part"
+        )));
+    }
+    session.n_calls += 1;
+    let max = if session.bench.is_some() { limits.script_calls_max } else { limits.cell_calls_max };
+    if session.n_calls > max {
+        return Err(Refusal::new(
+            "BudgetError",
+            format!(
+                "one block may make {max} calls: put more text into each prompt, or go on in the next block"
+            ),
+        ));
+    }
+    let output_tokens_max = limits.sub_output_tokens_max;
+    let mut text = prompt;
+    let Form { model, schema } = form;
+    if let Some(schema) = &schema {
+        text += SCHEMA_LINE;
+        text += schema.text();
+    }
+    let mut prompt = Prompt::single("", text, output_tokens_max);
+    prompt.schema = schema.as_ref().and_then(|schema| schema.json());
+    let first = session.frame.ask_sub_of(prompt.clone(), model.clone());
+    let correction = schema.as_ref().and_then(|_| session.frame.take_correction());
+    let frame = session.frame.clone();
+    Ok(Box::pin(async move {
+        let reply = match first.await {
+            Ok(reply) => reply,
+            Err(error) => return refused(error).map(Err),
+        };
+        match schema {
+            None => Ok(Ok(Value::Str(reply.text))),
+            Some(schema) => {
+                let again = |prompt| match correction {
+                    Some(call) => frame.ask_sub_at(call, prompt, model).boxed(),
+                    None => frame.ask_sub_of(prompt, model).boxed(),
+                };
+                typed(&schema, prompt, reply, again).await
+            }
+        }
+    }))
+}
+
+/// Parses a typed reply; if it is invalid, asks for one correction.
+async fn typed(
+    schema: &Schema,
+    mut prompt: Prompt,
+    reply: Reply,
+    again: impl FnOnce(Prompt) -> BoxFuture<'static, Result<Reply, FrameError>>,
+) -> Asked {
+    let fault = match read_typed(schema, &reply.text) {
+        Ok(value) => return Ok(Ok(value)),
+        Err(fault) => fault,
+    };
+    if let Some(asked) = prompt.messages.last_mut() {
+        asked.text += &format!("\n\nAn earlier reply was not accepted:\n{fault}");
+    }
+    match again(prompt).await {
+        Ok(reply) => Ok(read_typed(schema, &reply.text).map_err(|fault| {
+            Refusal::new("ModelError", format!("the reply does not fit the schema: {fault}"))
+        })),
+        Err(error) => refused(error).map(Err),
+    }
+}
+
+fn read_typed(schema: &Schema, text: &str) -> Result<Value, String> {
+    let json = extract_json(text).ok_or("it is not JSON")?;
+    schema
+        .check(&json)
+        .map_err(|violations| violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    Ok(value_of_json(json))
+}
+
+/// Opens a child with its own loop; at the maximum depth, sends a plain question that includes the text.
+fn descend(
+    session: &mut Session<'_>,
+    question: String,
+    context: Option<Value>,
+    form: Form,
+) -> Result<BoxFuture<'static, Asked>, Refusal> {
+    let limits = session.frame.limits();
+    let is_deepest = u64::from(session.frame.id().depth()) >= limits.depth_max;
+    if is_deepest {
+        let prompt = match context.as_ref().and_then(crate::environment::text_of_value) {
+            Some(text) => format!("{question}\n\n{text}"),
+            None => question,
+        };
+        return ask(session, &Value::Str(prompt), form);
+    }
+    let (view, note) = match context {
+        // A long prompt is both question and text, as in the reference engine.
+        None if question.chars().count() as u64 > limits.inline_chars_max => {
+            (session.task.view.clone(), Some(Arc::from(question.as_str())))
+        }
+        context => session.environment.part(context)?,
+    };
+    let question = if note.as_deref() == Some(question.as_str()) {
+        "Do what the text in `context` asks for.".to_owned()
+    } else {
+        question
+    };
+    let Form { model, schema } = form;
+    let task = Task { note, schema, model, ..Task::new(question, view, session.task.strategy) };
+    let has_schema = task.schema.is_some();
+    let descending = session.frame.descend(task);
+    Ok(Box::pin(async move {
+        match descending.await {
+            Ok(Answer { text, .. }) if has_schema => {
+                Ok(Ok(serde_json::from_str(&text).map_or(Value::Str(text), value_of_json)))
+            }
+            Ok(Answer { text, .. }) => Ok(Ok(Value::Str(text))),
+            Err(error) => refused(error).map(Err),
+        }
+    }))
+}
+
+/// A prompt as text; the text of a host object is read here.
+fn prompt_text(session: &Session<'_>, prompt: &Value) -> Result<String, Refusal> {
+    let wrong = || Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name()));
+    match prompt {
+        Value::Str(text) => Ok(text.clone()),
+        Value::Handle(handle) => session.environment.text_of(handle).ok_or_else(wrong),
+        _ => Err(wrong()),
+    }
+}
+
+fn check_batch(session: &Session<'_>, n: usize) -> Result<(), Refusal> {
+    let max = session.frame.limits().batch_queries_max;
+    if n as u64 > max {
+        return Err(Refusal::value(format!(
+            "{n} prompts in one batch, more than {max}: put more text into each, or send several batches"
+        )));
+    }
+    Ok(())
+}
+
+/// An exception for the code, unless the run must end.
+fn refused(error: FrameError) -> Result<Refusal, FrameError> {
+    match &error {
+        FrameError::Stopped(_) => Err(error),
+        FrameError::Call { .. } | FrameError::Child { .. } | FrameError::Refused { .. } => {
+            let kind = if error.code().blame() == Blame::Limit { "BudgetError" } else { "ModelError" };
+            let advice = match error.code() {
+                ErrorCode::ModelPromptTooLong => ": split the text and ask about each part",
+                _ => "",
+            };
+            Ok(Refusal::new(kind, format!("{}: {error}{advice}", error.code())))
+        }
+    }
+}
+
+fn reply(asked: Result<Value, Refusal>) -> HostReply {
+    asked.map_or_else(HostReply::from, HostReply::Return)
+}
+
+/// One failed item does not fail the batch: each is `(failed, value or message)`.
+fn batch_reply(asked: Vec<Asked>) -> Result<HostReply, FrameError> {
+    let mut items = Vec::new();
+    for answered in asked {
+        items.push(match answered? {
+            Ok(value) => Value::Tuple(vec![Value::Bool(false), value]),
+            Err(refusal) => Value::Tuple(vec![Value::Bool(true), Value::Str(refusal.message)]),
+        });
+    }
+    Ok(HostReply::Return(Value::List(items)))
+}
+
+/// The model and the schema, from the arguments of a call.
+fn form(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<Form, Refused> {
+    let schema = schema(arguments.take("schema"))?;
+    let Some(name) = arguments.text("model")? else { return Ok(Form { model: None, schema }) };
+    let frame = &session.frame;
+    let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
+    let asked = format!("model {shown}");
+    let why = match frame.roster().model(&name) {
+        Ok(model) if !frame.observes_next(&asked) => return Ok(Form { model: Some(model), schema }),
+        // It was unavailable before; the journal has what the code was told.
+        Ok(_) => String::new(),
+        Err(Unlisted::Unknown { known }) if known.is_empty() => {
+            let message =
+                format!("there is no model '{shown}', and no other can be named: leave 'model' out");
+            return Err(Refusal::value(message).into());
+        }
+        Err(Unlisted::Unknown { known }) => {
+            let message = format!("there is no model '{shown}'; the models are {known}");
+            return Err(Refusal::value(message).into());
+        }
+        Err(Unlisted::Closed { why }) if frame.is_replaying() && !frame.observes_next(&asked) => {
+            let stop = Stop::ModelClosed { name: shown, why };
+            return Err(Refused::Recorded(ready(Err(stop.into())).boxed()));
+        }
+        Err(Unlisted::Closed { why }) => why,
+    };
+    let observed = frame.observe(&asked, ready(Ok(why)));
+    let refused = async move {
+        let message = format!("the model '{shown}' cannot be asked: {}", observed.await?);
+        Ok(HostReply::from(Refusal::new("ModelError", message)))
+    };
+    Err(Refused::Recorded(refused.boxed()))
+}
+
+fn schema(value: Option<Value>) -> Result<Option<Arc<Schema>>, Refusal> {
+    let Some(value) = value else { return Ok(None) };
+    let text = match value {
+        Value::Str(text) => text,
+        other => json_of_value(&other).to_string(),
+    };
+    let parsed = Schema::parse(&text).map_err(|error| Refusal::value(error.to_string()))?;
+    Ok(Some(Arc::new(parsed)))
+}

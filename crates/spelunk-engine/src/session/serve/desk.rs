@@ -1,0 +1,253 @@
+//! Serves the host calls of an agent's script: sub-models, chunks, evidence, budgets and files.
+
+use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
+use serde_json::json;
+use spelunk_desk::{Desk, DeskPath, run_tool};
+use spelunk_model::{Prompt, Reply};
+use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
+use spelunk_types::{CallId, Explain};
+
+use super::{Begun, files};
+use crate::environment::{Arguments, Refusal, json_of_value, value_of_json};
+use crate::session::{Bench, Session};
+use crate::{Frame, FrameError};
+
+/// The largest file to chunk for a script, which also holds it in memory.
+const CUT_BYTES_MAX: usize = 16_000_000;
+const SHOWN_CHARS_MAX: usize = 80;
+
+type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
+
+/// Host functions behind the modules of `tools`. `_files` handles all file access of scripts.
+pub(in crate::session) fn functions() -> Vec<HostFunction> {
+    let names = [
+        "_agent_call",
+        "_agent_batch",
+        "_agent_budget",
+        "_agent_chunk",
+        "_agent_headings",
+        "_agent_lines",
+        "_agent_evidence",
+        files::FUNCTION,
+    ];
+    let function =
+        |name: &str| HostFunction { name: name.to_owned(), doc: String::new(), is_awaitable: false };
+    names.map(function).to_vec()
+}
+
+/// Begins a script's host call, if it is one of ours. Its call id is taken now.
+pub(super) fn begin(session: &mut Session<'_>, call: &mut HostCall) -> Option<Begun> {
+    let mut bench = session.bench.take()?;
+    let begun = match call.name.as_str() {
+        "_agent_call" => ask_one(session.frame, &mut bench, call),
+        "_agent_batch" => ask_many(session.frame, &mut bench, call),
+        "_agent_budget" => Ok(at_once(Ok(budget(session.frame, &bench)))),
+        "_agent_chunk" => chunk(&mut bench.desk, call).map(|value| at_once(Ok(value))),
+        "_agent_headings" => headings(&mut bench.desk, call).map(|value| at_once(Ok(value))),
+        "_agent_lines" => lines(&bench.desk, call).map(|value| at_once(Ok(value))),
+        "_agent_evidence" => evidence(&mut bench.desk, call).map(|value| at_once(Ok(value))),
+        files::FUNCTION => files::serve(&mut bench.desk, call).map(|value| at_once(Ok(value))),
+        _ => {
+            session.bench = Some(bench);
+            return None;
+        }
+    };
+    session.bench = Some(bench);
+    let reply = begun.unwrap_or_else(|refusal| at_once(Err(refusal)));
+    // File changes of a script are not repeated when its session is rebuilt.
+    Some(Begun { reply, is_effect: true })
+}
+
+fn at_once(value: Result<Value, Refusal>) -> Replying {
+    ready(Ok(value.map_or_else(HostReply::from, HostReply::Return))).boxed()
+}
+
+/// One question of a script.
+struct Question {
+    prompt: Prompt,
+    shown: String,
+}
+
+fn ask_one(frame: &Frame, bench: &mut Bench, call: &mut HostCall) -> Result<Replying, Refusal> {
+    let mut arguments = Arguments::of(call, &["prompt", "system", "max_tokens"])?;
+    let prompt = arguments.need_text("prompt")?;
+    let (system, tokens) = (arguments.text("system")?.unwrap_or_default(), arguments.count("max_tokens")?);
+    let asking = ask(frame, bench, question(frame, prompt, &system, tokens)?)?;
+    Ok(asking.map(|asked| asked.map(HostReply::Return)).boxed())
+}
+
+fn ask_many(frame: &Frame, bench: &mut Bench, call: &mut HostCall) -> Result<Replying, Refusal> {
+    let mut arguments = Arguments::of(call, &["prompts", "system", "max_tokens"])?;
+    let prompts = arguments.need_items("prompts")?;
+    let (system, tokens) = (arguments.text("system")?.unwrap_or_default(), arguments.count("max_tokens")?);
+    let mut questions = Vec::new();
+    for prompt in &prompts {
+        let text = prompt
+            .as_str()
+            .ok_or_else(|| Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name())))?;
+        questions.push(question(frame, text.to_owned(), &system, tokens)?);
+    }
+    let mut asking = Vec::new();
+    for question in questions {
+        asking.push(ask(frame, bench, question)?);
+    }
+    let asked = join_all(asking).map(|asked| {
+        let replies = asked.into_iter().collect::<Result<Vec<_>, FrameError>>()?;
+        Ok(HostReply::Return(Value::List(replies)))
+    });
+    Ok(asked.boxed())
+}
+
+fn question(frame: &Frame, prompt: String, system: &str, tokens: Option<u64>) -> Result<Question, Refusal> {
+    let limits = frame.limits();
+    let n_chars = prompt.chars().count() as u64;
+    if n_chars > limits.query_chars_max {
+        let max = limits.query_chars_max;
+        return Err(Refusal::value(format!(
+            "the prompt has {n_chars} characters, more than {max}: split the text and ask about each part"
+        )));
+    }
+    let tokens = tokens.filter(|tokens| *tokens > 0).unwrap_or(u64::MAX).min(limits.sub_output_tokens_max);
+    let shown = prompt.chars().take(SHOWN_CHARS_MAX).collect();
+    Ok(Question { prompt: Prompt::single(system, prompt, tokens), shown })
+}
+
+/// Calls a sub-model. Replies from the cache are not counted, so a script that is run again with its budget exhausted
+/// gets the same replies.
+fn ask(
+    frame: &Frame,
+    bench: &mut Bench,
+    question: Question,
+) -> Result<BoxFuture<'static, Result<Value, FrameError>>, Refusal> {
+    let calls_max = frame.limits().script_calls_max;
+    if bench.counts().script_calls >= calls_max && !frame.is_at_hand(&question.prompt) {
+        return Err(Refusal::new(
+            "BudgetError",
+            format!(
+                "one script may make {calls_max} calls: put more text into each prompt, or go on in the next script"
+            ),
+        ));
+    }
+    bench.count(|counts| counts.script_calls += 1);
+    let call_id = frame.next_call();
+    let model = frame.sub_model_reference();
+    let asking = frame.ask_sub(question.prompt);
+    let counted = bench.clone();
+    Ok(Box::pin(async move {
+        match asking.await {
+            Ok(reply) => {
+                let is_cached = counted.count_reply(&reply, true);
+                Ok(result(&reply, &model, &call_id, is_cached))
+            }
+            Err(error @ FrameError::Stopped(_)) => Err(error),
+            Err(error) => {
+                counted.fail(&error.code().to_string(), &error.to_string(), &question.shown);
+                Ok(Value::None)
+            }
+        }
+    }))
+}
+
+fn result(reply: &Reply, model: &str, call: &CallId, is_cached: bool) -> Value {
+    let usage = reply.usage.unwrap_or_default();
+    let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
+    let fields = [
+        ("content", Value::from(reply.text.as_str())),
+        ("model", Value::from(model)),
+        ("input_tokens", count(usage.input_tokens)),
+        ("output_tokens", count(usage.output_tokens)),
+        ("cached", Value::Bool(is_cached)),
+        ("call_id", Value::from(call.to_string().as_str())),
+    ];
+    Value::Dict(fields.into_iter().map(|(name, value)| (Value::from(name), value)).collect())
+}
+
+fn budget(frame: &Frame, bench: &Bench) -> Value {
+    let (limits, counts) = (frame.limits(), bench.counts());
+    let left = |max: u64, used: u64| max.saturating_sub(used);
+    value_of_json(json!({
+        "scripts_created": counts.scripts,
+        "scripts_remaining": left(limits.scripts_max, counts.scripts),
+        "subcalls_made": counts.script_calls,
+        "subcalls_remaining": left(limits.script_calls_max, counts.script_calls),
+        "within_budget": counts.script_calls < limits.script_calls_max,
+    }))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
+fn refused(error: impl ToString) -> Refusal {
+    Refusal::value(error.to_string())
+}
+
+fn chunk(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
+    let mut arguments = Arguments::of(call, &["path", "by", "size", "overlap"])?;
+    let (path, by) = (arguments.need_text("path")?, arguments.need_text("by")?);
+    let (size, overlap) = (arguments.count("size")?, arguments.count("overlap")?);
+    let manifest = cut(desk, &path, &by, size, overlap, "_chunks.json")?;
+    let at = DeskPath::parse(&path).map_err(refused)?;
+    let text = desk.text(&at).map_err(refused)?;
+    if text.len() > CUT_BYTES_MAX {
+        return Err(Refusal::value(format!(
+            "`{path}` has {} bytes, and a script takes at most {CUT_BYTES_MAX}: the manifest is under cache/indexes/, read the parts you need",
+            text.len()
+        )));
+    }
+    let chunks = manifest.get("chunks").and_then(serde_json::Value::as_array).cloned().unwrap_or_default();
+    let content = |chunk: &serde_json::Value| {
+        let at = |name: &str| chunk.get(name).and_then(serde_json::Value::as_u64);
+        let (start, end) = (usize::try_from(at("start_byte")?).ok()?, usize::try_from(at("end_byte")?).ok()?);
+        text.get(start..end).map(Value::from)
+    };
+    let texts: Vec<Value> = chunks.iter().map(|chunk| content(chunk).unwrap_or(Value::from(""))).collect();
+    let fields = [("chunks", value_of_json(chunks.into())), ("texts", Value::List(texts))];
+    Ok(Value::Dict(fields.into_iter().map(|(name, value)| (Value::from(name), value)).collect()))
+}
+
+fn headings(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
+    let path = Arguments::of(call, &["path"])?.need_text("path")?;
+    let mut index = cut(desk, &path, "headings", None, None, "_headings_index.json")?;
+    Ok(value_of_json(index.get_mut("entries").map(serde_json::Value::take).unwrap_or_default()))
+}
+
+/// Chunks a file as the Chunk tool does and reads the result.
+fn cut(
+    desk: &mut Desk,
+    path: &str,
+    by: &str,
+    size: Option<u64>,
+    overlap: Option<u64>,
+    suffix: &str,
+) -> Result<serde_json::Value, Refusal> {
+    let mut wanted = json!({ "path": path, "by": by });
+    for (name, value) in [("size", size), ("overlap", overlap)] {
+        if let Some(value) = value {
+            wanted[name] = value.into();
+        }
+    }
+    let written = run_tool(desk, "Chunk", &wanted).map_err(refused)?.changed;
+    let index = written.iter().find(|path| path.as_str().ends_with(suffix));
+    let text = index.map(|index| desk.text(index)).transpose().map_err(refused)?.unwrap_or_default();
+    serde_json::from_str(&text).map_err(refused)
+}
+
+fn lines(desk: &Desk, call: &mut HostCall) -> Result<Value, Refusal> {
+    let mut arguments = Arguments::of(call, &["path", "start", "end"])?;
+    let path = DeskPath::parse(&arguments.need_text("path")?).map_err(refused)?;
+    let (start, end) = (arguments.count("start")?.unwrap_or(1).max(1), arguments.count("end")?);
+    let n_max = end.map_or(u64::MAX, |end| (end + 1).saturating_sub(start));
+    let found = desk.lines(&path, start, n_max).map_err(refused)?;
+    Ok(Value::from(found.lines.join("\n").as_str()))
+}
+
+fn evidence(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
+    let mut arguments = Arguments::of(call, &["tag", "content", "metadata", "source"])?;
+    let mut entry = json!({ "tag": arguments.need_text("tag")?, "content": arguments.need_text("content")? });
+    if let Some(metadata) = arguments.take("metadata") {
+        entry["metadata"] = json_of_value(&metadata);
+    }
+    if let Some(source) = arguments.text("source")? {
+        entry["source"] = source.into();
+    }
+    let text = run_tool(desk, "Evidence", &entry).map_err(refused)?.text;
+    Ok(Value::from(text.as_str()))
+}

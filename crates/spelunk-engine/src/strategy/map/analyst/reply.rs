@@ -1,0 +1,204 @@
+//! Parses an analyst's reply: JSON in a code fence, in tags, as an object, a list or a single finding. The content is
+//! validated against the task; the first reply is sent back with its faults, and from the second the valid findings
+//! are taken and the rest counted.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use spelunk_context::Shown;
+use spelunk_types::{AnalystReport, Finding, Limits, Severity};
+
+use super::place::location;
+use super::types;
+use crate::schema::extract_json;
+use crate::task::Analysis;
+
+const SUMMARY_CHARS_MAX: usize = 1000;
+const ANSWER_CHARS_MAX: usize = 4000;
+/// Faults reported at once.
+const FAULTS_MAX: usize = 10;
+/// Values of a distribution.
+const VALUES_MAX: usize = 1000;
+
+/// Whether the reply can still be corrected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Faults are reported and a corrected reply is requested.
+    First,
+    /// Valid findings are taken.
+    Last,
+}
+
+/// The report in a reply, or its faults.
+pub(super) fn parse(
+    reply: &str,
+    analysis: &Analysis,
+    shown: &Shown,
+    limits: &Limits,
+    reading: Reading,
+) -> Result<AnalystReport, Vec<String>> {
+    let json =
+        extract_json(inside_tags(reply)).ok_or_else(|| vec!["it is not one JSON object".to_owned()])?;
+    let (head, items) = shape(json)?;
+    let findings_max = usize::try_from(limits.findings_max).unwrap_or(usize::MAX);
+    let (mut findings, mut faults) = (Vec::new(), Vec::new());
+    let mut rejected = items.len().saturating_sub(findings_max) as u64;
+    for (idx, item) in items.into_iter().take(findings_max).enumerate() {
+        match finding(&item, analysis, shown, limits, reading) {
+            Ok(finding) => findings.push(finding),
+            Err(fault) => {
+                rejected += 1;
+                faults.push(format!("finding {}: {fault}", idx + 1));
+            }
+        }
+    }
+    faults.truncate(FAULTS_MAX);
+    if reading == Reading::First && !faults.is_empty() {
+        return Err(faults);
+    }
+    if findings.is_empty() && !faults.is_empty() {
+        return Err(faults);
+    }
+    let text = |name: &str, chars_max: usize| {
+        let text = head.get(name).and_then(Value::as_str).unwrap_or_default().trim();
+        text.chars().take(chars_max).collect::<String>()
+    };
+    let answer = Some(text("answer", ANSWER_CHARS_MAX)).filter(|answer| !answer.is_empty());
+    let count = head.get("count").and_then(Value::as_u64);
+    let says_relevant = head.get("relevant").and_then(Value::as_bool);
+    Ok(AnalystReport {
+        analyst: analysis.analyst.name().to_owned(),
+        content_type: analysis.content_type().to_owned(),
+        units: analysis.units(),
+        relevant: says_relevant.unwrap_or(!findings.is_empty()) || !findings.is_empty(),
+        summary: text("summary", SUMMARY_CHARS_MAX),
+        answer,
+        count,
+        findings,
+        rejected,
+    })
+}
+
+/// The content of `<findings>` tags, if there are any.
+fn inside_tags(reply: &str) -> &str {
+    let inside = reply.split_once("<findings>").and_then(|(_, rest)| rest.split_once("</findings>"));
+    inside.map_or(reply, |(inside, _)| inside)
+}
+
+/// The fields of the report, and its findings.
+type Shape = (Map<String, Value>, Vec<Value>);
+
+/// Extracts a report from any of the forms that models choose.
+fn shape(json: Value) -> Result<Shape, Vec<String>> {
+    match json {
+        Value::Array(items) => Ok((Map::new(), items)),
+        Value::Object(mut head) => match (head.remove("findings"), head.remove("results")) {
+            (Some(Value::Array(items)), _) => Ok((head, items)),
+            (Some(Value::Object(one)), _) => Ok((head, vec![Value::Object(one)])),
+            (Some(Value::Null), _) => Ok((head, Vec::new())),
+            (Some(_), _) => Err(vec!["`findings` is not a list".to_owned()]),
+            (None, Some(results @ (Value::Object(_) | Value::Array(_)))) => shape(results),
+            (None, _) if head.contains_key("type") && head.contains_key("summary") => {
+                Ok((Map::new(), vec![Value::Object(head)]))
+            }
+            (None, _) if head.get("relevant") == Some(&Value::Bool(false)) => Ok((head, Vec::new())),
+            (None, _) => Err(vec!["`findings` is missing".to_owned()]),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            Err(vec!["it is not a JSON object".to_owned()])
+        }
+    }
+}
+
+fn finding(
+    item: &Value,
+    analysis: &Analysis,
+    shown: &Shown,
+    limits: &Limits,
+    reading: Reading,
+) -> Result<Finding, String> {
+    let Value::Object(fields) = item else { return Err("it is not an object".to_owned()) };
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default().trim();
+    let summary: String = text("summary").chars().take(SUMMARY_CHARS_MAX).collect();
+    if summary.is_empty() {
+        return Err("`summary` is missing".to_owned());
+    }
+    let evidence_chars_max = usize::try_from(limits.evidence_chars_max).unwrap_or(usize::MAX);
+    let evidence = evidence(text("evidence"), evidence_chars_max);
+    let kind = kind(text("type"), analysis, reading)?;
+    let severity = severity(fields.get("severity"), reading)?;
+    let (location, quote) = location(fields, analysis, shown, &evidence)?;
+    Ok(Finding {
+        kind,
+        summary,
+        evidence,
+        quote,
+        severity,
+        confidence: fields.get("confidence").and_then(Value::as_f64).map(|number| number.clamp(0.0, 1.0)),
+        location,
+        distribution: distribution(fields),
+        total: ["total", "total_rows", "total_objects"]
+            .iter()
+            .find_map(|name| fields.get(*name).and_then(Value::as_u64)),
+        value: fields.get("value").and_then(as_text),
+    })
+}
+
+fn kind(word: &str, analysis: &Analysis, reading: Reading) -> Result<String, String> {
+    let plain = word.to_lowercase().replace([' ', '-'], "_");
+    let known = types(analysis.analyst);
+    match (known.contains(&plain.as_str()), reading) {
+        (true, _) => Ok(plain),
+        (false, Reading::Last) => Ok("other".to_owned()),
+        (false, Reading::First) => {
+            let word: String = word.chars().take(40).collect();
+            Err(format!("`{word}` is not a type; take one of {}", known.join(", ")))
+        }
+    }
+}
+
+/// The first line of the evidence, without the line number we put in front.
+fn evidence(text: &str, chars_max: usize) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let unnumbered = match line.split_once("| ") {
+        Some((number, rest)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            rest
+        }
+        Some(_) | None => line,
+    };
+    unnumbered.trim().chars().take(chars_max).collect()
+}
+
+fn severity(value: Option<&Value>, reading: Reading) -> Result<Option<Severity>, String> {
+    let Some(Value::String(word)) = value else { return Ok(None) };
+    match word.trim().to_lowercase().as_str() {
+        "high" | "critical" | "severe" | "error" | "major" => Ok(Some(Severity::High)),
+        "medium" | "moderate" | "warning" => Ok(Some(Severity::Medium)),
+        "low" | "minor" | "info" | "informational" | "style" => Ok(Some(Severity::Low)),
+        "" | "none" | "n/a" | "null" => Ok(None),
+        _ if reading == Reading::Last => Ok(None),
+        word => {
+            let word: String = word.chars().take(40).collect();
+            Err(format!("`{word}` is not a severity; take high, medium or low"))
+        }
+    }
+}
+
+fn distribution(fields: &Map<String, Value>) -> BTreeMap<String, u64> {
+    let Some(Value::Object(values)) = fields.get("distribution") else { return BTreeMap::new() };
+    let counts = values.iter().filter_map(|(value, count)| {
+        let value: String = value.chars().take(100).collect();
+        Some((value, count.as_u64()?))
+    });
+    counts.take(VALUES_MAX).collect()
+}
+
+fn as_text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    };
+    Some(text.chars().take(200).collect())
+}

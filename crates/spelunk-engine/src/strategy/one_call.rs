@@ -1,0 +1,182 @@
+//! One call: the text shown to the model, its prompt, and the answer with its evidence. `direct` and `search` differ
+//! only in the text that they show.
+
+use std::collections::BTreeSet;
+
+use spelunk_context::{DocEntry, Shown, View};
+use spelunk_model::Prompt;
+use spelunk_types::{EventKind, StopReason};
+
+use crate::plain_answer::{self, CodeAlone};
+use crate::question::names_in;
+use crate::retrieval::FoundPassage;
+use crate::{Answer, Frame, FrameError, Task, evidence};
+
+const SYSTEM: &str = include_str!("../prompts/direct-system.md");
+const USER: &str = include_str!("../prompts/direct-user.md");
+pub(super) const PROMPTS: [&str; 2] = [SYSTEM, USER];
+
+/// Assumed bytes of plain text per token.
+const BYTES_PER_TOKEN: u64 = 4;
+
+/// The amount of text for one call.
+pub(super) fn bytes_max(frame: &Frame) -> u64 {
+    frame.limits().direct_tokens_max.min(frame.room_tokens()).saturating_mul(BYTES_PER_TOKEN)
+}
+
+/// Calls the model once with this material.
+pub(super) async fn answer_from(
+    frame: &Frame,
+    task: &Task,
+    material: &Material,
+) -> Result<Answer, FrameError> {
+    frame.note(material.chosen()).await?;
+    let prompt =
+        Prompt::single(SYSTEM, material.render(task.question_shown()), frame.limits().root_output_tokens_max);
+    let code = CodeAlone::for_question(&task.question);
+    let reply = plain_answer::ask(frame, prompt, code, |prompt| frame.ask(prompt)).await?;
+    match reply.stop {
+        StopReason::Length => {
+            let hint = "raise `limits.root_output_tokens_max`".to_owned();
+            frame.warn("the model reached its output limit; the answer is cut".to_owned(), hint).await?;
+        }
+        StopReason::Filtered => {
+            let hint = "ask in other words, or ask another model".to_owned();
+            frame.warn("the provider withheld a part of the answer".to_owned(), hint).await?;
+        }
+        StopReason::Finished | StopReason::ToolUse | StopReason::Other => {}
+    }
+    evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await
+}
+
+/// The text shown to the model.
+pub(super) struct Material {
+    pub(super) text: String,
+    /// The same without markup, to check quotes against.
+    shown: Shown,
+    pub(super) documents: u64,
+    /// Size of the document text in it.
+    pub(super) bytes: u64,
+    of_documents: u64,
+    pub(super) of_bytes: u64,
+}
+
+/// Locations reported per name.
+const PLACES_MAX: usize = 8;
+/// Passages placed next to the question.
+const NEAR_MAX: usize = 4;
+
+/// Reorders passages, given best first, for display: most in document order, so that neighbours are adjacent, then
+/// the best few, with the very best next to the question. Models overlook what is in the middle of a long text.
+pub(super) fn best_last<T, K: Ord>(passages: &mut [T], place: impl Fn(&T) -> K) {
+    let n_near = passages.len().min(NEAR_MAX);
+    passages.rotate_left(n_near);
+    let (rest, near) = passages.split_at_mut(passages.len() - n_near);
+    rest.sort_by_key(place);
+    near.reverse();
+}
+
+impl Material {
+    /// The best passages that fit, the very best last.
+    pub(super) fn of_passages(view: &View, passages: &[FoundPassage], bytes_max: u64) -> Self {
+        let (mut chosen, mut bytes) = (Vec::new(), 0);
+        for passage in passages {
+            bytes += passage.text.len() as u64;
+            if bytes > bytes_max && !chosen.is_empty() {
+                break;
+            }
+            chosen.push(passage);
+        }
+        best_last(&mut chosen, |passage| (passage.doc_idx, passage.line_start));
+        let (mut material, mut seen) = (Self::empty(view), BTreeSet::new());
+        for passage in chosen {
+            let Some(document) = view.find(&passage.document) else { continue };
+            material.push(document, passage.line_start, &passage.text);
+            material.documents += u64::from(seen.insert(passage.doc_idx));
+        }
+        material
+    }
+
+    pub(super) fn empty(view: &View) -> Self {
+        let of_documents = view.documents().len() as u64;
+        let (text, shown, of_bytes) = (String::new(), Shown::default(), view.bytes());
+        Self { text, shown, documents: 0, bytes: 0, of_documents, of_bytes }
+    }
+
+    /// Every line begins with its number, so that no document text can be mistaken for our own markup.
+    pub(super) fn push(&mut self, document: &DocEntry, line_start: u64, text: &str) {
+        use std::fmt::Write as _;
+        let name = document.name.replace(['"', '\n', '<', '>'], "?");
+        writeln!(self.text, "<document name=\"{name}\">").expect("writing to a String cannot fail");
+        for (idx, line) in text.lines().enumerate() {
+            writeln!(self.text, "{}| {line}", line_start + idx as u64)
+                .expect("writing to a String cannot fail");
+        }
+        self.text.push_str("</document>\n");
+        self.shown.add(&document.name, line_start, text);
+        self.bytes += text.len() as u64;
+    }
+
+    /// Where the names of the question occur in the text. A model that knows where to look overlooks less, and
+    /// invents less if there is nothing to find.
+    fn places_of_names(&self, question: &str) -> String {
+        use std::fmt::Write as _;
+        let mut said = String::new();
+        for name in names_in(question) {
+            let places = self.places_of(name);
+            let shown = places.iter().take(PLACES_MAX).cloned().collect::<Vec<_>>().join(", ");
+            let written = match places.len() {
+                0 => write!(said, "\n`{name}` does not stand in them."),
+                n if n > PLACES_MAX => {
+                    write!(said, "\n`{name}` stands in {shown} and {} more.", n - PLACES_MAX)
+                }
+                _ => write!(said, "\n`{name}` stands in {shown}."),
+            };
+            written.expect("writing to a String cannot fail");
+        }
+        said
+    }
+
+    fn places_of(&self, name: &str) -> Vec<String> {
+        let (mut places, mut document) = (Vec::new(), "");
+        for line in self.text.lines() {
+            match line.split_once("| ") {
+                Some((number, text)) if !line.starts_with('<') => {
+                    if text.contains(name) {
+                        places.push(format!("{document}:{number}"));
+                    }
+                }
+                Some(_) | None => {
+                    let named =
+                        line.strip_prefix("<document name=\"").and_then(|rest| rest.strip_suffix("\">"));
+                    document = named.unwrap_or(document);
+                }
+            }
+        }
+        places
+    }
+
+    fn chosen(&self) -> EventKind {
+        EventKind::PassagesChosen { documents: self.documents, bytes: self.bytes, of_bytes: self.of_bytes }
+    }
+
+    fn render(&self, question: &str) -> String {
+        let coverage = if self.bytes >= self.of_bytes {
+            match self.of_documents {
+                1 => "This is the whole document.".to_owned(),
+                n => format!("These are all {n} documents."),
+            }
+        } else {
+            format!(
+                "These passages hold {} of {} bytes, from {} of {} documents. They were chosen by what the question asks, and those that fit it best come last; the rest was not read.",
+                self.bytes, self.of_bytes, self.documents, self.of_documents
+            )
+        };
+        let places = self.places_of_names(question);
+        // The documents are inserted last, so that nothing in them is expanded as a placeholder.
+        let frame = USER
+            .replace("{coverage}", &format!("{coverage}{places}"))
+            .replace("{question}", &question.replace("{documents}", "(documents)"));
+        frame.replace("{documents}", self.text.trim_end())
+    }
+}

@@ -1,0 +1,208 @@
+//! A task of one analyst: parts of documents by reference, without their text.
+
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use spelunk_context::{Analyst, Chunk, Detected, ManifestRow, PlanTask, SchemaSketch, View};
+use spelunk_types::{BlobId, Focus, Unit};
+
+/// One task of an analyst.
+#[derive(Debug, Clone)]
+pub(crate) struct Analysis {
+    /// Starts at 1.
+    pub(crate) number: u64,
+    pub(crate) of: u64,
+    pub(crate) analyst: Analyst,
+    pub(crate) detected: Detected,
+    pub(crate) focus: Focus,
+    /// Never empty.
+    pub(crate) parts: Vec<Part>,
+    /// The structure of the whole document, for a chunk of JSON.
+    pub(crate) schema: Option<Arc<SchemaSketch>>,
+}
+
+/// Part of a document, or all of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) document_idx: u32,
+    pub(crate) name: Arc<str>,
+    /// The content hash of the document.
+    pub(crate) digest: BlobId,
+    /// The size of this part without overlap.
+    pub(crate) bytes: u64,
+    /// Its lines, from 1.
+    pub(crate) lines: RangeInclusive<u64>,
+    /// `None` for a whole document.
+    pub(crate) chunk: Option<Box<Chunk>>,
+}
+
+impl Analysis {
+    /// A task for a chunk of a long document.
+    pub(crate) fn of_chunk(task: &PlanTask, chunk: &Chunk, view: &View, focus: Focus) -> Self {
+        let part = Part {
+            document_idx: chunk.document_idx,
+            name: Arc::clone(&chunk.document),
+            digest: digest(view, &chunk.document),
+            bytes: chunk.span.end - chunk.span.start,
+            lines: chunk.lines.clone(),
+            chunk: Some(Box::new(chunk.clone())),
+        };
+        let (analyst, detected, schema) = (task.analyst, task.detected.clone(), task.schema.clone());
+        Self { number: 0, of: 0, analyst, detected, focus, parts: vec![part], schema }
+    }
+
+    /// A task for one small document.
+    pub(crate) fn of_small(row: &ManifestRow, view: &View, focus: Focus) -> Self {
+        let part = Part {
+            document_idx: row.document_idx,
+            name: row.name.as_str().into(),
+            digest: digest(view, &row.name),
+            bytes: row.bytes,
+            lines: 1..=row.lines.max(1),
+            chunk: None,
+        };
+        let (analyst, detected) = (Analyst::of(row.detected.content_type), row.detected.clone());
+        Self { number: 0, of: 0, analyst, detected, focus, parts: vec![part], schema: None }
+    }
+
+    /// The content type as reports name it; a custom kind has its own name.
+    pub(crate) fn content_type(&self) -> &str {
+        self.detected.custom.as_ref().map_or_else(|| self.detected.content_type.name(), |kind| &kind.name)
+    }
+
+    /// What is read, for the prompt: `python code`, `a log`.
+    pub(crate) fn what(&self) -> String {
+        use spelunk_context::ContentType as Type;
+        if let Some(kind) = &self.detected.custom {
+            return format!("text of the kind `{}`", kind.name.replace('`', "'"));
+        }
+        match (self.detected.content_type, self.detected.language) {
+            (Type::SourceCode, Some(language)) => format!("{} code", language.name()),
+            (Type::SourceCode, None) => "code".to_owned(),
+            (Type::StructuredData, _) => "rows of a table".to_owned(),
+            (Type::Json, _) => "JSON".to_owned(),
+            (Type::Jsonl, _) => "lines of JSON".to_owned(),
+            (Type::Log, _) => "part of a log".to_owned(),
+            (Type::Prose, _) => "prose".to_owned(),
+            (Type::Markup, _) => "markup".to_owned(),
+            (Type::Config, _) => "configuration".to_owned(),
+            (Type::Unknown, _) => "text".to_owned(),
+        }
+    }
+
+    pub(crate) fn custom_prompt(&self) -> Option<&str> {
+        self.detected.custom.as_ref()?.analyst_prompt.as_deref()
+    }
+
+    /// The task in words: part of the prompt, and the note of the frame.
+    pub(crate) fn assignment(&self) -> String {
+        let mut text = String::new();
+        match self.parts.as_slice() {
+            [Part { name, lines, chunk: Some(chunk), .. }] => {
+                let (number, n_chunks) = (chunk.index + 1, chunk.n_chunks);
+                text += &format!("Part {number} of {n_chunks} of `{name}`: {}.", in_words(lines));
+                if let Some(scope) = &chunk.scope {
+                    text += &format!(" It stands in {scope}.");
+                }
+                if let Some(prelude) = &chunk.prelude {
+                    text += &format!(
+                        " Shown first because it holds for every part: {}.",
+                        in_words(&prelude.lines)
+                    );
+                }
+                if chunk.overlap_lines > 0 {
+                    text += &format!(" The {} lines before it are shown, too.", chunk.overlap_lines);
+                }
+            }
+            parts => {
+                let total: u64 = parts.iter().map(Part::n_lines).sum();
+                text += &match parts.len() {
+                    1 => format!("1 document ({total} lines)."),
+                    n => format!(
+                        "Batch of {n} documents (combined: {total} lines). Analyse each by itself, and name its file in each finding."
+                    ),
+                };
+                for (idx, part) in parts.iter().enumerate() {
+                    let (number, name, n_lines) = (idx + 1, &part.name, part.n_lines());
+                    write!(text, "\n--- FILE {number}: {name} ({n_lines} lines) ---")
+                        .expect("writing to a String");
+                }
+            }
+        }
+        if let Some(schema) = &self.schema {
+            text += &format!("\nThe whole document looks like this:\n{schema}");
+        }
+        text
+    }
+
+    /// A short label for the task.
+    pub(crate) fn label(&self) -> String {
+        match self.parts.as_slice() {
+            [Part { name, lines, chunk: Some(_), .. }] => {
+                format!("{name} {}", in_words(lines))
+            }
+            [part] => part.name.to_string(),
+            parts => {
+                let (first, others) =
+                    (parts.first().map_or("", |part| &part.name), parts.len().saturating_sub(1));
+                let word = if others == 1 { "other" } else { "others" };
+                format!("{first} and {others} {word}")
+            }
+        }
+    }
+
+    /// The size of this task's parts without overlap.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.bytes).sum()
+    }
+
+    /// Documents that begin in this task, so that the sum over all tasks counts each once.
+    pub(crate) fn n_begun(&self) -> u64 {
+        let begins = |part: &&Part| part.chunk.as_ref().is_none_or(|chunk| chunk.index == 0);
+        self.parts.iter().filter(begins).count() as u64
+    }
+
+    /// The parts, for the journal.
+    pub(crate) fn units(&self) -> Vec<Unit> {
+        self.parts.iter().map(Part::unit).collect()
+    }
+}
+
+fn in_words(lines: &RangeInclusive<u64>) -> String {
+    if lines.start() == lines.end() {
+        format!("line {}", lines.start())
+    } else {
+        format!("lines {} to {}", lines.start(), lines.end())
+    }
+}
+
+fn digest(view: &View, name: &str) -> BlobId {
+    view.find(name).map_or_else(|| spelunk_journal::digest(name.as_bytes()), |entry| entry.digest.clone())
+}
+
+impl Part {
+    /// Upper bound on the rendered size: with prelude, overlap and line numbers.
+    pub(crate) fn shown_bytes_max(&self) -> u64 {
+        let chunk = self.chunk.as_deref();
+        let prelude = chunk.and_then(|chunk| chunk.prelude.as_ref());
+        let prelude_bytes = prelude.map_or(0, |prelude| prelude.span.end - prelude.span.start);
+        let prelude_lines = prelude.map_or(0, |prelude| prelude.lines.end() + 1 - prelude.lines.start());
+        let overlap_bytes = chunk.map_or(0, |chunk| chunk.overlap.end - chunk.overlap.start);
+        let overlap_lines = chunk.map_or(0, |chunk| chunk.overlap_lines);
+        let shell_bytes = chunk.and_then(|chunk| chunk.shell.as_ref());
+        let shell_bytes = shell_bytes.map_or(0, |shell| (shell.open.len() + shell.close.len()) as u64);
+        let n_lines = self.n_lines() + prelude_lines + overlap_lines + 4;
+        let number_bytes = u64::from(self.lines.end().checked_ilog10().unwrap_or(0)) + 4;
+        let name_bytes = self.name.len() as u64;
+        self.bytes + prelude_bytes + overlap_bytes + shell_bytes + name_bytes + n_lines * number_bytes
+    }
+
+    fn n_lines(&self) -> u64 {
+        (self.lines.end() + 1).saturating_sub(*self.lines.start())
+    }
+
+    pub(crate) fn unit(&self) -> Unit {
+        Unit { file: self.name.to_string(), line_start: *self.lines.start(), line_end: *self.lines.end() }
+    }
+}

@@ -1,0 +1,124 @@
+//! Resuming with a raised limit: a run that was stopped by a spending limit continues under a higher one. The first
+//! refusal and everything that followed from it are set aside, and the strategy runs again from there. Nothing is
+//! paid twice: a reply counts if the same prompt is sent under the same call id, and a complete answer if a frame has
+//! the same task.
+
+use std::ops::Range;
+
+use spelunk_types::{
+    CallOutcome, ErrorCode, Event, EventKind, FrameOutcome, Grounding, Limits, RunId, RunOutcome, Strategy,
+};
+
+use super::RunView;
+use crate::EngineError;
+use crate::limits::budget::is_about_spending;
+
+/// The events of a journal that a raised limit set aside.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Aside(Vec<Range<u64>>);
+
+impl Aside {
+    pub(crate) fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut aside = Self::default();
+        for event in events {
+            aside.apply(event);
+        }
+        aside
+    }
+
+    /// Applies one event.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        if let EventKind::RunResumed { again_from: Some(from), .. } = event.kind {
+            self.0.push(from..event.seq);
+        }
+    }
+
+    /// Whether the event with this number was set aside.
+    pub(crate) fn holds(&self, seq: u64) -> bool {
+        self.0.iter().any(|seqs| seqs.contains(&seq))
+    }
+}
+
+/// Whether an event counts although it was set aside: it was paid for, or does not depend on the refusal.
+pub(crate) fn still_counts(kind: &EventKind) -> bool {
+    match kind {
+        EventKind::CallSettled { outcome, .. } => matches!(outcome, CallOutcome::Replied { .. }),
+        EventKind::FrameClosed { outcome } => is_whole(outcome),
+        EventKind::CellRan { .. }
+        | EventKind::DeskLaid { .. }
+        | EventKind::ToolRan { .. }
+        | EventKind::ValueObserved { .. }
+        | EventKind::FindingsRecalled { .. }
+        | EventKind::CitationChecked { .. }
+        | EventKind::LimitReached { .. }
+        | EventKind::RunFinished { .. } => false,
+        EventKind::RunStarted { .. }
+        | EventKind::RunResumed { .. }
+        | EventKind::SourceScanned { .. }
+        | EventKind::FrameOpened { .. }
+        | EventKind::PassagesChosen { .. }
+        | EventKind::CallStarted { .. }
+        | EventKind::CallRetried { .. }
+        | EventKind::CallWasted { .. }
+        | EventKind::QuestionAdded { .. }
+        | EventKind::TasksPlanned { .. }
+        | EventKind::TaskReported { .. }
+        | EventKind::WarningRaised { .. }
+        | EventKind::CallStreamed { .. }
+        | EventKind::ProgressTicked { .. } => true,
+    }
+}
+
+/// Whether a frame ended with a complete answer.
+pub(crate) fn is_whole(outcome: &FrameOutcome) -> bool {
+    match outcome {
+        FrameOutcome::Answered { grounding, .. } => !matches!(grounding, Grounding::Partial { .. }),
+        FrameOutcome::Failed { .. } => false,
+    }
+}
+
+impl RunView {
+    /// The event from which the run is repeated under these limits: the first refusal by a limit that is higher now.
+    pub(crate) fn again_from(&self, now: &Limits) -> Option<u64> {
+        let mut reached = self.limits_reached.iter();
+        reached.find(|reached| now.get(&reached.limit) > Some(reached.value)).map(|reached| reached.seq)
+    }
+
+    /// Whether the run has a complete answer.
+    pub fn has_whole_answer(&self) -> bool {
+        let is_partial = |grounding| matches!(grounding, Grounding::Partial { .. });
+        self.outcome == Some(RunOutcome::Answered)
+            || self.answer().is_some_and(|(_, _, grounding)| !is_partial(grounding))
+    }
+
+    /// Refuses a run that cannot get further under these limits, and reports what would change that.
+    pub fn check_resumable(&self, run: &RunId, now: &Limits) -> Result<(), EngineError> {
+        let run = run.clone();
+        if self.outcome == Some(RunOutcome::Answered) {
+            return Err(EngineError::Finished { run });
+        }
+        let Some((_, _, Grounding::Partial { stopped_by })) = self.answer() else { return Ok(()) };
+        if self.outcome.is_none() || self.again_from(now).is_some() {
+            return Ok(());
+        }
+        if !is_about_spending(stopped_by) {
+            return Err(EngineError::PartForGood { run, stopped_by, limit: self.path_limit(stopped_by) });
+        }
+        // Older journals do not record where a limit was reached, so there is nothing to continue from.
+        let Some(reached) = self.limits_reached.last() else { return Err(EngineError::Finished { run }) };
+        let now = now.get(&reached.limit).unwrap_or(reached.value);
+        Err(EngineError::LimitNotRaised { run, limit: reached.limit.clone(), value: reached.value, now })
+    }
+
+    /// The limit that shaped the course of the run and ended it, with its value.
+    fn path_limit(&self, stopped_by: ErrorCode) -> Option<(&'static str, u64)> {
+        let limit = if stopped_by == ErrorCode::CellsExhausted {
+            "cells_max"
+        } else if stopped_by == ErrorCode::TurnsExhausted {
+            if self.strategy == Some(Strategy::Agent) { "agent_turns_max" } else { "turns_max" }
+        } else {
+            return None;
+        };
+        Some((limit, self.limits.as_ref()?.get(limit)?))
+    }
+}
