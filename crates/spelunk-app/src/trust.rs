@@ -1,7 +1,7 @@
 //! Per-user state outside of any project: which workspaces and job folders this program created for the user, and the
 //! secret that signs what a workspace stores. A workspace may come with a repository, so one without a mark here is
 //! opened read-only. A mark is named by the digest of the path; a workspace's mark contains a random id that its own
-//! file [`ID_FILE`] repeats, so that a directory that replaced another is not mistaken for it.
+//! file `ID_FILE` repeats, so that a directory that replaced another is not mistaken for it.
 //!
 //! The marks are kept outside the workspace, rather than as signatures inside it, so that several users can each trust
 //! a shared one.
