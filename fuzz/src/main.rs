@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use spelunk_fuzz::{Mutator, TARGETS, Target, corpus};
 
 /// An input that takes longer than this counts as a hang.
-const INPUT_TIME_MAX: Duration = Duration::from_secs(5);
+const INPUT_TIME_MAX: Duration = Duration::from_secs(20);
 /// More memory than this means that an input is a bomb: 6 kB in, and a hundred thousand times as much.
 const MEMORY_KB_MAX: u64 = 800_000;
 
