@@ -81,16 +81,6 @@ impl Slot {
     }
 }
 
-impl Slot {
-    /// Gives it back as if it had not been taken: nobody is told.
-    pub fn give_back(mut self) {
-        let mut state = self.runs.state();
-        state.slots_taken = state.slots_taken.saturating_sub(usize::from(self.is_counted));
-        drop(state);
-        self.is_counted = false;
-    }
-}
-
 impl Drop for Slot {
     fn drop(&mut self) {
         {

@@ -9,6 +9,7 @@ use std::time::Instant;
 use spelunk_app::failure::Usage;
 use spelunk_app::live_runs::{LiveRuns, Slot};
 use spelunk_app::render::progress::{run_status, task_line};
+use spelunk_app::units::count;
 use spelunk_engine::{Cancel, RunHandle, RunResult, RunView};
 use spelunk_journal::Record;
 use spelunk_types::{EventKind, FrameId, RunId};
@@ -96,7 +97,7 @@ impl Runs {
     /// Takes a slot for a run, before anything is read for it.
     pub(super) fn take_slot(&self) -> Result<Slot, Usage> {
         self.registry.take_slot().ok_or_else(|| Usage {
-            message: format!("{} runs are in progress already", self.registry.slots_taken()),
+            message: format!("{} in progress already", count(self.registry.slots_taken() as u64, "run")),
             hint: "wait for one with `rlm_result`, or stop one with `rlm_cancel`".into(),
         })
     }

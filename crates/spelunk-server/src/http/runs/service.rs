@@ -280,13 +280,16 @@ impl RunService {
     /// Starts as many queued runs as may start.
     pub(crate) fn pump(&self, server: &Shared) {
         loop {
-            let Some(slot) = self.live_runs.take_slot() else { return };
-            let job = {
+            // The slot is taken under the lock of the table, so that a job that is queued meanwhile finds it free or in use.
+            let (job, slot) = {
                 let mut table = self.table();
-                if table.is_closed { None } else { table.queue.pop() }
+                if table.is_closed || table.queue.len() == 0 {
+                    return;
+                }
+                let Some(slot) = self.live_runs.take_slot() else { return };
+                (table.queue.pop(), slot)
             };
-            // Giving the slot back without a job must not pump again.
-            let Some(job) = job else { return slot.give_back() };
+            let Some(job) = job else { return };
             job.live.phase.send_replace(Phase::Running { seq: 0 });
             let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
             while keepers.try_join_next().is_some() {}
