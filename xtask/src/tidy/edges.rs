@@ -89,6 +89,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 ];
 /// May use everything; only tests may use it.
 const TESTKIT: &str = "spelunk-testkit";
+/// Only the command line and the servers need these.
+const INTERFACES: &[&str] = &["axum", "clap", "rmcp"];
 /// The external crates that `spelunk-types` may use.
 const TYPES_EXTERNAL: &[&str] = &["serde"];
 
@@ -118,12 +120,26 @@ fn check_package(package: &Value, names: &[&str]) -> Vec<Complaint> {
     for dependency in dependencies {
         let on = dependency["name"].as_str().unwrap_or_default();
         let is_dev = dependency["kind"].as_str() == Some("dev");
+        let is_optional = dependency["optional"].as_bool() == Some(true);
+        if let Some(message) = refuse_interface(name, on, is_dev || is_optional) {
+            complaints.push(Complaint::at(&path, 0, message));
+        }
         let is_ours = names.contains(&on) || ALLOWED.iter().any(|(known, _)| *known == on);
         if let Some(message) = refuse(name, on, is_dev, is_ours, allowed) {
             complaints.push(Complaint::at(&path, 0, message));
         }
     }
     complaints
+}
+
+/// A program that wants the library alone builds no interface: neither the command line nor a server.
+fn refuse_interface(name: &str, on: &str, is_left_out: bool) -> Option<String> {
+    let is_refused = match name {
+        "spelunk" => on != "spelunk-app",
+        "spelunk-app" => INTERFACES.contains(&on),
+        _ => false,
+    };
+    (is_refused && !is_left_out).then(|| format!("`{name}` without its features would build `{on}`"))
 }
 
 fn refuse(name: &str, on: &str, is_dev: bool, is_ours: bool, allowed: &[&str]) -> Option<String> {
@@ -196,6 +212,21 @@ mod tests {
             check_one("spelunk-model", &[("spelunk-testkit", None)]),
             ["0: `spelunk-model` uses `spelunk-testkit` outside of its tests"]
         );
+    }
+
+    #[test]
+    fn the_library_alone_builds_no_interface() {
+        assert_eq!(
+            check_one("spelunk", &[("clap", None), ("tempfile", Some("dev")), ("spelunk-app", None)]),
+            ["0: `spelunk` without its features would build `clap`"]
+        );
+        assert_eq!(
+            check_one("spelunk-app", &[("axum", None)]),
+            ["0: `spelunk-app` without its features would build `axum`"]
+        );
+        let optional =
+            json!({"name": "spelunk", "dependencies": [{"name": "clap", "kind": null, "optional": true}]});
+        assert_eq!(check(&json!({"packages": [optional]})), []);
     }
 
     #[test]
