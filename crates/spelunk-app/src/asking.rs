@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use spelunk_context::{Corpus, Outline, ScanOptions, ScanProgress, SourceInput, redact};
 use spelunk_engine::{
-    Choice, Conversation, Engine, EngineError, ModelCapacity, ResumeRequest, RunHandle, RunRequest,
-    RunSettings, RunView, choose,
+    Conversation, Engine, EngineError, ModelCapacity, ResumeRequest, RunHandle, RunRequest, RunSettings,
+    RunView, first_strategy,
 };
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
@@ -87,8 +87,6 @@ pub struct Ready {
     pub engine: Engine,
     pub sources: Vec<SourceSpec>,
     pub strategy: Strategy,
-    /// Why this strategy was chosen, if the choice was automatic and there is something to explain.
-    pub why: Option<String>,
     request: RunRequest,
 }
 
@@ -101,7 +99,7 @@ impl Asking {
     ) -> Result<Ready, Failure> {
         let Sources { named, options, corpus } = self.sources;
         let (model, is_typed) = (self.models.root.as_ref(), self.schema.is_some());
-        let (strategy, why) = decide(app, self.strategy, &self.question, &corpus.outline(), model, is_typed)?;
+        let strategy = decide(app, self.strategy, &corpus.outline(), model, is_typed)?;
         let sandbox = sandbox(strategy)?;
         let allows_secrets = options.allow_secrets;
         let engine = app.engine(options)?.with_sandbox(sandbox);
@@ -131,7 +129,7 @@ impl Asking {
             settings: self.settings,
             program: None,
         };
-        Ok(Ready { engine, sources, strategy, why, request })
+        Ok(Ready { engine, sources, strategy, request })
     }
 }
 
@@ -207,25 +205,22 @@ pub fn require_question(question: &str) -> Result<(), Usage> {
     Err(Usage { message: "the question is empty".into(), hint })
 }
 
-/// The strategy, and the reason if it was chosen automatically.
+/// The strategy to begin with.
 pub fn decide(
     app: &App,
     choice: StrategyChoice,
-    question: &str,
     outline: &Outline,
     model: &dyn Model,
     is_typed: bool,
-) -> Result<(Strategy, Option<String>), Failure> {
+) -> Result<Strategy, Failure> {
     let strategy = match choice {
         StrategyChoice::Auto => {
             let limits = &app.settings.limits;
             let reader = ModelCapacity::of(model.reference(), limits);
-            let Choice { strategy, why } = choose(question, outline, limits, reader, is_typed);
-            // A single call over everything needs no explanation.
-            return Ok((strategy, Some(why).filter(|_| strategy != Strategy::Direct)));
+            return Ok(first_strategy(outline, limits, reader, is_typed));
         }
-        StrategyChoice::Repl => return Ok((Strategy::Repl, None)),
-        StrategyChoice::Agent => return Ok((Strategy::Agent, None)),
+        StrategyChoice::Repl => return Ok(Strategy::Repl),
+        StrategyChoice::Agent => return Ok(Strategy::Agent),
         StrategyChoice::Direct => Strategy::Direct,
         StrategyChoice::Search => Strategy::Search,
         StrategyChoice::Map => Strategy::Map,
@@ -236,7 +231,7 @@ pub fn decide(
         let hint = "leave `--strategy` out, or choose `repl` or `agent`".to_owned();
         return Err(Usage { message, hint }.into());
     }
-    Ok((strategy, None))
+    Ok(strategy)
 }
 
 /// The sources in a form that a resumed run can open again.

@@ -178,6 +178,7 @@ fn sandbox_for(app: &App, strategy: Strategy) -> Result<Sandbox, Failure> {
     match strategy {
         Strategy::Repl | Strategy::Agent | Strategy::Program => app.sandbox(None),
         Strategy::Direct
+        | Strategy::Auto
         | Strategy::Search
         | Strategy::Map
         | Strategy::Hybrid

@@ -1,8 +1,10 @@
 //! A row table: documents as rows with named columns, so that code can answer questions about all of them. A table has
-//! its header, JSON lines have their keys, log lines are split into date, time, level, words and `key=value`, and other
+//! its header, JSON has its keys, lines of known log formats their fields, other log lines are split into date, time, level, words and `key=value`, and other
 //! lines at their common delimiter. Documents without such a form give no table.
 
 mod cut;
+mod json;
+mod logs;
 
 use std::collections::{BTreeSet, HashMap};
 

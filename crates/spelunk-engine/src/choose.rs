@@ -1,5 +1,4 @@
-//! Chooses a strategy from the size and type of the text and the kind of question. The rules are plain word matching:
-//! deterministic, and applied before anything is spent.
+//! Chooses how a run begins, from the size of its text, and tells questions that count from others.
 
 use spelunk_context::{Outline, estimate_tokens};
 use spelunk_types::{Limits, Strategy};
@@ -169,78 +168,15 @@ const NEEDLE: &[&str] = &[
     "does it mention",
 ];
 
-/// Above this size, building an index takes longer than letting a model look for itself.
-const SEARCHED_BYTES_MAX: u64 = 50_000_000;
-
-/// Formats in which code counts better than a model.
-const COUNTABLE: &[&str] =
-    &["csv", "tsv", "json", "jsonl", "ndjson", "log", "xml", "parquet", "sql", "yaml", "yml"];
-
-/// A strategy and the reason for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
-    /// The strategy.
-    pub strategy: Strategy,
-    /// The reason, in a few words for people.
-    pub why: String,
-}
-
-/// The strategy that fits. `is_typed`: the answer must match a schema.
-pub fn choose(
-    question: &str,
-    outline: &Outline,
-    limits: &Limits,
-    reader: ModelCapacity,
-    is_typed: bool,
-) -> Choice {
-    let (tokens, max) = (estimate_tokens(outline.bytes), reader.span(limits.direct_tokens_max));
-    let chosen = |strategy, why: String| Choice { strategy, why };
+/// The strategy to begin with. `is_typed`: the answer must match a schema.
+pub fn first_strategy(outline: &Outline, limits: &Limits, reader: ModelCapacity, is_typed: bool) -> Strategy {
     if is_typed {
-        return chosen(Strategy::Repl, "the answer has a schema".to_owned());
+        Strategy::Repl
+    } else if estimate_tokens(outline.bytes) <= reader.span(limits.direct_tokens_max) {
+        Strategy::Direct
+    } else {
+        Strategy::Auto
     }
-    if tokens <= max {
-        return chosen(Strategy::Direct, "the text fits one call".to_owned());
-    }
-    let kind = QuestionKind::of(question);
-    let name = kind.name();
-    match kind {
-        QuestionKind::Analysis | QuestionKind::Summary | QuestionKind::Comparison => {
-            chosen(Strategy::Map, format!("{name} of more than one call can hold: every part is read"))
-        }
-        _ if is_countable(outline) && asks_for_extreme(question) => {
-            chosen(Strategy::Repl, "the first or largest of something, in data that code can sort".to_owned())
-        }
-        QuestionKind::Aggregation if is_countable(outline) => {
-            chosen(Strategy::Repl, format!("{name} in data that code can count"))
-        }
-        QuestionKind::Aggregation => chosen(Strategy::Map, format!("{name}: every part is read")),
-        QuestionKind::Open if reader.is_small() && !is_countable(outline) => {
-            chosen(Strategy::Search, format!("{name}, and a small model to read what is found"))
-        }
-        QuestionKind::Needle if outline.bytes <= SEARCHED_BYTES_MAX => {
-            chosen(Strategy::Search, format!("{name}, over more than one call can hold"))
-        }
-        QuestionKind::Needle | QuestionKind::Open => {
-            chosen(Strategy::Repl, format!("{name}, over more than one call can hold"))
-        }
-    }
-}
-
-/// Whether the question asks for the first, last, largest or smallest of something.
-fn asks_for_extreme(question: &str) -> bool {
-    let text = question.to_lowercase();
-    text.split(|c: char| !c.is_alphanumeric()).any(|word| EXTREMES.contains(&word))
-}
-
-const EXTREMES: &[&str] = &[
-    "highest", "lowest", "largest", "smallest", "longest", "shortest", "maximum", "minimum", "earliest",
-    "latest", "first", "last",
-];
-
-/// Whether most of the text is in countable formats.
-fn is_countable(outline: &Outline) -> bool {
-    let countable = outline.extensions.iter().filter(|share| COUNTABLE.contains(&share.extension.as_str()));
-    countable.map(|share| share.bytes).sum::<u64>() * 2 >= outline.bytes
 }
 
 #[cfg(test)]

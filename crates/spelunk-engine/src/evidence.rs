@@ -2,9 +2,12 @@
 //! cite only these; if code of the run read the sources, all of them count. Citations that are not found are dropped
 //! and counted, so an answer never carries one.
 
+mod support;
+
 use spelunk_context::{Shown, View, check_citations};
 use spelunk_types::{Citation, EventKind, Found, Grounding};
 
+pub(crate) use self::support::{Excerpt, support};
 use crate::{Answer, Frame, FrameError};
 
 /// Citations checked per reply.

@@ -23,9 +23,9 @@ mod projection;
 mod question;
 mod report;
 mod retrieval;
+mod rows;
 mod schema;
 mod session;
-mod small_model;
 mod strategy;
 mod task;
 #[cfg(test)]
@@ -34,7 +34,7 @@ mod transcript;
 mod view;
 
 pub use cancel::Cancel;
-pub use choose::{Choice, QuestionKind, choose};
+pub use choose::{QuestionKind, first_strategy};
 pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationError};
 pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunResult};

@@ -159,6 +159,7 @@ impl Projection {
             EventKind::RunResumed { again_from: None, .. }
             | EventKind::RunFinished { .. }
             | EventKind::SourceScanned { .. }
+            | EventKind::StrategyChosen { .. }
             | EventKind::PassagesChosen { .. }
             | EventKind::CallStarted { .. }
             | EventKind::CallRetried { .. }

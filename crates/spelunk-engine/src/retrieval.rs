@@ -34,6 +34,8 @@ pub(crate) type OpenEmbedder = Arc<dyn Fn() -> Result<Arc<dyn Embedder>, EmbedEr
 pub(crate) struct FoundPassage {
     pub(crate) document: String,
     pub(crate) doc_idx: u32,
+    /// Byte offset in the document: a document of one long line has many passages.
+    pub(crate) start: usize,
     pub(crate) line_start: u64,
     pub(crate) text: String,
     pub(crate) score: f32,
@@ -125,6 +127,7 @@ impl From<Hit> for FoundPassage {
         Self {
             document: hit.document,
             doc_idx: hit.doc_idx,
+            start: hit.span.start,
             line_start: hit.line_start,
             text: hit.text,
             score: hit.score,
@@ -177,6 +180,7 @@ pub(crate) fn by_reading(view: &View, text: &str, hits_max: usize) -> FoundPassa
         .map(|passage| FoundPassage {
             document: passage.document,
             doc_idx: passage.doc_idx,
+            start: passage.span.start,
             line_start: passage.line_start,
             text: passage.text,
             score: passage.score,

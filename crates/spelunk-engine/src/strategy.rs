@@ -1,6 +1,7 @@
 //! Strategies: how a frame answers. A closed set with one function each; this file is the whole dispatch.
 
 mod agent;
+mod auto;
 mod direct;
 mod map;
 mod one_call;
@@ -15,7 +16,7 @@ use spelunk_types::{BlobId, ErrorCode, Strategy};
 
 use crate::plain_answer::{self, CodeAlone};
 use crate::task::Assigned;
-use crate::{Answer, Frame, FrameError, Task, small_model};
+use crate::{Answer, Frame, FrameError, Task, rows};
 
 /// Runs the task's strategy in this frame. The result must be a plain answer, except that a typed one is validated
 /// against its schema and an analyst's against its form, and a caller's program is trusted.
@@ -30,6 +31,11 @@ pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError
 
 async fn solve_as(frame: Frame, task: Task) -> Result<Answer, FrameError> {
     match task.strategy {
+        Strategy::Auto => match auto::solve(&frame, &task).await? {
+            auto::Outcome::Answered(answer) => Ok(answer),
+            // Boxed because a strategy cannot contain its own dispatch.
+            auto::Outcome::Climb(strategy) => Box::pin(solve_as(frame, Task { strategy, ..task })).await,
+        },
         Strategy::Direct => direct::solve(&frame, &task).await,
         Strategy::Repl => repl::solve(&frame, &task).await,
         Strategy::Search => search::solve(&frame, &task).await,
@@ -63,7 +69,8 @@ pub(crate) fn prompts_digest() -> BlobId {
         &one_call::PROMPTS[..],
         &repl::PROMPTS[..],
         &search::PROMPTS[..],
-        &small_model::PROMPTS.concat(),
+        &auto::PROMPTS[..],
+        &rows::PROMPTS.concat(),
         &analyst::PROMPTS[..],
         &synthesis::PROMPTS[..],
         &agent::PROMPTS[..],

@@ -1,10 +1,22 @@
-//! Shared by unit tests: a model with a name and a rate that is never called, and a chunk of a long document.
+//! Shared by unit tests: a view of texts, a model with a name and a rate that is never called, and a
+//! chunk of a long document.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use spelunk_context::{Chunk, Segment, Units};
+use spelunk_context::{Chunk, Corpus, ScanOptions, Segment, SourceInput, Units, View};
 use spelunk_model::{Model, ModelStream, Price, Prompt, Rate};
 use spelunk_types::{CallId, ModelRef};
+
+/// A view of these documents.
+pub(crate) fn view(files: &[(&str, &str)]) -> View {
+    let input = |(name, text): &(&str, &str)| SourceInput::Text {
+        name: (*name).to_owned(),
+        bytes: text.as_bytes().to_vec(),
+    };
+    let inputs: Vec<SourceInput> = files.iter().map(input).collect();
+    View::of(Arc::new(Corpus::scan(&inputs, &ScanOptions::default(), &mut |_| {}).unwrap()))
+}
 
 /// A model that has only a name and a rate.
 pub(crate) struct Named(pub(crate) ModelRef, pub(crate) Rate);

@@ -31,6 +31,8 @@ pub struct RunView {
     pub question: Option<Text>,
     /// The strategy of the root frame.
     pub strategy: Option<Strategy>,
+    /// The strategy that `auto` continued with.
+    pub chosen: Option<Strategy>,
     /// The model of the root frame.
     pub model: Option<ModelRef>,
     /// The model for sub-calls, if different.
@@ -291,6 +293,7 @@ impl RunView {
                     frame.close(outcome.clone(), event);
                 }
             }
+            EventKind::StrategyChosen { strategy, .. } => self.chosen = Some(*strategy),
             EventKind::PassagesChosen { documents, bytes, .. } => {
                 self.reading.show(&event.frame, *documents, *bytes);
             }

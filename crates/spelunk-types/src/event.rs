@@ -136,6 +136,9 @@ pub enum EventKind {
     /// A frame ended.
     #[serde(rename = "frame.closed")]
     FrameClosed { outcome: FrameOutcome },
+    /// A frame continues with a strategy, for a reason.
+    #[serde(rename = "strategy.chosen")]
+    StrategyChosen { strategy: Strategy, why: String },
     /// Passages were selected for a prompt.
     #[serde(rename = "passages.chosen")]
     PassagesChosen { documents: u64, bytes: u64, of_bytes: u64 },
@@ -301,6 +304,7 @@ impl EventKind {
             Self::SourceScanned { .. } => "source.scanned",
             Self::FrameOpened { .. } => "frame.opened",
             Self::FrameClosed { .. } => "frame.closed",
+            Self::StrategyChosen { .. } => "strategy.chosen",
             Self::PassagesChosen { .. } => "passages.chosen",
             Self::CallStarted { .. } => "call.started",
             Self::CallRetried { .. } => "call.retried",
@@ -334,6 +338,7 @@ impl EventKind {
             | Self::LimitReached { .. } => Durability::Synced,
             Self::SourceScanned { .. }
             | Self::FrameOpened { .. }
+            | Self::StrategyChosen { .. }
             | Self::PassagesChosen { .. }
             | Self::CallStarted { .. }
             | Self::CallRetried { .. }
@@ -388,6 +393,7 @@ impl EventKind {
             | Self::RunResumed { .. }
             | Self::RunFinished { .. }
             | Self::SourceScanned { .. }
+            | Self::StrategyChosen { .. }
             | Self::PassagesChosen { .. }
             | Self::CallRetried { .. }
             | Self::CallWasted { .. }

@@ -157,6 +157,8 @@ impl FileOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
+    /// Looks at the text first, and chooses among the others step by step.
+    Auto,
     /// One call with the whole text, or with the best passages if it does not fit.
     Direct,
     /// The recursive loop: the model writes code that explores the text and calls sub-models on parts of it.
@@ -181,6 +183,7 @@ impl Strategy {
     /// The name in flags, settings and events.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Auto => "auto",
             Self::Direct => "direct",
             Self::Repl => "repl",
             Self::Search => "search",

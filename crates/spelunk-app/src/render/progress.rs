@@ -173,8 +173,11 @@ fn findings_text(findings: &BTreeMap<String, u64>) -> String {
     counted.map(|(word, n)| format!("{n} {word}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The line for a finished analyst task: `task 3/10 complete: 4 findings (2 high, 1 medium, 1 low): src/a.rs`.
+/// The line for a chosen strategy, or for a finished analyst task: `task 3/10 complete: 4 findings (2 high, 1 medium, 1 low): src/a.rs`.
 pub fn task_line(kind: &EventKind) -> Option<String> {
+    if let EventKind::StrategyChosen { strategy, why } = kind {
+        return Some(format!("{strategy}: {why}"));
+    }
     let EventKind::TaskReported { task, of, label, findings, relevant } = kind else { return None };
     let total: u64 = findings.values().sum();
     let found = match (total, relevant) {

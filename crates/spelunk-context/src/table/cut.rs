@@ -7,13 +7,15 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::json;
+use super::logs::LogLayout;
 use crate::kind::delimited::{self, Rows, Shape};
 use crate::kind::is_log_start;
 
 /// Lines sampled to determine the format of a document.
 const SAMPLE_LINES: usize = 200;
 /// The percentage of lines that must have the format.
-const PERCENT_MIN: usize = 90;
+pub(super) const PERCENT_MIN: usize = 90;
 /// The maximum number of distinct words at one position of a log line: with more, they are not names of levels or
 /// services.
 const WORDS_MAX: usize = 40;
@@ -38,8 +40,14 @@ pub(super) enum Format {
     Table { names: Vec<String> },
     /// One object per line.
     JsonLines,
+    /// A list of objects, or an object of objects.
+    Json,
+    /// Log lines with a known layout.
+    KnownLog(LogLayout),
     /// Lines that begin with a time; its zone, the names of the words after it, and the keys of `key=value`.
     Log { zone: String, places: Vec<String>, keys: BTreeSet<String> },
+    /// Lines below a comment with the names of their fields, as Zeek and W3C logs have it.
+    Fields { delimiter: char, names: Vec<String> },
     /// Lines with the same number of delimited parts, and their names if the first line has them.
     Parts { delimiter: u8, names: Option<Vec<String>> },
 }
@@ -49,6 +57,9 @@ impl Format {
         let extension = Path::new(name).extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let sample: Vec<&str> =
             text.lines().filter(|line| !line.trim().is_empty()).take(SAMPLE_LINES).collect();
+        if text.trim_start().starts_with(['[', '{']) && json::records(text).is_some() {
+            return Some(Self::Json);
+        }
         if sample.len() < 2 {
             return None;
         }
@@ -58,8 +69,14 @@ impl Format {
         if most(&|line| line.starts_with('{') && object(line).is_some()) {
             return Some(Self::JsonLines);
         }
+        if let Some(fields) = fields(text) {
+            return Some(fields);
+        }
         if matches!(extension.as_str(), "csv" | "tsv" | "tab" | "psv") {
             return Some(Self::Table { names: header(text)? });
+        }
+        if let Some(layout) = LogLayout::of(&sample) {
+            return Some(Self::KnownLog(layout));
         }
         if most(&|line| time_of(line).is_some()) || (extension == "log" && most(&|line| is_start(line))) {
             return Some(log(&sample));
@@ -79,8 +96,19 @@ impl Format {
             (Self::Table { names }, Self::Table { names: others }) => names == others,
             (Self::Parts { names, .. }, Self::Parts { names: others, .. }) => names == others,
             (Self::Log { zone, .. }, Self::Log { zone: other, .. }) => zone == other,
-            (Self::JsonLines, Self::JsonLines) => true,
-            (Self::Table { .. } | Self::Parts { .. } | Self::JsonLines | Self::Log { .. }, _) => false,
+            (Self::JsonLines | Self::Json, Self::JsonLines | Self::Json) => true,
+            (Self::Fields { names, .. }, Self::Fields { names: others, .. }) => names == others,
+            (Self::KnownLog(layout), Self::KnownLog(other)) => layout.pattern() == other.pattern(),
+            (
+                Self::Table { .. }
+                | Self::Parts { .. }
+                | Self::JsonLines
+                | Self::Json
+                | Self::KnownLog(_)
+                | Self::Fields { .. }
+                | Self::Log { .. },
+                _,
+            ) => false,
         }
     }
 
@@ -96,6 +124,26 @@ impl Format {
                     take(line, Some(&borrowed(&cells)));
                 }
                 None => take(line, None),
+            }),
+            Self::Json => {
+                for (line, key, object) in json::records(text).unwrap_or_default() {
+                    let mut cells: Vec<(String, String)> =
+                        key.into_iter().map(|key| ("key".to_owned(), key)).collect();
+                    flatten(&object, "", 1, &mut cells);
+                    take(line, Some(&borrowed(&cells)));
+                }
+            }
+            Self::KnownLog(layout) => numbered(text, |line, row| {
+                if let Some(cells) = layout.cells(row) {
+                    take(line, Some(&cells));
+                }
+            }),
+            Self::Fields { delimiter, names } => numbered(text, |line, row| {
+                if !row.starts_with('#') {
+                    let cells = names.iter().map(String::as_str).zip(row.split(*delimiter));
+                    // A dash is an empty field in both formats.
+                    take(line, Some(&cells.filter(|(_, cell)| *cell != "-").collect::<Vec<_>>()));
+                }
             }),
             Self::Log { places, keys, .. } => {
                 let mut zones = BTreeSet::new();
@@ -118,6 +166,23 @@ impl Format {
         }
         true
     }
+}
+
+/// Lines at the beginning that may be comments.
+const COMMENTS_MAX: usize = 20;
+
+/// `#fields<TAB>ts<TAB>uid` (Zeek), `#Fields: date time` (W3C).
+fn fields(text: &str) -> Option<Format> {
+    let comments = text.lines().take(COMMENTS_MAX).take_while(|line| line.starts_with('#'));
+    let named = |line: &str| {
+        let (delimiter, names) = line
+            .strip_prefix("#fields\t")
+            .map(|names| ('\t', names))
+            .or_else(|| line.strip_prefix("#Fields: ").map(|names| (' ', names)))?;
+        let names = names.trim_end().split(delimiter).map(str::to_owned).collect();
+        Some(Format::Fields { delimiter, names })
+    };
+    comments.into_iter().find_map(named)
 }
 
 fn numbered<'t>(text: &'t str, mut take: impl FnMut(u64, &'t str)) {

@@ -241,3 +241,144 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn json_documents_are_records() {
+    check(
+        &[(
+            "a.json",
+            "[\n  {\"id\": 1, \"name\": {\"common\": \"Ada\"}},\n  {\"id\": 2, \"tags\": [\"x\"]}\n]\n",
+        )],
+        &expect![[r#"
+            id ¦ name.common ¦ tags
+            a.json:2 1 ¦ Ada ¦ -
+            a.json:3 2 ¦ - ¦ ["x"]
+        "#]],
+    );
+    check(
+        &[(
+            "b.json",
+            "{\"meta\": {\"n\": 2},\n\"rows\": [{\"x\": 1},\n{\"x\": 2}], \"other\": [{\"y\": 1}]}",
+        )],
+        &expect![[r#"
+            x
+            b.json:2 1
+            b.json:3 2
+        "#]],
+    );
+    check(
+        &[("c.json", "{\"AF\": {\"x\": 1, \"y\": 2},\n\"AL\": {\"x\": 3},\n\"AM\": {\"y\": 4, \"x\": 5}}")],
+        &expect![[r#"
+            key ¦ x ¦ y
+            c.json:1 AF ¦ 1 ¦ 2
+            c.json:2 AL ¦ 3 ¦ -
+            c.json:3 AM ¦ 5 ¦ 4
+        "#]],
+    );
+    for none in
+        ["{}", "[]", "[1, 2]", "{\"a\": {\"b\": 1}, \"c\": {\"d\": 2}, \"e\": {\"f\": 3}}", "[{\"a\": 1}"]
+    {
+        assert!(RowTable::of(&view(&[("d.json", none)]), 1_000).is_none(), "{none}");
+    }
+}
+
+/// Two lines of each known log format, written for this test after the formats' documentation.
+#[test]
+fn known_log_formats_have_their_fields() {
+    let cases = [
+        (
+            r#"10.0.0.7 - ann [17/May/2015:10:05:03 +0000] "GET /a?b=1 HTTP/1.1" 200 512 "-" "curl/8.1 \"x\"""#,
+            "host=10.0.0.7 user=ann date=17/May/2015 time=10:05:03 zone=+0000 method=GET path=/a?b=1 protocol=HTTP/1.1 status=200 bytes=512 referrer=- agent=curl/8.1 \\\"x\\\"",
+        ),
+        (
+            "[Sun Dec 04 04:47:44 2005] [error] mod_jk child in state 6",
+            "date=Sun Dec 04 time=04:47:44 year=2005 level=error message=mod_jk child in state 6",
+        ),
+        (
+            "2024/05/01 10:00:00 [warn] 12#34: *5 upstream is slow",
+            "date=2024/05/01 time=10:00:00 level=warn pid=12 message=*5 upstream is slow",
+        ),
+        (
+            "<34>1 2024-05-01T10:00:00Z web-1 app 77 ID9 - gave up",
+            "priority=34 time=2024-05-01T10:00:00Z host=web-1 program=app pid=77 id=ID9 message=gave up",
+        ),
+        (
+            "Dec 10 06:55:46 LabSZ sshd[24200]: Invalid user admin",
+            "date=Dec 10 time=06:55:46 host=LabSZ program=sshd pid=24200 message=Invalid user admin",
+        ),
+        (
+            "2024-05-01 10:00:00.123 UTC [88] ann@shop ERROR:  no such table",
+            "date=2024-05-01 time=10:00:00.123 pid=88 user=ann database=shop level=ERROR message=no such table",
+        ),
+        ("2015-07-29 17:41:44,747 - INFO  [QuorumPeer[myid=1]/0:0:2181:FastLeader@774] - Notification", ""),
+        (
+            "2015-10-18 18:01:47,978 INFO [main] org.apache.hadoop.MRAppMaster: Created job",
+            "date=2015-10-18 time=18:01:47,978 level=INFO thread=main source=org.apache.hadoop.MRAppMaster message=Created job",
+        ),
+        (
+            "17/06/09 20:10:40 INFO executor.Backend: Registered",
+            "date=17/06/09 time=20:10:40 level=INFO source=executor.Backend message=Registered",
+        ),
+        (
+            "081109 203615 148 INFO dfs.DataNode$PacketResponder: PacketResponder 1 done",
+            "date=081109 time=203615 pid=148 level=INFO source=dfs.DataNode$PacketResponder message=PacketResponder 1 done",
+        ),
+        (
+            "20171223-22:15:29:606|Step_LSC|30002312|onStandStepChanged 3579",
+            "date=20171223 time=22:15:29:606 component=Step_LSC pid=30002312 message=onStandStepChanged 3579",
+        ),
+        (
+            "[10.30 16:49:06] chrome.exe - proxy.test:5070 open through proxy",
+            "date=10.30 time=16:49:06 program=chrome.exe target=proxy.test:5070 message=open through proxy",
+        ),
+        (
+            "03-17 16:13:38.811  1702  2395 D WindowManager: printFreezing",
+            "date=03-17 time=16:13:38.811 pid=1702 tid=2395 level=D tag=WindowManager message=printFreezing",
+        ),
+        (
+            "E0507 12:00:00.000001   99 server.go:12] gave up",
+            "level=E date=0507 time=12:00:00.000001 pid=99 source=server.go:12 message=gave up",
+        ),
+        ("WARNING:shop.cart:empty", "level=WARNING source=shop.cart message=empty"),
+    ];
+    for (line, expected) in cases {
+        let text = format!("{line}\n{line}\n  at somewhere\n{}", format!("{line}\n").repeat(20));
+        let rows = RowTable::of(&view(&[("x.log", &text)]), 1_000_000).unwrap();
+        assert_eq!(rows.len(), 22, "{line}");
+        let cells = rows
+            .columns()
+            .iter()
+            .enumerate()
+            .map(|(idx, name)| format!("{name}={}", rows.cell(0, idx).unwrap()));
+        let cells = cells.collect::<Vec<_>>().join(" ");
+        if !expected.is_empty() {
+            assert_eq!(cells, expected);
+        }
+    }
+}
+
+#[test]
+fn logs_that_name_their_fields_are_tables() {
+    check(
+        &[(
+            "conn.log",
+            "#separator \\x09\n#fields\tts\tuid\tproto\n#types\ttime\tstring\tenum\n1.5\tCx\tudp\n2.5\tCy\t-\n#close\t2024\n",
+        )],
+        &expect![[r#"
+            ts ¦ uid ¦ proto
+            conn.log:4 1.5 ¦ Cx ¦ udp
+            conn.log:5 2.5 ¦ Cy ¦ -
+        "#]],
+    );
+    check(
+        &[(
+            "u_ex.log",
+            "#Version: 1.0\n#Fields: date time cs-method\n2024-05-01 10:00:00 GET\n2024-05-01 10:00:01 -\n",
+        )],
+        &expect![[r#"
+            date ¦ time ¦ cs-method
+            u_ex.log:3 2024-05-01 ¦ 10:00:00 ¦ GET
+            u_ex.log:4 2024-05-01 ¦ 10:00:01 ¦ -
+        "#]],
+    );
+}

@@ -163,6 +163,7 @@ impl Replay {
                     replay.limited.insert(frame.clone(), code_of(limit));
                 }
                 EventKind::CitationChecked { .. }
+                | EventKind::StrategyChosen { .. }
                 | EventKind::PassagesChosen { .. }
                 | EventKind::TasksPlanned { .. }
                 | EventKind::TaskReported { .. } => {

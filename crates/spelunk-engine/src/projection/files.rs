@@ -73,6 +73,7 @@ fn strategy(strategy: Strategy) -> &'static str {
         Strategy::Map => "partition_map",
         other @ (Strategy::Direct
         | Strategy::Repl
+        | Strategy::Auto
         | Strategy::Search
         | Strategy::Hybrid
         | Strategy::Agent

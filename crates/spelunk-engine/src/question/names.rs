@@ -29,22 +29,6 @@ pub(crate) fn names_in(question: &str) -> Vec<&str> {
     names
 }
 
-/// Identifiers of code in a question: in backticks, and written unlike any normal word.
-pub(crate) fn identifiers_in(question: &str) -> Vec<&str> {
-    let spans = question.split('`').skip(1).step_by(2);
-    let is_identifier = |span: &&str| {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_';
-        let mut chars = span.chars();
-        let begins = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_');
-        let is_written_so = span.contains('_') || chars.clone().any(char::is_uppercase);
-        begins && is_written_so && chars.all(is_part) && span.len() <= NAME_CHARS_MAX
-    };
-    let mut names: Vec<&str> = spans.filter(is_identifier).collect();
-    names.dedup();
-    names.truncate(NAMES_MAX);
-    names
-}
-
 /// A first block of code for a question; the default one if it contains no names.
 pub(crate) fn first_block(question: &str) -> String {
     let names: Vec<String> = names_in(question).into_iter().map(regex_syntax_free).collect();
@@ -116,18 +100,6 @@ mod tests {
         let many = "x A1b B2c C3d D4e E5f F6g";
         assert_eq!(names_in(many).len(), NAMES_MAX);
         assert_eq!(names_in(&format!("see {}", "N".repeat(5000))), <[&str; 0]>::default());
-    }
-
-    #[test]
-    fn identifiers_are_written_as_no_word_is() {
-        let cases = [
-            ("Where is `read_all` and `readAll` called?", vec!["read_all", "readAll"]),
-            ("Is it `missing`, `1_000`, `a b_c` or `TOTAL: x_y`?", vec![]),
-            ("Where is read_all?", vec![]),
-        ];
-        for (question, names) in cases {
-            assert_eq!(identifiers_in(question), names, "{question}");
-        }
     }
 
     #[test]

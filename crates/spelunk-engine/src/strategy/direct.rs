@@ -15,14 +15,15 @@ const PASSAGES_MAX: u64 = 200;
 /// Answers in one call.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let material = gather(task, bytes_max(frame)).await?;
-    match answer_from(frame, task, &material).await {
+    let answered = match answer_from(frame, task, &material).await {
         // The model's window is smaller than assumed: half as much is tried, once.
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
             let half = gather(task, material.text.len() as u64 / 2).await?;
             answer_from(frame, task, &half).await
         }
         answered => answered,
-    }
+    };
+    Ok(answered?.answer)
 }
 
 async fn gather(task: &Task, bytes_max: u64) -> Result<Material, FrameError> {

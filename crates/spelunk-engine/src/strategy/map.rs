@@ -24,7 +24,7 @@ use crate::limits::budget::is_about_spending;
 use crate::report::{
     Coverage, Gathered, Item, citation, directory_lines, expand_names, findings_section, gather, in_order,
 };
-use crate::small_model::{Trust, label_rows, query_table};
+use crate::rows::label_rows;
 use crate::task::{Analysis, Assigned, Assignment, Synthesis};
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -49,9 +49,6 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     let is_whole = reach == Reach::All && task.schema.is_none() && task.note.is_none();
     if is_whole && frame.reader().is_small() && is_counting(&task.question) {
         // A small model reads rows, not pages.
-        if let Some(answer) = query_table(frame, task, Trust::Kinds).await? {
-            return Ok(answer);
-        }
         if let Some(answer) = label_rows(frame, task).await? {
             return Ok(answer);
         }

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 
 use spelunk_context::{DocEntry, Shown, View};
 use spelunk_model::Prompt;
-use spelunk_types::{EventKind, StopReason};
+use spelunk_types::{EventKind, Grounding, StopReason};
 
+use crate::evidence::{self, Excerpt};
 use crate::plain_answer::{self, CodeAlone};
 use crate::question::names_in;
 use crate::retrieval::FoundPassage;
-use crate::{Answer, Frame, FrameError, Task, evidence};
+use crate::{Answer, Frame, FrameError, Task};
 
 const SYSTEM: &str = include_str!("../prompts/direct-system.md");
 const USER: &str = include_str!("../prompts/direct-user.md");
@@ -21,15 +22,25 @@ const BYTES_PER_TOKEN: u64 = 4;
 
 /// The amount of text for one call.
 pub(super) fn bytes_max(frame: &Frame) -> u64 {
-    frame.limits().direct_tokens_max.min(frame.room_tokens()).saturating_mul(BYTES_PER_TOKEN)
+    let tokens_max = frame.reader().span(frame.limits().direct_tokens_max);
+    tokens_max.min(frame.room_tokens()).saturating_mul(BYTES_PER_TOKEN)
 }
+
+/// An answer, and whether the text that was shown settles it.
+pub(super) struct Answered {
+    pub(super) answer: Answer,
+    pub(super) is_settled: bool,
+}
+
+/// The beginning of a reply that says that the documents do not contain the answer.
+const NOT_FOUND: &str = "NOT FOUND";
 
 /// Calls the model once with this material.
 pub(super) async fn answer_from(
     frame: &Frame,
     task: &Task,
     material: &Material,
-) -> Result<Answer, FrameError> {
+) -> Result<Answered, FrameError> {
     frame.note(material.chosen()).await?;
     let prompt =
         Prompt::single(SYSTEM, material.render(task.question_shown()), frame.limits().root_output_tokens_max);
@@ -46,7 +57,25 @@ pub(super) async fn answer_from(
         }
         StopReason::Finished | StopReason::ToolUse | StopReason::Other => {}
     }
-    evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await
+    if let Some(rest) = reply.text.trim_start().strip_prefix(NOT_FOUND) {
+        let said = rest.trim_start_matches([':', '.', ' ', '*']).trim();
+        let text = if said.is_empty() { "The documents do not say." } else { said };
+        let answer = Answer { text: text.to_owned(), citations: Vec::new(), grounding: Grounding::Uncited };
+        return Ok(Answered { answer, is_settled: false });
+    }
+    let answer = evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await?;
+    Ok(supported(task, material, answer))
+}
+
+/// Adds the sentences that support an answer, if the model cited none.
+fn supported(task: &Task, material: &Material, mut answer: Answer) -> Answered {
+    let support = evidence::support(task.question_shown(), &answer.text, &material.excerpts);
+    if answer.citations.is_empty() && support.unknown_values.is_empty() && !support.citations.is_empty() {
+        answer.citations = support.citations;
+        answer.grounding = Grounding::Cited;
+    }
+    let is_settled = !answer.citations.is_empty();
+    Answered { answer, is_settled }
 }
 
 /// The text shown to the model.
@@ -54,6 +83,8 @@ pub(super) struct Material {
     pub(super) text: String,
     /// The same without markup, to check quotes against.
     shown: Shown,
+    /// The same, to find the sentences that support an answer.
+    excerpts: Vec<Excerpt>,
     pub(super) documents: u64,
     /// Size of the document text in it.
     pub(super) bytes: u64,
@@ -100,7 +131,7 @@ impl Material {
     pub(super) fn empty(view: &View) -> Self {
         let of_documents = view.documents().len() as u64;
         let (text, shown, of_bytes) = (String::new(), Shown::default(), view.bytes());
-        Self { text, shown, documents: 0, bytes: 0, of_documents, of_bytes }
+        Self { text, shown, excerpts: Vec::new(), documents: 0, bytes: 0, of_documents, of_bytes }
     }
 
     /// Every line begins with its number, so that no document text can be mistaken for our own markup.
@@ -114,7 +145,9 @@ impl Material {
         }
         self.text.push_str("</document>\n");
         self.shown.add(&document.name, line_start, text);
+        let (document, text) = (document.name.clone(), text.to_owned());
         self.bytes += text.len() as u64;
+        self.excerpts.push(Excerpt { document, line_start, text });
     }
 
     /// Where the names of the question occur in the text. A model that knows where to look overlooks less, and

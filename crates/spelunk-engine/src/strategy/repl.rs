@@ -15,8 +15,8 @@ use self::loop_guard::LoopGuard;
 use crate::environment::PRELUDE;
 use crate::plain_answer::empty_reply;
 use crate::question::{first_block, first_program};
+use crate::rows::query_rows;
 use crate::session::{self, Given, Ran, Session, overflow};
-use crate::small_model::{Trust, query_table};
 use crate::transcript::{Transcript, TranscriptLimits};
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -32,11 +32,11 @@ pub(super) const PROMPTS: [&str; 9] =
 
 /// Answers by exploring the context with code.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
-    // A note from the parent is not in the view: a table query would compute over the whole text instead.
+    // A note from the parent is not in the view: a query would compute over the whole text instead.
     if frame.reader().is_small()
         && task.schema.is_none()
         && task.note.is_none()
-        && let Some(answer) = query_table(frame, task, Trust::Any).await?
+        && let Some(answer) = query_rows(frame, task).await?
     {
         return Ok(answer);
     }

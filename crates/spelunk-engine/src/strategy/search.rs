@@ -1,5 +1,6 @@
-//! The search strategy: the model proposes queries, the index finds passages by words and by meaning, and one call
-//! answers from them. Suited to a single fact in a lot of text. When the text does not contain it, the answer says so.
+//! The search strategy: the index finds passages by words and by meaning, and one call answers from the best of them.
+//! If these do not settle the question, the model proposes other queries and gets more text. Suited to a single fact in
+//! a lot of text. When the text does not contain it, the answer says so.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,9 +10,8 @@ use spelunk_index::{IndexError, Mode, Notice, Texts};
 use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
-use super::one_call::{self, Material};
+use super::one_call::{self, Answered, Material};
 use crate::retrieval::{FoundPassage, by_reading};
-use crate::small_model::{Sentence, answer_from_sentences, follow};
 use crate::{Answer, Frame, FrameError, Task};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
@@ -26,59 +26,60 @@ const HITS_MAX: usize = 30;
 const RANK_SOFTENER: f32 = 60.0;
 /// Output tokens for the list of queries.
 const QUERIES_TOKENS_MAX: u64 = 300;
+/// The first step shows this share of the text that one call may hold.
+const FIRST_SHARE: u64 = 3;
 
 /// Answers from search results.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
-    let queries = queries(frame, task).await?;
-    let passages = find(frame, task, queries.clone()).await?;
+    Ok(answer(frame, task, Vec::new()).await?.answer)
+}
+
+/// Answers from what the question and `proposed` queries find, and whether that settles the question. Without proposals,
+/// the model is asked for them once the question alone has not settled it.
+pub(super) async fn answer(
+    frame: &Frame,
+    task: &Task,
+    proposed: Vec<String>,
+) -> Result<Answered, FrameError> {
+    let bytes_max = one_call::bytes_max(frame);
+    let mut queries = [vec![task.question_shown().to_owned()], proposed].concat();
+    let mut passages = Arc::new(find(frame, task, queries.clone()).await?);
+    if let Some(answered) = answer_from(frame, task, &passages, bytes_max / FIRST_SHARE).await?
+        && answered.is_settled
+    {
+        return Ok(answered);
+    }
+    if queries.len() == 1 {
+        queries.extend(propose(frame, task).await?);
+        passages = Arc::new(find(frame, task, queries.clone()).await?);
+    }
+    if let Some(answered) = answer_from(frame, task, &passages, bytes_max).await? {
+        return Ok(answered);
+    }
+    let text = format!("Nothing was found. These were looked for:\n\n- {}", queries.join("\n- "));
+    let answer = Answer { text, citations: Vec::new(), grounding: Grounding::Uncited };
+    Ok(Answered { answer, is_settled: false })
+}
+
+/// Answers from the best passages that fit; `None` if there are none.
+async fn answer_from(
+    frame: &Frame,
+    task: &Task,
+    passages: &Arc<Vec<FoundPassage>>,
+    bytes_max: u64,
+) -> Result<Option<Answered>, FrameError> {
     if passages.is_empty() {
-        let text = format!("Nothing was found. These were looked for:\n\n- {}", queries.join("\n- "));
-        return Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited });
+        return Ok(None);
     }
-    let passages = Arc::new(passages);
-    if frame.reader().is_small() {
-        return answer_from_sentences(frame, task, &passages).await;
-    }
-    let passages = with_trail(task, passages).await;
-    let material = gather(task, &passages, one_call::bytes_max(frame)).await;
+    let material = gather(task, passages, bytes_max).await;
     match one_call::answer_from(frame, task, &material).await {
         // The model's window is smaller than assumed: half as much is tried, once.
         Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
-            let half = gather(task, &passages, material.bytes / 2).await;
-            one_call::answer_from(frame, task, &half).await
+            let half = gather(task, passages, material.bytes / 2).await;
+            one_call::answer_from(frame, task, &half).await.map(Some)
         }
-        answered => answered,
+        answered => answered.map(Some),
     }
-}
-
-/// Rounds in which names are followed.
-const TRAIL_ROUNDS: usize = 3;
-
-/// The passages, preceded by lines outside of them that the names of the question lead to.
-async fn with_trail(task: &Task, passages: Arc<Vec<FoundPassage>>) -> Arc<Vec<FoundPassage>> {
-    let (view, question) = (task.view.clone(), task.question.clone());
-    let following = tokio::task::spawn_blocking(move || {
-        let mut all = Vec::new();
-        for Sentence { document, line, text } in follow(&view, &question, TRAIL_ROUNDS) {
-            let is_there = passages.iter().any(|passage| {
-                let lines = passage.line_start..passage.line_start + passage.text.lines().count() as u64;
-                passage.document == document && lines.contains(&line)
-            });
-            if let Some(doc_idx) = view.find(&document).map(|found| found.idx).filter(|_| !is_there) {
-                all.push(FoundPassage {
-                    document,
-                    doc_idx,
-                    line_start: line,
-                    text,
-                    score: 0.0,
-                    similarity: None,
-                });
-            }
-        }
-        all.extend(passages.iter().cloned());
-        Arc::new(all)
-    });
-    following.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) -> Material {
@@ -87,19 +88,15 @@ async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) 
     gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-/// The question, and the queries that the model proposes.
-async fn queries(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> {
-    let question = task.question_shown();
-    let asked = format!("Question: {question}\n");
-    let reply = frame.ask_sub(Prompt::single(QUERIES, asked, QUERIES_TOKENS_MAX)).await;
-    let mut queries = vec![question.to_owned()];
-    match reply {
-        Ok(reply) => queries.extend(listed(&reply.text)),
-        Err(error @ FrameError::Stopped(_)) => return Err(error),
+/// The queries that the model proposes.
+async fn propose(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> {
+    let asked = format!("Question: {}\n", task.question_shown());
+    match frame.ask_sub(Prompt::single(QUERIES, asked, QUERIES_TOKENS_MAX)).await {
+        Ok(reply) => Ok(listed(&reply.text)),
+        Err(error @ FrameError::Stopped(_)) => Err(error),
         // The question alone is a query, too.
-        Err(_) => {}
+        Err(_) => Ok(Vec::new()),
     }
-    Ok(queries)
 }
 
 fn listed(reply: &str) -> Vec<String> {
@@ -141,7 +138,8 @@ fn recorded_passages(task: &Task, recorded: &str) -> Vec<FoundPassage> {
         task.view.documents().map(|document| (document.idx, document.name.as_str())).collect();
     let passage = |(doc_idx, line_start, text, score, similarity)| {
         let document = (*names.get(&doc_idx)?).to_owned();
-        Some(FoundPassage { document, doc_idx, line_start, text, score, similarity })
+        // The offset only told passages apart while they were merged.
+        Some(FoundPassage { document, doc_idx, start: 0, line_start, text, score, similarity })
     };
     rows.into_iter().filter_map(passage).collect()
 }
@@ -204,18 +202,18 @@ fn is_told(notice: &Notice) -> bool {
 
 /// Sums reciprocal ranks; the order of the queries does not matter.
 fn joined(rankings: Vec<Vec<FoundPassage>>) -> Vec<FoundPassage> {
-    let mut scores: HashMap<(u32, u64), (f32, FoundPassage)> = HashMap::new();
+    let mut scores: HashMap<(u32, usize), (f32, FoundPassage)> = HashMap::new();
     for ranking in rankings {
         for (place, passage) in ranking.into_iter().enumerate() {
             #[expect(clippy::cast_precision_loss, reason = "places are few")]
             let score = 1.0 / (RANK_SOFTENER + place as f32);
-            let entry = scores.entry((passage.doc_idx, passage.line_start)).or_insert((0.0, passage));
+            let entry = scores.entry((passage.doc_idx, passage.start)).or_insert((0.0, passage));
             entry.0 += score;
         }
     }
     let mut passages: Vec<(f32, FoundPassage)> = scores.into_values().collect();
     passages.sort_by(|(a_score, a), (b_score, b)| {
-        b_score.total_cmp(a_score).then((a.doc_idx, a.line_start).cmp(&(b.doc_idx, b.line_start)))
+        b_score.total_cmp(a_score).then((a.doc_idx, a.start).cmp(&(b.doc_idx, b.start)))
     });
     passages.into_iter().map(|(_, passage)| passage).collect()
 }

@@ -56,6 +56,7 @@ pub(crate) fn still_counts(kind: &EventKind) -> bool {
         | EventKind::RunResumed { .. }
         | EventKind::SourceScanned { .. }
         | EventKind::FrameOpened { .. }
+        | EventKind::StrategyChosen { .. }
         | EventKind::PassagesChosen { .. }
         | EventKind::CallStarted { .. }
         | EventKind::CallRetried { .. }

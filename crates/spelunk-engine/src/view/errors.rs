@@ -38,6 +38,7 @@ pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
         | EventKind::SourceScanned { .. }
         | EventKind::FrameOpened { .. }
         | EventKind::FrameClosed { .. }
+        | EventKind::StrategyChosen { .. }
         | EventKind::PassagesChosen { .. }
         | EventKind::CallStarted { .. }
         | EventKind::CallRetried { .. }

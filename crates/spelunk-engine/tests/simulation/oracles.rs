@@ -67,7 +67,7 @@ fn check_journal(events: &[Event]) {
     let seqs: Vec<u64> = events.iter().map(|event| event.seq).collect();
     assert_eq!(seqs, (1..=events.len() as u64).collect::<Vec<_>>());
     let (mut started, mut started_here, mut settled) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    let (mut opened, mut closed, mut chosen) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut opened, mut closed) = (BTreeSet::new(), BTreeSet::new());
     for Event { seq, frame, kind, .. } in events {
         match kind {
             EventKind::RunStarted { .. } => assert_eq!(*seq, 1),
@@ -90,12 +90,13 @@ fn check_journal(events: &[Event]) {
                 let next = events.get(usize::try_from(*seq).unwrap()).map(|event| event.kind.name());
                 assert!(matches!(next, None | Some("run.resumed")), "{next:?} after the end");
             }
-            EventKind::PassagesChosen { .. } => assert!(chosen.insert(frame.clone()), "{frame} chose twice"),
             EventKind::RunResumed { from_seq, .. } => {
                 assert_eq!(*from_seq, seq - 1);
                 started_here.clear();
             }
             EventKind::SourceScanned { .. }
+            | EventKind::StrategyChosen { .. }
+            | EventKind::PassagesChosen { .. }
             | EventKind::CallRetried { .. }
             | EventKind::CallWasted { .. }
             | EventKind::CellRan { .. }

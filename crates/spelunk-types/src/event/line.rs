@@ -29,6 +29,7 @@ impl fmt::Display for Event {
             }
             EventKind::FrameOpened { strategy, .. } => write!(f, "{frame} {strategy}"),
             EventKind::FrameClosed { outcome } => write!(f, "{frame} {outcome}"),
+            EventKind::StrategyChosen { strategy, why } => write!(f, "{frame} {strategy}: {why}"),
             EventKind::PassagesChosen { documents, bytes, of_bytes } => {
                 write!(f, "{frame} documents={documents} bytes={bytes} of={of_bytes}")
             }

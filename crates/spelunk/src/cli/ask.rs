@@ -103,9 +103,6 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     let asking = Asking { question, sources, models, strategy, focus, schema, settings };
     let ready = asking.ready(app, |_| app.sandbox(args.sandbox.as_deref()))?;
     app.say(&because);
-    if let Some(why) = &ready.why {
-        app.say(&format!("strategy {} ({why})", ready.strategy));
-    }
     let (roots, workspace) = (open::roots(&ready.sources), ready.engine.workspace().clone());
     let handle = ready.start()?;
     let run = handle.run.clone();

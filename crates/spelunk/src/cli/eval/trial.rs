@@ -147,9 +147,8 @@ async fn answer(
     } else {
         let choice = StrategyChoice::of(&cell.strategy).unwrap_or(StrategyChoice::Auto);
         let model = cell.asked.model(cell.repeat);
-        decide(app, choice, &cell.task.question, &corpus.outline(), model.as_ref(), false)?.0
+        decide(app, choice, &corpus.outline(), model.as_ref(), false)?
     };
-    trial.chose = (cell.strategy == "auto").then(|| strategy.name().to_owned());
     let request = RunRequest {
         question: cell.task.question.clone(),
         corpus,
@@ -171,6 +170,8 @@ async fn answer(
             view.apply(&event);
         }
     }
+    let chose = view.chosen.unwrap_or(strategy);
+    trial.chose = (cell.strategy == "auto").then(|| chose.name().to_owned());
     let result = handle.join().await;
     fill(trial, &result, &view);
     Ok(result.stopped_by())

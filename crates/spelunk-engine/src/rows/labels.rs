@@ -14,8 +14,8 @@ use spelunk_types::{Citation, ErrorCode, EventKind, Grounding};
 use crate::plain_answer::empty_reply;
 use crate::{Answer, Frame, FrameError, Task, evidence, question};
 
-const KINDS: &str = include_str!("../prompts/tally-kinds.md");
-const READ: &str = include_str!("../prompts/tally-read.md");
+const KINDS: &str = include_str!("../prompts/labels-kinds.md");
+const READ: &str = include_str!("../prompts/labels-read.md");
 pub(super) const PROMPTS: [&str; 2] = [KINDS, READ];
 
 const BYTES_MAX: u64 = 20_000_000;
@@ -285,7 +285,7 @@ fn batch_prompt(system: &str, wanted: &Wanted, batch: &[Row]) -> (usize, Prompt)
 }
 
 /// The object in a reply, possibly fenced.
-pub(super) fn object_in(reply: &str) -> Option<Value> {
+fn object_in(reply: &str) -> Option<Value> {
     let (start, end) = (reply.find('{')?, reply.rfind('}')?);
     serde_json::from_str(reply.get(start..=end)?).ok()
 }
@@ -293,7 +293,7 @@ pub(super) fn object_in(reply: &str) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::small_model::name_hops::tests::view;
+    use crate::testing::view;
 
     const QUESTION: &str = "Each message is praise, size or a defect. How many are a defect?";
 

@@ -1,0 +1,242 @@
+//! Support: which sentences of the shown text support an answer. A sentence supports it if it contains a value of the
+//! answer (a number, a name, a path, a quoted word) and shares words with the question. Sentences continue over wrapped
+//! lines; headings, list items and table rows are blocks of their own.
+
+use std::collections::HashMap;
+
+use spelunk_types::Citation;
+
+const CITATIONS_MAX: usize = 3;
+const QUOTE_CHARS_MAX: usize = 300;
+
+/// Consecutive lines of a document that a model was shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Excerpt {
+    pub(crate) document: String,
+    pub(crate) line_start: u64,
+    pub(crate) text: String,
+}
+
+/// How the shown text supports an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Support {
+    /// The sentences that support it, best first.
+    pub(crate) citations: Vec<Citation>,
+    /// The values of the answer that are neither in the shown text nor in the question.
+    pub(crate) unknown_values: Vec<String>,
+}
+
+/// Looks for the values of an answer in the shown text.
+pub(crate) fn support(question: &str, answer: &str, excerpts: &[Excerpt]) -> Support {
+    let sentences: Vec<Sentence<'_>> = excerpts.iter().flat_map(sentences_of).collect();
+    let values = values(question, answer);
+    let is_shown =
+        |value: &&String| excerpts.iter().any(|excerpt| contains_value(&excerpt.text, value.as_str()));
+    let (known, unknown): (Vec<&String>, Vec<&String>) = values.iter().partition(is_shown);
+    let asked = content_words(question);
+    let weights = weights(&asked, &sentences);
+    let mut rated: Vec<(f64, &Sentence<'_>)> = Vec::new();
+    for sentence in &sentences {
+        let n_values = known.iter().filter(|value| contains_value(&sentence.text, value.as_str())).count();
+        let shared: f64 = words(&sentence.text).filter_map(|word| weights.get(&word)).sum();
+        if n_values > 0 && shared > 0.0 {
+            #[expect(clippy::cast_precision_loss, reason = "values are few")]
+            rated.push((n_values as f64 * VALUE_WEIGHT + shared, sentence));
+        }
+    }
+    rated.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let best = rated.first().map_or(0.0, |(rating, _)| *rating);
+    let near = rated.iter().filter(|(rating, _)| *rating * 2.0 >= best);
+    Support {
+        citations: near.take(CITATIONS_MAX).map(|(_, sentence)| sentence.citation()).collect(),
+        unknown_values: unknown.into_iter().cloned().collect(),
+    }
+}
+
+/// A value counts as much as this many units of rare words.
+const VALUE_WEIGHT: f64 = 2.0;
+
+/// A sentence, or a line of text without sentences.
+#[derive(Debug, PartialEq, Eq)]
+struct Sentence<'e> {
+    document: &'e str,
+    line: u64,
+    /// On one line.
+    text: String,
+}
+
+impl Sentence<'_> {
+    fn citation(&self) -> Citation {
+        let quote = self.text.chars().take(QUOTE_CHARS_MAX).collect::<String>();
+        Citation { document: self.document.to_owned(), line: self.line, quote: quote.trim_end().to_owned() }
+    }
+}
+
+fn sentences_of(excerpt: &Excerpt) -> Vec<Sentence<'_>> {
+    let mut sentences = Vec::new();
+    let (mut block, mut block_line) = (String::new(), excerpt.line_start);
+    // The offsets in the block at which its lines begin.
+    let mut starts: Vec<usize> = Vec::new();
+    let mut close = |block: &mut String, starts: &mut Vec<usize>, first: u64| {
+        for (start, text) in split(block) {
+            let line = starts.partition_point(|line_start| *line_start <= start).saturating_sub(1);
+            let line = first + line as u64;
+            sentences.push(Sentence { document: &excerpt.document, line, text: text.to_owned() });
+        }
+        block.clear();
+        starts.clear();
+    };
+    for (line, text) in (excerpt.line_start..).zip(excerpt.text.lines()) {
+        let text = text.trim();
+        let continues = !starts.is_empty() && continues_block(text) && block.len() < BLOCK_BYTES_MAX;
+        if !continues {
+            close(&mut block, &mut starts, block_line);
+            block_line = line;
+        }
+        if text.is_empty() {
+            continue;
+        }
+        if !block.is_empty() {
+            block.push(' ');
+        }
+        starts.push(block.len());
+        block.push_str(text);
+    }
+    close(&mut block, &mut starts, block_line);
+    sentences
+}
+
+/// Longer blocks are not prose.
+const BLOCK_BYTES_MAX: usize = 4_000;
+
+/// Whether a line may continue the sentence of the line before it: running text does; headings, list items, table rows
+/// and code do not.
+fn continues_block(line: &str) -> bool {
+    let Some(first) = line.chars().next() else { return false };
+    let is_item = |line: &str| {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < line.len() && rest.starts_with(['.', ')'])
+    };
+    let is_code = line.ends_with([';', '{', '}', ')', ':', ',']) && line.contains(['=', '(', '{', '"']);
+    (first.is_alphabetic() || matches!(first, '(' | '"' | '\'' | '`' | '“') || first.is_ascii_digit())
+        && !is_item(line)
+        && !is_code
+}
+
+/// The sentences of a block with their offsets. CJK sentences end without a space.
+fn split(block: &str) -> Vec<(usize, &str)> {
+    let mut cuts = vec![0];
+    for (idx, c) in block.char_indices() {
+        let end = idx + c.len_utf8();
+        let rest = block.get(end..).unwrap_or_default();
+        let begins_anew = rest.strip_prefix(' ').is_some_and(|rest| {
+            rest.starts_with(|c: char| c.is_uppercase() || !c.is_ascii() || "\"'(`".contains(c))
+        });
+        if matches!(c, '。' | '！' | '？') || (matches!(c, '.' | '?' | '!') && begins_anew) {
+            cuts.push(end);
+        }
+    }
+    cuts.push(block.len());
+    let pieces = cuts.windows(2).filter_map(|pair| {
+        let text = block.get(pair[0]..pair[1])?;
+        let start = pair[0] + (text.len() - text.trim_start().len());
+        Some((start, text.trim())).filter(|(_, text)| !text.is_empty())
+    });
+    pieces.collect()
+}
+
+/// The values of an answer: words with a digit, a capital letter or a sign of code, and words in quotes or backticks,
+/// except for those of the question. If there is none, all its content words.
+fn values(question: &str, answer: &str) -> Vec<String> {
+    let is_part = |c: char| c.is_alphanumeric() || "_./:@+-".contains(c);
+    let bare =
+        |word: &str| word.trim_matches(|c: char| !(c.is_alphanumeric() || "/_".contains(c))).to_owned();
+    let tokens: Vec<(bool, String)> = answer
+        .split_inclusive(|c: char| !is_part(c))
+        .scan(true, |begins, piece| {
+            let word = bare(piece);
+            let begins_sentence = *begins;
+            if !word.is_empty() {
+                *begins = piece.trim_end().ends_with(['.', '!', '?', ':']);
+            }
+            Some((begins_sentence, word))
+        })
+        .filter(|(_, word)| !word.is_empty())
+        .collect();
+    let asked = question.to_lowercase();
+    let is_new = |word: &str| !contains_value(&asked, &word.to_lowercase());
+    let tells = |(begins_sentence, word): &(bool, String)| {
+        let has_sign = word.chars().skip(1).any(|c| "_/.@".contains(c) || c.is_uppercase());
+        let is_name = word.starts_with(char::is_uppercase) && !begins_sentence;
+        let is_wide = word.chars().any(|c| !c.is_ascii() && !c.is_uppercase() && !c.is_lowercase());
+        word.contains(|c: char| c.is_ascii_digit()) || has_sign || is_name || is_wide
+    };
+    let mut values: Vec<String> = tokens
+        .iter()
+        .filter(|token| tells(token) && is_new(&token.1))
+        .map(|(_, word)| word.clone())
+        .collect();
+    if values.is_empty() {
+        let plain = content_words(answer).into_iter().filter(|word| is_new(word));
+        values.extend(plain);
+    }
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Whether a text contains a value as separate words, ignoring case and thousands separators.
+fn contains_value(text: &str, value: &str) -> bool {
+    contains_word(&text.to_lowercase(), &value.to_lowercase()) || {
+        let is_number = value.chars().all(|c| c.is_ascii_digit() || c == '.');
+        is_number && value.len() > 3 && contains_word(&text.replace(',', ""), value)
+    }
+}
+
+/// Whether a text contains a word as a separate word. Scripts without spaces have no separate words.
+fn contains_word(text: &str, word: &str) -> bool {
+    let is_part = |c: Option<char>| c.is_some_and(|c| (c.is_alphanumeric() && is_spaced(c)) || c == '_');
+    !word.is_empty()
+        && text.match_indices(word).any(|(start, _)| {
+            let (before, after) = (text.get(..start), text.get(start + word.len()..));
+            !is_part(before.and_then(|before| before.chars().next_back()))
+                && !is_part(after.and_then(|after| after.chars().next()))
+        })
+}
+
+/// Whether a letter belongs to a script that separates words by spaces.
+fn is_spaced(c: char) -> bool {
+    !matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x2E80..=0x9FFF | 0xF900..=0xFAFF | 0xFF66..=0xFF9F | 0x20000..=0x3FFFF)
+}
+
+/// The rarer a word of the question is among the sentences, the more it weighs; a word of every other sentence weighs
+/// nothing, so that no list of stop words is needed.
+fn weights(asked: &[String], sentences: &[Sentence<'_>]) -> HashMap<String, f64> {
+    let n = sentences.len().max(1);
+    let weight = |word: &String| {
+        let n_with =
+            sentences.iter().filter(|sentence| words(&sentence.text).any(|other| other == *word)).count();
+        #[expect(clippy::cast_precision_loss, reason = "sentences are few")]
+        let weight = (n as f64 / (2 * n_with.max(1)) as f64).ln().max(0.0);
+        (n_with > 0 && weight > 0.0).then(|| (word.clone(), weight))
+    };
+    asked.iter().filter_map(weight).collect()
+}
+
+/// The words of a text that may tell what it is about, each once.
+fn content_words(text: &str) -> Vec<String> {
+    let mut all: Vec<String> =
+        words(text).filter(|word| word.chars().count() > 2 || !word.is_ascii()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! SQL: the model writes a query over the rows of the documents, and SQLite computes the answer over all of them. A
+//! query that fails, finds nothing or names a value that no row has is sent back with the reason.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use spelunk_context::View;
+use spelunk_model::{Message, Prompt};
+use spelunk_tables::{Cell, QueryResult, Tables};
+use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _};
+
+use crate::plain_answer::empty_reply;
+use crate::{Answer, Frame, FrameError, Task, evidence};
+
+const SYSTEM: &str = include_str!("../prompts/sql-system.md");
+pub(super) const PROMPTS: [&str; 1] = [SYSTEM];
+
+/// The largest text that is read into tables.
+const BYTES_MAX: u64 = 50_000_000;
+const SQL_TOKENS_MAX: u64 = 500;
+/// Queries per question.
+const QUERIES_MAX: usize = 3;
+/// Rows of a result in the answer.
+const ROWS_SHOWN_MAX: usize = 50;
+const CITATIONS_MAX: usize = 5;
+const QUOTE_CHARS_MAX: usize = 200;
+const LITERALS_SHOWN_MAX: usize = 3;
+
+/// Answers with a query; `None` if the text has no rows, or no query gave a result.
+pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, FrameError> {
+    let view = task.view.clone();
+    let Some(tables) = blocking(move || Tables::of(&view, BYTES_MAX)).await else { return Ok(None) };
+    let question = task.question_shown();
+    let user = format!("{}\nQuestion: {question}", tables.describe(question));
+    let tables = Arc::new(Mutex::new(tables));
+    let tokens_max = SQL_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
+    let mut prompt = Prompt::single(SYSTEM, user, tokens_max);
+    for _ in 0..QUERIES_MAX {
+        let asked = match frame.ask(prompt.clone()).await {
+            Err(error) if error.code() == ErrorCode::ModelPromptTooLong => return Ok(None),
+            asked => asked,
+        };
+        let Some(reply) = empty_reply::said(asked)? else { return Ok(None) };
+        let Some(sql) = statement(&reply.text).map(str::to_owned) else { return Ok(None) };
+        let (own, text) = (Arc::clone(&tables), sql.clone());
+        // A count of zero is believed if a second query gives it, too.
+        let is_first = prompt.messages.len() == 1;
+        match blocking(move || run(&mut own.lock().unwrap_or_else(PoisonError::into_inner), &text, is_first))
+            .await
+        {
+            Ok(computed) => return answer(frame, task, computed).await.map(Some),
+            Err(fault) => {
+                let said = format!("{fault} Write another query, or reply NONE.");
+                prompt.messages.extend([Message::assistant(reply.text), Message::user(said)]);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Reading documents and computing are CPU-bound; the executor has other calls to serve.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let working = tokio::task::spawn_blocking(work);
+    working.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+/// The query in a reply; `None` if it has none.
+fn statement(reply: &str) -> Option<&str> {
+    let fenced = reply.split_once("```").and_then(|(_, rest)| {
+        let (_, body) = rest.split_once('\n')?;
+        Some(body.split_once("```").map_or(body, |(body, _)| body))
+    });
+    let sql = fenced.unwrap_or(reply).trim();
+    let first = sql.split_whitespace().next().unwrap_or_default();
+    ["select", "with"].iter().any(|word| word.eq_ignore_ascii_case(first)).then_some(sql)
+}
+
+/// A result, and where it comes from.
+struct Computed {
+    sql: String,
+    result: QueryResult,
+    /// The documents and lines of the first rows.
+    places: Vec<(String, u64)>,
+    n_rows: u64,
+    n_broken: u64,
+}
+
+/// Runs a query; fails with a sentence for the model.
+fn run(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Computed, String> {
+    let result = tables.query(sql).map_err(|error| format!("The query failed: {error}."))?;
+    let is_nothing =
+        result.is_empty() || matches!(result.rows.as_slice(), [row] if row.as_slice() == [Cell::Integer(0)]);
+    if is_nothing {
+        let unknown = tables.unknown_literals(sql);
+        let named: Vec<String> =
+            unknown.iter().take(LITERALS_SHOWN_MAX).map(|literal| format!("`{literal}`")).collect();
+        if !named.is_empty() {
+            return Err(format!("The query found nothing: no cell is {}.", named.join(" or ")));
+        }
+        if result.is_empty() || is_first {
+            return Err(
+                "The query found nothing. Check the columns, and compare text with LIKE '%…%'.".to_owned()
+            );
+        }
+    }
+    let places = tables.source_rows(sql, CITATIONS_MAX);
+    let n_rows = tables.tables().iter().map(|table| table.n_rows).sum();
+    let n_broken = tables.tables().iter().map(|table| table.n_broken).sum();
+    Ok(Computed { sql: sql.to_owned(), result, places, n_rows, n_broken })
+}
+
+async fn answer(frame: &Frame, task: &Task, computed: Computed) -> Result<Answer, FrameError> {
+    let (documents, bytes) = (task.view.documents().len() as u64, task.view.bytes());
+    frame.note(EventKind::PassagesChosen { documents, bytes, of_bytes: bytes }).await?;
+    let text = computed.in_words();
+    let (view, places) = (task.view.clone(), computed.places);
+    let claims = blocking(move || quoted(&view, places)).await;
+    evidence::check_claims(frame, &task.view, &text, claims).await
+}
+
+impl Computed {
+    /// The result, and how it was computed.
+    fn in_words(&self) -> String {
+        let QueryResult { columns, rows, is_cut } = &self.result;
+        let value = match rows.as_slice() {
+            [row] if row.len() == 1 => row[0].to_string(),
+            [row] => {
+                let cells = columns.iter().zip(row).map(|(name, cell)| format!("{name}: {cell}"));
+                cells.collect::<Vec<_>>().join(", ")
+            }
+            rows => {
+                let listed = rows.iter().take(ROWS_SHOWN_MAX).map(|row| {
+                    format!("- {}", row.iter().map(Cell::to_string).collect::<Vec<_>>().join(", "))
+                });
+                let more = if *is_cut || rows.len() > ROWS_SHOWN_MAX { "\n- …" } else { "" };
+                listed.collect::<Vec<_>>().join("\n") + more
+            }
+        };
+        let sql = self.sql.split_whitespace().collect::<Vec<_>>().join(" ");
+        let broken = match self.n_broken {
+            0 => String::new(),
+            1 => " 1 line is not a row and was not counted.".to_owned(),
+            n => format!(" {n} lines are not rows and were not counted."),
+        };
+        format!("{value}\n\nComputed over {} rows: {sql}.{broken}", self.n_rows)
+    }
+}
+
+/// The lines at these locations.
+fn quoted(view: &View, places: Vec<(String, u64)>) -> Vec<Citation> {
+    let mut texts: BTreeMap<String, Option<Arc<str>>> = BTreeMap::new();
+    let quote = |(document, line): (String, u64)| {
+        let text = texts.entry(document.clone()).or_insert_with(|| view.read(view.find(&document)?).ok());
+        let quote = text.as_ref()?.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
+        let quote = quote.trim().chars().take(QUOTE_CHARS_MAX).collect();
+        Some(Citation { document, line, quote })
+    };
+    places.into_iter().filter_map(quote).collect()
+}
+
+#[cfg(test)]
+mod tests;

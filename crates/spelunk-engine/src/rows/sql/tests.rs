@@ -1,0 +1,61 @@
+//! Queries in replies, their results as text, and why a query is sent back.
+
+use super::*;
+use crate::testing::view;
+
+const ORDERS: &str = "order,region,units\n1,east,2\n2,west,1\n3,east,4\n";
+
+fn said(sql: &str) -> String {
+    let mut tables = Tables::of(&view(&[("orders.csv", ORDERS)]), BYTES_MAX).unwrap();
+    run(&mut tables, sql, true).map_or_else(|fault| fault, |computed| computed.in_words())
+}
+
+#[test]
+fn a_reply_contains_one_query() {
+    let cases = [
+        ("```sql\nSELECT 1;\n```", Some("SELECT 1;")),
+        (
+            "Here it is:\n```\nwith a as (select 1) select * from a\n``` done",
+            Some("with a as (select 1) select * from a"),
+        ),
+        ("SELECT 1", Some("SELECT 1")),
+        ("```sql\nSELECT 1", Some("SELECT 1")),
+        ("NONE", None),
+        ("```sql\nDROP TABLE x\n```", None),
+        ("", None),
+    ];
+    for (reply, expected) in cases {
+        assert_eq!(statement(reply), expected, "{reply}");
+    }
+}
+
+#[test]
+fn a_result_is_told_with_its_query() {
+    assert_eq!(
+        said("SELECT sum(units)\n FROM orders"),
+        "7\n\nComputed over 3 rows: SELECT sum(units) FROM orders."
+    );
+    assert_eq!(
+        said("SELECT region, units FROM orders ORDER BY units DESC LIMIT 1"),
+        "region: east, units: 4\n\nComputed over 3 rows: SELECT region, units FROM orders ORDER BY units DESC LIMIT 1."
+    );
+    assert!(said("SELECT region, units FROM orders").starts_with("- east, 2\n- west, 1\n- east, 4\n\n"));
+}
+
+#[test]
+fn a_query_that_finds_nothing_is_sent_back() {
+    assert_eq!(
+        said("SELECT count(*) FROM orders WHERE region = 'north'"),
+        "The query found nothing: no cell is `north`."
+    );
+    let nothing = "The query found nothing. Check the columns, and compare text with LIKE '%…%'.";
+    assert_eq!(said("SELECT units FROM orders WHERE units > 9"), nothing);
+    let zero = "SELECT count(*) FROM orders WHERE units > 9";
+    assert_eq!(said(zero), nothing);
+    let mut tables = Tables::of(&view(&[("orders.csv", ORDERS)]), BYTES_MAX).unwrap();
+    assert!(run(&mut tables, zero, false).is_ok_and(|computed| computed.in_words().starts_with("0\n")));
+    assert_eq!(
+        said("SELECT colour FROM orders"),
+        "The query failed: no such column: colour in SELECT colour FROM orders at offset 7."
+    );
+}

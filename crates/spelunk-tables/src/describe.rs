@@ -1,0 +1,86 @@
+//! The description of tables for a model: statements that create them, with the values of each column as comments.
+
+use std::fmt::Write as _;
+
+use crate::{Column, Table, Tables};
+
+/// Columns and characters shown; a model that needs others can ask for them by name.
+const COLUMNS_SHOWN_MAX: usize = 40;
+const VALUE_CHARS_MAX: usize = 80;
+const TABLES_SHOWN_MAX: usize = 8;
+
+impl Tables {
+    /// The tables as SQL statements with comments. Columns that share words with `question` come first if there are
+    /// too many.
+    pub fn describe(&self, question: &str) -> String {
+        let mut text = String::new();
+        for table in self.tables().iter().take(TABLES_SHOWN_MAX) {
+            table.describe(question, &mut text);
+        }
+        let n_hidden = self.tables().len().saturating_sub(TABLES_SHOWN_MAX);
+        if n_hidden > 0 {
+            let names: Vec<&str> =
+                self.tables().iter().skip(TABLES_SHOWN_MAX).map(|table| table.name.as_str()).collect();
+            let _ = writeln!(text, "-- {n_hidden} more tables: {}", names.join(", "));
+        }
+        text
+    }
+}
+
+impl Table {
+    fn describe(&self, question: &str, text: &mut String) {
+        let from = match self.documents.as_slice() {
+            [only] => one_line(only),
+            several => format!("{} files", several.len()),
+        };
+        let _ = writeln!(text, "CREATE TABLE {} ( -- {} rows from {from}", self.name, self.n_rows);
+        let shown = self.shown_columns(question);
+        for column in &shown {
+            let _ = writeln!(text, "  {} {}, -- {}", column.name, column.kind.sql(), column.comment());
+        }
+        if shown.len() < self.columns.len() {
+            let _ = writeln!(text, "  -- {} more columns", self.columns.len() - shown.len());
+        }
+        text.push_str(");\n");
+    }
+
+    fn shown_columns(&self, question: &str) -> Vec<&Column> {
+        let words: Vec<String> = question
+            .split(|c: char| !c.is_alphanumeric())
+            .map(str::to_lowercase)
+            .filter(|word| word.len() > 2)
+            .collect();
+        let shares = |column: &Column| {
+            let name = column.original.to_lowercase();
+            words.iter().any(|word| name.contains(word.as_str()))
+        };
+        let mut order: Vec<usize> = (0..self.columns.len()).collect();
+        if order.len() > COLUMNS_SHOWN_MAX {
+            order.sort_by_key(|&idx| (!shares(&self.columns[idx]), idx));
+            order.truncate(COLUMNS_SHOWN_MAX);
+            order.sort_unstable();
+        }
+        order.into_iter().map(|idx| &self.columns[idx]).collect()
+    }
+}
+
+impl Column {
+    fn comment(&self) -> String {
+        let named = if self.original == self.name {
+            String::new()
+        } else {
+            format!("{}: ", one_line(&self.original))
+        };
+        let list =
+            |values: &[String]| values.iter().map(|value| one_line(value)).collect::<Vec<_>>().join(", ");
+        match &self.few {
+            Some(few) => format!("{named}one of: {}", list(few)),
+            None => format!("{named}such as: {}", list(&self.examples)),
+        }
+    }
+}
+
+/// A text that cannot end a comment.
+fn one_line(text: &str) -> String {
+    text.chars().take(VALUE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,147 @@
+//! Tables: the rows of documents (CSV, JSON, logs) as SQLite tables in memory, and read-only queries over them.
+//!
+//! The documents and the queries are hostile. Cells are bound as parameters and never become part of a statement; a
+//! query may read tables and call functions and do nothing else; its work, its text and its result are bounded.
+
+mod column;
+mod describe;
+mod functions;
+mod query;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::{Connection, params_from_iter};
+use spelunk_context::{RowTable, View};
+
+pub use self::column::{Column, ColumnType};
+use self::column::{cell_value, unique_name};
+pub use self::query::{Cell, QueryError, QueryResult};
+
+/// Tables of one view; more are left out.
+const TABLES_MAX: usize = 50;
+
+/// The tables of a view.
+pub struct Tables {
+    connection: Connection,
+    tables: Vec<Table>,
+    /// The names of documents that are not tables.
+    others: Vec<String>,
+}
+
+/// Documents with the same columns, as one table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// The name in queries.
+    pub name: String,
+    /// The documents whose rows it has.
+    pub documents: Vec<String>,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// The number of rows.
+    pub n_rows: u64,
+    /// Lines that should be rows but are invalid.
+    pub n_broken: u64,
+}
+
+impl Tables {
+    /// The tables of a view; `None` if no document has rows, or if the view is larger than `bytes_max`.
+    pub fn of(view: &View, bytes_max: u64) -> Option<Self> {
+        if view.bytes() > bytes_max {
+            return None;
+        }
+        let (mut groups, mut others): (BTreeMap<Vec<String>, Vec<RowTable>>, Vec<String>) =
+            Default::default();
+        for document in view.documents() {
+            let alone = view.only([document.idx]);
+            match RowTable::of(&alone, bytes_max) {
+                Some(rows) => groups.entry(rows.columns().to_vec()).or_default().push(rows),
+                None => others.push(document.name.clone()),
+            }
+        }
+        let mut tables = Self { connection: query::connection().ok()?, tables: Vec::new(), others };
+        for (names, group) in groups {
+            if tables.tables.len() < TABLES_MAX {
+                tables.add(&names, &group).ok()?;
+            } else {
+                tables
+                    .others
+                    .extend(group.iter().filter_map(|rows| rows.place(0)).map(|(name, _)| name.to_owned()));
+            }
+        }
+        query::forbid_writing(&mut tables.connection).ok()?;
+        (!tables.tables.is_empty()).then_some(tables)
+    }
+
+    /// The tables, sorted by their columns.
+    pub fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// Documents that are not tables.
+    pub fn others(&self) -> &[String] {
+        &self.others
+    }
+
+    fn add(&mut self, names: &[String], group: &[RowTable]) -> rusqlite::Result<()> {
+        let documents: Vec<String> =
+            group.iter().filter_map(|rows| rows.place(0)).map(|(name, _)| name.to_owned()).collect();
+        let name = self.table_name(&documents);
+        let mut taken: BTreeSet<String> = [ROW_DOCUMENT, ROW_LINE].map(str::to_owned).into();
+        let has_files = documents.len() > 1;
+        let mut columns: Vec<Column> = Vec::new();
+        if has_files {
+            taken.insert(RowTable::FILE.to_owned());
+            columns.push(Column::files(&documents));
+        }
+        for (idx, original) in names.iter().enumerate() {
+            let values = || group.iter().flat_map(move |rows| rows.values(idx));
+            columns.push(Column::of(unique_name(original, &mut taken), original.clone(), values));
+        }
+        let listed: Vec<String> =
+            columns.iter().map(|column| format!("\"{}\" {}", column.name, column.kind.sql())).collect();
+        self.connection.execute_batch(&format!(
+            "CREATE TABLE \"{name}\" ({}, \"{ROW_DOCUMENT}\" TEXT, \"{ROW_LINE}\" INTEGER)",
+            listed.join(", ")
+        ))?;
+        let marks = vec!["?"; columns.len() + 2].join(", ");
+        let transaction = self.connection.transaction()?;
+        {
+            let mut insert = transaction.prepare(&format!("INSERT INTO \"{name}\" VALUES ({marks})"))?;
+            for rows in group {
+                for row in 0..rows.len() {
+                    let Some((document, line)) = rows.place(row) else { continue };
+                    let file = has_files.then(|| cell_value(Some(document), ColumnType::Text));
+                    let kinds = columns.iter().skip(usize::from(has_files)).map(|column| column.kind);
+                    let cells = kinds.enumerate().map(|(idx, kind)| cell_value(rows.cell(row, idx), kind));
+                    let place = [
+                        cell_value(Some(document), ColumnType::Text),
+                        i64::try_from(line).unwrap_or(i64::MAX).into(),
+                    ];
+                    insert.execute(params_from_iter(file.into_iter().chain(cells).chain(place)))?;
+                }
+            }
+        }
+        transaction.commit()?;
+        let n_rows = group.iter().map(|rows| rows.len() as u64).sum();
+        let n_broken = group.iter().map(|rows| rows.n_broken() as u64).sum();
+        self.tables.push(Table { name, documents, columns, n_rows, n_broken });
+        Ok(())
+    }
+
+    /// The name of a table: that of its document, or of the folder of its documents.
+    fn table_name(&self, documents: &[String]) -> String {
+        let mut taken: BTreeSet<String> = self.tables.iter().map(|table| table.name.clone()).collect();
+        let name = match documents {
+            [only] => only.rsplit('/').next().and_then(|file| file.split('.').find(|part| !part.is_empty())),
+            _ => documents.first().and_then(|first| first.rsplit('/').nth(1)),
+        };
+        unique_name(name.unwrap_or("rows"), &mut taken)
+    }
+}
+
+/// Hidden columns: the document and the line of a row, for citations.
+const ROW_DOCUMENT: &str = "_document";
+const ROW_LINE: &str = "_line";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! Queries: one read-only statement, with bounded work, and its result.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Error, ErrorCode};
+
+use crate::{ROW_DOCUMENT, ROW_LINE, Tables, functions};
+
+/// Longer statements are rejected.
+const SQL_BYTES_MAX: usize = 10_000;
+/// The longest string that a query may build.
+const VALUE_BYTES_MAX: i32 = 1_000_000;
+const EXPRESSION_DEPTH_MAX: i32 = 100;
+const COMPOUND_MAX: i32 = 20;
+/// Memory of SQLite in this process: all tables of all runs, and what their queries sort.
+const HEAP_BYTES_MAX: u64 = 1 << 30;
+/// Steps of SQLite's machine per query, and how often they are checked. A scan of a million rows takes about ten
+/// million.
+const STEPS_MAX: u64 = 50_000_000;
+const STEPS_PER_CHECK: u64 = 100_000;
+/// Rows returned; a result with more is cut.
+const ROWS_MAX: usize = 200;
+const CELL_CHARS_MAX: usize = 2_000;
+
+/// Why a query has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// SQLite rejected it, in its words.
+    #[error("{0}")]
+    Rejected(String),
+    /// It takes too many steps.
+    #[error("the query takes too long: read fewer rows, or join on equal columns")]
+    TooLong,
+    /// It needs too much memory.
+    #[error("the query needs too much memory: read fewer rows")]
+    TooLarge,
+}
+
+impl From<Error> for QueryError {
+    fn from(error: Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => Self::TooLong,
+            Some(ErrorCode::OutOfMemory | ErrorCode::TooBig) => Self::TooLarge,
+            Some(ErrorCode::AuthorizationForStatementDenied) => {
+                Self::Rejected("only SELECT statements over the tables are allowed".to_owned())
+            }
+            _ => Self::Rejected(error.to_string()),
+        }
+    }
+}
+
+/// The result of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryResult {
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<Vec<Cell>>,
+    /// Whether there are more rows.
+    pub is_cut: bool,
+}
+
+/// A cell of a result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Nothing.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Real(f64),
+    /// A text.
+    Text(String),
+}
+
+impl fmt::Display for Cell {
+    /// Numbers have at most six digits after the point.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("NULL"),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Real(number) if *number != 0.0 && number.abs() < 1e-4 => write!(f, "{number:e}"),
+            Self::Real(number) => {
+                let text = format!("{number:.6}");
+                let text = text.trim_end_matches('0').trim_end_matches('.');
+                f.write_str(if text == "-0" { "0" } else { text })
+            }
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl QueryResult {
+    /// Whether it has no rows, or nothing but empty cells.
+    pub fn is_empty(&self) -> bool {
+        self.rows.iter().flatten().all(|cell| *cell == Cell::Null)
+    }
+}
+
+/// An empty database in memory.
+pub(crate) fn connection() -> rusqlite::Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    connection.execute_batch(&format!(
+        "PRAGMA journal_mode = OFF; PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = {HEAP_BYTES_MAX}; \
+         PRAGMA case_sensitive_like = ON; PRAGMA trusted_schema = OFF;"
+    ))?;
+    functions::add(&connection)?;
+    Ok(connection)
+}
+
+/// From now on, statements may only read.
+pub(crate) fn forbid_writing(connection: &mut Connection) -> rusqlite::Result<()> {
+    for (limit, max) in [
+        (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
+        (Limit::SQLITE_LIMIT_EXPR_DEPTH, EXPRESSION_DEPTH_MAX),
+        (Limit::SQLITE_LIMIT_COMPOUND_SELECT, COMPOUND_MAX),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+    ] {
+        connection.set_limit(limit, max)?;
+    }
+    connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
+        AuthAction::Function { function_name } if function_name != "load_extension" => Authorization::Allow,
+        _ => Authorization::Deny,
+    }))
+}
+
+impl Tables {
+    /// Runs one statement.
+    pub fn query(&mut self, sql: &str) -> Result<QueryResult, QueryError> {
+        if sql.len() > SQL_BYTES_MAX {
+            return Err(QueryError::Rejected(format!("the query is longer than {SQL_BYTES_MAX} bytes")));
+        }
+        let steps = AtomicU64::new(0);
+        let check = move || steps.fetch_add(STEPS_PER_CHECK, Ordering::Relaxed) >= STEPS_MAX;
+        let per_check = i32::try_from(STEPS_PER_CHECK).unwrap_or(i32::MAX);
+        self.connection.progress_handler(per_check, Some(check))?;
+        let mut statement = self.connection.prepare(sql)?;
+        let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let (mut rows, mut is_cut) = (Vec::new(), false);
+        let mut found = statement.query([])?;
+        while let Some(row) = found.next()? {
+            is_cut = rows.len() >= ROWS_MAX;
+            if is_cut {
+                break;
+            }
+            let cells = (0..columns.len()).map(|idx| Ok(cell(row.get_ref(idx)?)));
+            rows.push(cells.collect::<rusqlite::Result<Vec<_>>>()?);
+        }
+        Ok(QueryResult { columns, rows, is_cut })
+    }
+
+    /// The documents and lines of the first rows that a query reads from its first table, if that can be told.
+    pub fn source_rows(&mut self, sql: &str, n_max: usize) -> Vec<(String, u64)> {
+        let Some(tail) = from_clause(sql) else { return Vec::new() };
+        let names: Vec<&str> = self.tables.iter().map(|table| table.name.as_str()).collect();
+        let named =
+            |(_, word): &(usize, &str)| names.iter().find(|name| name.eq_ignore_ascii_case(word)).copied();
+        let Some(first) = outer_words(tail).iter().find_map(named).map(str::to_owned) else {
+            return Vec::new();
+        };
+        let alias = alias_of(tail, &first).unwrap_or(&first);
+        let rows =
+            format!("SELECT \"{alias}\".\"{ROW_DOCUMENT}\", \"{alias}\".\"{ROW_LINE}\" {tail} LIMIT {n_max}");
+        let Ok(result) = self.query(&rows) else { return Vec::new() };
+        let place = |row: Vec<Cell>| match <[Cell; 2]>::try_from(row) {
+            Ok([Cell::Text(document), Cell::Integer(line)]) => Some((document, u64::try_from(line).ok()?)),
+            Ok(_) | Err(_) => None,
+        };
+        result.rows.into_iter().filter_map(place).collect()
+    }
+
+    /// The text literals of a query that are not a value of any column.
+    pub fn unknown_literals(&mut self, sql: &str) -> Vec<String> {
+        let literals = literals(sql);
+        let columns: Vec<(String, String)> = self
+            .tables
+            .iter()
+            .flat_map(|table| table.columns.iter().map(|column| (table.name.clone(), column.name.clone())))
+            .collect();
+        let mut unknown = Vec::new();
+        for literal in
+            literals.into_iter().filter(|literal| !literal.contains(['%', '_']) && !literal.is_empty())
+        {
+            let quoted = literal.replace('\'', "''");
+            let mut is_value = |(table, column): &(String, String)| {
+                let sql = format!("SELECT 1 FROM \"{table}\" WHERE \"{column}\" = '{quoted}' LIMIT 1");
+                self.query(&sql).is_ok_and(|result| !result.rows.is_empty())
+            };
+            if !columns.iter().any(&mut is_value) {
+                unknown.push(literal);
+            }
+        }
+        unknown
+    }
+}
+
+fn cell(value: ValueRef<'_>) -> Cell {
+    let short = |text: &str| text.chars().take(CELL_CHARS_MAX).collect();
+    match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(number) => Cell::Integer(number),
+        ValueRef::Real(number) => Cell::Real(number),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Cell::Text(short(&String::from_utf8_lossy(bytes))),
+    }
+}
+
+/// The words of a statement outside of quotes and brackets, with their offsets.
+fn outer_words(sql: &str) -> Vec<(usize, &str)> {
+    let (mut words, mut depth, mut quote, mut start) = (Vec::new(), 0_i32, None, None);
+    for (idx, c) in sql.char_indices().chain([(sql.len(), ' ')]) {
+        let is_word = quote.is_none() && (c.is_alphanumeric() || c == '_');
+        match (is_word, start) {
+            (true, None) => start = Some(idx),
+            (false, Some(from)) => {
+                if depth == 0 {
+                    words.push((from, sql.get(from..idx).unwrap_or_default()));
+                }
+                start = None;
+            }
+            _ => {}
+        }
+        match (quote, c) {
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, '(') => depth += 1,
+            (None, ')') => depth -= 1,
+            _ => {}
+        }
+    }
+    words
+}
+
+/// `FROM … WHERE …` of a statement, without what follows.
+fn from_clause(sql: &str) -> Option<&str> {
+    let words = outer_words(sql);
+    let is = |word: &str, names: &[&str]| names.iter().any(|name| name.eq_ignore_ascii_case(word));
+    let start = words.iter().find(|(_, word)| is(word, &["from"]))?.0;
+    let ends = ["group", "order", "limit", "having", "union", "except", "intersect", "window"];
+    let end = words.iter().find(|(at, word)| *at > start && is(word, &ends)).map_or(sql.len(), |(at, _)| *at);
+    sql.get(start..end).map(|tail| tail.trim().trim_end_matches(';'))
+}
+
+/// The alias of a table in a FROM clause: `FROM orders AS o`, `FROM orders o`.
+fn alias_of<'t>(tail: &'t str, table: &str) -> Option<&'t str> {
+    let words = outer_words(tail);
+    let at = words.iter().position(|(_, word)| word.eq_ignore_ascii_case(table))?;
+    let (_, next) = words.get(at + 1)?;
+    let next = if next.eq_ignore_ascii_case("as") { words.get(at + 2)?.1 } else { next };
+    let is_clause =
+        ["where", "join", "inner", "left", "cross", "on", "natural", "full", "right", "outer", "using"];
+    let is_plain = !is_clause.iter().any(|word| word.eq_ignore_ascii_case(next));
+    is_plain.then_some(next)
+}
+
+/// The contents of the text literals of a statement.
+fn literals(sql: &str) -> Vec<String> {
+    sql.replace("''", "\u{0}")
+        .split('\'')
+        .skip(1)
+        .step_by(2)
+        .map(|literal| literal.replace('\u{0}', "'"))
+        .collect()
+}
