@@ -11,6 +11,7 @@ mod limits;
 mod moment;
 mod outcome;
 mod request;
+mod truncate;
 mod usage;
 mod work;
 
@@ -24,5 +25,6 @@ pub use limits::{Limit, Limits};
 pub use moment::iso_time;
 pub use outcome::{CallOutcome, CellOutcome, FrameOutcome, RunOutcome, Served, StopReason};
 pub use request::{CorpusRecord, FileOrder, ModelRef, OtherModels, ScanOptions, SourceSpec, Strategy, Text};
+pub use truncate::{shorten, truncate};
 pub use usage::Usage;
 pub use work::{WorkBounds, WorkError, WorkLine, Workers, employ, workers};
