@@ -1,6 +1,9 @@
 //! The types that cross a process or disk boundary: ids, events, usage, limits, citations, error codes. No logic beyond
 //! parsing and printing, no I/O, no async. These are formats and stay compatible.
 
+#[macro_use]
+mod names;
+
 mod citation;
 mod error_code;
 mod event;
@@ -28,3 +31,8 @@ pub use request::{CorpusRecord, FileOrder, ModelRef, OtherModels, ScanOptions, S
 pub use truncate::{shorten, truncate};
 pub use usage::Usage;
 pub use work::{WorkBounds, WorkError, WorkLine, Workers, employ, workers};
+
+/// Whether a field is left out of the JSON because a reader fills it in.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
