@@ -17,7 +17,7 @@ use crate::disk::STAGING;
 use crate::gc::blobs_of;
 use crate::layout::{archive_name, folder};
 use crate::removal::{archive_bytes, remove_folder};
-use crate::{JournalError, Record, Workspace, blobs};
+use crate::{JournalError, Workspace, blobs};
 
 /// The size limit of an archive. A run that could not be unpacked is not packed.
 const BOUNDS: Bounds = Bounds { bytes_max: 64 << 30, entries_max: 2_000_000 };
@@ -186,12 +186,7 @@ fn files_of(
     }
     let (mut named, texts) = (BTreeSet::new(), workspace.blobs_of(run));
     for record in workspace.read_journal(run)? {
-        let event = match record {
-            Record::Known(event) => event,
-            Record::Unknown { seq, name, .. } => {
-                return Err(JournalError::UnknownEvent { run: run.clone(), line: seq, name });
-            }
-        };
+        let event = record.known(run)?;
         // A missing blob is damage that an archive must not pass on. A prompt may have been lost in a power cut.
         let is_prompt = matches!(event.kind, EventKind::CallStarted { .. });
         for blob in event.kind.blobs() {

@@ -1,6 +1,7 @@
 //! Errors of durable state, identified by run, line and file name.
 
 use std::io;
+use std::path::Path;
 
 use spelunk_types::{BlobId, ErrorCode, Explain, JOURNAL_FORMAT, RunId};
 
@@ -52,6 +53,13 @@ pub enum JournalError {
     },
     #[error("the workspace `{path}` says `{format}`, which this engine does not know")]
     WorkspaceNewer { path: String, format: String },
+}
+
+impl JournalError {
+    /// The error for a workspace that cannot be used.
+    pub fn unusable(root: &Path, source: io::Error) -> Self {
+        Self::Workspace { path: root.display().to_string(), source }
+    }
 }
 
 impl Explain for JournalError {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use spelunk_types::{BlobId, Event};
 
 use crate::disk::STAGING;
-use crate::{Blobs, JournalError, Record, Workspace, blobs, lock};
+use crate::{Blobs, JournalError, Workspace, blobs, lock};
 
 /// What was, or would be, collected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,12 +66,7 @@ fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> 
     for run in workspace.runs()? {
         let blobs = workspace.blobs_of(&run);
         for record in workspace.read_journal(&run)? {
-            match record {
-                Record::Known(event) => named.extend(blobs_of(&blobs, &event)),
-                Record::Unknown { seq, name, .. } => {
-                    return Err(JournalError::UnknownEvent { run, line: seq, name });
-                }
-            }
+            named.extend(blobs_of(&blobs, &*record.known(&run)?));
         }
     }
     Ok(named)
