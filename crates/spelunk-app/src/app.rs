@@ -193,7 +193,7 @@ impl App {
 
     /// A key that distinguishes one set of content types from another.
     pub(crate) fn detector_key(&self) -> String {
-        format!("{:?}", self.settings.types().collect::<Vec<_>>())
+        format!("{:?}", self.settings.custom_kinds().collect::<Vec<_>>())
     }
 
     /// The sandbox for model code: the flag, else the setting.

@@ -4,6 +4,7 @@
 mod choice;
 mod error;
 mod file;
+mod group;
 mod layer;
 mod model_flags;
 mod models;

@@ -1,5 +1,7 @@
 //! The flags that choose a model, converted to settings.
 
+use spelunk_types::truncate;
+
 use super::{FlagValue, ProviderChoice};
 use crate::failure::Usage;
 
@@ -11,7 +13,7 @@ pub fn model_values(
 ) -> Result<Vec<FlagValue>, Usage> {
     for (flag, typed) in [("--model", &model), ("--sub-model", &sub_model)] {
         if typed.as_deref().is_some_and(names_nobody) {
-            let typed: String = typed.iter().flat_map(|typed| typed.chars().take(60)).collect();
+            let typed = truncate(typed.as_deref().unwrap_or_default(), 60);
             return Err(Usage {
                 message: format!("`{flag} {typed}` names no model"),
                 hint:
