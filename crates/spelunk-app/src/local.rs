@@ -50,10 +50,7 @@ impl ModelFolder {
         if let Some(path) = &settings.path {
             return Some(Self { path: PathBuf::from(path) });
         }
-        let data = environment
-            .path(env::XDG_DATA_HOME.name)
-            .filter(|path| path.is_absolute())
-            .or_else(|| Some(environment.path(env::HOME.name)?.join(".local").join("share")))?;
+        let data = environment.user_dir(env::XDG_DATA_HOME, ".local/share")?;
         Some(Self { path: data.join("spelunk").join("models") })
     }
 

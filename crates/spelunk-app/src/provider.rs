@@ -84,26 +84,7 @@ pub enum ProviderError {
 
 impl Explain for ProviderError {
     fn code(&self) -> ErrorCode {
-        match self {
-            Self::KeyMissing { .. }
-            | Self::KeyVariableUnset { .. }
-            | Self::KeyCommand { .. }
-            | Self::CommandMissing { .. }
-            | Self::AddressMissing { .. }
-            | Self::NameMissing { .. }
-            | Self::Nobody { .. }
-            | Self::NotOffered { .. }
-            | Self::OfAnother { .. }
-            | Self::NoEmbeddings { .. }
-            | Self::Unknown { .. }
-            | Self::NoModels { .. }
-            | Self::LocalMissing { .. }
-            | Self::LocalDamaged { .. }
-            | Self::NotBuiltIn { .. }
-            | Self::OfClient
-            | Self::AddressUnknown { .. } => ErrorCode::ModelNotConfigured,
-            Self::Model(error) => error.code(),
-        }
+        if let Self::Model(error) = self { error.code() } else { ErrorCode::ModelNotConfigured }
     }
 
     fn hint(&self) -> Option<String> {
@@ -192,30 +173,23 @@ pub async fn find_root(
     settings: &Settings,
     environment: &Environment,
 ) -> Result<Option<Found>, ProviderError> {
-    match &settings.roles.root {
-        RoleModel::Named { alias, because } => {
-            find_named(settings, environment, alias, because.clone()).map(Some)
+    if let Some(found) = find_role_model(settings, environment, &settings.roles.root)? {
+        return Ok(Some(found));
+    }
+    let model = &settings.model;
+    let place = match place(model, environment)? {
+        None if model.provider == ProviderChoice::Auto && model.probe_local => {
+            probe(model.name.clone()).await
         }
-        RoleModel::AtProvider { provider, name, because } => {
-            find_at(&settings.model, environment, *provider, name, because).map(Some)
+        known => known,
+    };
+    match (place, &model.name) {
+        (Some(place), _) => found(with_name(place).await?, model, environment).map(Some),
+        // A user who names a model wants that model, not a run without one.
+        (None, Some(name)) if model.provider != ProviderChoice::None => {
+            Err(ProviderError::NotOffered { name: name.clone(), known: known_names(settings) })
         }
-        RoleModel::Unset | RoleModel::SameProvider { .. } => {
-            let model = &settings.model;
-            let place = match place(model, environment)? {
-                None if model.provider == ProviderChoice::Auto && model.probe_local => {
-                    probe(model.name.clone()).await
-                }
-                known => known,
-            };
-            match (place, &model.name) {
-                (Some(place), _) => found(with_name(place).await?, model, environment).map(Some),
-                // A user who names a model wants that model, not a run without one.
-                (None, Some(name)) if model.provider != ProviderChoice::None => {
-                    Err(ProviderError::NotOffered { name: name.clone(), known: known_names(settings) })
-                }
-                (None, _) => Ok(None),
-            }
-        }
+        (None, _) => Ok(None),
     }
 }
 
@@ -226,20 +200,29 @@ pub fn find_role(
     role: &RoleModel,
     root: &Found,
 ) -> Result<Option<Found>, ProviderError> {
+    let RoleModel::SameProvider { name } = role else {
+        return find_role_model(settings, environment, role);
+    };
+    let because = "model.sub is set".to_owned();
+    let place = Place { name: Some(name.clone()), because, ..root.place.clone() };
+    // A price in the settings belongs to the model named there, so the sub-model's price comes from the table.
+    let unpriced = ModelSettings { price: None, ..settings.model.clone() };
+    found(place, &unpriced, environment).map(Some)
+}
+
+/// The model that a role names, wherever it is.
+fn find_role_model(
+    settings: &Settings,
+    environment: &Environment,
+    role: &RoleModel,
+) -> Result<Option<Found>, ProviderError> {
     match role {
-        RoleModel::Unset => Ok(None),
+        RoleModel::Unset | RoleModel::SameProvider { .. } => Ok(None),
         RoleModel::Named { alias, because } => {
             find_named(settings, environment, alias, because.clone()).map(Some)
         }
         RoleModel::AtProvider { provider, name, because } => {
             find_at(&settings.model, environment, *provider, name, because).map(Some)
-        }
-        RoleModel::SameProvider { name } => {
-            let because = "model.sub is set".to_owned();
-            let place = Place { name: Some(name.clone()), because, ..root.place.clone() };
-            // A price in the settings belongs to the model named there, so the sub-model's price comes from the table.
-            let unpriced = ModelSettings { price: None, ..settings.model.clone() };
-            found(place, &unpriced, environment).map(Some)
         }
     }
 }

@@ -100,7 +100,7 @@ fn own_program() -> Result<PathBuf, Failure> {
 }
 
 fn python(environment: &Environment) -> Result<Python, Failure> {
-    let path = environment.path(env::PATH.name).unwrap_or_default();
+    let path = environment.path(env::PATH).unwrap_or_default();
     let mut programs = std::env::split_paths(&path).map(|folder| folder.join("python3"));
     let program = programs.find(|program| program.is_file()).ok_or_else(|| Usage {
         message: "there is no `python3` on the PATH for `--sandbox cpython`".into(),

@@ -84,10 +84,7 @@ pub struct UserState {
 
 impl UserState {
     pub(crate) fn of(environment: &Environment) -> Self {
-        let below = environment
-            .path(env::XDG_STATE_HOME.name)
-            .filter(|path| path.is_absolute())
-            .or_else(|| Some(environment.path(env::HOME.name)?.join(".local").join("state")));
+        let below = environment.user_dir(env::XDG_STATE_HOME, ".local/state");
         Self { dir: below.map(|below| PrivateDir::new(below.join("spelunk"))) }
     }
 

@@ -15,7 +15,7 @@ use super::layer::{Layer, Origin, named};
 use super::table::{Reach, SECTIONS, TYPES};
 use super::types;
 use super::value::Written;
-use crate::env::{Environment, HOME, XDG_CONFIG_HOME};
+use crate::env::{Environment, XDG_CONFIG_HOME};
 
 /// The name of a project's settings file.
 pub(crate) const PROJECT_FILE: &str = "spelunk.toml";
@@ -33,11 +33,7 @@ pub(crate) enum Owner {
 
 /// The path of the user's settings file, whether or not it exists.
 pub fn user_path(environment: &Environment) -> Option<PathBuf> {
-    let below = environment
-        .path(XDG_CONFIG_HOME.name)
-        .filter(|path| path.is_absolute())
-        .or_else(|| Some(environment.path(HOME.name)?.join(".config")))?;
-    Some(below.join("spelunk").join("config.toml"))
+    Some(environment.user_dir(XDG_CONFIG_HOME, ".config")?.join("spelunk").join("config.toml"))
 }
 
 /// The nearest project file, from this directory upwards.

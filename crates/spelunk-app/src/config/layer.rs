@@ -161,7 +161,7 @@ impl Layer {
     pub(crate) fn from_environment(environment: &Environment) -> Result<Self, ConfigError> {
         let mut layer = Self::default();
         for (variable, value) in environment.own() {
-            if VARIABLES.iter().any(|known| known.name == variable) {
+            if VARIABLES.iter().any(|(known, _)| *known == variable) {
                 continue;
             }
             let origin = Origin::Env { variable: variable.to_owned() };

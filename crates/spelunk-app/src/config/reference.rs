@@ -39,8 +39,8 @@ pub fn environment_md() -> String {
          Generated: change the source instead. An empty variable counts as unset.\n\n\
          | variable | meaning |\n|---|---|\n",
     );
-    for variable in VARIABLES {
-        push(&mut page, format_args!("| `{}` | {} |\n", variable.name, variable.doc));
+    for (variable, doc) in VARIABLES {
+        push(&mut page, format_args!("| `{variable}` | {doc} |\n"));
     }
     page.push_str(
         "\n## Settings\n\n\

@@ -117,8 +117,7 @@ pub(super) fn usual(settings: &ModelSettings, provider: ProviderChoice, name: &s
 }
 
 fn provider_and_name(provider: ProviderChoice, name: &str) -> String {
-    let word = ProviderChoice::WORDS.iter().find(|word| ProviderChoice::of(word) == Some(provider));
-    format!("{}/{name}", word.copied().unwrap_or_default())
+    format!("{}/{name}", provider.word())
 }
 
 /// The model of the section `model`, unless neither the section nor the environment names one.

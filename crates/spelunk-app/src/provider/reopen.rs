@@ -56,7 +56,7 @@ pub fn recorded(
         return Err(refused);
     }
     if recorded.base_url == OPENROUTER_URL {
-        let variable = env::OPENROUTER_API_KEY.name.to_owned();
+        let variable = env::OPENROUTER_API_KEY.to_owned();
         return Err(ProviderError::KeyMissing { provider: "OpenRouter", variable });
     }
     // A request to Bedrock always carries credentials.
@@ -82,10 +82,10 @@ fn known_places(
     let mut known = vec![ModelSettings { name, ..settings.clone() }];
     known.extend(at_base_url(recorded, settings));
     known.push(usual(settings, provider(recorded), &recorded.name));
-    if environment.text(env::OPENROUTER_API_KEY.name).is_some() {
+    if environment.text(env::OPENROUTER_API_KEY).is_some() {
         known.push(ModelSettings {
             base_url: Some(OPENROUTER_URL.to_owned()),
-            key_env: Some(env::OPENROUTER_API_KEY.name.to_owned()),
+            key_env: Some(env::OPENROUTER_API_KEY.to_owned()),
             ..usual(settings, ProviderChoice::OpenAi, &recorded.name)
         });
     }
