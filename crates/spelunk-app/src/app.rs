@@ -147,9 +147,9 @@ impl App {
 
     /// This user's key for one purpose. The workspace must exist.
     pub fn key(&self, purpose: &str) -> Result<[u8; 32], Failure> {
-        let unusable =
-            |source| JournalError::Workspace { path: self.workspace_root().display().to_string(), source };
-        Ok(self.user.key(purpose, &self.workspace_root(), self.workspace_chosen()).map_err(unusable)?)
+        let root = self.workspace_root();
+        let key = self.user.key(purpose, &root, self.workspace_chosen());
+        Ok(key.map_err(|source| JournalError::unusable(&root, source))?)
     }
 
     /// The workspace directory for writing; it need not exist. An untrusted workspace is an error.

@@ -89,7 +89,7 @@ impl Spelunk {
     /// Starts a run and returns it while it is in progress.
     pub async fn start(&self, question: Question) -> Result<Running, Error> {
         let Some(chosen) = provider::choose(&self.app.settings, &self.app.environment).await? else {
-            return Err(error::NoModel.into());
+            return Err(error::NO_MODEL.into());
         };
         let app = Arc::clone(&self.app);
         self.running(move || {

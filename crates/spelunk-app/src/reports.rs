@@ -7,7 +7,7 @@ use std::sync::Arc;
 use spelunk_context::{Corpus, Reader, View, check_citations};
 use spelunk_engine::RunReport;
 use spelunk_journal::Workspace;
-use spelunk_types::{Citation, Found, RunId, SourceSpec};
+use spelunk_types::{Citation, Found, RunId, SourceSpec, truncate};
 
 use crate::app::App;
 use crate::failure::Failure;
@@ -155,7 +155,7 @@ fn read_around(reader: &Reader, place: &Place) -> Option<Excerpt> {
     let last = place.line_end.clamp(place.line, place.line.saturating_add(LINES_MARKED_MAX - 1));
     let first_shown = place.line.saturating_sub(LINES_AROUND).max(1);
     let lines = reader.lines(first_shown..=last.saturating_add(LINES_AROUND)).ok()?;
-    let lines = lines.into_iter().map(|line| line.chars().take(LINE_CHARS_MAX).collect()).collect();
+    let lines = lines.into_iter().map(|line| truncate(&line, LINE_CHARS_MAX).to_owned()).collect();
     Some(Excerpt { first: first_shown, lines, marked: (place.line, last) })
 }
 

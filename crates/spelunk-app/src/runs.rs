@@ -25,14 +25,7 @@ pub fn find_run(app: &App, name: Option<&str>) -> Result<(Workspace, RunId), Fai
 /// The state of a run, as far as this engine understands its events.
 pub fn read_view(workspace: &Workspace, run: &RunId) -> Result<RunView, Failure> {
     let of_run = |source| EngineError::Journal { run: run.clone(), source };
-    let mut view = RunView::default();
-    for record in workspace.read_journal(run).map_err(of_run)? {
-        match record {
-            Record::Known(event) => view.apply(&event),
-            Record::Unknown { .. } => {}
-        }
-    }
-    Ok(view)
+    Ok(fold(workspace.read_journal(run).map_err(of_run)?))
 }
 
 /// The state of a run, in a word or two.

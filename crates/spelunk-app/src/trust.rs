@@ -101,7 +101,7 @@ impl UserState {
     /// Opens the workspace for writing; creates and marks it if it does not exist.
     pub(crate) fn open(&self, root: &Path, chosen: Chosen) -> Result<Workspace, Failure> {
         let place = resolved(root);
-        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
+        let unusable = |source| JournalError::unusable(root, source);
         // Locked until the end, so that another process never sees the workspace without its mark.
         let mut mark = self.mark(&place);
         let dir = PrivateDir::new(&place);
@@ -121,14 +121,14 @@ impl UserState {
 
     /// Why an existing workspace may not be written to; `None` if it may.
     pub(crate) fn distrust(&self, root: &Path, chosen: Chosen) -> Result<Option<Untrusted>, JournalError> {
-        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
+        let unusable = |source| JournalError::unusable(root, source);
         let mut mark = self.mark(&resolved(root));
         check(root, chosen, mark.as_mut()).map_err(unusable)
     }
 
     /// Marks a workspace as trusted. Returns false if it already was.
     pub fn trust(&self, root: &Path) -> Result<bool, Failure> {
-        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
+        let unusable = |source| JournalError::unusable(root, source);
         let place = resolved(root);
         let dir = PrivateDir::new(&place);
         let mut mark = self.mark(&place);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::Conversation;
-use spelunk_types::{Focus, Limits};
+use spelunk_types::{Focus, Limits, truncate};
 
 use crate::app::App;
 use crate::asking::{Attachments, QuestionInput};
@@ -171,10 +171,7 @@ impl Question {
         let mut along = Attachments::beside(paths.chain(texts).collect());
         for (name, bytes) in self.attachments {
             along.attach(&name, bytes).map_err(|error| Usage {
-                message: format!(
-                    "could not attach `{}`: {error}",
-                    name.chars().take(100).collect::<String>()
-                ),
+                message: format!("could not attach `{}`: {error}", truncate(&name, 100)),
                 hint: "name large files as paths".into(),
             })?;
         }

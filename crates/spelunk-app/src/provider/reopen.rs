@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use spelunk_model::{CommandModel, Model, ModelOptions, is_on_this_machine};
-use spelunk_types::ModelRef;
+use spelunk_types::{ModelRef, truncate};
 
 use super::keys::{Commands, OPENROUTER_URL, place, place_unasked};
 use super::list::usual;
@@ -63,7 +63,7 @@ pub fn recorded(
     if is_on_this_machine(&recorded.base_url) && recorded.provider != "bedrock" {
         return open(&recorded.provider, without_key(recorded, settings), settings, environment);
     }
-    let base_url = recorded.base_url.chars().take(ADDRESS_CHARS_MAX).collect();
+    let base_url = truncate(&recorded.base_url, ADDRESS_CHARS_MAX).to_owned();
     Err(ProviderError::AddressUnknown { base_url })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use spelunk_engine::{MergedFinding, ReportCoverage, RunReport};
-use spelunk_types::{Found, Location, RunOutcome, Severity, iso_time};
+use spelunk_types::{Found, Location, RunOutcome, Severity, iso_time, truncate};
 
 use super::{Excerpts, Material, severity_name};
 use crate::units::safe;
@@ -199,7 +199,7 @@ fn uri(path: &str) -> String {
 }
 
 fn text(text: &str) -> String {
-    safe(text).chars().take(MESSAGE_CHARS_MAX).collect()
+    truncate(&safe(text), MESSAGE_CHARS_MAX).to_owned()
 }
 
 #[cfg(test)]

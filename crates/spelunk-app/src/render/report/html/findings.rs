@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use spelunk_engine::{MergedFinding, RunReport};
-use spelunk_types::{Found, Location};
+use spelunk_types::{Found, Location, shorten};
 
 use super::text::escaped;
 use super::{Anchors, capital, severities};
@@ -121,9 +121,8 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> String {
         let is_meant = (excerpt.marked.0..=excerpt.marked.1).contains(&number);
         // `<mark>` is displayed as a block, so a newline inside it would add a second line break.
         let (open, close) = if is_meant { ("<mark>", "</mark>") } else { ("", "\n") };
-        let cut: String = text.chars().take(LINE_CHARS_MAX).collect();
-        let more = if cut.len() < text.len() { "…" } else { "" };
-        lines += &format!("{open}<span class=\"no\">{number:>5}</span> {}{more}{close}", escaped(&cut));
+        let shown = escaped(&shorten(text, LINE_CHARS_MAX));
+        lines += &format!("{open}<span class=\"no\">{number:>5}</span> {shown}{close}");
     }
     format!("<pre class=\"source\" tabindex=\"0\">{lines}</pre>\n")
 }
