@@ -54,7 +54,9 @@ impl Workspace {
 
     /// Whether the directory is not a workspace yet. A workspace made by a newer version is an error.
     fn is_new(dir: &PrivateDir) -> Result<bool, JournalError> {
-        let read = FileDisk::of(dir.clone()).read(FORMAT_FILE).map_err(|source| JournalError::unusable(dir.root(), source))?;
+        let read = FileDisk::of(dir.clone())
+            .read(FORMAT_FILE)
+            .map_err(|source| JournalError::unusable(dir.root(), source))?;
         match read {
             None => Ok(true),
             Some(bytes) if bytes == FORMAT_TEXT.as_bytes() => Ok(false),

@@ -173,12 +173,7 @@ pub struct BlobId(String);
 impl BlobId {
     /// The id for a hash that was computed elsewhere; this crate does not hash.
     pub fn from_hash(hash: [u8; 32]) -> Self {
-        use fmt::Write as _;
-        let mut text = String::with_capacity(64);
-        for byte in hash {
-            write!(text, "{byte:02x}").expect("writing to a String cannot fail");
-        }
-        Self(text)
+        Self(hex(&hash))
     }
 
     /// The 64 hex digits.
@@ -204,6 +199,16 @@ impl FromStr for BlobId {
             Err(IdError::new("blob id", text))
         }
     }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    use fmt::Write as _;
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        write!(text, "{byte:02x}").expect("writing to a String cannot fail");
+    }
+    text
 }
 
 /// Parses digits without sign or leading zero, so that an id has one spelling.

@@ -5,6 +5,7 @@
 mod names;
 
 mod citation;
+mod edit_distance;
 mod error_code;
 mod event;
 mod file_change;
@@ -19,11 +20,12 @@ mod usage;
 mod work;
 
 pub use citation::{Citation, Found, Grounding};
+pub use edit_distance::edit_distance;
 pub use error_code::{Blame, ErrorCode, Explain};
 pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
 pub use file_change::FileChange;
 pub use finding::{AnalystReport, Finding, Focus, Location, Severity, Unit};
-pub use id::{BlobId, CallId, FrameId, IdError, RunId};
+pub use id::{BlobId, CallId, FrameId, IdError, RunId, hex};
 pub use limits::{Limit, Limits};
 pub use moment::iso_time;
 pub use outcome::{CallOutcome, CellOutcome, FrameOutcome, RunOutcome, Served, StopReason};

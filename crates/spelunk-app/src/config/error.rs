@@ -101,13 +101,17 @@ impl Explain for ConfigError {
             Self::KeyInSettings { key, .. } => {
                 let section = key.rsplit_once('.').map_or("", |(section, _)| section);
                 let section = if section.starts_with(MODELS) { section } else { "model" };
-                format!("put the key in an environment variable and name that variable with `{section}.key_env`")
+                format!(
+                    "put the key in an environment variable and name that variable with `{section}.key_env`"
+                )
             }
             Self::NotFromProject { .. } => {
                 "move it to your own `~/.config/spelunk/config.toml`, the environment or a flag".to_owned()
             }
             Self::NotLower { key, value, .. } => {
-                format!("if you want that much, raise it yourself: `--set {key}={value}`, or your own settings")
+                format!(
+                    "if you want that much, raise it yourself: `--set {key}={value}`, or your own settings"
+                )
             }
             Self::OutsideProject { .. } => {
                 "name a directory below the file, or choose another yourself with `--workspace`".to_owned()

@@ -104,7 +104,8 @@ fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for (section, content) in document {
         let name = section.get_ref().as_ref();
-        let mut known = SECTIONS.iter().map(|(section, _)| *section).chain(KINDS.iter().map(|kind| kind.section));
+        let mut known =
+            SECTIONS.iter().map(|(section, _)| *section).chain(KINDS.iter().map(|kind| kind.section));
         let is_known = known.any(|section| section == name);
         match content.get_ref().as_table() {
             Some(settings) if is_known || !settings.is_empty() => {

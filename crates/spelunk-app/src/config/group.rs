@@ -76,7 +76,8 @@ impl Group {
             let hint = match nearest(word, fields.iter().map(Setting::word)) {
                 Some(meant) => format!("did you mean `{}`?", self.key(meant)),
                 None => {
-                    let words: Vec<String> = fields.iter().map(|field| format!("`{}`", field.word())).collect();
+                    let words: Vec<String> =
+                        fields.iter().map(|field| format!("`{}`", field.word())).collect();
                     format!("a {} has {}", self.kind.what, words.join(", "))
                 }
             };

@@ -130,7 +130,9 @@ impl FlagValue {
     pub fn set(argument: &str) -> Result<Self, ConfigError> {
         match argument.split_once('=') {
             Some((key, value)) => Ok(Self::new("--set", key.trim(), value)),
-            None => Err(ConfigError::NotKeyValue { argument: truncate(argument, FOUND_CHARS_MAX).to_owned() }),
+            None => {
+                Err(ConfigError::NotKeyValue { argument: truncate(argument, FOUND_CHARS_MAX).to_owned() })
+            }
         }
     }
 }

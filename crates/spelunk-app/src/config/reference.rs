@@ -74,7 +74,11 @@ fn remark(setting: &Setting) -> String {
 }
 
 fn words(setting: &Setting) -> String {
-    if let Kind::Choice(words) = setting.kind { format!(" One of: {}.", words.join(", ")) } else { String::new() }
+    if let Kind::Choice(words) = setting.kind {
+        format!(" One of: {}.", words.join(", "))
+    } else {
+        String::new()
+    }
 }
 
 fn push(page: &mut String, text: std::fmt::Arguments<'_>) {

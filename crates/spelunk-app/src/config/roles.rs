@@ -50,7 +50,10 @@ pub enum RoleModel {
 }
 
 impl Roles {
-    pub(super) fn resolve(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<Self, ConfigError> {
+    pub(super) fn resolve(
+        entries: &Entries,
+        models: &BTreeMap<String, NamedModel>,
+    ) -> Result<Self, ConfigError> {
         Ok(Self {
             root: root(entries, models)?,
             sub: sub(entries, models)?,
@@ -78,7 +81,8 @@ fn root(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<Role
 }
 
 fn sub(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel, ConfigError> {
-    if nearness(entries, "roles.sub") > 0 && nearness(entries, "roles.sub") >= nearness(entries, "model.sub") {
+    if nearness(entries, "roles.sub") > 0 && nearness(entries, "roles.sub") >= nearness(entries, "model.sub")
+    {
         return of_role(entries, "roles.sub", models);
     }
     Ok(match text(entries, "model.sub") {

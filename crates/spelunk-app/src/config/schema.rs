@@ -49,7 +49,9 @@ fn setting_schema(setting: &Setting) -> Json {
         Kind::Whole { min, max } => json!({"type": "integer", "minimum": min, "maximum": max}),
         Kind::YesNo => json!({"type": "boolean"}),
         Kind::Choice(words) => json!({"type": "string", "enum": words}),
-        Kind::List | Kind::Extensions | Kind::FileNames => json!({"type": "array", "items": {"type": "string"}}),
+        Kind::List | Kind::Extensions | Kind::FileNames => {
+            json!({"type": "array", "items": {"type": "string"}})
+        }
         Kind::Pattern => json!({"type": "string", "format": "regex"}),
         Kind::Number => json!({"type": "number", "minimum": 0, "maximum": 1_000_000}),
     };

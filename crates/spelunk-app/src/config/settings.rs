@@ -186,14 +186,18 @@ impl ModelSettings {
         let text = |key: &str| entries.text(key).map(str::to_owned);
         let seed = entries.whole("model.seed").and_then(|seed| u32::try_from(seed).ok());
         Ok(Self {
-            provider: entries.text("model.provider").and_then(ProviderChoice::of).unwrap_or(ProviderChoice::Auto),
+            provider: entries
+                .text("model.provider")
+                .and_then(ProviderChoice::of)
+                .unwrap_or(ProviderChoice::Auto),
             name: text("model.name"),
             base_url: text("model.base_url"),
             key_env: text("model.key_env"),
             key_command: text("model.key_command"),
             command: text("model.command"),
             command_json: entries.yes_no("model.command_json").unwrap_or_default(),
-            azure_api_version: text("model.azure_api_version").unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
+            azure_api_version: text("model.azure_api_version")
+                .unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
             price: price(&section, entries)?,
             probe_local: entries.yes_no("model.probe_local").unwrap_or(true),
             sampling: Sampling {

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
+use spelunk_types::hex;
 
 use super::PullError;
 use crate::local::{ModelFolder, read_header};
@@ -50,7 +51,7 @@ impl<W: Write> Summed<W> {
     }
 
     pub(super) fn checked(self, path: &Path) -> Checked {
-        Checked { path: path.to_owned(), bytes: self.bytes, sha256: format!("{:x}", self.sum.finalize()) }
+        Checked { path: path.to_owned(), bytes: self.bytes, sha256: hex(&self.sum.finalize()) }
     }
 }
 

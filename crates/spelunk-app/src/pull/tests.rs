@@ -44,7 +44,7 @@ impl Bench {
             version: "1.0".to_owned(),
             member: format!("a_part{idx}/data.bin"),
         };
-        let sha256 = format!("{:x}", Sha256::digest(&whole));
+        let sha256 = spelunk_types::hex(&Sha256::digest(&whole));
         let model = CatalogueModel {
             name: "a".to_owned(),
             about: String::new(),
