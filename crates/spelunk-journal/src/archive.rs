@@ -14,9 +14,8 @@ use spelunk_types::{BlobId, EventKind, RunId};
 use tar::{Archive, Builder, EntryType, Header};
 
 use crate::disk::STAGING;
-use crate::gc::blobs_of;
+use crate::gc::{archive_bytes, blobs_of, remove_folder};
 use crate::layout::{archive_name, folder};
-use crate::removal::{archive_bytes, remove_folder};
 use crate::{JournalError, Workspace, blobs};
 
 /// The size limit of an archive. A run that could not be unpacked is not packed.
