@@ -40,20 +40,13 @@ async fn send(app: &App, run: &RunId, url: &str, headers: &[(String, String)]) -
     let (workspace, of) = (app.workspace()?, run.clone());
     let spans = blocking(move || {
         let records = workspace.read_journal(&of)?;
-        Ok(spans(&of, records.iter().filter_map(known)))
+        Ok(spans(&of, records.iter().filter_map(Record::event)))
     })
     .await?;
     for batch in spans.chunks(BATCH) {
         post_json(url, headers, request(batch).to_string(), TIMEOUT).await?;
     }
     Ok(())
-}
-
-fn known(record: &Record) -> Option<&Event> {
-    match record {
-        Record::Known(event) => Some(event),
-        Record::Unknown { .. } => None,
-    }
 }
 
 /// Parses comma-separated `name=value` pairs; anything else is skipped.

@@ -88,51 +88,51 @@ impl Explain for ProviderError {
     }
 
     fn hint(&self) -> Option<String> {
-        match self {
+        Some(match self {
             Self::KeyMissing { variable, .. } => {
-                Some(format!("set `{variable}`, or name a local server with `--base-url`"))
+                format!("set `{variable}`, or name a local server with `--base-url`")
             }
-            Self::KeyVariableUnset { variable, .. } => Some(format!("set `{variable}`")),
+            Self::KeyVariableUnset { variable, .. } => format!("set `{variable}`"),
             Self::KeyCommand { .. } => {
-                Some("run the command by hand; it must print the key and nothing else".into())
+                "run the command by hand; it must print the key and nothing else".into()
             }
-            Self::CommandMissing { section } => {
-                Some(format!("set `{section}.command` in your own settings file"))
-            }
-            Self::AddressMissing { variable, .. } => Some(format!("set `{variable}` or `model.base_url`")),
-            Self::NameMissing { .. } => Some("name it with `--model`, or in the settings".into()),
-            Self::Nobody { section } => Some(format!("set `{section}.provider` and its key")),
+            Self::CommandMissing { section } => format!("set `{section}.command` in your own settings file"),
+            Self::AddressMissing { variable, .. } => format!("set `{variable}` or `model.base_url`"),
+            Self::NameMissing { .. } => "name it with `--model`, or in the settings".into(),
+            Self::Nobody { section } => format!("set `{section}.provider` and its key"),
             Self::NotOffered { known, .. } => {
-                let known = if known.is_empty() { String::new() } else { format!("; your models are {known}") };
-                Some(format!(
+                let known =
+                    if known.is_empty() { String::new() } else { format!("; your models are {known}") };
+                format!(
                     "set the key of its provider, write PROVIDER/NAME, or name its server with `--base-url`{known}"
-                ))
+                )
             }
-            Self::OfAnother { .. } => Some(
-                "write PROVIDER/NAME with a provider that `spelunk ask --help` lists, or name the server with `--base-url`"
-                    .into(),
-            ),
+            Self::OfAnother { .. } => {
+                "write PROVIDER/NAME with a provider that `spelunk ask --help` lists, or name the \
+                                       server with `--base-url`"
+                    .into()
+            }
             Self::NoEmbeddings { .. } => {
-                Some("name a model of OpenAI or of a server of your own, or unset `roles.embedding`".into())
+                "name a model of OpenAI or of a server of your own, or unset `roles.embedding`".into()
             }
             Self::Unknown { known, .. } if known.is_empty() => {
-                Some("define it with `[models.NAME]` in `spelunk.toml`".into())
+                "define it with `[models.NAME]` in `spelunk.toml`".into()
             }
-            Self::Unknown { known, .. } => Some(format!("the models are {known}")),
-            Self::LocalMissing { .. } => Some(
-                "bring it with `spelunk model pull`; `spelunk model list` shows those that are there".into(),
-            ),
+            Self::Unknown { known, .. } => format!("the models are {known}"),
+            Self::LocalMissing { .. } => {
+                "bring it with `spelunk model pull`; `spelunk model list` shows those that are there".into()
+            }
             Self::LocalDamaged { name, .. } => {
-                Some(format!("remove its file and pull it again: `spelunk model pull {name}`"))
+                format!("remove its file and pull it again: `spelunk model pull {name}`")
             }
-            Self::NotBuiltIn { .. } => Some(format!("build it with `{BUILD_COMMAND}`")),
-            Self::NoModels { .. } => Some("load a model there, or name one with `--model`".into()),
-            Self::OfClient => Some("go on with it from such a client, by the tool `rlm_resume`".into()),
+            Self::NotBuiltIn { .. } => format!("build it with `{BUILD_COMMAND}`"),
+            Self::NoModels { .. } => "load a model there, or name one with `--model`".into(),
+            Self::OfClient => "go on with it from such a client, by the tool `rlm_resume`".into(),
             Self::AddressUnknown { .. } => {
-                Some("if that server may have your documents and your key, name it with `--base-url`".into())
+                "if that server may have your documents and your key, name it with `--base-url`".into()
             }
-            Self::Model(error) => error.hint(),
-        }
+            Self::Model(error) => return error.hint(),
+        })
     }
 }
 

@@ -11,33 +11,23 @@ use std::path::{Path, PathBuf};
 use spelunk_model::{CatalogueModel, local_catalogue};
 
 use self::file::{Checked, Staging};
+use crate::config::choice;
 use crate::local::{EXTENSION, ModelFolder, is_name, read_header};
 
 pub use self::error::PullError;
 pub use self::packages::PIPS;
 
-/// Where a model comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// The hub.
-    Hub,
-    /// Python packages, by pip.
-    Packages,
-    /// A local file.
-    File,
-    /// Already in the folder.
-    Folder,
-}
-
-impl Origin {
-    /// The word for messages and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Hub => "hub",
-            Self::Packages => "packages",
-            Self::File => "file",
-            Self::Folder => "folder",
-        }
+choice! {
+    /// Where a model comes from; the word is for messages and JSON.
+    pub Origin {
+        /// The hub.
+        Hub = "hub",
+        /// Python packages, by pip.
+        Packages = "packages",
+        /// A local file.
+        File = "file",
+        /// Already in the folder.
+        Folder = "folder",
     }
 }
 

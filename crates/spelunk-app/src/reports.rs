@@ -10,6 +10,7 @@ use spelunk_journal::Workspace;
 use spelunk_types::{Citation, Found, RunId, SourceSpec, truncate};
 
 use crate::app::App;
+use crate::config::choice;
 use crate::failure::Failure;
 use crate::render::progress::Progress;
 use crate::render::report::html::html;
@@ -23,28 +24,21 @@ use crate::sources::scan_status;
 const EXCERPTS_MAX: usize = 5_000;
 const LINE_CHARS_MAX: usize = 500;
 
-/// The format of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    Markdown,
-    Html,
-    Sarif,
-    Json,
+choice! {
+    /// The format of a report.
+    pub Format {
+        /// Markdown.
+        Markdown = "md",
+        /// One HTML page.
+        Html = "html",
+        /// SARIF, for code hosts.
+        Sarif = "sarif",
+        /// JSON.
+        Json = "json",
+    }
 }
 
 impl Format {
-    pub const WORDS: [&str; 4] = ["md", "html", "sarif", "json"];
-
-    pub fn of_word(word: &str) -> Option<Self> {
-        match word {
-            "md" => Some(Self::Markdown),
-            "html" => Some(Self::Html),
-            "sarif" => Some(Self::Sarif),
-            "json" => Some(Self::Json),
-            _ => None,
-        }
-    }
-
     /// The format that a file name implies.
     pub fn of_path(path: &str) -> Option<Self> {
         let name = path.to_ascii_lowercase();

@@ -31,6 +31,11 @@ impl Record {
         }
     }
 
+    /// The event, if this engine knows it.
+    pub fn event(&self) -> Option<&Event> {
+        if let Self::Known(event) = self { Some(event) } else { None }
+    }
+
     /// The event of a run that this engine must understand in full.
     pub(crate) fn known(self, run: &RunId) -> Result<Box<Event>, JournalError> {
         match self {

@@ -31,6 +31,8 @@ macro_rules! choice {
     };
 }
 
+pub(crate) use choice;
+
 choice! {
     /// The provider that answers calls.
     pub ProviderChoice {

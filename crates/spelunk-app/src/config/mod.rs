@@ -24,8 +24,8 @@ mod tests;
 
 use std::path::Path;
 
-pub use choice::StrategyChoice;
-pub use choice::{ColorChoice, ProviderChoice, SandboxChoice};
+pub(crate) use choice::choice;
+pub use choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 pub use error::ConfigError;
 pub use file::{project_path, user_path};
 pub use layer::{FlagValue, Layer, Origin};

@@ -2,7 +2,7 @@
 
 use spelunk_types::truncate;
 
-use super::{FlagValue, ProviderChoice};
+use super::{FlagValue, at_provider};
 use crate::failure::Usage;
 
 /// `--model anthropic/claude-x` also sets the provider; `--model none` disables models.
@@ -24,16 +24,13 @@ pub fn model_values(
     }
     let mut values = Vec::new();
     if let Some(model) = model {
-        let parts = model.strip_prefix("local:").map(|name| ("local", name));
-        match parts.or_else(|| model.split_once('/')) {
-            Some((provider, name))
-                if ProviderChoice::of(provider).is_some() && !["auto", "none"].contains(&provider) =>
-            {
-                values.push(FlagValue::new("--model", "model.provider", provider));
+        match at_provider(&model) {
+            Some((provider, name)) => {
+                values.push(FlagValue::new("--model", "model.provider", provider.word()));
                 values.push(FlagValue::new("--model", "model.name", name));
             }
-            _ if model == "none" => values.push(FlagValue::new("--model", "model.provider", "none")),
-            _ => values.push(FlagValue::new("--model", "model.name", model)),
+            None if model == "none" => values.push(FlagValue::new("--model", "model.provider", "none")),
+            None => values.push(FlagValue::new("--model", "model.name", model)),
         }
     }
     values.extend(sub_model.map(|model| FlagValue::new("--sub-model", "model.sub", model)));

@@ -32,12 +32,7 @@ pub(super) struct Texts {
 /// Reads the texts that events reference.
 pub(super) fn gather(blobs: &Blobs, records: &[Record], room: &Room) -> Texts {
     let mut texts = Texts::default();
-    let kinds = || {
-        records.iter().filter_map(|record| match record {
-            Record::Known(event) => Some(&event.kind),
-            Record::Unknown { .. } => None,
-        })
-    };
+    let kinds = || records.iter().filter_map(Record::event).map(|event| &event.kind);
     for blob in kinds().flat_map(spoken) {
         texts.take(blobs, blob, room);
     }
