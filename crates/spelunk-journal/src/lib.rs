@@ -25,7 +25,7 @@ pub use derived::DerivedFiles;
 pub use disk::{Disk, FileDisk};
 pub use error::JournalError;
 pub use gc::{GcReport, archive_bytes, blobs_of, collect_garbage, remove_archive, remove_run, run_bytes};
-pub use journal::{Journal, Opened};
+pub use journal::{Journal, OpenedJournal};
 pub use line::Record;
 pub use lock::{RunLock, WorkspaceHold};
 pub use repair::{RepairReport, repair};

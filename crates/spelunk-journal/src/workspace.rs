@@ -9,7 +9,7 @@ use spelunk_fs::{EntryKind, PrivateDir};
 use spelunk_types::{RunId, truncate};
 
 use crate::{
-    Blobs, Disk, FileDisk, Journal, JournalError, Opened, Record, ReplyCache, RunLock, WorkspaceHold,
+    Blobs, Disk, FileDisk, Journal, JournalError, OpenedJournal, Record, ReplyCache, RunLock, WorkspaceHold,
 };
 
 const FORMAT_FILE: &str = "workspace.toml";
@@ -137,7 +137,7 @@ impl Workspace {
     }
 
     /// The journal of an existing run, to continue writing. Take the lock first.
-    pub fn open_journal(&self, run: &RunId) -> Result<Opened, JournalError> {
+    pub fn open_journal(&self, run: &RunId) -> Result<OpenedJournal, JournalError> {
         Journal::open(Arc::clone(&self.disk), run)
     }
 

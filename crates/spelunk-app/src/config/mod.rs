@@ -52,21 +52,21 @@ pub fn load(
         Some(path) => file::read(&path, &path, Owner::User)?,
         None => Layer::default(),
     };
-    let said = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
+    let explicit = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
     let project = match project_path(current_dir) {
         Some(path) => {
-            let own = said.clone().over(user.clone()).over(Layer::defaults());
+            let own = explicit.clone().over(user.clone()).over(Layer::defaults());
             read_project(&path, current_dir, &own)?
         }
         None => Layer::default(),
     };
-    Settings::resolve(said.over(project).over(user).over(Layer::defaults()))
+    Settings::resolve(explicit.over(project).over(user).over(Layer::defaults()))
 }
 
 /// Resolves the settings without any file: flags, environment and defaults.
 pub fn load_without_files(environment: &Environment, flags: &[FlagValue]) -> Result<Settings, ConfigError> {
-    let said = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
-    Settings::resolve(said.over(Layer::defaults()))
+    let explicit = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
+    Settings::resolve(explicit.over(Layer::defaults()))
 }
 
 /// Parses a settings file and writes its contents as a new one.

@@ -72,7 +72,7 @@ pub(super) const PROBE: Duration = Duration::from_millis(300);
 
 /// A resolved provider, before the model is built.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct Endpoint {
     pub(super) provider: &'static str,
     pub(super) base_url: String,
     pub(super) name: Option<String>,
@@ -80,7 +80,7 @@ pub struct Place {
     pub(super) because: String,
 }
 
-impl Place {
+impl Endpoint {
     /// Rejects the name of another provider's model: one with a slash, as other providers write them.
     pub(super) fn check_name(&self) -> Result<(), ProviderError> {
         let is_theirs = [OPENAI.url, ANTHROPIC.url].contains(&self.base_url.as_str());
@@ -94,20 +94,23 @@ impl Place {
 }
 
 /// Resolves the settings of a model without contacting anything; `None` if nothing is set and no key exists.
-pub fn place(settings: &ModelSettings, environment: &Environment) -> Result<Option<Place>, ProviderError> {
-    place_of(&Keys { settings, environment, commands: Commands::Run })
+pub fn endpoint(
+    settings: &ModelSettings,
+    environment: &Environment,
+) -> Result<Option<Endpoint>, ProviderError> {
+    resolve(&Keys { settings, environment, commands: Commands::Run })
 }
 
 /// The same with another policy for keys: enough to list a model, not to call it.
-pub(super) fn place_unasked(
+pub(super) fn endpoint_unasked(
     settings: &ModelSettings,
     environment: &Environment,
     commands: Commands,
-) -> Result<Option<Place>, ProviderError> {
-    place_of(&Keys { settings, environment, commands })
+) -> Result<Option<Endpoint>, ProviderError> {
+    resolve(&Keys { settings, environment, commands })
 }
 
-fn place_of(keys: &Keys<'_>) -> Result<Option<Place>, ProviderError> {
+fn resolve(keys: &Keys<'_>) -> Result<Option<Endpoint>, ProviderError> {
     let because = keys.because(&format!("provider is {}", keys.settings.provider.word()));
     Ok(Some(match keys.settings.provider {
         ProviderChoice::None => return Ok(None),
@@ -138,14 +141,14 @@ struct Keys<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Commands {
     Run,
-    /// A key from a command counts as present; the place cannot be used for requests.
+    /// A key from a command counts as present; the endpoint cannot be used for requests.
     Skip,
     /// Every key counts as present; this only resolves which model would be used.
     Pretend,
 }
 
 impl Keys<'_> {
-    fn by_environment(&self) -> Result<Option<Place>, ProviderError> {
+    fn by_environment(&self) -> Result<Option<Endpoint>, ProviderError> {
         let has = |variable: &str| self.environment.text(variable).is_some();
         let set = |variable: &str| format!("{variable} is set");
         if self.settings.base_url.is_some() {
@@ -153,7 +156,7 @@ impl Keys<'_> {
         }
         let is_claude = self.settings.name.as_deref().map(|name| name.starts_with("claude"));
         let has_other = has(env::OPENAI_API_KEY) || has(env::OPENROUTER_API_KEY);
-        let place = if has(env::ANTHROPIC_API_KEY) && !(is_claude == Some(false) && has_other) {
+        let endpoint = if has(env::ANTHROPIC_API_KEY) && !(is_claude == Some(false) && has_other) {
             self.hosted(&ANTHROPIC, set(env::ANTHROPIC_API_KEY))
         } else if is_claude == Some(true) && !has(env::OPENROUTER_API_KEY) {
             self.hosted(&ANTHROPIC, "the model's name begins with claude".to_owned())
@@ -168,7 +171,7 @@ impl Keys<'_> {
         } else {
             return Ok(None);
         };
-        place.map(Some)
+        endpoint.map(Some)
     }
 
     /// The setting that caused this choice, for messages.
@@ -176,11 +179,11 @@ impl Keys<'_> {
         format!("{}.{what}", self.settings.section)
     }
 
-    fn hosted(&self, hosted: &Hosted, because: String) -> Result<Place, ProviderError> {
+    fn hosted(&self, hosted: &Hosted, because: String) -> Result<Endpoint, ProviderError> {
         self.hosted_with(hosted, self.key(hosted.key_variable)?, because)
     }
 
-    fn gemini(&self, because: String) -> Result<Place, ProviderError> {
+    fn gemini(&self, because: String) -> Result<Endpoint, ProviderError> {
         self.hosted_with(&GEMINI, self.key(self.gemini_variable())?, because)
     }
 
@@ -189,7 +192,7 @@ impl Keys<'_> {
         hosted: &Hosted,
         key: Option<Secret>,
         because: String,
-    ) -> Result<Place, ProviderError> {
+    ) -> Result<Endpoint, ProviderError> {
         let Hosted { provider, label, key_variable, url_variable, url, model } = *hosted;
         let set = self.settings.base_url.as_deref();
         let set = set.or_else(|| self.environment.text(url_variable?));
@@ -201,7 +204,7 @@ impl Keys<'_> {
         // A server that only speaks OpenAI's format knows best which models it has.
         let has_model = is_official || label != OPENAI.label;
         let name = self.settings.name.clone().or_else(|| has_model.then(|| model.to_owned()));
-        Ok(Place { provider, base_url, name, key, because })
+        Ok(Endpoint { provider, base_url, name, key, because })
     }
 
     fn gemini_variable(&self) -> &'static str {
@@ -210,7 +213,7 @@ impl Keys<'_> {
     }
 
     /// The resource comes from the settings or the environment; the deployment name cannot be guessed.
-    fn azure(&self, because: String) -> Result<Place, ProviderError> {
+    fn azure(&self, because: String) -> Result<Endpoint, ProviderError> {
         let variable = env::AZURE_OPENAI_ENDPOINT;
         let set = self.settings.base_url.as_deref().or_else(|| self.environment.text(variable));
         let base_url =
@@ -220,12 +223,12 @@ impl Keys<'_> {
             return Err(ProviderError::NameMissing { provider: "Azure".to_owned() });
         };
         let key = self.key(env::AZURE_OPENAI_API_KEY)?;
-        Ok(Place { provider: "azure", base_url, name: Some(name), key, because })
+        Ok(Endpoint { provider: "azure", base_url, name: Some(name), key, because })
     }
 
-    fn keyless(&self, provider: &'static str, base_url: &str, model: &str, because: String) -> Place {
+    fn keyless(&self, provider: &'static str, base_url: &str, model: &str, because: String) -> Endpoint {
         let name = Some(self.settings.name.clone().unwrap_or_else(|| model.to_owned()));
-        Place { provider, base_url: base_url.to_owned(), name, key: None, because }
+        Endpoint { provider, base_url: base_url.to_owned(), name, key: None, because }
     }
 
     /// A model of the local folder: the one named, or the only one.
@@ -281,7 +284,7 @@ fn run_key_command(command: &str, section: &str) -> Result<Secret, ProviderError
 }
 
 /// The first server on this machine that offers a model, in list order.
-pub async fn probe(wanted: Option<String>) -> Option<Place> {
+pub async fn probe(wanted: Option<String>) -> Option<Endpoint> {
     let answers = join_all(LOCAL_SERVERS.map(|(_, base_url)| list_models(base_url, None, PROBE))).await;
     for ((server, base_url), answer) in LOCAL_SERVERS.into_iter().zip(answers) {
         let Ok(models) = answer else { continue };
@@ -291,7 +294,7 @@ pub async fn probe(wanted: Option<String>) -> Option<Place> {
         };
         if let Some(name) = name {
             let because = format!("{server} answers at {base_url}");
-            return Some(Place {
+            return Some(Endpoint {
                 provider: "openai",
                 base_url: base_url.into(),
                 name: Some(name.clone()),

@@ -1,4 +1,4 @@
-//! Builds a model from a place: selects the adapter and supplies what it needs besides a URL and a key.
+//! Builds a model from an endpoint: selects the adapter and supplies what it needs besides a URL and a key.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

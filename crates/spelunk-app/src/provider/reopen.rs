@@ -7,7 +7,7 @@ use std::sync::Arc;
 use spelunk_model::{CommandModel, Model, ModelOptions, is_on_this_machine};
 use spelunk_types::{ModelRef, truncate};
 
-use super::keys::{Commands, OPENROUTER_URL, place, place_unasked};
+use super::keys::{Commands, OPENROUTER_URL, endpoint, endpoint_unasked};
 use super::list::usual;
 use super::open::open;
 use super::{ProviderError, find_named, found};
@@ -45,11 +45,11 @@ pub fn recorded(
     if matches!(recorded.provider.as_str(), "command" | "local") {
         return open(&recorded.provider, without_key(recorded, settings), settings, environment);
     }
-    for known in known_places(recorded, settings, environment) {
+    for known in known_endpoints(recorded, settings, environment) {
         if leads_to(&known, environment, recorded) {
-            let place = place(&known, environment)?
+            let endpoint = endpoint(&known, environment)?
                 .ok_or_else(|| ProviderError::Nobody { section: known.section.clone() })?;
-            return Ok(found(place, &known, environment)?.model);
+            return Ok(found(endpoint, &known, environment)?.model);
         }
     }
     if let Some(refused) = refused {
@@ -73,7 +73,7 @@ pub fn is_at_base_url(recorded: &ModelRef, settings: &Settings, environment: &En
 }
 
 /// The known places of a provider: as configured, at the configured URL, at the default URL.
-fn known_places(
+fn known_endpoints(
     recorded: &ModelRef,
     settings: &ModelSettings,
     environment: &Environment,
@@ -105,8 +105,8 @@ fn provider(recorded: &ModelRef) -> ProviderChoice {
 
 /// Whether these settings resolve to that model. Runs no key command.
 fn leads_to(settings: &ModelSettings, environment: &Environment, recorded: &ModelRef) -> bool {
-    let place = place_unasked(settings, environment, Commands::Pretend).ok().flatten();
-    let found = place.and_then(|place| found(place, settings, environment).ok());
+    let endpoint = endpoint_unasked(settings, environment, Commands::Pretend).ok().flatten();
+    let found = endpoint.and_then(|endpoint| found(endpoint, settings, environment).ok());
     found.is_some_and(|found| is_same(found.model.reference(), recorded))
 }
 

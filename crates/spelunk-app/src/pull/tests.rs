@@ -77,7 +77,7 @@ impl Bench {
             pips: &[&["no-such-pip"], &["sh", pip.to_str().unwrap()]],
             say: &|text| self.said.borrow_mut().push(text.to_owned()),
         };
-        let wanted = Wanted { model: "a".to_owned(), name: None, only: None, is_copied: false };
+        let wanted = PullRequest { model: "a".to_owned(), name: None, only: None, is_copied: false };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(puller.by_name(&self.model, &wanted))
     }
