@@ -132,9 +132,10 @@ impl Settings {
     pub(crate) fn resolve(layer: Layer) -> Result<Self, ConfigError> {
         let entries = layer.entries();
         let local = LocalSettings::resolve(entries);
+        let model = ModelSettings::resolve("model".to_owned(), entries, local.clone())?;
         let models = models::resolve(&layer, &local)?;
         Ok(Self {
-            model: ModelSettings::resolve("model".to_owned(), entries, local.clone())?,
+            model,
             roles: Roles::resolve(entries, &models)?,
             models,
             strategy: choice(entries, "ask.strategy", StrategyChoice::of),
