@@ -13,16 +13,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spelunk_engine::NamedModels;
-use spelunk_model::{
-    FallbackModel, GgufError, ListShape, Model, ModelError, ModelOptions, list_models, list_models_as,
-};
+use spelunk_model::{FallbackModel, GgufError, ListShape, Model, ModelError, list_models, list_models_as};
 use spelunk_types::{ErrorCode, Explain};
 
 pub use self::bounded::BoundedModel;
 pub use self::embedding::{SharedEmbedder, client as embedding_client, table as embedding_table};
-pub use self::keys::{Endpoint, endpoint, probe};
-use self::list::usual;
+use self::keys::{Endpoint, endpoint, required_endpoint};
 pub use self::list::{KeyState, ListedModel, LocalServer, configured_models, local_servers};
+use self::list::{probe, usual};
 pub use self::nobody::Nobody;
 pub use self::open::open;
 pub use self::reopen::{OF_CLIENT, is_at_base_url, recorded};
@@ -182,7 +180,7 @@ pub async fn find_root(
     let model = &settings.model;
     let endpoint = match endpoint(model, environment)? {
         None if model.provider == ProviderChoice::Auto && model.probe_local => {
-            probe(model.name.clone()).await
+            probe(model.name.as_deref()).await
         }
         known => known,
     };
@@ -282,11 +280,9 @@ fn known_names(settings: &Settings) -> String {
 
 /// A model of `[models.NAME]` without its fallbacks.
 fn find_one(named: &NamedModel, environment: &Environment) -> Result<UsableModel, ProviderError> {
-    let section = || named.settings.section.clone();
-    let endpoint = endpoint(&named.settings, environment)?
-        .ok_or_else(|| ProviderError::Nobody { section: section() })?;
+    let endpoint = required_endpoint(&named.settings, environment)?;
     if endpoint.name.is_none() {
-        return Err(ProviderError::NameMissing { provider: format!("`{}`", section()) });
+        return Err(ProviderError::NameMissing { provider: format!("`{}`", named.settings.section) });
     }
     let mut found = found(endpoint, &named.settings, environment)?;
     if let Some(bounded) = BoundedModel::around(&found.model, named.context_tokens, named.rate) {
@@ -304,8 +300,7 @@ fn find_at(
     because: &str,
 ) -> Result<UsableModel, ProviderError> {
     let usual = usual(settings, provider, name);
-    let endpoint = endpoint(&usual, environment)?
-        .ok_or_else(|| ProviderError::Nobody { section: settings.section.clone() })?;
+    let endpoint = required_endpoint(&usual, environment)?;
     found(Endpoint { because: because.to_owned(), ..endpoint }, &usual, environment)
 }
 
@@ -339,13 +334,6 @@ fn found(
     environment: &Environment,
 ) -> Result<UsableModel, ProviderError> {
     endpoint.check_name()?;
-    let options = ModelOptions {
-        base_url: endpoint.base_url.clone(),
-        name: endpoint.name.clone().unwrap_or_default(),
-        key: endpoint.key.clone(),
-        price: settings.price,
-        label_calls: false,
-    };
-    let model = open(endpoint.provider, options, settings, environment)?;
+    let model = open(endpoint.provider, endpoint.options(settings.price), settings, environment)?;
     Ok(UsableModel { model, because: endpoint.because.clone(), left_out: Vec::new(), endpoint })
 }

@@ -1,5 +1,5 @@
 //! The types that cross a process or disk boundary: ids, events, usage, limits, citations, error codes. No logic beyond
-//! parsing and printing, no I/O, no async. These are formats and stay compatible.
+//! parsing, printing and what every crate does with a short text; no I/O, no async. These are formats and stay compatible.
 
 #[macro_use]
 mod names;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_model::{EmbeddingClient, EmbeddingModel as _, ModelError, ModelOptions, embedding_batches};
 
-use super::keys::{Endpoint, endpoint};
+use super::keys::{Endpoint, required_endpoint};
 use super::list::usual;
 use super::{ProviderError, of_alias};
 use crate::config::{ModelSettings, ProviderChoice, RoleModel, Settings};
@@ -90,26 +90,19 @@ pub fn client(
         RoleModel::Named { alias, .. } => of_alias(settings, alias)?.settings.clone(),
         RoleModel::AtProvider { provider, name, .. } => usual(&settings.model, *provider, name),
     };
-    let found = endpoint(&model, environment)?
-        .ok_or_else(|| ProviderError::Nobody { section: model.section.clone() })?;
+    let endpoint = required_endpoint(&model, environment)?;
     let timeout = Duration::from_millis(settings.limits.call_ms_max);
-    Ok(Some(EmbeddingClient::openai(options(found, &model)?)?.with_timeout(timeout)))
+    Ok(Some(EmbeddingClient::openai(options(&endpoint, &model)?)?.with_timeout(timeout)))
 }
 
-fn options(endpoint: Endpoint, settings: &ModelSettings) -> Result<ModelOptions, ProviderError> {
+fn options(endpoint: &Endpoint, settings: &ModelSettings) -> Result<ModelOptions, ProviderError> {
     if endpoint.provider != "openai" {
         return Err(ProviderError::NoEmbeddings { provider: endpoint.provider });
     }
-    let name = endpoint
-        .name
-        .ok_or_else(|| ProviderError::NameMissing { provider: format!("`{}`", settings.section) })?;
-    Ok(ModelOptions {
-        base_url: endpoint.base_url,
-        name,
-        key: endpoint.key,
-        price: settings.price,
-        label_calls: false,
-    })
+    if endpoint.name.is_none() {
+        return Err(ProviderError::NameMissing { provider: format!("`{}`", settings.section) });
+    }
+    Ok(endpoint.options(settings.price))
 }
 
 /// An embedder backed by a server.

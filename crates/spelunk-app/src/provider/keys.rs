@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use spelunk_model::{Secret, list_models};
+use spelunk_model::{ModelOptions, Price, Secret};
 
 use super::ProviderError;
 use super::open::bedrock_url;
@@ -81,6 +80,16 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
+    pub(super) fn options(&self, price: Option<Price>) -> ModelOptions {
+        ModelOptions {
+            base_url: self.base_url.clone(),
+            name: self.name.clone().unwrap_or_default(),
+            key: self.key.clone(),
+            price,
+            label_calls: false,
+        }
+    }
+
     /// Rejects the name of another provider's model: one with a slash, as other providers write them.
     pub(super) fn check_name(&self) -> Result<(), ProviderError> {
         let is_theirs = [OPENAI.url, ANTHROPIC.url].contains(&self.base_url.as_str());
@@ -99,6 +108,15 @@ pub fn endpoint(
     environment: &Environment,
 ) -> Result<Option<Endpoint>, ProviderError> {
     resolve(&Keys { settings, environment, commands: Commands::Run })
+}
+
+/// The same where nothing else will do.
+pub(super) fn required_endpoint(
+    settings: &ModelSettings,
+    environment: &Environment,
+) -> Result<Endpoint, ProviderError> {
+    let nobody = || ProviderError::Nobody { section: settings.section.clone() };
+    endpoint(settings, environment)?.ok_or_else(nobody)
 }
 
 /// The same with another policy for keys: enough to list a model, not to call it.
@@ -281,27 +299,4 @@ fn run_key_command(command: &str, section: &str) -> Result<Secret, ProviderError
         key if key.contains(char::is_whitespace) => Err(refused("it printed more than one word".into())),
         key => Ok(Secret::new(key)),
     }
-}
-
-/// The first server on this machine that offers a model, in list order.
-pub async fn probe(wanted: Option<String>) -> Option<Endpoint> {
-    let answers = join_all(LOCAL_SERVERS.map(|(_, base_url)| list_models(base_url, None, PROBE))).await;
-    for ((server, base_url), answer) in LOCAL_SERVERS.into_iter().zip(answers) {
-        let Ok(models) = answer else { continue };
-        let name = match &wanted {
-            Some(wanted) => models.iter().find(|model| *model == wanted),
-            None => models.iter().find(|model| !model.contains("embed")),
-        };
-        if let Some(name) = name {
-            let because = format!("{server} answers at {base_url}");
-            return Some(Endpoint {
-                provider: "openai",
-                base_url: base_url.into(),
-                name: Some(name.clone()),
-                key: None,
-                because,
-            });
-        }
-    }
-    None
 }

@@ -75,6 +75,19 @@ pub async fn local_servers() -> Vec<LocalServer> {
     futures_util::future::join_all(asking).await.into_iter().flatten().collect()
 }
 
+/// The first server on this machine that offers the model, or any model, in list order.
+pub(super) async fn probe(wanted: Option<&str>) -> Option<Endpoint> {
+    for LocalServer { name: server, base_url, models } in local_servers().await {
+        let is_meant = |model: &String| wanted.map_or(!model.contains("embed"), |wanted| model == wanted);
+        if let Some(name) = models.into_iter().find(is_meant) {
+            let because = format!("{server} answers at {base_url}");
+            let base_url = base_url.to_owned();
+            return Some(Endpoint { provider: "openai", base_url, name: Some(name), key: None, because });
+        }
+    }
+    None
+}
+
 /// Records the role with its model, adding the model if it is not listed; returns its index.
 fn give(
     listed: &mut Vec<ListedModel>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use spelunk_model::{CommandModel, Model, ModelOptions, is_on_this_machine};
 use spelunk_types::{ModelRef, truncate};
 
-use super::keys::{Commands, OPENROUTER_URL, endpoint, endpoint_unasked};
+use super::keys::{Commands, OPENROUTER_URL, endpoint_unasked, required_endpoint};
 use super::list::usual;
 use super::open::open;
 use super::{ProviderError, find_named, found};
@@ -47,8 +47,7 @@ pub fn recorded(
     }
     for known in known_endpoints(recorded, settings, environment) {
         if leads_to(&known, environment, recorded) {
-            let endpoint = endpoint(&known, environment)?
-                .ok_or_else(|| ProviderError::Nobody { section: known.section.clone() })?;
+            let endpoint = required_endpoint(&known, environment)?;
             return Ok(found(endpoint, &known, environment)?.model);
         }
     }
