@@ -68,7 +68,8 @@ fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> 
     for run in workspace.runs()? {
         let blobs = workspace.blobs_of(&run);
         for record in workspace.read_journal(&run)? {
-            named.extend(blobs_of(&blobs, &*record.known(&run)?));
+            let event = record.known(&run)?;
+            named.extend(blobs_of(&blobs, &event));
         }
     }
     Ok(named)
