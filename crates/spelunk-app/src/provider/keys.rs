@@ -71,7 +71,7 @@ pub(super) const PROBE: Duration = Duration::from_millis(300);
 
 /// A resolved provider, before the model is built.
 #[derive(Debug, Clone)]
-pub struct Endpoint {
+pub(super) struct Endpoint {
     pub(super) provider: &'static str,
     pub(super) base_url: String,
     pub(super) name: Option<String>,
@@ -103,7 +103,7 @@ impl Endpoint {
 }
 
 /// Resolves the settings of a model without contacting anything; `None` if nothing is set and no key exists.
-pub fn endpoint(
+pub(super) fn endpoint(
     settings: &ModelSettings,
     environment: &Environment,
 ) -> Result<Option<Endpoint>, ProviderError> {
