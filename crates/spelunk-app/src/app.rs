@@ -20,7 +20,7 @@ use crate::live_runs::LiveRuns;
 use crate::log::LogWriter;
 use crate::provider::{self, SharedEmbedder};
 use crate::sandbox::WorkerPlace;
-use crate::trust::{self, Chosen, UserState};
+use crate::trust::{self, ChosenBy, UserState};
 use crate::units::escaped;
 
 /// The application state that every frontend works with.
@@ -29,7 +29,7 @@ pub struct App {
     pub environment: Environment,
     pub current_dir: PathBuf,
     /// Rate limits, shared by all runs of the process.
-    paces: RateLimits,
+    rate_limits: RateLimits,
     /// The runs in progress in this process.
     pub live_runs: Arc<LiveRuns>,
     /// The program that runs model code.
@@ -63,13 +63,13 @@ impl App {
         worker: WorkerPlace,
     ) -> Self {
         let (paint, paint_errors) = (Paint::Plain, Paint::Plain);
-        let (paces, user) = (RateLimits::default(), UserState::of(&environment));
+        let (rate_limits, user) = (RateLimits::default(), UserState::of(&environment));
         spelunk_types::employ(Arc::new(worker.clone()));
         Self {
             settings,
             environment,
             current_dir,
-            paces,
+            rate_limits,
             live_runs: Arc::default(),
             worker,
             embedder: SharedEmbedder::default(),
@@ -91,15 +91,15 @@ impl App {
     }
 
     /// Whether the user named this workspace explicitly or it was found in the current directory.
-    fn workspace_chosen(&self) -> Chosen {
+    fn workspace_chosen(&self) -> ChosenBy {
         match self.settings.origin("workspace.path") {
-            Origin::Flag { .. } => Chosen::ByUser,
+            Origin::Flag { .. } => ChosenBy::User,
             origin @ (Origin::Env { .. } | Origin::File { .. })
                 if !origin.is_project() && self.settings.workspace_path.is_absolute() =>
             {
-                Chosen::ByUser
+                ChosenBy::User
             }
-            Origin::Default | Origin::Env { .. } | Origin::File { .. } => Chosen::ByPlace,
+            Origin::Default | Origin::Env { .. } | Origin::File { .. } => ChosenBy::Location,
         }
     }
 
@@ -147,9 +147,9 @@ impl App {
 
     /// This user's key for one purpose. The workspace must exist.
     pub fn key(&self, purpose: &str) -> Result<[u8; 32], Failure> {
-        let unusable =
-            |source| JournalError::Workspace { path: self.workspace_root().display().to_string(), source };
-        Ok(self.user.key(purpose, &self.workspace_root(), self.workspace_chosen()).map_err(unusable)?)
+        let root = self.workspace_root();
+        let key = self.user.key(purpose, &root, self.workspace_chosen());
+        Ok(key.map_err(|source| JournalError::unusable(&root, source))?)
     }
 
     /// The workspace directory for writing; it need not exist. An untrusted workspace is an error.
@@ -178,8 +178,8 @@ impl App {
     /// The engine on another workspace.
     pub fn engine_on(&self, workspace: Workspace, scan: ScanOptions) -> Engine {
         let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
-        let roster = provider::roster(&self.settings, &self.environment);
-        let engine = engine.with_named_models(roster).with_rate_limits(self.paces.clone());
+        let named_models = provider::named_models(&self.settings, &self.environment);
+        let engine = engine.with_named_models(named_models).with_rate_limits(self.rate_limits.clone());
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
         let embedder = self.embedder.clone();
         let engine = engine.with_embedder(move || embedder.open(&settings, &environment));
@@ -193,7 +193,7 @@ impl App {
 
     /// A key that distinguishes one set of content types from another.
     pub(crate) fn detector_key(&self) -> String {
-        format!("{:?}", self.settings.types().collect::<Vec<_>>())
+        format!("{:?}", self.settings.custom_kinds().collect::<Vec<_>>())
     }
 
     /// The sandbox for model code: the flag, else the setting.

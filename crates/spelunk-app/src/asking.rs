@@ -26,7 +26,7 @@ use crate::app::App;
 
 use crate::config::StrategyChoice;
 use crate::failure::{Failure, Usage};
-use crate::provider::{self, Chosen};
+use crate::provider::{self, ChosenModels};
 
 /// A question and everything needed to run it.
 pub struct Asking {
@@ -63,8 +63,8 @@ pub struct RoleModels {
     pub synthesis: Option<Arc<dyn Model>>,
 }
 
-impl From<Chosen> for RoleModels {
-    fn from(chosen: Chosen) -> Self {
+impl From<ChosenModels> for RoleModels {
+    fn from(chosen: ChosenModels) -> Self {
         Self { root: chosen.model, sub: chosen.sub_model, synthesis: chosen.synthesis_model }
     }
 }

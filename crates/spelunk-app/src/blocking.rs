@@ -1,30 +1,22 @@
 //! Runs blocking work off the server's threads. A panic there becomes an error for its caller only.
 
-use spelunk_types::{ErrorCode, Explain};
+use spelunk_types::ErrorCode;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, FixedError};
 
 /// The work panicked; the panic message is on standard error.
-#[derive(Debug, thiserror::Error)]
-#[error("the tool broke")]
-struct Broke;
-
-impl Explain for Broke {
-    fn code(&self) -> ErrorCode {
-        ErrorCode::Bug
-    }
-
-    fn hint(&self) -> Option<String> {
-        Some("the log of the server says where; try with other arguments".into())
-    }
-}
+const BROKE: FixedError = FixedError {
+    code: ErrorCode::Bug,
+    message: "the tool broke",
+    hint: "the log of the server says where; try with other arguments",
+};
 
 /// Runs the closure on a blocking thread.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(Broke.into()))
+    done.unwrap_or_else(|_| Err(BROKE.into()))
 }
 
 #[cfg(test)]

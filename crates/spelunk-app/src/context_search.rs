@@ -30,7 +30,7 @@ const PARAGRAPHS_MAX: usize = 256;
 
 /// A search request.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct ContextQuery {
     pub query: String,
     pub mode: Mode,
     /// Only these contexts; all if empty.
@@ -40,7 +40,7 @@ pub struct Wanted {
     pub hits_max: usize,
 }
 
-impl Wanted {
+impl ContextQuery {
     /// The default number of passages when one context is searched.
     pub const ONE_MAX: usize = 5;
     /// The default number of passages per context, and in total, when all contexts are searched.
@@ -82,48 +82,48 @@ pub struct FoundInContexts {
 }
 
 /// A search over one store.
-pub struct Finder<'a> {
+pub struct ContextSearch<'a> {
     pub app: &'a App,
     pub store: &'a ContextStore,
     /// Whether a file may still be read: the roots can have been narrowed since it was registered.
     pub admit: &'a dyn Fn(&Path) -> Result<PathBuf, Failure>,
 }
 
-impl Finder<'_> {
+impl ContextSearch<'_> {
     /// The best passages. `progress` reports index updates. Blocking.
     pub fn find(
         &self,
-        wanted: &Wanted,
+        asked: &ContextQuery,
         progress: &mut dyn FnMut(IndexProgress),
     ) -> Result<FoundInContexts, Failure> {
-        if wanted.query.trim().is_empty() {
+        if asked.query.trim().is_empty() {
             let message = "the query is empty".to_owned();
             return Err(Usage { message, hint: "say what to look for".into() }.into());
         }
-        let contexts = self.contexts(&wanted.ids)?;
-        let asked_for_one = wanted.ids.len() == 1;
+        let contexts = self.contexts(&asked.ids)?;
+        let asked_for_one = asked.ids.len() == 1;
         let (texts, unread) = Texts::read(self, contexts, asked_for_one)?;
         let Some(texts) = texts else {
-            return Ok(FoundInContexts::nothing(wanted, unread));
+            return Ok(FoundInContexts::nothing(asked, unread));
         };
-        let query = Query { mode: wanted.mode, hits_max: Query::HITS_MAX, ..Query::new(&*wanted.query) };
+        let query = Query { mode: asked.mode, hits_max: Query::HITS_MAX, ..Query::new(&*asked.query) };
         let (folder, level) = (FOLDER, Level::WhereNeeded);
         let mut indexed = Indexed { app: self.app, folder, level, progress };
         // The index covers all contexts, even if only some are searched: an update removes whatever it is not shown.
-        let all = || match wanted.ids.as_slice() {
+        let all = || match asked.ids.as_slice() {
             [] => Ok(None),
             [..] => Ok(Texts::read(self, self.store.list(), false)?.0.map(|all| all.view)),
         };
         let found = indexed.search(&texts.view, &query, all)?;
         let ranked = match found.mode {
-            Mode::Meaning => paragraphs(self.app.embedder()?.as_ref(), &wanted.query, &found.hits)?,
+            Mode::Meaning => paragraphs(self.app.embedder()?.as_ref(), &asked.query, &found.hits)?,
             Mode::Words | Mode::Hybrid => found.hits,
         };
         let mut hits: Vec<ContextHit> = Vec::new();
         for hit in ranked {
             let Some(context) = texts.context_of(&hit.document) else { continue };
             let n_before = hits.iter().filter(|other| other.context.id == context.id).count();
-            if n_before < wanted.per_context_max && hits.len() < wanted.hits_max {
+            if n_before < asked.per_context_max && hits.len() < asked.hits_max {
                 hits.push(ContextHit { context, hit });
             }
         }
@@ -288,7 +288,7 @@ type Unread = Vec<(String, String)>;
 impl Texts {
     /// Reads contexts. An unreadable context is skipped and listed; with `must_read` it is an error instead.
     fn read(
-        finder: &Finder<'_>,
+        search: &ContextSearch<'_>,
         contexts: Vec<Arc<Context>>,
         must_read: bool,
     ) -> Result<(Option<Self>, Unread), Failure> {
@@ -300,7 +300,7 @@ impl Texts {
                 n_contexts += 1;
                 continue;
             }
-            match finder.source(&context) {
+            match search.source(&context) {
                 Ok(source) => sources.push((context, source)),
                 Err(failure) if must_read => return Err(failure),
                 Err(failure) => note(&mut unread, &context, &failure.0),
@@ -360,8 +360,8 @@ fn note(unread: &mut Unread, context: &Context, why: &dyn std::fmt::Display) {
 }
 
 impl FoundInContexts {
-    fn nothing(wanted: &Wanted, unread: Unread) -> Self {
-        Self { hits: Vec::new(), mode: wanted.mode, n_searched: 0, unread, notices: Vec::new() }
+    fn nothing(asked: &ContextQuery, unread: Unread) -> Self {
+        Self { hits: Vec::new(), mode: asked.mode, n_searched: 0, unread, notices: Vec::new() }
     }
 }
 

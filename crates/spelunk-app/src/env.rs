@@ -9,127 +9,57 @@ use std::path::PathBuf;
 /// The prefix of all our variables.
 pub(crate) const PREFIX: &str = "SPELUNK_";
 
-/// A variable that is not a setting, described for the reference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Variable {
-    /// Its name.
-    pub name: &'static str,
-    /// One line for the reference.
-    pub(crate) doc: &'static str,
+/// Declares the variables that are not settings, each with its line for the reference.
+macro_rules! variables {
+    ($($(#[doc = $doc:literal])+ $vis:vis $name:ident;)+) => {
+        $($(#[doc = $doc])+ $vis const $name: &str = stringify!($name);)+
+
+        /// Every variable that is not a setting and its meaning, in the order of the reference.
+        pub(crate) const VARIABLES: &[(&str, &str)] = &[$(($name, concat!($($doc,)+).trim_ascii()),)+];
+    };
 }
 
-/// The Anthropic API key.
-pub(crate) const ANTHROPIC_API_KEY: Variable = Variable {
-    name: "ANTHROPIC_API_KEY",
-    doc: "The key for Anthropic, where `model.key_env` names no other variable.",
-};
-/// The base URL for requests in Anthropic's format.
-pub(crate) const ANTHROPIC_BASE_URL: Variable = Variable {
-    name: "ANTHROPIC_BASE_URL",
-    doc: "Where requests in Anthropic's format go, unless `model.base_url` is set.",
-};
-/// The API key for OpenAI and OpenAI-compatible servers.
-pub(crate) const OPENAI_API_KEY: Variable = Variable {
-    name: "OPENAI_API_KEY",
-    doc: "The key for OpenAI and for servers that speak its format, where `model.key_env` names no other variable.",
-};
-/// The base URL for requests in OpenAI's format.
-pub(crate) const OPENAI_BASE_URL: Variable = Variable {
-    name: "OPENAI_BASE_URL",
-    doc: "Where requests in OpenAI's format go, unless `model.base_url` is set.",
-};
-/// The Gemini API key.
-pub(crate) const GEMINI_API_KEY: Variable = Variable {
-    name: "GEMINI_API_KEY",
-    doc: "The key for Google Gemini, where `model.key_env` names no other variable; `GOOGLE_API_KEY` is taken, too.",
-};
-/// An alternative name for the Gemini API key.
-pub(crate) const GOOGLE_API_KEY: Variable =
-    Variable { name: "GOOGLE_API_KEY", doc: "The key for Google Gemini, where `GEMINI_API_KEY` is not set." };
-/// The Azure API key.
-pub(crate) const AZURE_OPENAI_API_KEY: Variable = Variable {
-    name: "AZURE_OPENAI_API_KEY",
-    doc: "The key for Azure OpenAI, where `model.key_env` names no other variable.",
-};
-/// The URL of an Azure resource.
-pub(crate) const AZURE_OPENAI_ENDPOINT: Variable = Variable {
-    name: "AZURE_OPENAI_ENDPOINT",
-    doc: "The Azure resource, such as `https://NAME.openai.azure.com`, unless `model.base_url` is set.",
-};
-/// The OpenRouter API key.
-pub(crate) const OPENROUTER_API_KEY: Variable = Variable {
-    name: "OPENROUTER_API_KEY",
-    doc: "The key for OpenRouter, where `model.key_env` names no other variable.",
-};
-/// Turns colour off.
-pub const NO_COLOR: Variable = Variable {
-    name: "NO_COLOR",
-    doc: "Set to anything, it turns colour off where `output.color` is `auto`.",
-};
-/// The user's configuration directory.
-pub(crate) const XDG_CONFIG_HOME: Variable = Variable {
-    name: "XDG_CONFIG_HOME",
-    doc: "The user's settings are in `spelunk/config.toml` below this directory; unset, it is `~/.config`.",
-};
-/// The user's data directory.
-pub(crate) const XDG_DATA_HOME: Variable = Variable {
-    name: "XDG_DATA_HOME",
-    doc: "Local models are in `spelunk/models` below this directory; unset, it is `~/.local/share`.",
-};
-/// The user's state directory.
-pub(crate) const XDG_STATE_HOME: Variable = Variable {
-    name: "XDG_STATE_HOME",
-    doc: "Which workspaces are the user's own is remembered in `spelunk` below this directory; unset, it is `~/.local/state`.",
-};
-/// The home directory.
-pub const HOME: Variable = Variable {
-    name: "HOME",
-    doc: "The home directory, for `~/.config`, `~/.local/share` and `~/.local/state`.",
-};
-/// The search path for programs.
-pub(crate) const PATH: Variable =
-    Variable { name: "PATH", doc: "Where `python3` is looked for, with `--sandbox cpython`." };
-/// The endpoint for the spans of finished runs.
-pub(crate) const OTEL_EXPORTER_OTLP_ENDPOINT: Variable = Variable {
-    name: "OTEL_EXPORTER_OTLP_ENDPOINT",
-    doc: "A collector of OpenTelemetry, such as `http://127.0.0.1:4318`; spans of each run go there when it ends.",
-};
-/// The headers for requests to the collector.
-pub(crate) const OTEL_EXPORTER_OTLP_HEADERS: Variable = Variable {
-    name: "OTEL_EXPORTER_OTLP_HEADERS",
-    doc: "Headers for that collector, as `name=value` with commas between them.",
-};
-/// Makes tests rewrite their expected output.
-pub(crate) const SPELUNK_UPDATE: Variable = Variable {
-    name: "SPELUNK_UPDATE",
-    doc: "For developers: `1` makes tests rewrite the generated files they compare with.",
-};
-/// Lets tests call real providers.
-pub(crate) const SPELUNK_LIVE: Variable =
-    Variable { name: "SPELUNK_LIVE", doc: "For developers: `1` lets the live tests talk to real providers." };
-
-/// Every variable that is not a setting, in the order of the reference.
-pub(crate) const VARIABLES: &[Variable] = &[
-    ANTHROPIC_API_KEY,
-    ANTHROPIC_BASE_URL,
-    OPENAI_API_KEY,
-    OPENAI_BASE_URL,
-    OPENROUTER_API_KEY,
-    GEMINI_API_KEY,
-    GOOGLE_API_KEY,
-    AZURE_OPENAI_API_KEY,
-    AZURE_OPENAI_ENDPOINT,
-    NO_COLOR,
-    XDG_CONFIG_HOME,
-    XDG_DATA_HOME,
-    XDG_STATE_HOME,
-    HOME,
-    PATH,
-    OTEL_EXPORTER_OTLP_ENDPOINT,
-    OTEL_EXPORTER_OTLP_HEADERS,
-    SPELUNK_UPDATE,
-    SPELUNK_LIVE,
-];
+variables! {
+    /// The key for Anthropic, where `model.key_env` names no other variable.
+    pub(crate) ANTHROPIC_API_KEY;
+    /// Where requests in Anthropic's format go, unless `model.base_url` is set.
+    pub(crate) ANTHROPIC_BASE_URL;
+    /// The key for OpenAI and for servers that speak its format, where `model.key_env` names no other variable.
+    pub(crate) OPENAI_API_KEY;
+    /// Where requests in OpenAI's format go, unless `model.base_url` is set.
+    pub(crate) OPENAI_BASE_URL;
+    /// The key for OpenRouter, where `model.key_env` names no other variable.
+    pub(crate) OPENROUTER_API_KEY;
+    /// The key for Google Gemini, where `model.key_env` names no other variable; `GOOGLE_API_KEY` is taken, too.
+    pub(crate) GEMINI_API_KEY;
+    /// The key for Google Gemini, where `GEMINI_API_KEY` is not set.
+    pub(crate) GOOGLE_API_KEY;
+    /// The key for Azure OpenAI, where `model.key_env` names no other variable.
+    pub(crate) AZURE_OPENAI_API_KEY;
+    /// The Azure resource, such as `https://NAME.openai.azure.com`, unless `model.base_url` is set.
+    pub(crate) AZURE_OPENAI_ENDPOINT;
+    /// Set to anything, it turns colour off where `output.color` is `auto`.
+    pub NO_COLOR;
+    /// The user's settings are in `spelunk/config.toml` below this directory; unset, it is `~/.config`.
+    pub(crate) XDG_CONFIG_HOME;
+    /// Local models are in `spelunk/models` below this directory; unset, it is `~/.local/share`.
+    pub(crate) XDG_DATA_HOME;
+    /// Which workspaces are the user's own is remembered in `spelunk` below this directory; unset, it is
+    /// `~/.local/state`.
+    pub(crate) XDG_STATE_HOME;
+    /// The home directory, for `~/.config`, `~/.local/share` and `~/.local/state`.
+    pub HOME;
+    /// Where `python3` is looked for, with `--sandbox cpython`.
+    pub(crate) PATH;
+    /// A collector of OpenTelemetry, such as `http://127.0.0.1:4318`; spans of each run go there when it ends.
+    pub(crate) OTEL_EXPORTER_OTLP_ENDPOINT;
+    /// Headers for that collector, as `name=value` with commas between them.
+    pub(crate) OTEL_EXPORTER_OTLP_HEADERS;
+    /// For developers: `1` makes tests rewrite the generated files they compare with.
+    pub(crate) SPELUNK_UPDATE;
+    /// For developers: `1` lets the live tests talk to real providers.
+    pub(crate) SPELUNK_LIVE;
+}
 
 /// All variables at startup. `Debug` shows names only: values may be keys.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -157,6 +87,12 @@ impl Environment {
     /// The value as a path, whatever its bytes. An empty variable counts as unset.
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         self.raw(name).map(PathBuf::from)
+    }
+
+    /// A directory of the user: the value of the variable if it is absolute, else this path below the home directory.
+    pub(crate) fn user_dir(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
+        let named = self.path(variable).filter(|path| path.is_absolute());
+        named.or_else(|| Some(self.path(HOME)?.join(below_home)))
     }
 
     /// Every non-empty variable whose name begins with `SPELUNK_`, sorted by name.

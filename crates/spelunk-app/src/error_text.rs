@@ -17,20 +17,24 @@ pub enum Paint {
     Colored,
 }
 
+impl Paint {
+    /// The text in a style of the terminal: `1;31` is bold and red.
+    pub fn apply(self, style: &str, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Colored => format!("\u{1b}[{style}m{text}\u{1b}[0m"),
+        }
+    }
+}
+
 /// The error for a terminal: what could not be done, its causes, and the next step. Ends with a newline.
 pub fn error_text(error: &dyn Explain, paint: Paint) -> String {
-    let mut text = format!("{} {}\n", label("error:", "1;31", paint), message(error));
+    let mut text = format!("{} {}\n", paint.apply("1;31", "error:"), message(error));
     for cause in causes(error) {
-        text.push_str("  caused by: ");
-        text.push_str(&cause);
-        text.push('\n');
+        text += &format!("  caused by: {cause}\n");
     }
     if let Some(hint) = error.hint() {
-        text.push('\n');
-        text.push_str(&label("hint:", "1;36", paint));
-        text.push(' ');
-        text.push_str(&one_line(&hint));
-        text.push('\n');
+        text += &format!("\n{} {}\n", paint.apply("1;36", "hint:"), one_line(&hint));
     }
     text
 }
@@ -96,13 +100,6 @@ fn message(error: &dyn Explain) -> String {
 /// Text from providers and documents ends up here: escape sequences in it must not reach the terminal.
 fn one_line(text: &str) -> String {
     text.trim_end().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-fn label(word: &str, color: &str, paint: Paint) -> String {
-    match paint {
-        Paint::Plain => word.to_owned(),
-        Paint::Colored => format!("\u{1b}[{color}m{word}\u{1b}[0m"),
-    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,25 @@ impl<E: Explain + Send + Sync + 'static> From<E> for Failure {
     }
 }
 
+/// An error that is always the same.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct FixedError {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: &'static str,
+    pub(crate) hint: &'static str,
+}
+
+impl Explain for FixedError {
+    fn code(&self) -> ErrorCode {
+        self.code
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(self.hint.to_owned())
+    }
+}
+
 /// A request that is invalid as given.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]

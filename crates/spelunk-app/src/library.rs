@@ -89,27 +89,27 @@ impl Spelunk {
     /// Starts a run and returns it while it is in progress.
     pub async fn start(&self, question: Question) -> Result<Running, Error> {
         let Some(chosen) = provider::choose(&self.app.settings, &self.app.environment).await? else {
-            return Err(error::NoModel.into());
+            return Err(error::NO_MODEL.into());
         };
         let app = Arc::clone(&self.app);
         self.running(move || {
-            let (asked, manner) = question.read(&app)?;
+            let (asked, how) = question.read(&app)?;
             asking::require_question(&asked.question)?;
-            if let Some(schema) = &manner.schema {
+            if let Some(schema) = &how.schema {
                 Schema::parse(schema).map_err(EngineError::from)?;
             }
             let mut limits = app.settings.limits.clone();
-            manner.budget.apply(&mut limits);
-            let options = ScanOptions { files_max: limits.files_max, ..manner.scan };
-            let corpus = Corpus::scan(&asked.along, &options, &mut |_| {})?;
-            let sources = Sources { named: Named::Now(asked.along), options, corpus };
+            how.budget.apply(&mut limits);
+            let options = ScanOptions { files_max: limits.files_max, ..how.scan };
+            let corpus = Corpus::scan(&asked.attachments, &options, &mut |_| {})?;
+            let sources = Sources { named: Named::Now(asked.attachments), options, corpus };
             let asking = Asking {
                 question: asked.question,
                 sources,
                 models: chosen.into(),
-                strategy: manner.strategy.unwrap_or(app.settings.strategy),
-                focus: manner.focus,
-                schema: manner.schema,
+                strategy: how.strategy.unwrap_or(app.settings.strategy),
+                focus: how.focus,
+                schema: how.schema,
                 settings: app.run_settings_within(limits),
             };
             asking.ready(&app, |strategy| sandbox_for(&app, strategy))?.start()

@@ -1,7 +1,7 @@
 //! Local models: GGUF files in one folder of the user, by name. This module locates them and reads their headers;
 //! `pull` downloads them.
 
-use std::io::{self, BufReader};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use spelunk_model::{GgufError, GgufHeader};
@@ -50,10 +50,7 @@ impl ModelFolder {
         if let Some(path) = &settings.path {
             return Some(Self { path: PathBuf::from(path) });
         }
-        let data = environment
-            .path(env::XDG_DATA_HOME.name)
-            .filter(|path| path.is_absolute())
-            .or_else(|| Some(environment.path(env::HOME.name)?.join(".local").join("share")))?;
+        let data = environment.user_dir(env::XDG_DATA_HOME, ".local/share")?;
         Some(Self { path: data.join("spelunk").join("models") })
     }
 
@@ -107,11 +104,6 @@ pub fn read_header(path: &Path) -> Result<GgufHeader, GgufError> {
 pub(crate) fn is_name(name: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     (1..=NAME_BYTES_MAX).contains(&name.len()) && !name.starts_with('.') && name.chars().all(is_word)
-}
-
-/// Whether the error means that the file does not exist.
-pub(crate) fn is_missing(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound
 }
 
 #[cfg(test)]

@@ -28,9 +28,9 @@ const FAILED: u8 = 2;
 
 /// Sends the spans of a run, if a collector is set.
 pub async fn export(app: &App, run: &RunId) {
-    let Some(endpoint) = app.environment.text(env::OTEL_EXPORTER_OTLP_ENDPOINT.name) else { return };
+    let Some(endpoint) = app.environment.text(env::OTEL_EXPORTER_OTLP_ENDPOINT) else { return };
     let url = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
-    let headers = headers(app.environment.text(env::OTEL_EXPORTER_OTLP_HEADERS.name).unwrap_or_default());
+    let headers = headers(app.environment.text(env::OTEL_EXPORTER_OTLP_HEADERS).unwrap_or_default());
     if let Err(failure) = send(app, run, &url, &headers).await {
         app.say(&format!("warning: the spans of run {} were not sent: {}", run.short(), failure.0));
     }
@@ -40,20 +40,13 @@ async fn send(app: &App, run: &RunId, url: &str, headers: &[(String, String)]) -
     let (workspace, of) = (app.workspace()?, run.clone());
     let spans = blocking(move || {
         let records = workspace.read_journal(&of)?;
-        Ok(spans(&of, records.iter().filter_map(known)))
+        Ok(spans(&of, records.iter().filter_map(Record::event)))
     })
     .await?;
     for batch in spans.chunks(BATCH) {
         post_json(url, headers, request(batch).to_string(), TIMEOUT).await?;
     }
     Ok(())
-}
-
-fn known(record: &Record) -> Option<&Event> {
-    match record {
-        Record::Known(event) => Some(event),
-        Record::Unknown { .. } => None,
-    }
 }
 
 /// Parses comma-separated `name=value` pairs; anything else is skipped.

@@ -48,9 +48,9 @@ pub fn planned(app: &App, corpus: Corpus, question: &str, detector: Detector, mo
 
 /// The root model, the model that reads the parts, and the synthesis model.
 fn models(app: &App) -> [Option<PlanModel>; 3] {
-    let surveyed = provider::survey(&app.settings, &app.environment);
+    let listed = provider::configured_models(&app.settings, &app.environment);
     ["root", "sub", "synthesis"].map(|role| {
-        let model = surveyed.iter().find(|model| model.roles.contains(&role))?;
+        let model = listed.iter().find(|model| model.roles.contains(&role))?;
         Some(PlanModel { reference: model.reference.clone()?, price: model.price })
     })
 }

@@ -13,16 +13,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spelunk_engine::NamedModels;
-use spelunk_model::{
-    FallbackModel, GgufError, ListShape, Model, ModelError, ModelOptions, list_models, list_models_as,
-};
+use spelunk_model::{FallbackModel, GgufError, ListShape, Model, ModelError, list_models, list_models_as};
 use spelunk_types::{ErrorCode, Explain};
 
 pub use self::bounded::BoundedModel;
 pub use self::embedding::{SharedEmbedder, client as embedding_client, table as embedding_table};
-pub use self::keys::{Place, place, probe};
-use self::list::usual;
-pub use self::list::{KeyState, ListedModel, LocalServer, local_servers, survey};
+use self::keys::{Endpoint, endpoint, required_endpoint};
+pub use self::list::{KeyState, ListedModel, LocalServer, configured_models, local_servers};
+use self::list::{probe, usual};
 pub use self::nobody::Nobody;
 pub use self::open::open;
 pub use self::reopen::{OF_CLIENT, is_at_base_url, recorded};
@@ -31,7 +29,7 @@ use crate::env::Environment;
 use crate::local::BUILD_COMMAND;
 
 /// The chosen models and the reason.
-pub struct Chosen {
+pub struct ChosenModels {
     pub model: Arc<dyn Model>,
     /// The model for sub-calls, if a separate one was named.
     pub sub_model: Option<Arc<dyn Model>>,
@@ -84,138 +82,115 @@ pub enum ProviderError {
 
 impl Explain for ProviderError {
     fn code(&self) -> ErrorCode {
-        match self {
-            Self::KeyMissing { .. }
-            | Self::KeyVariableUnset { .. }
-            | Self::KeyCommand { .. }
-            | Self::CommandMissing { .. }
-            | Self::AddressMissing { .. }
-            | Self::NameMissing { .. }
-            | Self::Nobody { .. }
-            | Self::NotOffered { .. }
-            | Self::OfAnother { .. }
-            | Self::NoEmbeddings { .. }
-            | Self::Unknown { .. }
-            | Self::NoModels { .. }
-            | Self::LocalMissing { .. }
-            | Self::LocalDamaged { .. }
-            | Self::NotBuiltIn { .. }
-            | Self::OfClient
-            | Self::AddressUnknown { .. } => ErrorCode::ModelNotConfigured,
-            Self::Model(error) => error.code(),
-        }
+        if let Self::Model(error) = self { error.code() } else { ErrorCode::ModelNotConfigured }
     }
 
     fn hint(&self) -> Option<String> {
-        match self {
+        Some(match self {
             Self::KeyMissing { variable, .. } => {
-                Some(format!("set `{variable}`, or name a local server with `--base-url`"))
+                format!("set `{variable}`, or name a local server with `--base-url`")
             }
-            Self::KeyVariableUnset { variable, .. } => Some(format!("set `{variable}`")),
+            Self::KeyVariableUnset { variable, .. } => format!("set `{variable}`"),
             Self::KeyCommand { .. } => {
-                Some("run the command by hand; it must print the key and nothing else".into())
+                "run the command by hand; it must print the key and nothing else".into()
             }
-            Self::CommandMissing { section } => {
-                Some(format!("set `{section}.command` in your own settings file"))
-            }
-            Self::AddressMissing { variable, .. } => Some(format!("set `{variable}` or `model.base_url`")),
-            Self::NameMissing { .. } => Some("name it with `--model`, or in the settings".into()),
-            Self::Nobody { section } => Some(format!("set `{section}.provider` and its key")),
+            Self::CommandMissing { section } => format!("set `{section}.command` in your own settings file"),
+            Self::AddressMissing { variable, .. } => format!("set `{variable}` or `model.base_url`"),
+            Self::NameMissing { .. } => "name it with `--model`, or in the settings".into(),
+            Self::Nobody { section } => format!("set `{section}.provider` and its key"),
             Self::NotOffered { known, .. } => {
-                let known = if known.is_empty() { String::new() } else { format!("; your models are {known}") };
-                Some(format!(
+                let known =
+                    if known.is_empty() { String::new() } else { format!("; your models are {known}") };
+                format!(
                     "set the key of its provider, write PROVIDER/NAME, or name its server with `--base-url`{known}"
-                ))
+                )
             }
-            Self::OfAnother { .. } => Some(
-                "write PROVIDER/NAME with a provider that `spelunk ask --help` lists, or name the server with `--base-url`"
-                    .into(),
-            ),
+            Self::OfAnother { .. } => {
+                "write PROVIDER/NAME with a provider that `spelunk ask --help` lists, or name the \
+                                       server with `--base-url`"
+                    .into()
+            }
             Self::NoEmbeddings { .. } => {
-                Some("name a model of OpenAI or of a server of your own, or unset `roles.embedding`".into())
+                "name a model of OpenAI or of a server of your own, or unset `roles.embedding`".into()
             }
             Self::Unknown { known, .. } if known.is_empty() => {
-                Some("define it with `[models.NAME]` in `spelunk.toml`".into())
+                "define it with `[models.NAME]` in `spelunk.toml`".into()
             }
-            Self::Unknown { known, .. } => Some(format!("the models are {known}")),
-            Self::LocalMissing { .. } => Some(
-                "bring it with `spelunk model pull`; `spelunk model list` shows those that are there".into(),
-            ),
+            Self::Unknown { known, .. } => format!("the models are {known}"),
+            Self::LocalMissing { .. } => {
+                "bring it with `spelunk model pull`; `spelunk model list` shows those that are there".into()
+            }
             Self::LocalDamaged { name, .. } => {
-                Some(format!("remove its file and pull it again: `spelunk model pull {name}`"))
+                format!("remove its file and pull it again: `spelunk model pull {name}`")
             }
-            Self::NotBuiltIn { .. } => Some(format!("build it with `{BUILD_COMMAND}`")),
-            Self::NoModels { .. } => Some("load a model there, or name one with `--model`".into()),
-            Self::OfClient => Some("go on with it from such a client, by the tool `rlm_resume`".into()),
+            Self::NotBuiltIn { .. } => format!("build it with `{BUILD_COMMAND}`"),
+            Self::NoModels { .. } => "load a model there, or name one with `--model`".into(),
+            Self::OfClient => "go on with it from such a client, by the tool `rlm_resume`".into(),
             Self::AddressUnknown { .. } => {
-                Some("if that server may have your documents and your key, name it with `--base-url`".into())
+                "if that server may have your documents and your key, name it with `--base-url`".into()
             }
-            Self::Model(error) => error.hint(),
-        }
+            Self::Model(error) => return error.hint(),
+        })
     }
 }
 
 /// A usable model and where it was found.
-pub struct Found {
+pub struct UsableModel {
     pub model: Arc<dyn Model>,
     pub because: String,
     /// Models of its fallback chain that cannot be used, and why.
     pub left_out: Vec<(String, ProviderError)>,
-    place: Place,
+    endpoint: Endpoint,
 }
 
-impl Found {
+impl UsableModel {
     /// Whether requests carry a key.
     pub fn has_key(&self) -> bool {
-        self.place.key.is_some()
+        self.endpoint.key.is_some()
     }
 
     /// The model names its server lists, if the server can be queried for a list.
     pub async fn offered(&self, timeout: Duration) -> Result<Option<Vec<String>>, ModelError> {
-        let Some(shape) = ListShape::of(self.place.provider) else { return Ok(None) };
-        let (base_url, key) = (&self.model.reference().base_url, self.place.key.as_ref());
+        let Some(shape) = ListShape::of(self.endpoint.provider) else { return Ok(None) };
+        let (base_url, key) = (&self.model.reference().base_url, self.endpoint.key.as_ref());
         list_models_as(shape, base_url, key, timeout).await.map(Some)
     }
 }
 
 /// Chooses the models for all roles, or none.
-pub async fn choose(settings: &Settings, environment: &Environment) -> Result<Option<Chosen>, ProviderError> {
+pub async fn choose(
+    settings: &Settings,
+    environment: &Environment,
+) -> Result<Option<ChosenModels>, ProviderError> {
     let Some(root) = find_root(settings, environment).await? else { return Ok(None) };
     let of_role = |role| find_role(settings, environment, role, &root);
     let sub_model = of_role(&settings.roles.sub)?.map(|found| found.model);
     let synthesis_model = of_role(&settings.roles.synthesis)?.map(|found| found.model);
-    Ok(Some(Chosen { model: root.model, sub_model, synthesis_model, because: root.because }))
+    Ok(Some(ChosenModels { model: root.model, sub_model, synthesis_model, because: root.because }))
 }
 
 /// The root model, or none.
 pub async fn find_root(
     settings: &Settings,
     environment: &Environment,
-) -> Result<Option<Found>, ProviderError> {
-    match &settings.roles.root {
-        RoleModel::Named { alias, because } => {
-            find_named(settings, environment, alias, because.clone()).map(Some)
+) -> Result<Option<UsableModel>, ProviderError> {
+    if let Some(found) = find_role_model(settings, environment, &settings.roles.root)? {
+        return Ok(Some(found));
+    }
+    let model = &settings.model;
+    let endpoint = match endpoint(model, environment)? {
+        None if model.provider == ProviderChoice::Auto && model.probe_local => {
+            probe(model.name.as_deref()).await
         }
-        RoleModel::AtProvider { provider, name, because } => {
-            find_at(&settings.model, environment, *provider, name, because).map(Some)
+        known => known,
+    };
+    match (endpoint, &model.name) {
+        (Some(endpoint), _) => found(with_name(endpoint).await?, model, environment).map(Some),
+        // A user who names a model wants that model, not a run without one.
+        (None, Some(name)) if model.provider != ProviderChoice::None => {
+            Err(ProviderError::NotOffered { name: name.clone(), known: known_names(settings) })
         }
-        RoleModel::Unset | RoleModel::SameProvider { .. } => {
-            let model = &settings.model;
-            let place = match place(model, environment)? {
-                None if model.provider == ProviderChoice::Auto && model.probe_local => {
-                    probe(model.name.clone()).await
-                }
-                known => known,
-            };
-            match (place, &model.name) {
-                (Some(place), _) => found(with_name(place).await?, model, environment).map(Some),
-                // A user who names a model wants that model, not a run without one.
-                (None, Some(name)) if model.provider != ProviderChoice::None => {
-                    Err(ProviderError::NotOffered { name: name.clone(), known: known_names(settings) })
-                }
-                (None, _) => Ok(None),
-            }
-        }
+        (None, _) => Ok(None),
     }
 }
 
@@ -224,22 +199,31 @@ pub fn find_role(
     settings: &Settings,
     environment: &Environment,
     role: &RoleModel,
-    root: &Found,
-) -> Result<Option<Found>, ProviderError> {
+    root: &UsableModel,
+) -> Result<Option<UsableModel>, ProviderError> {
+    let RoleModel::SameProvider { name } = role else {
+        return find_role_model(settings, environment, role);
+    };
+    let because = "model.sub is set".to_owned();
+    let endpoint = Endpoint { name: Some(name.clone()), because, ..root.endpoint.clone() };
+    // A price in the settings belongs to the model named there, so the sub-model's price comes from the table.
+    let unpriced = ModelSettings { price: None, ..settings.model.clone() };
+    found(endpoint, &unpriced, environment).map(Some)
+}
+
+/// The model that a role names, wherever it is.
+fn find_role_model(
+    settings: &Settings,
+    environment: &Environment,
+    role: &RoleModel,
+) -> Result<Option<UsableModel>, ProviderError> {
     match role {
-        RoleModel::Unset => Ok(None),
+        RoleModel::Unset | RoleModel::SameProvider { .. } => Ok(None),
         RoleModel::Named { alias, because } => {
             find_named(settings, environment, alias, because.clone()).map(Some)
         }
         RoleModel::AtProvider { provider, name, because } => {
             find_at(&settings.model, environment, *provider, name, because).map(Some)
-        }
-        RoleModel::SameProvider { name } => {
-            let because = "model.sub is set".to_owned();
-            let place = Place { name: Some(name.clone()), because, ..root.place.clone() };
-            // A price in the settings belongs to the model named there, so the sub-model's price comes from the table.
-            let unpriced = ModelSettings { price: None, ..settings.model.clone() };
-            found(place, &unpriced, environment).map(Some)
         }
     }
 }
@@ -249,7 +233,7 @@ pub fn find_by_name(
     settings: &Settings,
     environment: &Environment,
     name: &str,
-) -> Result<Found, ProviderError> {
+) -> Result<UsableModel, ProviderError> {
     match at_provider(name) {
         Some((provider, at)) if !settings.models.contains_key(name) => {
             find_at(&settings.model, environment, provider, at, name)
@@ -264,7 +248,7 @@ pub(crate) fn find_named(
     environment: &Environment,
     alias: &str,
     because: String,
-) -> Result<Found, ProviderError> {
+) -> Result<UsableModel, ProviderError> {
     let named = of_alias(settings, alias)?;
     let mut first = find_one(named, environment)?;
     first.because = because;
@@ -295,14 +279,12 @@ fn known_names(settings: &Settings) -> String {
 }
 
 /// A model of `[models.NAME]` without its fallbacks.
-fn find_one(named: &NamedModel, environment: &Environment) -> Result<Found, ProviderError> {
-    let section = || named.settings.section.clone();
-    let place =
-        place(&named.settings, environment)?.ok_or_else(|| ProviderError::Nobody { section: section() })?;
-    if place.name.is_none() {
-        return Err(ProviderError::NameMissing { provider: format!("`{}`", section()) });
+fn find_one(named: &NamedModel, environment: &Environment) -> Result<UsableModel, ProviderError> {
+    let endpoint = required_endpoint(&named.settings, environment)?;
+    if endpoint.name.is_none() {
+        return Err(ProviderError::NameMissing { provider: format!("`{}`", named.settings.section) });
     }
-    let mut found = found(place, &named.settings, environment)?;
+    let mut found = found(endpoint, &named.settings, environment)?;
     if let Some(bounded) = BoundedModel::around(&found.model, named.context_tokens, named.rate) {
         found.model = Arc::new(bounded);
     }
@@ -316,15 +298,14 @@ fn find_at(
     provider: ProviderChoice,
     name: &str,
     because: &str,
-) -> Result<Found, ProviderError> {
+) -> Result<UsableModel, ProviderError> {
     let usual = usual(settings, provider, name);
-    let place = place(&usual, environment)?
-        .ok_or_else(|| ProviderError::Nobody { section: settings.section.clone() })?;
-    found(Place { because: because.to_owned(), ..place }, &usual, environment)
+    let endpoint = required_endpoint(&usual, environment)?;
+    found(Endpoint { because: because.to_owned(), ..endpoint }, &usual, environment)
 }
 
 /// The named models available to session code. Each is opened on first use, so unused keys are never looked up.
-pub(crate) fn roster(settings: &Settings, environment: &Environment) -> NamedModels {
+pub(crate) fn named_models(settings: &Settings, environment: &Environment) -> NamedModels {
     let names = settings.models.keys().cloned().collect();
     let (settings, environment) = (settings.clone(), environment.clone());
     NamedModels::new(names, move |alias| {
@@ -336,26 +317,23 @@ pub(crate) fn roster(settings: &Settings, environment: &Environment) -> NamedMod
     })
 }
 
-/// The place with a model name filled in: if none was given, the first model the server lists.
-async fn with_name(place: Place) -> Result<Place, ProviderError> {
-    if place.name.is_some() {
-        return Ok(place);
+/// The endpoint with a model name filled in: if none was given, the first model the server lists.
+async fn with_name(endpoint: Endpoint) -> Result<Endpoint, ProviderError> {
+    if endpoint.name.is_some() {
+        return Ok(endpoint);
     }
-    let models = list_models(&place.base_url, place.key.as_ref(), Duration::from_secs(10)).await?;
+    let models = list_models(&endpoint.base_url, endpoint.key.as_ref(), Duration::from_secs(10)).await?;
     let first = models.into_iter().find(|model| !model.contains("embed"));
-    let name = first.ok_or_else(|| ProviderError::NoModels { base_url: place.base_url.clone() })?;
-    Ok(Place { name: Some(name), ..place })
+    let name = first.ok_or_else(|| ProviderError::NoModels { base_url: endpoint.base_url.clone() })?;
+    Ok(Endpoint { name: Some(name), ..endpoint })
 }
 
-fn found(place: Place, settings: &ModelSettings, environment: &Environment) -> Result<Found, ProviderError> {
-    place.check_name()?;
-    let options = ModelOptions {
-        base_url: place.base_url.clone(),
-        name: place.name.clone().unwrap_or_default(),
-        key: place.key.clone(),
-        price: settings.price,
-        label_calls: false,
-    };
-    let model = open(place.provider, options, settings, environment)?;
-    Ok(Found { model, because: place.because.clone(), left_out: Vec::new(), place })
+fn found(
+    endpoint: Endpoint,
+    settings: &ModelSettings,
+    environment: &Environment,
+) -> Result<UsableModel, ProviderError> {
+    endpoint.check_name()?;
+    let model = open(endpoint.provider, endpoint.options(settings.price), settings, environment)?;
+    Ok(UsableModel { model, because: endpoint.because.clone(), left_out: Vec::new(), endpoint })
 }

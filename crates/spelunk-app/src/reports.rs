@@ -7,44 +7,38 @@ use std::sync::Arc;
 use spelunk_context::{Corpus, Reader, View, check_citations};
 use spelunk_engine::RunReport;
 use spelunk_journal::Workspace;
-use spelunk_types::{Citation, Found, RunId, SourceSpec};
+use spelunk_types::{Citation, Found, RunId, SourceSpec, truncate};
 
 use crate::app::App;
+use crate::config::choice;
 use crate::failure::Failure;
 use crate::render::progress::Progress;
 use crate::render::report::html::html;
 use crate::render::report::json::json;
 use crate::render::report::markdown::markdown;
 use crate::render::report::sarif::sarif;
-use crate::render::report::{Excerpt, Excerpts, LINES_AROUND, LINES_MARKED_MAX, Material};
+use crate::render::report::{Excerpt, Excerpts, LINES_AROUND, LINES_MARKED_MAX, ReportData};
 use crate::sources::scan_status;
 
 /// The maximum number of places whose source lines are read.
 const EXCERPTS_MAX: usize = 5_000;
 const LINE_CHARS_MAX: usize = 500;
 
-/// The format of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    Markdown,
-    Html,
-    Sarif,
-    Json,
+choice! {
+    /// The format of a report.
+    pub Format {
+        /// Markdown.
+        Markdown = "md",
+        /// One HTML page.
+        Html = "html",
+        /// SARIF, for code hosts.
+        Sarif = "sarif",
+        /// JSON.
+        Json = "json",
+    }
 }
 
 impl Format {
-    pub const WORDS: [&str; 4] = ["md", "html", "sarif", "json"];
-
-    pub fn of_word(word: &str) -> Option<Self> {
-        match word {
-            "md" => Some(Self::Markdown),
-            "html" => Some(Self::Html),
-            "sarif" => Some(Self::Sarif),
-            "json" => Some(Self::Json),
-            _ => None,
-        }
-    }
-
     /// The format that a file name implies.
     pub fn of_path(path: &str) -> Option<Self> {
         let name = path.to_ascii_lowercase();
@@ -77,11 +71,11 @@ pub fn needs_sources(format: Format) -> bool {
 
 pub fn report_text(app: &App, report: &RunReport, excerpts: &Excerpts, format: Format) -> String {
     let base = base(app, report.sources());
-    let material = Material { report, excerpts, base: &base };
+    let data = ReportData { report, excerpts, base: &base };
     match format {
         Format::Markdown => markdown(report),
-        Format::Html => html(&material),
-        Format::Sarif => sarif(&material),
+        Format::Html => html(&data),
+        Format::Sarif => sarif(&data),
         Format::Json => json(report),
     }
 }
@@ -121,18 +115,18 @@ pub fn excerpts(app: &App, report: &RunReport) -> Excerpts {
     }
 }
 
-fn of_corpus(report: &RunReport, mut places: Vec<Place>, corpus: Corpus) -> Excerpts {
+fn of_corpus(report: &RunReport, mut places: Vec<CitedLines>, corpus: Corpus) -> Excerpts {
     let is_same = report.corpus_digest.as_ref() == Some(corpus.digest());
     let view = View::of(Arc::new(corpus));
     let n_before = places.len();
     if !is_same {
         // A line number alone proves nothing, because the file may have changed.
-        let claims: Vec<Citation> = places.iter().map(Place::claim).collect();
+        let claims: Vec<Citation> = places.iter().map(CitedLines::claim).collect();
         let looked_up = check_citations(&view, &claims);
         let mut is_there = looked_up.iter().map(|(_, found)| *found == Found::Exact);
         places.retain(|place| is_there.next().unwrap_or_default() && !place.quote.is_empty());
     }
-    let mut by_file: BTreeMap<&str, Vec<&Place>> = BTreeMap::new();
+    let mut by_file: BTreeMap<&str, Vec<&CitedLines>> = BTreeMap::new();
     for place in &places {
         by_file.entry(&place.file).or_default().push(place);
     }
@@ -151,16 +145,16 @@ fn of_corpus(report: &RunReport, mut places: Vec<Place>, corpus: Corpus) -> Exce
     Excerpts { by_place, remark }
 }
 
-fn read_around(reader: &Reader, place: &Place) -> Option<Excerpt> {
+fn read_around(reader: &Reader, place: &CitedLines) -> Option<Excerpt> {
     let last = place.line_end.clamp(place.line, place.line.saturating_add(LINES_MARKED_MAX - 1));
     let first_shown = place.line.saturating_sub(LINES_AROUND).max(1);
     let lines = reader.lines(first_shown..=last.saturating_add(LINES_AROUND)).ok()?;
-    let lines = lines.into_iter().map(|line| line.chars().take(LINE_CHARS_MAX).collect()).collect();
+    let lines = lines.into_iter().map(|line| truncate(&line, LINE_CHARS_MAX).to_owned()).collect();
     Some(Excerpt { first: first_shown, lines, marked: (place.line, last) })
 }
 
 /// Lines that a report refers to.
-struct Place {
+struct CitedLines {
     file: String,
     line: u64,
     line_end: u64,
@@ -168,20 +162,20 @@ struct Place {
     quote: String,
 }
 
-impl Place {
+impl CitedLines {
     fn claim(&self) -> Citation {
         Citation { document: self.file.clone(), line: self.line, quote: self.quote.clone() }
     }
 }
 
-fn places(report: &RunReport) -> Vec<Place> {
+fn places(report: &RunReport) -> Vec<CitedLines> {
     let mut places = Vec::new();
     for merged in &report.findings {
         for location in &merged.places {
             let Some(line) = location.line_start.filter(|line| *line > 0) else { continue };
             // Only the finding's own location was quoted.
             let is_own = *location == merged.finding.location;
-            places.push(Place {
+            places.push(CitedLines {
                 file: location.file.clone(),
                 line,
                 line_end: location.line_end.unwrap_or(line),
@@ -190,7 +184,7 @@ fn places(report: &RunReport) -> Vec<Place> {
         }
     }
     for citation in report.answer.iter().flat_map(|answer| &answer.citations) {
-        places.push(Place {
+        places.push(CitedLines {
             file: citation.document.clone(),
             line: citation.line.max(1),
             line_end: citation.line.max(1),

@@ -25,14 +25,7 @@ pub fn find_run(app: &App, name: Option<&str>) -> Result<(Workspace, RunId), Fai
 /// The state of a run, as far as this engine understands its events.
 pub fn read_view(workspace: &Workspace, run: &RunId) -> Result<RunView, Failure> {
     let of_run = |source| EngineError::Journal { run: run.clone(), source };
-    let mut view = RunView::default();
-    for record in workspace.read_journal(run).map_err(of_run)? {
-        match record {
-            Record::Known(event) => view.apply(&event),
-            Record::Unknown { .. } => {}
-        }
-    }
-    Ok(view)
+    Ok(fold(&workspace.read_journal(run).map_err(of_run)?))
 }
 
 /// The state of a run, in a word or two.
@@ -159,7 +152,7 @@ pub fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
             return Ok(Row { run, lifecycle, state, question, n_calls: 0, cost_microusd: 0, active_ms });
         }
     };
-    let view = fold(records);
+    let view = fold(&records);
     let question = view.question.as_ref().map(|question| workspace.blobs().text(question)).transpose()?;
     Ok(Row {
         state: state(&view),
@@ -190,12 +183,10 @@ pub fn archived_row(workspace: &Workspace, run: RunId) -> Row {
     }
 }
 
-pub fn fold(records: Vec<Record>) -> RunView {
+pub fn fold(records: &[Record]) -> RunView {
     let mut view = RunView::default();
-    for record in records {
-        if let Record::Known(event) = record {
-            view.apply(&event);
-        }
+    for event in records.iter().filter_map(Record::event) {
+        view.apply(event);
     }
     view
 }

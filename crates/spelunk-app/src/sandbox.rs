@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use spelunk_sandbox::{Python, PythonModules, Sandbox, Task, WorkerCommand};
-use spelunk_types::{ErrorCode, Explain, WorkBounds, WorkError, WorkLine, Workers};
+use spelunk_types::{ErrorCode, WorkBounds, WorkError, WorkLine, Workers};
 
 use crate::config::SandboxChoice;
 use crate::env::{self, Environment};
-use crate::failure::{Failure, Usage};
+use crate::failure::{Failure, FixedError, Usage};
 
 /// The argument that makes this program a worker. It is hidden from the list of commands, because it is not for people.
 pub const OWN_WORD: &str = "worker";
@@ -44,21 +44,12 @@ pub enum WorkerPlace {
 }
 
 /// A program that embeds the library but did not register itself as a worker.
-#[derive(Debug, thiserror::Error)]
-#[error("this program cannot run the code of models: it has no worker")]
-pub(crate) struct NoWorker;
-
-impl Explain for NoWorker {
-    fn code(&self) -> ErrorCode {
-        ErrorCode::SandboxFailed
-    }
-
-    fn hint(&self) -> Option<String> {
-        let hint = "call `spelunk::serve_worker()` first thing in `main`, name a `spelunk` program with \
-            `Builder::worker`, or choose a strategy that runs no code";
-        Some(hint.to_owned())
-    }
-}
+const NO_WORKER: FixedError = FixedError {
+    code: ErrorCode::SandboxFailed,
+    message: "this program cannot run the code of models: it has no worker",
+    hint: "call `spelunk::serve_worker()` first thing in `main`, name a `spelunk` program with `Builder::worker`, \
+           or choose a strategy that runs no code",
+};
 
 impl WorkerPlace {
     fn command(&self) -> Result<WorkerCommand, Failure> {
@@ -66,7 +57,7 @@ impl WorkerPlace {
         match self {
             Self::Own => Ok(of(own_program()?, OWN_WORD)),
             Self::Hooked if IS_HOOKED.load(Ordering::Acquire) => Ok(of(own_program()?, HOOK_WORD)),
-            Self::Hooked => Err(NoWorker.into()),
+            Self::Hooked => Err(NO_WORKER.into()),
             Self::Program(program) => Ok(of(program.clone(), OWN_WORD)),
         }
     }
@@ -100,7 +91,7 @@ fn own_program() -> Result<PathBuf, Failure> {
 }
 
 fn python(environment: &Environment) -> Result<Python, Failure> {
-    let path = environment.path(env::PATH.name).unwrap_or_default();
+    let path = environment.path(env::PATH).unwrap_or_default();
     let mut programs = std::env::split_paths(&path).map(|folder| folder.join("python3"));
     let program = programs.find(|program| program.is_file()).ok_or_else(|| Usage {
         message: "there is no `python3` on the PATH for `--sandbox cpython`".into(),

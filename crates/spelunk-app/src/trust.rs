@@ -68,11 +68,11 @@ impl Explain for Untrusted {
 
 /// How the path of the workspace was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Chosen {
+pub(crate) enum ChosenBy {
     /// The user named this directory.
-    ByUser,
+    User,
     /// It was derived from the current directory.
-    ByPlace,
+    Location,
 }
 
 /// The state of one user.
@@ -84,31 +84,28 @@ pub struct UserState {
 
 impl UserState {
     pub(crate) fn of(environment: &Environment) -> Self {
-        let below = environment
-            .path(env::XDG_STATE_HOME.name)
-            .filter(|path| path.is_absolute())
-            .or_else(|| Some(environment.path(env::HOME.name)?.join(".local").join("state")));
+        let below = environment.user_dir(env::XDG_STATE_HOME, ".local/state");
         Self { dir: below.map(|below| PrivateDir::new(below.join("spelunk"))) }
     }
 
     /// A key for one purpose, derived from a secret that is created on first use. A workspace that the user named
     /// stores its own secret, because a server (as in a container) may keep nothing else; any other workspace uses the
     /// user's secret. If nothing can be stored, every process has a different key.
-    pub(crate) fn key(&self, purpose: &str, root: &Path, chosen: Chosen) -> io::Result<[u8; 32]> {
-        let own = (chosen == Chosen::ByUser).then(|| PrivateDir::new(resolved(root)));
+    pub(crate) fn key(&self, purpose: &str, root: &Path, chosen: ChosenBy) -> io::Result<[u8; 32]> {
+        let own = (chosen == ChosenBy::User).then(|| PrivateDir::new(resolved(root)));
         let kept = own.as_ref().or(self.dir.as_ref()).and_then(|dir| secret(dir).ok());
         let secret = kept.map_or_else(random, Ok)?;
         Ok(blake3::derive_key(purpose, &secret))
     }
 
     /// Opens the workspace for writing; creates and marks it if it does not exist.
-    pub(crate) fn open(&self, root: &Path, chosen: Chosen) -> Result<Workspace, Failure> {
+    pub(crate) fn open(&self, root: &Path, chosen: ChosenBy) -> Result<Workspace, Failure> {
         let place = resolved(root);
-        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
+        let unusable = |source| JournalError::unusable(root, source);
         // Locked until the end, so that another process never sees the workspace without its mark.
         let mut mark = self.mark(&place);
         let dir = PrivateDir::new(&place);
-        let is_linked = chosen == Chosen::ByPlace && is_link(root);
+        let is_linked = chosen == ChosenBy::Location && is_link(root);
         if !is_linked && is_bare(&dir).map_err(unusable)? {
             // Written first: a crash leaves the directory either bare or marked.
             write_mark(&dir, mark.as_mut()).map_err(unusable)?;
@@ -123,19 +120,19 @@ impl UserState {
     }
 
     /// Why an existing workspace may not be written to; `None` if it may.
-    pub(crate) fn distrust(&self, root: &Path, chosen: Chosen) -> Result<Option<Untrusted>, JournalError> {
-        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
+    pub(crate) fn distrust(&self, root: &Path, chosen: ChosenBy) -> Result<Option<Untrusted>, JournalError> {
+        let unusable = |source| JournalError::unusable(root, source);
         let mut mark = self.mark(&resolved(root));
         check(root, chosen, mark.as_mut()).map_err(unusable)
     }
 
     /// Marks a workspace as trusted. Returns false if it already was.
     pub fn trust(&self, root: &Path) -> Result<bool, Failure> {
-        let unusable = |source| JournalError::Workspace { path: root.display().to_string(), source };
+        let unusable = |source| JournalError::unusable(root, source);
         let place = resolved(root);
         let dir = PrivateDir::new(&place);
         let mut mark = self.mark(&place);
-        match check(root, Chosen::ByPlace, mark.as_mut()).map_err(unusable)? {
+        match check(root, ChosenBy::Location, mark.as_mut()).map_err(unusable)? {
             None => return Ok(false),
             Some(Untrusted { why: Distrust::NoMark, .. }) => {}
             Some(untrusted) => return Err(untrusted.into()),
@@ -175,16 +172,16 @@ impl UserState {
 }
 
 /// Why an existing workspace may not be written to.
-fn check(root: &Path, chosen: Chosen, mark: Option<&mut File>) -> io::Result<Option<Untrusted>> {
+fn check(root: &Path, chosen: ChosenBy, mark: Option<&mut File>) -> io::Result<Option<Untrusted>> {
     let untrusted = |why| Ok(Some(Untrusted { path: root.display().to_string(), why }));
-    if chosen == Chosen::ByPlace && is_link(root) {
+    if chosen == ChosenBy::Location && is_link(root) {
         return untrusted(Distrust::Link);
     }
     let place = resolved(root);
     if !is_own(&place)? {
         return untrusted(Distrust::OtherOwner);
     }
-    if chosen == Chosen::ByUser {
+    if chosen == ChosenBy::User {
         return Ok(None);
     }
     let Some(mark) = mark else { return untrusted(Distrust::NoMemory) };

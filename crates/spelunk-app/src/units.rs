@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use spelunk_types::truncate;
+
 /// `3.1 MB`, in powers of ten.
 pub fn bytes(n: u64) -> String {
     scaled(n, &["B", "kB", "MB", "GB", "TB"], " ")
@@ -104,11 +106,10 @@ fn color_len(text: &str) -> usize {
 /// The beginning of a text on one line, at most `chars_max` characters.
 pub fn head(text: &str, chars_max: usize) -> String {
     let line = safe(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= chars_max {
+    if truncate(&line, chars_max).len() == line.len() {
         return line;
     }
-    let cut: String = line.chars().take(chars_max.saturating_sub(1)).collect();
-    format!("{}…", cut.trim_end())
+    format!("{}…", truncate(&line, chars_max.saturating_sub(1)).trim_end())
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 
 #[cfg(not(unix))]
 use portable as system;
-use system::{At, Flags};
+use system::At;
 #[cfg(unix)]
 use unix as system;
 
@@ -24,24 +24,12 @@ use unix as system;
 #[derive(Debug, Clone)]
 pub struct PrivateDir {
     root: PathBuf,
-    access: Access,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
-    ReadWrite,
-    ReadOnly,
+    is_read_only: bool,
 }
 
 impl From<&Path> for PrivateDir {
     fn from(root: &Path) -> Self {
         Self::new(root)
-    }
-}
-
-impl From<&Self> for PrivateDir {
-    fn from(dir: &Self) -> Self {
-        dir.clone()
     }
 }
 
@@ -78,6 +66,16 @@ pub enum Durability {
     Unsynced,
 }
 
+/// How a file is opened.
+#[derive(Debug, Clone, Copy)]
+enum Flags {
+    Read,
+    Write,
+    Append,
+    Create,
+    CreateNew,
+}
+
 /// How many names [`PrivateDir::stage`] tries.
 const STAGE_ATTEMPTS_MAX: u32 = 100;
 /// How deep [`PrivateDir::files_below`] descends. Nothing we write is deeper.
@@ -86,18 +84,18 @@ const DEPTH_MAX: usize = 32;
 impl PrivateDir {
     /// The directory at `root`, which need not exist. Links in `root` itself belong to the caller and are followed.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), access: Access::ReadWrite }
+        Self { root: root.into(), is_read_only: false }
     }
 
     /// The same directory, but every change fails with [`io::ErrorKind::PermissionDenied`].
     #[must_use]
     pub fn read_only(self) -> Self {
-        Self { access: Access::ReadOnly, ..self }
+        Self { is_read_only: true, ..self }
     }
 
     /// Whether every change is refused.
     pub fn is_read_only(&self) -> bool {
-        self.access == Access::ReadOnly
+        self.is_read_only
     }
 
     /// The path of the directory.
@@ -171,11 +169,6 @@ impl PrivateDir {
         self.walk(&parts(name)?, Some(durability)).map(drop)
     }
 
-    /// Makes new entries of a directory durable.
-    pub fn sync_dir(&self, name: &str) -> io::Result<()> {
-        self.walk(&parts(name)?, None)?.sync()
-    }
-
     /// Removes one file or link. Links are not followed.
     pub fn remove_file(&self, name: &str) -> io::Result<()> {
         self.check_writable(name)?;
@@ -223,36 +216,33 @@ impl PrivateDir {
     /// Every regular file below a directory with its path from the root, sorted; empty if the directory does not exist.
     /// Links and special files are omitted.
     pub fn files_below(&self, name: &str) -> io::Result<Vec<(String, Entry)>> {
-        let mut files = Vec::new();
-        let mut folders = vec![(name.to_owned(), 0)];
-        while let Some((folder, depth)) = folders.pop() {
-            for entry in self.list(&folder)? {
-                let name = join(&folder, &entry.name);
-                match entry.kind {
-                    EntryKind::File => files.push((name, entry)),
-                    EntryKind::Directory if depth < DEPTH_MAX => folders.push((name, depth + 1)),
-                    EntryKind::Directory | EntryKind::Other => {}
-                }
-            }
-        }
+        let mut files = self.leaves_below(name)?;
+        files.retain(|(_, entry)| entry.kind == EntryKind::File);
         files.sort_by(|a, b| a.0.cmp(&b.0));
         Ok(files)
     }
 
     /// The first entry below a directory (`""` is the root) that is neither a regular file nor a directory.
     pub fn first_special(&self, name: &str) -> io::Result<Option<String>> {
+        let mut leaves = self.leaves_below(name)?.into_iter();
+        Ok(leaves.find(|(_, entry)| entry.kind != EntryKind::File).map(|(name, _)| name))
+    }
+
+    /// Everything below a directory that is not a directory, and the directories that are too deep to enter.
+    fn leaves_below(&self, name: &str) -> io::Result<Vec<(String, Entry)>> {
+        let mut leaves = Vec::new();
         let mut folders = vec![(name.to_owned(), 0)];
         while let Some((folder, depth)) = folders.pop() {
             for entry in self.list(&folder)? {
                 let name = join(&folder, &entry.name);
-                match entry.kind {
-                    EntryKind::File => {}
-                    EntryKind::Directory if depth < DEPTH_MAX => folders.push((name, depth + 1)),
-                    EntryKind::Directory | EntryKind::Other => return Ok(Some(name)),
+                if entry.kind == EntryKind::Directory && depth < DEPTH_MAX {
+                    folders.push((name, depth + 1));
+                } else {
+                    leaves.push((name, entry));
                 }
             }
         }
-        Ok(None)
+        Ok(leaves)
     }
 
     /// The path of a directory, for a library that takes paths. Creates it if necessary; fails if the path or anything
@@ -367,7 +357,8 @@ fn not_plain(name: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+/// The result, or `None` if the file or directory does not exist.
+pub fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(there) => Ok(Some(there)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

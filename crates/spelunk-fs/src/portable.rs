@@ -9,21 +9,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::{Entry, EntryKind, not_plain};
+use crate::{Entry, EntryKind, Flags, not_plain};
 
 /// A directory that was not a link when it was entered.
 #[derive(Debug)]
 pub(crate) struct At(PathBuf);
-
-/// How a file is opened.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Flags {
-    Read,
-    Write,
-    Append,
-    Create,
-    CreateNew,
-}
 
 impl At {
     pub(crate) fn root(path: &Path) -> io::Result<Self> {

@@ -14,21 +14,11 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::{Entry, EntryKind, not_plain};
+use crate::{Entry, EntryKind, Flags, not_plain};
 
 /// An open directory.
 #[derive(Debug)]
 pub(crate) struct At(OwnedFd);
-
-/// How a file is opened.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Flags {
-    Read,
-    Write,
-    Append,
-    Create,
-    CreateNew,
-}
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// `NONBLOCK`: opening a pipe must not wait for its other end.

@@ -14,10 +14,9 @@ use spelunk_types::{BlobId, EventKind, RunId};
 use tar::{Archive, Builder, EntryType, Header};
 
 use crate::disk::STAGING;
-use crate::gc::blobs_of;
+use crate::gc::{archive_bytes, blobs_of, remove_folder};
 use crate::layout::{archive_name, folder};
-use crate::removal::{archive_bytes, remove_folder};
-use crate::{JournalError, Record, Workspace, blobs};
+use crate::{JournalError, Workspace, blobs};
 
 /// The size limit of an archive. A run that could not be unpacked is not packed.
 const BOUNDS: Bounds = Bounds { bytes_max: 64 << 30, entries_max: 2_000_000 };
@@ -186,12 +185,7 @@ fn files_of(
     }
     let (mut named, texts) = (BTreeSet::new(), workspace.blobs_of(run));
     for record in workspace.read_journal(run)? {
-        let event = match record {
-            Record::Known(event) => event,
-            Record::Unknown { seq, name, .. } => {
-                return Err(JournalError::UnknownEvent { run: run.clone(), line: seq, name });
-            }
-        };
+        let event = record.known(run)?;
         // A missing blob is damage that an archive must not pass on. A prompt may have been lost in a power cut.
         let is_prompt = matches!(event.kind, EventKind::CallStarted { .. });
         for blob in event.kind.blobs() {
@@ -330,13 +324,14 @@ fn unpack(dir: &PrivateDir, run: &RunId, staged: &str, bounds: Bounds) -> Result
         if let Some(what) = bounds.exceeded(files + 1, bytes_sum) {
             return Err(bad(format!("holds {what}, more than a run can")));
         }
-        let place = place_of(&inner, run).filter(|_| entry.header().entry_type() == EntryType::Regular);
-        let place =
-            place.ok_or_else(|| bad(format!("holds `{}`, which is no part of the run", shown(&inner))))?;
-        let target = match &place {
-            Place::Summary => continue,
-            Place::Blob(blob) => format!("{staged}/blob/{blob}"),
-            Place::File(inner) => format!("{staged}/{RUN}/{inner}"),
+        let entry_target =
+            target_of(&inner, run).filter(|_| entry.header().entry_type() == EntryType::Regular);
+        let entry_target = entry_target
+            .ok_or_else(|| bad(format!("holds `{}`, which is no part of the run", shown(&inner))))?;
+        let target = match &entry_target {
+            EntryTarget::Summary => continue,
+            EntryTarget::Blob(blob) => format!("{staged}/blob/{blob}"),
+            EntryTarget::File(inner) => format!("{staged}/{RUN}/{inner}"),
         };
         let unwritable = |source: io::Error| JournalError::Write { name: target.clone(), source };
         let written = write_out(entry.by_ref().take(size), dir, &target);
@@ -344,23 +339,23 @@ fn unpack(dir: &PrivateDir, run: &RunId, staged: &str, bounds: Bounds) -> Result
         if bytes != size {
             return Err(cut(io::ErrorKind::UnexpectedEof.into()));
         }
-        match place {
-            Place::Summary => {}
-            Place::Blob(blob) if blob != digest => {
+        match entry_target {
+            EntryTarget::Summary => {}
+            EntryTarget::Blob(blob) if blob != digest => {
                 return Err(bad(format!("holds the blob `{blob}` with other bytes than its name says")));
             }
-            Place::Blob(blob) => {
+            EntryTarget::Blob(blob) => {
                 let home = blobs::file_name(&blob);
                 dir.rename(&target, &home, Durability::Synced).map_err(unwritable)?;
             }
-            Place::File(inner) => has_journal |= inner == "journal.jsonl",
+            EntryTarget::File(inner) => has_journal |= inner == "journal.jsonl",
         }
         files += 1;
     }
     if has_journal { Ok((files, bytes_sum)) } else { Err(bad("holds no journal".to_owned())) }
 }
 
-enum Place {
+enum EntryTarget {
     Summary,
     Blob(BlobId),
     /// A path within the run's folder.
@@ -368,17 +363,17 @@ enum Place {
 }
 
 /// Where an entry belongs; `None` if its name points anywhere else.
-fn place_of(name: &str, run: &RunId) -> Option<Place> {
+fn target_of(name: &str, run: &RunId) -> Option<EntryTarget> {
     if name == SUMMARY {
-        return Some(Place::Summary);
+        return Some(EntryTarget::Summary);
     }
     if let Some(inner) = name.strip_prefix(&format!("runs/{run}/")) {
         let is_sound =
             |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', ':', '\0']);
-        return inner.split('/').all(is_sound).then(|| Place::File(inner.to_owned()));
+        return inner.split('/').all(is_sound).then(|| EntryTarget::File(inner.to_owned()));
     }
     let blob: BlobId = name.strip_prefix("blobs/")?.split_once('/')?.1.parse().ok()?;
-    (blobs::file_name(&blob) == name).then_some(Place::Blob(blob))
+    (blobs::file_name(&blob) == name).then_some(EntryTarget::Blob(blob))
 }
 
 fn shown(name: &str) -> String {

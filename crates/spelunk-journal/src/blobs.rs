@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use spelunk_types::{BlobId, RunId, Text};
 
+use crate::layout::sharded;
 use crate::prompt_pack::PromptPack;
 use crate::{Disk, JournalError};
 
@@ -117,7 +118,5 @@ impl Blobs {
 pub(crate) const FOLDER: &str = "blobs";
 
 pub(crate) fn file_name(blob: &BlobId) -> String {
-    let hex = blob.as_str();
-    let shard = hex.get(..2).unwrap_or(hex);
-    format!("{FOLDER}/{shard}/{hex}")
+    sharded(FOLDER, blob)
 }

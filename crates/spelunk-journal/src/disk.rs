@@ -4,7 +4,7 @@
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 
-use spelunk_fs::{Durability, PrivateDir};
+use spelunk_fs::{Durability, PrivateDir, if_there};
 
 /// Durable named files.
 pub trait Disk: Send + Sync {
@@ -122,13 +122,5 @@ impl Disk for FileDisk {
         let mut bytes = Vec::new();
         file.take(bytes_max as u64).read_to_end(&mut bytes)?;
         Ok(Some(bytes))
-    }
-}
-
-fn if_there<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(there) => Ok(Some(there)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
     }
 }

@@ -1,6 +1,7 @@
 //! Errors of durable state, identified by run, line and file name.
 
 use std::io;
+use std::path::Path;
 
 use spelunk_types::{BlobId, ErrorCode, Explain, JOURNAL_FORMAT, RunId};
 
@@ -54,6 +55,13 @@ pub enum JournalError {
     WorkspaceNewer { path: String, format: String },
 }
 
+impl JournalError {
+    /// The error for a workspace that cannot be used.
+    pub fn unusable(root: &Path, source: io::Error) -> Self {
+        Self::Workspace { path: root.display().to_string(), source }
+    }
+}
+
 impl Explain for JournalError {
     fn code(&self) -> ErrorCode {
         match self {
@@ -73,46 +81,42 @@ impl Explain for JournalError {
     }
 
     fn hint(&self) -> Option<String> {
-        match self {
+        Some(match self {
             Self::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                Some("ask again: what was recorded of the run is gone".into())
+                "ask again: what was recorded of the run is gone".to_owned()
             }
             Self::Write { source, .. } => {
                 let is_limited = source.kind() == io::ErrorKind::FileTooLarge;
                 let step = if is_limited { "raise `ulimit -f`" } else { "free some space" };
-                Some(format!("{step}, then run `spelunk resume`: nothing acknowledged is lost"))
+                format!("{step}, then run `spelunk resume`: nothing acknowledged is lost")
             }
             Self::Damaged { run, line, .. } => {
-                let short = run.short();
-                Some(format!(
-                    "run `spelunk repair {short}` to keep the first {} events",
-                    line.saturating_sub(1)
-                ))
+                let n_kept = line.saturating_sub(1);
+                format!("run `spelunk repair {}` to keep the first {n_kept} events", run.short())
             }
             Self::Newer { .. } | Self::UnknownEvent { .. } | Self::WorkspaceNewer { .. } => {
-                Some("use the engine that wrote it, or a newer one".into())
+                "use the engine that wrote it, or a newer one".to_owned()
             }
-            Self::NotFound { .. } => Some("run `spelunk run list` to see the runs of this workspace".into()),
-            Self::NoRuns => Some("ask something first, such as `spelunk ask \"what is this?\" .`".into()),
+            Self::NotFound { .. } => "run `spelunk run list` to see the runs of this workspace".to_owned(),
+            Self::NoRuns => "ask something first, such as `spelunk ask \"what is this?\" .`".to_owned(),
             Self::Ambiguous { runs, .. } => {
                 let names: Vec<&str> = runs.iter().map(RunId::short).collect();
-                Some(format!("name one of {}", names.join(", ")))
+                format!("name one of {}", names.join(", "))
             }
-            Self::Locked { run, .. } => Some(format!("watch it with `spelunk tail {}`", run.short())),
-            Self::WorkspaceBusy => Some("try again when they have finished".into()),
-            Self::RunExists { run } => Some(format!(
-                "look at it with `spelunk run show {}`; its archive is left as it is",
-                run.short()
-            )),
-            Self::Archive { .. } => Some("restore it from a backup: nothing was unpacked".into()),
+            Self::Locked { run, .. } => format!("watch it with `spelunk tail {}`", run.short()),
+            Self::WorkspaceBusy => "try again when they have finished".to_owned(),
+            Self::RunExists { run } => {
+                format!("look at it with `spelunk run show {}`; its archive is left as it is", run.short())
+            }
+            Self::Archive { .. } => "restore it from a backup: nothing was unpacked".to_owned(),
             Self::ArchiveTooLarge { .. } => {
-                Some("leave the run where it is, or remove it with `spelunk run clean`".into())
+                "leave the run where it is, or remove it with `spelunk run clean`".to_owned()
             }
-            Self::Blob { .. } => Some("restore the workspace from a backup, or ask again".into()),
+            Self::Blob { .. } => "restore the workspace from a backup, or ask again".to_owned(),
             Self::Workspace { .. } => {
-                Some("name a directory you may write to with `--set workspace.path=DIR`".into())
+                "name a directory you may write to with `--set workspace.path=DIR`".to_owned()
             }
-            Self::Read { .. } => None,
-        }
+            Self::Read { .. } => return None,
+        })
     }
 }

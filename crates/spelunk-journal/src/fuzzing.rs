@@ -21,7 +21,7 @@ pub fn written(event: &Event) -> Vec<u8> {
 
 /// The complete lines of a journal.
 pub fn read(bytes: &[u8], run: &RunId) -> Result<Vec<Record>, JournalError> {
-    journal::read_lines(bytes, run).map(|(records, _)| records)
+    journal::read_lines(bytes, run, 1).map(|(records, _)| records)
 }
 
 /// One line without its newline, at any position.

@@ -1,12 +1,14 @@
-//! Garbage collection: removes blobs that no run references and staging files that no process owns. Runs themselves are
-//! never touched here.
+//! Removal: a run that no process is working on disappears at once, then its files are deleted. Its blobs stay until
+//! garbage collection removes those that no run references, and staging files that no process owns.
 
 use std::collections::BTreeSet;
 
-use spelunk_types::{BlobId, Event};
+use spelunk_fs::{Durability, PrivateDir};
+use spelunk_types::{BlobId, Event, RunId};
 
 use crate::disk::STAGING;
-use crate::{Blobs, JournalError, Record, Workspace, blobs, lock};
+use crate::layout::{archive_name, folder};
+use crate::{Blobs, JournalError, Workspace, blobs, lock};
 
 /// What was, or would be, collected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,12 +68,8 @@ fn named_blobs(workspace: &Workspace) -> Result<BTreeSet<BlobId>, JournalError> 
     for run in workspace.runs()? {
         let blobs = workspace.blobs_of(&run);
         for record in workspace.read_journal(&run)? {
-            match record {
-                Record::Known(event) => named.extend(blobs_of(&blobs, &event)),
-                Record::Unknown { seq, name, .. } => {
-                    return Err(JournalError::UnknownEvent { run, line: seq, name });
-                }
-            }
+            let event = record.known(&run)?;
+            named.extend(blobs_of(&blobs, &event));
         }
     }
     Ok(named)
@@ -90,4 +88,42 @@ pub fn blobs_of(texts: &Blobs, event: &Event) -> Vec<BlobId> {
 /// Every blob id in a JSON text. Errs on the side of keeping too many.
 fn blob_names_in(json: &str) -> Vec<BlobId> {
     json.split('"').filter_map(|piece| piece.parse().ok()).collect()
+}
+
+/// The size of a run's folder, without its blobs.
+pub fn run_bytes(workspace: &Workspace, run: &RunId) -> u64 {
+    let Some(dir) = workspace.dir() else { return 0 };
+    let files = dir.files_below(&folder(run)).unwrap_or_default();
+    files.iter().map(|(_, file)| file.len).sum()
+}
+
+/// The size of an archive.
+pub fn archive_bytes(workspace: &Workspace, run: &RunId) -> u64 {
+    let entry = workspace.dir().and_then(|dir| dir.entry(&archive_name(run)).ok().flatten());
+    entry.map_or(0, |file| file.len)
+}
+
+/// Removes a run and returns how many bytes that freed. Refused while a process is working on it.
+pub fn remove_run(workspace: &Workspace, run: &RunId) -> Result<u64, JournalError> {
+    let Some(dir) = workspace.dir() else { return Ok(0) };
+    let _lock = workspace.lock(run)?;
+    let bytes = run_bytes(workspace, run);
+    remove_folder(dir, run).map_err(|source| workspace.unusable(source))?;
+    Ok(bytes)
+}
+
+/// Removes an archive and returns how many bytes that freed.
+pub fn remove_archive(workspace: &Workspace, run: &RunId) -> Result<u64, JournalError> {
+    let Some(dir) = workspace.dir() else { return Ok(0) };
+    let bytes = archive_bytes(workspace, run);
+    dir.remove_file(&archive_name(run)).map_err(|source| workspace.unusable(source))?;
+    Ok(bytes)
+}
+
+/// The caller holds the run's lock. A crash in the middle leaves files under `tmp`, which `gc` removes, never half a
+/// run.
+pub(crate) fn remove_folder(dir: &PrivateDir, run: &RunId) -> std::io::Result<()> {
+    let aside = format!("tmp/removed-{}-{run}", std::process::id());
+    dir.rename(&folder(run), &aside, Durability::Unsynced)?;
+    dir.remove_all(&aside)
 }

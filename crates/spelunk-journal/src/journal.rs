@@ -19,7 +19,7 @@ pub struct Journal {
 }
 
 /// A journal opened for writing.
-pub struct Opened {
+pub struct OpenedJournal {
     /// The writer.
     pub journal: Journal,
     /// All events so far.
@@ -35,24 +35,17 @@ impl Journal {
     }
 
     /// Opens a journal to continue writing: drops a torn last line and refuses damage anywhere else.
-    pub fn open(disk: Arc<dyn Disk>, run: &RunId) -> Result<Opened, JournalError> {
+    pub fn open(disk: Arc<dyn Disk>, run: &RunId) -> Result<OpenedJournal, JournalError> {
         let (records, bytes_whole, bytes_dropped) = load(disk.as_ref(), run)?;
-        let mut events = Vec::with_capacity(records.len());
-        for record in records {
-            match record {
-                Record::Known(event) => events.push(*event),
-                Record::Unknown { seq, name, .. } => {
-                    return Err(JournalError::UnknownEvent { run: run.clone(), line: seq, name });
-                }
-            }
-        }
+        let events = records.into_iter().map(|record| Ok(*record.known(run)?));
+        let events: Vec<Event> = events.collect::<Result<_, JournalError>>()?;
         let name = file_name(run);
         if bytes_dropped > 0 {
             let cut = disk.truncate(&name, bytes_whole);
             cut.map_err(|source| JournalError::Write { name: name.clone(), source })?;
         }
         let seq_last = events.len() as u64;
-        Ok(Opened { journal: Self { disk, name, seq_last, broken: false }, events, bytes_dropped })
+        Ok(OpenedJournal { journal: Self { disk, name, seq_last, broken: false }, events, bytes_dropped })
     }
 
     /// Reads the complete lines of a journal without locking or changing it.
@@ -125,24 +118,23 @@ fn load(disk: &dyn Disk, run: &RunId) -> Result<(Vec<Record>, u64, u64), Journal
     let name = file_name(run);
     let bytes = disk.read(&name).map_err(|source| JournalError::Read { name: name.clone(), source })?;
     let bytes = bytes.ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
-    let (records, whole) = read_lines(&bytes, run)?;
+    let (records, whole) = read_lines(&bytes, run, 1)?;
     Ok((records, whole as u64, (bytes.len() - whole) as u64))
 }
 
-/// The complete lines and their size in bytes.
-pub(crate) fn read_lines(bytes: &[u8], run: &RunId) -> Result<(Vec<Record>, usize), JournalError> {
-    let whole = memrchr_newline(bytes);
-    let mut records = Vec::new();
-    for line in bytes.get(..whole).unwrap_or_default().split_inclusive(|b| *b == b'\n') {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        records.push(read_line(line, run, records.len() as u64 + 1)?);
+/// The complete lines and their size in bytes. `first` is the number of the first line.
+pub(crate) fn read_lines(
+    bytes: &[u8],
+    run: &RunId,
+    first: u64,
+) -> Result<(Vec<Record>, usize), JournalError> {
+    let (mut records, mut whole) = (Vec::new(), 0);
+    for line in bytes.split_inclusive(|b| *b == b'\n') {
+        let Some(text) = line.strip_suffix(b"\n") else { break };
+        records.push(read_line(text, run, first + records.len() as u64)?);
+        whole += line.len();
     }
     Ok((records, whole))
-}
-
-/// The length up to and including the last newline.
-fn memrchr_newline(bytes: &[u8]) -> usize {
-    bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1)
 }
 
 /// Parses one line; the first one must be a start event in a format we know.

@@ -1,6 +1,6 @@
-//! The paths of a run's files within the workspace.
+//! The paths of files within the workspace.
 
-use spelunk_types::RunId;
+use spelunk_types::{BlobId, RunId};
 
 /// The folder of a run.
 pub(crate) fn folder(run: &RunId) -> String {
@@ -9,4 +9,10 @@ pub(crate) fn folder(run: &RunId) -> String {
 
 pub(crate) fn archive_name(run: &RunId) -> String {
     format!("archive/{run}.tar.gz")
+}
+
+/// The path of a file that is named by a hash; the folder between keeps directories small.
+pub(crate) fn sharded(folder: &str, id: &BlobId) -> String {
+    let hex = id.as_str();
+    format!("{folder}/{}/{hex}", hex.get(..2).unwrap_or(hex))
 }

@@ -2,9 +2,50 @@
 //! after the last newline is a torn write, and any fault before it is damage.
 
 use serde_json::Value;
-use spelunk_types::{Event, EventKind};
+use spelunk_types::{Event, EventKind, RunId};
 
-use crate::Record;
+use crate::JournalError;
+
+/// What a reader finds in one line.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Record {
+    /// An event that this engine knows.
+    Known(Box<Event>),
+    /// An event from a newer engine, kept unchanged for display; a run that contains one cannot be resumed here.
+    Unknown {
+        /// Its sequence number.
+        seq: u64,
+        /// Its name.
+        name: String,
+        /// The whole event.
+        raw: Value,
+    },
+}
+
+impl Record {
+    /// The sequence number.
+    pub fn seq(&self) -> u64 {
+        match self {
+            Self::Known(event) => event.seq,
+            Self::Unknown { seq, .. } => *seq,
+        }
+    }
+
+    /// The event, if this engine knows it.
+    pub fn event(&self) -> Option<&Event> {
+        if let Self::Known(event) = self { Some(event) } else { None }
+    }
+
+    /// The event of a run that this engine must understand in full.
+    pub(crate) fn known(self, run: &RunId) -> Result<Box<Event>, JournalError> {
+        match self {
+            Self::Known(event) => Ok(event),
+            Self::Unknown { seq, name, .. } => {
+                Err(JournalError::UnknownEvent { run: run.clone(), line: seq, name })
+            }
+        }
+    }
+}
 
 const SUM_FIELD: &[u8] = b",\"sum\":\"";
 const SUM_DIGITS: usize = 8;

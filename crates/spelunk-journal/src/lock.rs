@@ -2,7 +2,7 @@
 //! also holds the workspace lock in shared mode, so that garbage collection and runs exclude each other.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 use spelunk_fs::{Durability, PrivateDir};
@@ -30,12 +30,7 @@ pub struct WorkspaceHold {
 
 impl WorkspaceHold {
     pub(crate) fn take(dir: &PrivateDir) -> Result<Self, JournalError> {
-        let file = dir.open_or_create(WORKSPACE_LOCK).map_err(|source| unusable(dir, source))?;
-        match patiently(|| file.try_lock_shared()) {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(JournalError::WorkspaceBusy),
-            Err(TryLockError::Error(source)) => Err(unusable(dir, source)),
-        }
+        Ok(Self { _file: lock_workspace(dir, File::try_lock_shared)? })
     }
 }
 
@@ -46,7 +41,7 @@ impl RunLock {
         let mut file = dir
             .make_dir(&folder(run), Durability::Synced)
             .and_then(|()| dir.open_or_create(&lock_name(run)))
-            .map_err(|source| unusable(dir, source))?;
+            .map_err(|source| JournalError::unusable(dir.root(), source))?;
         match patiently(|| file.try_lock()) {
             Ok(()) => {
                 // The pid is only for the error message of a second process.
@@ -58,7 +53,7 @@ impl RunLock {
                 drop(file.read_to_string(&mut pid));
                 Err(JournalError::Locked { run: run.clone(), pid: pid.trim().parse().ok() })
             }
-            Err(TryLockError::Error(source)) => Err(unusable(dir, source)),
+            Err(TryLockError::Error(source)) => Err(JournalError::unusable(dir.root(), source)),
         }
     }
 }
@@ -82,20 +77,24 @@ fn patiently(mut lock: impl FnMut() -> Result<(), TryLockError>) -> Result<(), T
 
 /// Locks the whole workspace, for work that no run may see half done.
 pub(crate) fn take_workspace(dir: &PrivateDir) -> Result<File, JournalError> {
-    let file = dir.open_or_create(WORKSPACE_LOCK).map_err(|source| unusable(dir, source))?;
-    match patiently(|| file.try_lock()) {
+    lock_workspace(dir, File::try_lock)
+}
+
+fn lock_workspace(
+    dir: &PrivateDir,
+    lock: fn(&File) -> Result<(), TryLockError>,
+) -> Result<File, JournalError> {
+    let unusable = |source| JournalError::unusable(dir.root(), source);
+    let file = dir.open_or_create(WORKSPACE_LOCK).map_err(unusable)?;
+    match patiently(|| lock(&file)) {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(JournalError::WorkspaceBusy),
-        Err(TryLockError::Error(source)) => Err(unusable(dir, source)),
+        Err(TryLockError::Error(source)) => Err(unusable(source)),
     }
 }
 
 fn lock_name(run: &RunId) -> String {
     format!("{}/run.lock", folder(run))
-}
-
-fn unusable(dir: &PrivateDir, source: io::Error) -> JournalError {
-    JournalError::Workspace { path: dir.root().display().to_string(), source }
 }
 
 /// Whether a process is working on the run right now. Has no side effects.

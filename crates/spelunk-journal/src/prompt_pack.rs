@@ -49,7 +49,7 @@ struct Writer {
 /// The positions of texts, as far as the file has been scanned.
 #[derive(Default)]
 struct Index {
-    places: HashMap<BlobId, Range<u64>>,
+    ranges: HashMap<BlobId, Range<u64>>,
     end: u64,
 }
 
@@ -131,10 +131,10 @@ impl PromptPack {
     /// A text, as stored in the file.
     pub(crate) fn get(&self, blob: &BlobId) -> io::Result<Option<Vec<u8>>> {
         let mut index = locked(&self.index);
-        if !index.places.contains_key(blob) {
+        if !index.ranges.contains_key(blob) {
             self.look_on(&mut index)?;
         }
-        let Some(place) = index.places.get(blob) else { return Ok(None) };
+        let Some(place) = index.ranges.get(blob) else { return Ok(None) };
         let bytes_max = usize::try_from(place.end - place.start).unwrap_or(usize::MAX);
         self.disk.read_at(&self.name, place.start, bytes_max)
     }
@@ -156,7 +156,7 @@ impl PromptPack {
                     return Ok(true);
                 }
                 index.end = place.end + 1;
-                index.places.insert(blob, place);
+                index.ranges.insert(blob, place);
             }
             if index.end == from {
                 return Ok(true);

@@ -10,6 +10,7 @@ use spelunk_fs::{Entry, PrivateDir};
 use spelunk_types::BlobId;
 
 use crate::Disk;
+use crate::layout::sharded;
 
 const FOLDER: &str = "replies-v1";
 
@@ -86,7 +87,5 @@ impl ReplyCache {
 }
 
 fn file_name(key: &BlobId) -> String {
-    let hex = key.as_str();
-    let shard = hex.get(..2).unwrap_or(hex);
-    format!("{FOLDER}/{shard}/{hex}")
+    sharded(FOLDER, key)
 }

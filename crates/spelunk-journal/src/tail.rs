@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use spelunk_fs::PrivateDir;
 use spelunk_types::RunId;
 
-use crate::journal::{file_name, read_line};
+use crate::journal::{file_name, read_lines};
 use crate::{JournalError, Record, Workspace};
 
 /// A reader's position in a journal.
@@ -33,13 +33,9 @@ impl JournalTail {
                 JournalError::Read { name: file_name(&self.run), source }
             }
         })?;
-        let mut records = Vec::new();
-        for line in bytes.split_inclusive(|b| *b == b'\n') {
-            let Some(whole) = line.strip_suffix(b"\n") else { break };
-            records.push(read_line(whole, &self.run, self.n_lines + 1)?);
-            self.n_lines += 1;
-            self.offset += line.len() as u64;
-        }
+        let (records, whole) = read_lines(&bytes, &self.run, self.n_lines + 1)?;
+        self.n_lines += records.len() as u64;
+        self.offset += whole as u64;
         Ok(records)
     }
 

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use spelunk_fs::{EntryKind, PrivateDir};
-use spelunk_types::RunId;
+use spelunk_types::{RunId, truncate};
 
 use crate::{
-    Blobs, Disk, FileDisk, Journal, JournalError, Opened, Record, ReplyCache, RunLock, WorkspaceHold,
+    Blobs, Disk, FileDisk, Journal, JournalError, OpenedJournal, Record, ReplyCache, RunLock, WorkspaceHold,
 };
 
 const FORMAT_FILE: &str = "workspace.toml";
@@ -36,7 +36,7 @@ impl Workspace {
             let made = disk
                 .create(".gitignore", b"*\n")
                 .and_then(|()| disk.create(FORMAT_FILE, FORMAT_TEXT.as_bytes()));
-            made.map_err(|source| unusable(&dir, source))?;
+            made.map_err(|source| JournalError::unusable(dir.root(), source))?;
         }
         Ok(Self::in_dir(dir))
     }
@@ -54,12 +54,14 @@ impl Workspace {
 
     /// Whether the directory is not a workspace yet. A workspace made by a newer version is an error.
     fn is_new(dir: &PrivateDir) -> Result<bool, JournalError> {
-        let read = FileDisk::of(dir.clone()).read(FORMAT_FILE).map_err(|source| unusable(dir, source))?;
+        let read = FileDisk::of(dir.clone())
+            .read(FORMAT_FILE)
+            .map_err(|source| JournalError::unusable(dir.root(), source))?;
         match read {
             None => Ok(true),
             Some(bytes) if bytes == FORMAT_TEXT.as_bytes() => Ok(false),
             Some(bytes) => {
-                let format = String::from_utf8_lossy(&bytes).trim().chars().take(40).collect();
+                let format = truncate(String::from_utf8_lossy(&bytes).trim(), 40).to_owned();
                 Err(JournalError::WorkspaceNewer { path: dir.root().display().to_string(), format })
             }
         }
@@ -92,8 +94,7 @@ impl Workspace {
     }
 
     pub(crate) fn unusable(&self, source: io::Error) -> JournalError {
-        let path = self.root().map(|root| root.display().to_string()).unwrap_or_default();
-        JournalError::Workspace { path, source }
+        JournalError::unusable(self.root().unwrap_or(Path::new("")), source)
     }
 
     pub(crate) fn disk(&self) -> &Arc<dyn Disk> {
@@ -136,7 +137,7 @@ impl Workspace {
     }
 
     /// The journal of an existing run, to continue writing. Take the lock first.
-    pub fn open_journal(&self, run: &RunId) -> Result<Opened, JournalError> {
+    pub fn open_journal(&self, run: &RunId) -> Result<OpenedJournal, JournalError> {
         Journal::open(Arc::clone(&self.disk), run)
     }
 
@@ -148,7 +149,7 @@ impl Workspace {
     /// Every run, oldest first.
     pub fn runs(&self) -> Result<Vec<RunId>, JournalError> {
         let Some(dir) = &self.dir else { return Ok(Vec::new()) };
-        let entries = dir.list("runs").map_err(|source| unusable(dir, source))?;
+        let entries = dir.list("runs").map_err(|source| JournalError::unusable(dir.root(), source))?;
         let mut runs = Vec::new();
         for entry in entries.into_iter().filter(|entry| entry.kind == EntryKind::Directory) {
             // Without a complete line in its journal, a run died before its first event: there is nothing to resume.
@@ -185,8 +186,4 @@ fn is_line_whole(dir: &PrivateDir, name: &str) -> bool {
             Ok(_) => {}
         }
     }
-}
-
-fn unusable(dir: &PrivateDir, source: io::Error) -> JournalError {
-    JournalError::Workspace { path: dir.root().display().to_string(), source }
 }

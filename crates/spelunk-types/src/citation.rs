@@ -27,6 +27,12 @@ pub enum Found {
     Missing,
 }
 
+names! { "result of a check", Found {
+    Exact = "exact",
+    Moved = "moved",
+    Missing = "missing",
+} }
+
 /// How well an answer is supported by the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
@@ -40,4 +46,15 @@ pub enum Grounding {
         /// What stopped it.
         stopped_by: ErrorCode,
     },
+}
+
+impl Grounding {
+    /// The name in results and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cited => "cited",
+            Self::Uncited => "uncited",
+            Self::Partial { .. } => "partial",
+        }
+    }
 }

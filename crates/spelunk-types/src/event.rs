@@ -91,7 +91,7 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         schema: Option<Text>,
         /// What an analysis focuses on.
-        #[serde(default, skip_serializing_if = "is_general")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         focus: Focus,
         corpus_digest: BlobId,
         /// What the corpus contains. Absent from older journals.
@@ -175,7 +175,7 @@ pub enum EventKind {
         /// uses up these ordinals.
         calls: u32,
         children: u32,
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "crate::is_default")]
         observed: u32,
         took_ms: u64,
     },
@@ -266,127 +266,89 @@ pub enum EventKind {
     },
 }
 
+/// Gives each event its name in the journal and says how durable it must be.
+macro_rules! events {
+    ($($variant:ident = $name:literal, $durability:ident;)+) => {
+        impl EventKind {
+            /// Every name this engine knows; a reader shows other events unchanged and refuses to resume a run that
+            /// has one.
+            pub const NAMES: [&str; [$($name),+].len()] = [$($name),+];
+
+            /// The name in the journal: `noun.past_participle`.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $name,)+
+                }
+            }
+
+            /// How durable this event must be before anyone acts on it.
+            pub fn durability(&self) -> Durability {
+                match self {
+                    $(Self::$variant { .. } => Durability::$durability,)+
+                }
+            }
+        }
+    };
+}
+
+events! {
+    RunStarted = "run.started", Synced;
+    RunResumed = "run.resumed", Synced;
+    RunFinished = "run.finished", Synced;
+    SourceScanned = "source.scanned", Buffered;
+    FrameOpened = "frame.opened", Buffered;
+    FrameClosed = "frame.closed", Synced;
+    StrategyChosen = "strategy.chosen", Buffered;
+    PassagesChosen = "passages.chosen", Buffered;
+    CallStarted = "call.started", Buffered;
+    CallRetried = "call.retried", Buffered;
+    CallWasted = "call.wasted", Buffered;
+    CallSettled = "call.settled", Synced;
+    CellRan = "cell.ran", Buffered;
+    DeskLaid = "desk.laid", Buffered;
+    ToolRan = "tool.ran", Buffered;
+    QuestionAdded = "question.added", Synced;
+    ValueObserved = "value.observed", Buffered;
+    TasksPlanned = "tasks.planned", Buffered;
+    FindingsRecalled = "findings.recalled", Buffered;
+    TaskReported = "task.reported", Buffered;
+    CitationChecked = "citation.checked", Buffered;
+    LimitReached = "limit.reached", Synced;
+    WarningRaised = "warning.raised", Buffered;
+    CallStreamed = "call.streamed", Ephemeral;
+    ProgressTicked = "progress.ticked", Ephemeral;
+}
+
 impl EventKind {
-    /// Every name this engine knows; a reader shows other events unchanged and refuses to resume a run that has one.
-    pub const NAMES: [&str; 24] = [
-        "run.started",
-        "run.resumed",
-        "run.finished",
-        "source.scanned",
-        "frame.opened",
-        "frame.closed",
-        "passages.chosen",
-        "call.started",
-        "call.retried",
-        "call.wasted",
-        "call.settled",
-        "cell.ran",
-        "desk.laid",
-        "tool.ran",
-        "question.added",
-        "value.observed",
-        "tasks.planned",
-        "findings.recalled",
-        "task.reported",
-        "citation.checked",
-        "limit.reached",
-        "warning.raised",
-        "call.streamed",
-        "progress.ticked",
-    ];
-
-    /// The name in the journal: `noun.past_participle`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::RunStarted { .. } => "run.started",
-            Self::RunResumed { .. } => "run.resumed",
-            Self::RunFinished { .. } => "run.finished",
-            Self::SourceScanned { .. } => "source.scanned",
-            Self::FrameOpened { .. } => "frame.opened",
-            Self::FrameClosed { .. } => "frame.closed",
-            Self::StrategyChosen { .. } => "strategy.chosen",
-            Self::PassagesChosen { .. } => "passages.chosen",
-            Self::CallStarted { .. } => "call.started",
-            Self::CallRetried { .. } => "call.retried",
-            Self::CallWasted { .. } => "call.wasted",
-            Self::CallSettled { .. } => "call.settled",
-            Self::CellRan { .. } => "cell.ran",
-            Self::DeskLaid { .. } => "desk.laid",
-            Self::ToolRan { .. } => "tool.ran",
-            Self::QuestionAdded { .. } => "question.added",
-            Self::ValueObserved { .. } => "value.observed",
-            Self::TasksPlanned { .. } => "tasks.planned",
-            Self::FindingsRecalled { .. } => "findings.recalled",
-            Self::TaskReported { .. } => "task.reported",
-            Self::CitationChecked { .. } => "citation.checked",
-            Self::LimitReached { .. } => "limit.reached",
-            Self::WarningRaised { .. } => "warning.raised",
-            Self::CallStreamed { .. } => "call.streamed",
-            Self::ProgressTicked { .. } => "progress.ticked",
-        }
-    }
-
-    /// How durable this event must be before anyone acts on it.
-    pub fn durability(&self) -> Durability {
-        match self {
-            Self::RunStarted { .. }
-            | Self::RunResumed { .. }
-            | Self::RunFinished { .. }
-            | Self::FrameClosed { .. }
-            | Self::CallSettled { .. }
-            | Self::QuestionAdded { .. }
-            | Self::LimitReached { .. } => Durability::Synced,
-            Self::SourceScanned { .. }
-            | Self::FrameOpened { .. }
-            | Self::StrategyChosen { .. }
-            | Self::PassagesChosen { .. }
-            | Self::CallStarted { .. }
-            | Self::CallRetried { .. }
-            | Self::CallWasted { .. }
-            | Self::CellRan { .. }
-            | Self::DeskLaid { .. }
-            | Self::ToolRan { .. }
-            | Self::ValueObserved { .. }
-            | Self::TasksPlanned { .. }
-            | Self::FindingsRecalled { .. }
-            | Self::TaskReported { .. }
-            | Self::CitationChecked { .. }
-            | Self::WarningRaised { .. } => Durability::Buffered,
-            Self::CallStreamed { .. } | Self::ProgressTicked { .. } => Durability::Ephemeral,
-        }
-    }
-
     /// The blobs this event references. `gc` keeps them as long as the run exists.
     pub fn blobs(&self) -> Vec<&BlobId> {
+        self.texts().into_iter().filter_map(Text::blob).collect()
+    }
+
+    fn texts(&self) -> Vec<&Text> {
         match self {
             Self::RunStarted { question, sources, schema, corpus, .. } => {
-                let of_source = |source| match source {
-                    &SourceSpec::Path { .. } => None,
-                    SourceSpec::Text { content, .. } => content.blob(),
-                };
-                let schema = schema.as_ref().and_then(Text::blob);
-                let texts = question.blob().into_iter().chain(schema);
-                let texts = texts.chain(corpus.iter().flat_map(|corpus| corpus.blobs()));
-                texts.chain(sources.iter().filter_map(of_source)).collect()
+                let of_sources = sources.iter().filter_map(|source| match source {
+                    SourceSpec::Path { .. } => None,
+                    SourceSpec::Text { content, .. } => Some(content),
+                });
+                let of_corpus =
+                    corpus.iter().flat_map(|corpus| [&corpus.documents].into_iter().chain(&corpus.context));
+                [question].into_iter().chain(schema).chain(of_corpus).chain(of_sources).collect()
             }
-            Self::FrameOpened { question, note, .. } => {
-                question.blob().into_iter().chain(note.as_ref().and_then(Text::blob)).collect()
-            }
-            Self::CellRan { code, output, .. } => code.blob().into_iter().chain(output.blob()).collect(),
-            Self::DeskLaid { files, .. } => files.iter().filter_map(FileChange::blob).collect(),
+            Self::FrameOpened { question, note, .. } => [question].into_iter().chain(note).collect(),
+            Self::CellRan { code, output, .. } => vec![code, output],
+            Self::DeskLaid { files, .. } => files.iter().filter_map(FileChange::content).collect(),
             Self::ToolRan { arguments, output, files, .. } => {
-                let texts = arguments.blob().into_iter().chain(output.blob());
-                texts.chain(files.iter().filter_map(FileChange::blob)).collect()
+                [arguments, output].into_iter().chain(files.iter().filter_map(FileChange::content)).collect()
             }
-            Self::QuestionAdded { question } => question.blob().into_iter().collect(),
-            Self::ValueObserved { value, .. } => value.blob().into_iter().collect(),
-            Self::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } => {
-                answer.blob().into_iter().collect()
-            }
-            Self::FindingsRecalled { reports, .. } => reports.blob().into_iter().collect(),
-            Self::CallStarted { text, .. } => text.blob().into_iter().collect(),
+            Self::QuestionAdded { question } => vec![question],
+            Self::ValueObserved { value, .. } => vec![value],
+            Self::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } => vec![answer],
+            Self::FindingsRecalled { reports, .. } => vec![reports],
+            Self::CallStarted { text, .. } => vec![text],
             Self::CallSettled { outcome: CallOutcome::Replied { reply, tool_calls, .. }, .. } => {
-                reply.blob().into_iter().chain(tool_calls.as_ref().and_then(Text::blob)).collect()
+                [reply].into_iter().chain(tool_calls).collect()
             }
             Self::FrameClosed { outcome: FrameOutcome::Failed { .. } }
             | Self::CallSettled { outcome: CallOutcome::Failed { .. }, .. }
@@ -406,16 +368,6 @@ impl EventKind {
             | Self::ProgressTicked { .. } => Vec::new(),
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_general(focus: &Focus) -> bool {
-    *focus == Focus::General
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(n: &u32) -> bool {
-    *n == 0
 }
 
 /// Format 1 has a plain string where later formats have a `Text`.

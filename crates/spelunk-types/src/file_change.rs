@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BlobId, Text};
+use crate::Text;
 
 /// A file that was written, appended to or removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,10 +39,10 @@ impl FileChange {
         }
     }
 
-    /// The blob that holds the content, if it is not inline.
-    pub fn blob(&self) -> Option<&BlobId> {
+    /// What was written, if anything was.
+    pub(crate) fn content(&self) -> Option<&Text> {
         match self {
-            Self::Written { content, .. } | Self::Appended { content, .. } => content.blob(),
+            Self::Written { content, .. } | Self::Appended { content, .. } => Some(content),
             Self::Removed { .. } => None,
         }
     }

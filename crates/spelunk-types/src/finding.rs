@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Found, IdError};
+use crate::Found;
 
 /// What an analysis focuses on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -26,37 +25,13 @@ pub enum Focus {
     Data,
 }
 
-impl Focus {
-    /// Every focus, in the order shown in help.
-    pub const ALL: [Self; 5] =
-        [Self::General, Self::Security, Self::Architecture, Self::Performance, Self::Data];
-
-    /// The name in flags and events.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::General => "general",
-            Self::Security => "security",
-            Self::Architecture => "architecture",
-            Self::Performance => "performance",
-            Self::Data => "data",
-        }
-    }
-}
-
-impl fmt::Display for Focus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Focus {
-    type Err = IdError;
-
-    fn from_str(text: &str) -> Result<Self, IdError> {
-        let found = || IdError { expected: "focus", found: text.chars().take(64).collect() };
-        Self::ALL.into_iter().find(|focus| focus.name() == text).ok_or_else(found)
-    }
-}
+names! { "focus", Focus {
+    General = "general",
+    Security = "security",
+    Architecture = "architecture",
+    Performance = "performance",
+    Data = "data",
+} }
 
 /// How severe a finding is; the most severe is the greatest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -70,25 +45,11 @@ pub enum Severity {
     High,
 }
 
-impl Severity {
-    /// The most severe first.
-    pub const ALL: [Self; 3] = [Self::High, Self::Medium, Self::Low];
-
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+names! { "severity", Severity {
+    High = "high",
+    Medium = "medium",
+    Low = "low",
+} }
 
 /// Where a finding is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -186,11 +147,6 @@ pub struct AnalystReport {
     /// What was found.
     pub findings: Vec<Finding>,
     /// Findings that were rejected, such as those about files that were not given.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub rejected: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }

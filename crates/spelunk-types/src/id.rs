@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::truncate;
+
 /// A text that is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdError {
@@ -13,6 +15,12 @@ pub struct IdError {
     pub expected: &'static str,
     /// What was found.
     pub found: String,
+}
+
+impl IdError {
+    pub(crate) fn new(expected: &'static str, found: &str) -> Self {
+        Self { expected, found: truncate(found, 64).to_owned() }
+    }
 }
 
 impl fmt::Display for IdError {
@@ -57,7 +65,7 @@ impl FromStr for RunId {
     type Err = IdError;
 
     fn from_str(text: &str) -> Result<Self, IdError> {
-        let refused = || IdError { expected: "run id", found: text.chars().take(64).collect() };
+        let refused = || IdError::new("run id", text);
         let rest = text.strip_prefix("rlm-").ok_or_else(refused)?;
         let (stamp, tail) = rest.split_once('-').ok_or_else(refused)?;
         let stamp_ok =
@@ -128,7 +136,7 @@ impl FromStr for FrameId {
 
     fn from_str(text: &str) -> Result<Self, IdError> {
         let path = text.split('.').map(canonical_u32).collect::<Option<Vec<_>>>();
-        path.map(Self).ok_or_else(|| IdError { expected: "frame id", found: text.chars().take(64).collect() })
+        path.map(Self).ok_or_else(|| IdError::new("frame id", text))
     }
 }
 
@@ -151,7 +159,7 @@ impl FromStr for CallId {
     type Err = IdError;
 
     fn from_str(text: &str) -> Result<Self, IdError> {
-        let refused = || IdError { expected: "call id", found: text.chars().take(64).collect() };
+        let refused = || IdError::new("call id", text);
         let (frame, ordinal) = text.split_once('#').ok_or_else(refused)?;
         let frame = frame.parse().map_err(|_| refused())?;
         Ok(Self { frame, ordinal: canonical_u32(ordinal).ok_or_else(refused)? })
@@ -165,12 +173,7 @@ pub struct BlobId(String);
 impl BlobId {
     /// The id for a hash that was computed elsewhere; this crate does not hash.
     pub fn from_hash(hash: [u8; 32]) -> Self {
-        use fmt::Write as _;
-        let mut text = String::with_capacity(64);
-        for byte in hash {
-            write!(text, "{byte:02x}").expect("writing to a String cannot fail");
-        }
-        Self(text)
+        Self(hex(&hash))
     }
 
     /// The 64 hex digits.
@@ -193,9 +196,19 @@ impl FromStr for BlobId {
         if text.len() == 64 && text.bytes().all(is_hex) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(IdError { expected: "blob id", found: text.chars().take(64).collect() })
+            Err(IdError::new("blob id", text))
         }
     }
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    use fmt::Write as _;
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        write!(text, "{byte:02x}").expect("writing to a String cannot fail");
+    }
+    text
 }
 
 /// Parses digits without sign or leading zero, so that an id has one spelling.

@@ -1,7 +1,11 @@
 //! The types that cross a process or disk boundary: ids, events, usage, limits, citations, error codes. No logic beyond
-//! parsing and printing, no I/O, no async. These are formats and stay compatible.
+//! parsing, printing and what every crate does with a short text; no I/O, no async. These are formats and stay compatible.
+
+#[macro_use]
+mod names;
 
 mod citation;
+mod edit_distance;
 mod error_code;
 mod event;
 mod file_change;
@@ -11,18 +15,26 @@ mod limits;
 mod moment;
 mod outcome;
 mod request;
+mod truncate;
 mod usage;
 mod work;
 
 pub use citation::{Citation, Found, Grounding};
+pub use edit_distance::edit_distance;
 pub use error_code::{Blame, ErrorCode, Explain};
 pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
 pub use file_change::FileChange;
 pub use finding::{AnalystReport, Finding, Focus, Location, Severity, Unit};
-pub use id::{BlobId, CallId, FrameId, IdError, RunId};
+pub use id::{BlobId, CallId, FrameId, IdError, RunId, hex};
 pub use limits::{Limit, Limits};
 pub use moment::iso_time;
 pub use outcome::{CallOutcome, CellOutcome, FrameOutcome, RunOutcome, Served, StopReason};
 pub use request::{CorpusRecord, FileOrder, ModelRef, OtherModels, ScanOptions, SourceSpec, Strategy, Text};
+pub use truncate::{shorten, truncate};
 pub use usage::Usage;
 pub use work::{WorkBounds, WorkError, WorkLine, Workers, employ, workers};
+
+/// Whether a field is left out of the JSON because a reader fills it in.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -55,6 +55,11 @@ pub enum Served {
     Cache,
 }
 
+names! { "origin of a reply", Served {
+    Live = "live",
+    Cache = "cache",
+} }
+
 /// How a block of code ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]

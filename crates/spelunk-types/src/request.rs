@@ -1,11 +1,10 @@
 //! What was asked, as recorded by the first event of a run: sources, strategy, model. Never contains a secret.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BlobId, IdError};
+use crate::BlobId;
 
 /// Text in an event: short text is inline, long text is a blob written before the event that references it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,13 +48,6 @@ pub struct CorpusRecord {
     /// The text of a small corpus, as strategies see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Text>,
-}
-
-impl CorpusRecord {
-    /// The blobs it references.
-    pub fn blobs(&self) -> impl Iterator<Item = &BlobId> {
-        self.documents.blob().into_iter().chain(self.context.as_ref().and_then(Text::blob))
-    }
 }
 
 /// Where bytes come from, in a form that a resumed run can open again.
@@ -139,19 +131,11 @@ pub enum FileOrder {
     Priority,
 }
 
-impl FileOrder {
-    /// Every order, in the order shown in help.
-    pub const ALL: [Self; 3] = [Self::Size, Self::Path, Self::Priority];
-
-    /// The name in flags and events.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Size => "size",
-            Self::Path => "path",
-            Self::Priority => "priority",
-        }
-    }
-}
+names! { "file order", FileOrder {
+    Size = "size",
+    Path = "path",
+    Priority = "priority",
+} }
 
 /// How a frame answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -179,48 +163,18 @@ pub enum Strategy {
     Program,
 }
 
-impl Strategy {
-    /// The name in flags, settings and events.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Direct => "direct",
-            Self::Repl => "repl",
-            Self::Search => "search",
-            Self::Map => "map",
-            Self::Hybrid => "hybrid",
-            Self::Agent => "agent",
-            Self::Analyst => "analyst",
-            Self::Synthesis => "synthesis",
-            Self::Program => "program",
-        }
-    }
-}
-
-impl fmt::Display for Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Strategy {
-    type Err = IdError;
-
-    fn from_str(text: &str) -> Result<Self, IdError> {
-        match text {
-            "direct" => Ok(Self::Direct),
-            "repl" => Ok(Self::Repl),
-            "search" => Ok(Self::Search),
-            "map" => Ok(Self::Map),
-            "hybrid" => Ok(Self::Hybrid),
-            "agent" => Ok(Self::Agent),
-            "analyst" => Ok(Self::Analyst),
-            "synthesis" => Ok(Self::Synthesis),
-            "program" => Ok(Self::Program),
-            other => Err(IdError { expected: "strategy", found: other.chars().take(64).collect() }),
-        }
-    }
-}
+names! { "strategy", Strategy {
+    Auto = "auto",
+    Direct = "direct",
+    Repl = "repl",
+    Search = "search",
+    Map = "map",
+    Hybrid = "hybrid",
+    Agent = "agent",
+    Analyst = "analyst",
+    Synthesis = "synthesis",
+    Program = "program",
+} }
 
 /// The model that a run calls, without the key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,21 +8,16 @@ pub struct Usage {
     /// Tokens sent, cached ones included.
     pub input_tokens: u64,
     /// The part of `input_tokens` read from the provider's prompt cache.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub cached_tokens: u64,
     /// The part of `input_tokens` written to the provider's prompt cache, for which some providers charge more.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub cache_written_tokens: u64,
     /// Tokens generated, reasoning included.
     pub output_tokens: u64,
     /// Cost in millionths of a dollar; 0 if no price is known.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub cost_microusd: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }
 
 impl Usage {

@@ -55,17 +55,17 @@ pub enum AttachmentError {
 impl Attachments {
     /// Starts from sources that already have names, which may include attachments.
     pub(crate) fn beside(inputs: Vec<SourceInput>) -> Self {
-        let mut along = Self::default();
+        let mut attachments = Self::default();
         for input in &inputs {
             let SourceInput::Text { name, bytes } = input else { continue };
             if let Some(name) = name.strip_prefix(FOLDER) {
-                along.taken.insert(name.to_owned());
-                along.n_attached += 1;
-                along.bytes = along.bytes.saturating_add(bytes.len() as u64);
+                attachments.taken.insert(name.to_owned());
+                attachments.n_attached += 1;
+                attachments.bytes = attachments.bytes.saturating_add(bytes.len() as u64);
             }
         }
-        along.inputs = inputs;
-        along
+        attachments.inputs = inputs;
+        attachments
     }
 
     /// Attaches a file under a sanitized form of the given name.
@@ -105,24 +105,24 @@ impl Attachments {
 mod tests {
     use super::*;
 
-    fn names(along: Attachments) -> Vec<String> {
+    fn names(attachments: Attachments) -> Vec<String> {
         let name = |input: SourceInput| match input {
             SourceInput::Text { name, .. } => name,
             SourceInput::Path(_) | SourceInput::Typed { .. } | SourceInput::Kept { .. } => {
                 "another".to_owned()
             }
         };
-        along.into_inputs().into_iter().map(name).collect()
+        attachments.into_inputs().into_iter().map(name).collect()
     }
 
     #[test]
     fn names_stay_in_their_folder_and_apart() {
         let given = SourceInput::Text { name: "attachments/a.md".into(), bytes: Vec::new() };
-        let mut along = Attachments::beside(vec![given]);
+        let mut attachments = Attachments::beside(vec![given]);
         for name in ["../../etc/passwd", "A.md", "a.md", "", "..", "con", "x\0y\n.txt", "/"] {
-            along.attach(name, Vec::new()).unwrap();
+            attachments.attach(name, Vec::new()).unwrap();
         }
-        let names = names(along);
+        let names = names(attachments);
         assert!(names.iter().all(|name| name.starts_with("attachments/")), "{names:?}");
         assert!(
             names.iter().all(|name| !name.contains("..") && !name.contains(char::is_control)),
@@ -146,15 +146,18 @@ mod tests {
 
     #[test]
     fn number_and_size_are_bounded() {
-        let mut along = Attachments::default();
+        let mut attachments = Attachments::default();
         let large = vec![b'x'; usize::try_from(ATTACHED_BYTES_MAX).unwrap() + 1];
-        assert_eq!(along.attach("a", large), Err(AttachmentError::Size { bytes: ATTACHED_BYTES_MAX + 1 }));
+        assert_eq!(
+            attachments.attach("a", large),
+            Err(AttachmentError::Size { bytes: ATTACHED_BYTES_MAX + 1 })
+        );
         for _ in 0..ATTACHED_MAX {
-            along.attach("a", Vec::new()).unwrap();
+            attachments.attach("a", Vec::new()).unwrap();
         }
-        assert_eq!(along.attach("a", Vec::new()), Err(AttachmentError::Number));
-        assert_eq!(names(along).len(), ATTACHED_MAX);
-        let mut along = Attachments { bytes: TOTAL_BYTES_MAX, ..Attachments::default() };
-        assert_eq!(along.attach("a", vec![b'x']), Err(AttachmentError::Total));
+        assert_eq!(attachments.attach("a", Vec::new()), Err(AttachmentError::Number));
+        assert_eq!(names(attachments).len(), ATTACHED_MAX);
+        let mut attachments = Attachments { bytes: TOTAL_BYTES_MAX, ..Attachments::default() };
+        assert_eq!(attachments.attach("a", vec![b'x']), Err(AttachmentError::Total));
     }
 }

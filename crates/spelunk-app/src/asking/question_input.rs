@@ -32,17 +32,17 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 #[derive(Debug)]
 pub struct QuestionInput {
     pub question: String,
-    pub along: Vec<SourceInput>,
+    pub attachments: Vec<SourceInput>,
 }
 
 impl QuestionInput {
     /// Takes the fields out of the arguments; `uploads` were sent separately.
     pub fn read(arguments: &mut Arguments, uploads: Vec<SourceInput>) -> Result<Self, Usage> {
-        let mut along = Attachments::beside(uploads);
+        let mut attachments = Attachments::beside(uploads);
         let question = arguments.text("question", QUESTION_CHARS_MAX)?;
         let conversation = conversation(arguments)?;
         for (idx, attachment) in arguments.list("attachments", ATTACHED_MAX)?.into_iter().enumerate() {
-            attach(&mut along, attachment)
+            attach(&mut attachments, attachment)
                 .map_err(|why| wrong("attachments", &format!("cannot be taken: entry {}: {why}", idx + 1)))?;
         }
         let question = match (question, conversation) {
@@ -54,9 +54,9 @@ impl QuestionInput {
                 return Err(wrong("question", "is empty"));
             }
             (Some(question), None) => question,
-            (None, Some(conversation)) => along.converse(&conversation),
+            (None, Some(conversation)) => attachments.converse(&conversation),
         };
-        Ok(Self { question, along: along.into_inputs() })
+        Ok(Self { question, attachments: attachments.into_inputs() })
     }
 }
 
@@ -79,7 +79,7 @@ fn conversation(arguments: &mut Arguments) -> Result<Option<Conversation>, Usage
 }
 
 /// One attachment: `{name, text}` or `{name, base64}`.
-fn attach(along: &mut Attachments, attachment: Value) -> Result<(), String> {
+fn attach(attachments: &mut Attachments, attachment: Value) -> Result<(), String> {
     let Value::Object(members) = attachment else { return Err("it is not an object".to_owned()) };
     let said = |usage: Usage| usage.message;
     let mut members = Arguments::new(Some(members));
@@ -95,7 +95,7 @@ fn attach(along: &mut Attachments, attachment: Value) -> Result<(), String> {
         })?,
         (Some(_), Some(_)) | (None, None) => return Err("it has either `text` or `base64`".to_owned()),
     };
-    along.attach(&name, bytes).map_err(|error| error.to_string())
+    attachments.attach(&name, bytes).map_err(|error| error.to_string())
 }
 
 /// Redacts secrets in a base64 attachment; text attachments are covered elsewhere. An attachment that cannot be decoded

@@ -10,12 +10,12 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::ConfigError;
+use super::group::{self, Group, GroupKind, KINDS};
 use super::layer::{Layer, Origin, named};
-use super::models::{self, WrittenModel};
-use super::table::{MODELS, Reach, SECTIONS, TYPES};
-use super::types::{self, CustomType};
+use super::table::{Reach, SECTIONS, TYPES};
+use super::types;
 use super::value::Written;
-use crate::env::{Environment, HOME, XDG_CONFIG_HOME};
+use crate::env::{Environment, XDG_CONFIG_HOME};
 
 /// The name of a project's settings file.
 pub(crate) const PROJECT_FILE: &str = "spelunk.toml";
@@ -33,11 +33,7 @@ pub(crate) enum Owner {
 
 /// The path of the user's settings file, whether or not it exists.
 pub fn user_path(environment: &Environment) -> Option<PathBuf> {
-    let below = environment
-        .path(XDG_CONFIG_HOME.name)
-        .filter(|path| path.is_absolute())
-        .or_else(|| Some(environment.path(HOME.name)?.join(".config")))?;
-    Some(below.join("spelunk").join("config.toml"))
+    Some(environment.user_dir(XDG_CONFIG_HOME, ".config")?.join("spelunk").join("config.toml"))
 }
 
 /// The nearest project file, from this directory upwards.
@@ -62,38 +58,29 @@ pub(crate) fn read(path: &Path, shown: &Path, owner: Owner) -> Result<Layer, Con
 pub(crate) fn parse(text: &str, path: &Path, owner: Owner) -> Result<Layer, ConfigError> {
     let document = DeTable::parse(text).map_err(|error| not_toml(text, path, &error))?;
     let mut layer = Layer::default();
-    let place = Place { text, path };
+    let file = SettingsFile { text, path };
     for written in in_file_order(document.get_ref()) {
-        let origin = place.origin(&written.at);
-        if let (Some(name), Some(value)) = (types::name_in(&written.key), written.value) {
-            layer.put_type(read_type(name, value, origin, &place)?);
-            continue;
-        }
-        if let (Some(name), Some(value)) = (models::name_in(&written.key), written.value) {
-            layer.put_model(read_model(name, value, origin, &place, owner)?);
-            continue;
-        }
-        if layer.pass_over(&written.key, &origin) {
-            continue;
-        }
-        let setting = match written.value {
-            Some(_) => named(&written.key, &origin)?,
-            None => return Err(ConfigError::NotASection { section: written.key, origin }),
+        let origin = file.origin(&written.at);
+        let Some(value) = written.value else {
+            return Err(ConfigError::NotASection { section: written.key, origin });
         };
-        if let Some(value) = written.value {
-            with_written(value, |written| layer.read(setting, written, place.shown(value), origin))?;
+        if let Some((kind, name)) = group::find(&written.key) {
+            layer.put_group(read_group(kind, name, value, origin, &file, owner)?);
+        } else if !layer.pass_over(&written.key, &origin) {
+            let setting = named(&written.key, &origin)?;
+            with_written(value, |written| layer.read(setting, written, file.shown(value), origin))?;
         }
     }
     Ok(layer)
 }
 
 /// A file, for errors and origins.
-struct Place<'a> {
+struct SettingsFile<'a> {
     text: &'a str,
     path: &'a Path,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SettingsFile<'a> {
     fn origin(&self, at: &Range<usize>) -> Origin {
         Origin::File { path: self.path.to_owned(), line: position(self.text, at.start).0 }
     }
@@ -117,7 +104,9 @@ fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
     let mut lines = Vec::new();
     for (section, content) in document {
         let name = section.get_ref().as_ref();
-        let is_known = [TYPES, MODELS].contains(&name) || SECTIONS.iter().any(|(known, _)| *known == name);
+        let mut known =
+            SECTIONS.iter().map(|(section, _)| *section).chain(KINDS.iter().map(|kind| kind.section));
+        let is_known = known.any(|section| section == name);
         match content.get_ref().as_table() {
             Some(settings) if is_known || !settings.is_empty() => {
                 lines.extend(settings.iter().map(|(word, value)| Line {
@@ -136,50 +125,33 @@ fn in_file_order<'a>(document: &'a DeTable<'a>) -> Vec<Line<'a>> {
     lines
 }
 
-/// The content type defined by a table.
-fn read_type(
+/// The group defined by a table.
+fn read_group(
+    kind: &'static GroupKind,
     name: &str,
     value: &Spanned<DeValue<'_>>,
     origin: Origin,
-    place: &Place<'_>,
-) -> Result<CustomType, ConfigError> {
-    let Some(fields) = value.get_ref().as_table() else {
-        return Err(ConfigError::NotASection { section: format!("{TYPES}.{name}"), origin });
-    };
-    let mut custom = CustomType::new(name, origin)?;
-    let mut fields: Vec<_> = fields.iter().collect();
-    fields.sort_by_key(|(word, _)| word.span().start);
-    for (word, value) in fields {
-        let origin = place.origin(&word.span());
-        with_written(value, |written| custom.read(word.get_ref(), written, place.shown(value), origin))?;
-    }
-    custom.checked()
-}
-
-/// The model defined by a table.
-fn read_model(
-    name: &str,
-    value: &Spanned<DeValue<'_>>,
-    origin: Origin,
-    place: &Place<'_>,
+    file: &SettingsFile<'_>,
     owner: Owner,
-) -> Result<WrittenModel, ConfigError> {
+) -> Result<Group, ConfigError> {
     let Some(fields) = value.get_ref().as_table() else {
-        return Err(ConfigError::NotASection { section: format!("{MODELS}.{name}"), origin });
+        return Err(ConfigError::NotASection { section: format!("{}.{name}", kind.section), origin });
     };
-    let mut model = WrittenModel::new(name, origin)?;
+    let mut group = Group::new(kind, name, origin)?;
     let mut fields: Vec<_> = fields.iter().collect();
     fields.sort_by_key(|(word, _)| word.span().start);
     for (word, value) in fields {
-        let origin = place.origin(&word.span());
-        let field = model.field(word.get_ref(), &origin)?;
+        let origin = file.origin(&word.span());
+        let field = group.field(word.get_ref(), &origin)?;
         if owner == Owner::Project && field.reach == Reach::UserOnly {
-            let key = format!("{MODELS}.{name}.{}", field.word());
-            return Err(ConfigError::NotFromProject { key, origin });
+            return Err(ConfigError::NotFromProject { key: group.key(field.word()), origin });
         }
-        with_written(value, |written| model.read(field, written, place.shown(value), origin))?;
+        with_written(value, |written| group.read(field, written, file.shown(value), origin))?;
     }
-    Ok(model)
+    if kind.section == TYPES {
+        types::check(&group)?;
+    }
+    Ok(group)
 }
 
 /// Passes a value on in the form that settings are parsed from.

@@ -6,12 +6,13 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 
+use spelunk_types::{shorten, truncate};
+
 use super::error::ConfigError;
 use super::file::PROJECT_FILE;
-use super::models::WrittenModel;
+use super::group::Group;
 use super::suggest::nearest;
 use super::table::{self, Display, Fallback, Kind, Setting};
-use super::types::CustomType;
 use super::value::{Refusal, Value, Written};
 use crate::env::{Environment, PREFIX, VARIABLES};
 
@@ -69,6 +70,45 @@ pub(crate) struct Entry {
     pub(crate) origin: Origin,
 }
 
+/// Values by the key of their setting. Every value has the kind that the setting declares.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Entries(BTreeMap<&'static str, Entry>);
+
+impl Entries {
+    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
+        self.0.get(key)
+    }
+
+    pub(super) fn put(&mut self, setting: &'static Setting, value: Value, origin: Origin) {
+        self.0.insert(&setting.key, Entry { value, origin });
+    }
+
+    fn value(&self, key: &str) -> Option<&Value> {
+        self.get(key).map(|entry| &entry.value)
+    }
+
+    /// A text that is set and not empty.
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        self.value(key)?.as_text().filter(|text| !text.is_empty())
+    }
+
+    pub(super) fn whole(&self, key: &str) -> Option<u64> {
+        if let Value::Whole(whole) = self.value(key)? { Some(*whole) } else { None }
+    }
+
+    pub(super) fn millionths(&self, key: &str) -> Option<u64> {
+        if let Value::Number(number) = self.value(key)? { Some(number.millionths) } else { None }
+    }
+
+    pub(super) fn yes_no(&self, key: &str) -> Option<bool> {
+        if let Value::YesNo(yes) = self.value(key)? { Some(*yes) } else { None }
+    }
+
+    pub(super) fn list(&self, key: &str) -> &[String] {
+        if let Some(Value::List(texts)) = self.value(key) { texts } else { &[] }
+    }
+}
+
 /// A setting given by a flag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlagValue {
@@ -91,18 +131,18 @@ impl FlagValue {
         match argument.split_once('=') {
             Some((key, value)) => Ok(Self::new("--set", key.trim(), value)),
             None => {
-                Err(ConfigError::NotKeyValue { argument: argument.chars().take(FOUND_CHARS_MAX).collect() })
+                Err(ConfigError::NotKeyValue { argument: truncate(argument, FOUND_CHARS_MAX).to_owned() })
             }
         }
     }
 }
 
-/// The settings of one source, or of several merged. Every value has the kind that the table declares.
+/// The settings of one source, or of several merged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Layer {
-    entries: BTreeMap<&'static str, Entry>,
-    types: BTreeMap<String, CustomType>,
-    models: BTreeMap<String, WrittenModel>,
+    entries: Entries,
+    /// By section and name.
+    groups: BTreeMap<(&'static str, String), Group>,
     /// Settings that are accepted but have no effect.
     notices: Vec<String>,
 }
@@ -112,9 +152,8 @@ impl Layer {
     pub(crate) fn defaults() -> Self {
         let mut layer = Self::default();
         for setting in table::all() {
-            match &setting.fallback {
-                Fallback::Value(value) => layer.put(setting, value.clone(), Origin::Default),
-                Fallback::Unset { .. } => {}
+            if let Fallback::Value(value) = &setting.fallback {
+                layer.entries.put(setting, value.clone(), Origin::Default);
             }
         }
         layer
@@ -124,7 +163,7 @@ impl Layer {
     pub(crate) fn from_environment(environment: &Environment) -> Result<Self, ConfigError> {
         let mut layer = Self::default();
         for (variable, value) in environment.own() {
-            if VARIABLES.iter().any(|known| known.name == variable) {
+            if VARIABLES.iter().any(|(known, _)| *known == variable) {
                 continue;
             }
             let origin = Origin::Env { variable: variable.to_owned() };
@@ -157,12 +196,11 @@ impl Layer {
     /// This layer over a lower one: its values win.
     #[must_use]
     pub(crate) fn over(self, lower: Self) -> Self {
-        let (mut entries, mut types, mut models) = (lower.entries, lower.types, lower.models);
-        entries.extend(self.entries);
-        types.extend(self.types);
-        models.extend(self.models);
+        let (mut entries, mut groups) = (lower.entries, lower.groups);
+        entries.0.extend(self.entries.0);
+        groups.extend(self.groups);
         let notices = [lower.notices, self.notices].concat();
-        Self { entries, types, models, notices }
+        Self { entries, groups, notices }
     }
 
     /// Skips a retired setting with a notice; returns false if the key is not a retired setting.
@@ -182,25 +220,20 @@ impl Layer {
         self.entries.get(key)
     }
 
-    /// The content types defined here, by name.
-    pub(crate) fn types(&self) -> impl Iterator<Item = &CustomType> {
-        self.types.values()
+    /// The values of all settings outside of groups.
+    pub(super) fn entries(&self) -> &Entries {
+        &self.entries
     }
 
-    /// Adds a content type. It replaces one of the same name in a lower layer entirely.
-    pub(super) fn put_type(&mut self, custom: CustomType) {
-        self.types.insert(custom.name().to_owned(), custom);
+    /// The groups of a section, by name.
+    pub(crate) fn groups(&self, section: &str) -> impl Iterator<Item = &Group> {
+        self.groups.values().filter(move |group| group.kind.section == section)
     }
 
-    /// The models defined here, by name.
-    pub(crate) fn models(&self) -> impl Iterator<Item = &WrittenModel> {
-        self.models.values()
-    }
-
-    /// Adds a model. It replaces one of the same name in a lower layer entirely, so that the key of one layer is never
+    /// Adds a group. It replaces one of the same name in a lower layer entirely, so that the key of one layer is never
     /// sent to a URL from another.
-    pub(super) fn put_model(&mut self, model: WrittenModel) {
-        self.models.insert(model.name().to_owned(), model);
+    pub(super) fn put_group(&mut self, group: Group) {
+        self.groups.insert((group.kind.section, group.name.clone()), group);
     }
 
     /// Parses a written value and stores it. `shown` is what an error repeats.
@@ -213,19 +246,15 @@ impl Layer {
     ) -> Result<(), ConfigError> {
         let value = Value::read(setting.kind, written)
             .map_err(|refusal| refused(&setting.key, setting, refusal, shown, origin.clone()))?;
-        self.put(setting, value, origin);
+        self.entries.put(setting, value, origin);
         Ok(())
     }
 
     /// Replaces the text of a setting in this layer.
     pub(super) fn map_text(&mut self, key: &str, map: impl FnOnce(&str) -> String) {
-        if let Some(Entry { value: Value::Text(text), .. }) = self.entries.get_mut(key) {
+        if let Some(Entry { value: Value::Text(text), .. }) = self.entries.0.get_mut(key) {
             *text = map(text);
         }
-    }
-
-    fn put(&mut self, setting: &'static Setting, value: Value, origin: Origin) {
-        self.entries.insert(&setting.key, Entry { value, origin });
     }
 }
 
@@ -243,37 +272,39 @@ pub(super) fn refused(
 
 /// The setting with this key, or an error with a suggestion.
 pub(super) fn named(key: &str, origin: &Origin) -> Result<&'static Setting, ConfigError> {
-    match table::find(key) {
-        Some(setting) => Ok(setting),
-        None => Err(unknown(key, origin.clone())),
-    }
+    table::find(key).ok_or_else(|| unknown(key, origin.clone()))
 }
 
 /// The error for an unknown key.
 pub(super) fn unknown(key: &str, origin: Origin) -> ConfigError {
-    let key: String = key.chars().take(FOUND_CHARS_MAX).collect();
+    let key = truncate(key, FOUND_CHARS_MAX).to_owned();
     let word = key.rsplit('.').next().unwrap_or(&key);
     // A mistyped token limit is not a key.
     if is_secret_name(word) && !key.starts_with("limits.") {
         return ConfigError::KeyInSettings { key, origin };
     }
-    let same_word =
-        table::all().iter().find(|setting| setting.word() == word).map(|setting| setting.key.as_str());
-    let meant = same_word
-        .or_else(|| nearest(&key, table::all().iter().map(|setting| setting.key.as_str())))
-        .map(str::to_owned);
-    ConfigError::Unknown { key, meant, origin }
+    let keys = || table::all().iter().map(|setting| setting.key.as_str());
+    let same_word = table::all().iter().find(|setting| setting.word() == word);
+    let meant = same_word.map(|setting| setting.key.as_str()).or_else(|| nearest(&key, keys()));
+    let hint = match meant {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "run `spelunk config show` to see every setting".to_owned(),
+    };
+    ConfigError::Unknown { key, hint, origin }
 }
 
 fn unknown_variable(variable: &str, origin: Origin) -> ConfigError {
-    let variable: String = variable.chars().take(FOUND_CHARS_MAX).collect();
+    let variable = truncate(variable, FOUND_CHARS_MAX).to_owned();
     let words = variable.strip_prefix(PREFIX).unwrap_or_default().to_ascii_lowercase();
     if is_secret_name(&words) || is_secret_name(words.strip_prefix("model_").unwrap_or_default()) {
         return ConfigError::KeyInSettings { key: variable, origin };
     }
     let known: Vec<String> = table::all().iter().map(Setting::variable).collect();
-    let meant = nearest(&variable, known.iter().map(String::as_str)).map(str::to_owned);
-    ConfigError::UnknownVariable { variable, meant }
+    let hint = match nearest(&variable, known.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("unset `{variable}`, or run `spelunk config show` to see every setting"),
+    };
+    ConfigError::UnknownVariable { variable, hint }
 }
 
 /// Names under which people try to store a key.
@@ -284,13 +315,8 @@ pub(super) fn is_secret_name(word: &str) -> bool {
 }
 
 fn not_text(setting: &Setting, value: &OsStr, origin: Origin) -> ConfigError {
-    ConfigError::Invalid {
-        key: setting.key.clone(),
-        must: "UTF-8 text".to_owned(),
-        found: found(setting, &value.to_string_lossy()),
-        meant: None,
-        origin,
-    }
+    let refusal = Refusal { must: "UTF-8 text".to_owned(), meant: None };
+    refused(&setting.key, setting, refusal, &value.to_string_lossy(), origin)
 }
 
 /// What an error repeats of a rejected value: little, and nothing that may be a key.
@@ -299,12 +325,7 @@ fn found(setting: &Setting, shown: &str) -> String {
     if may_be_a_key {
         return "what is there".to_owned();
     }
-    let mut short: String =
-        shown.chars().take(FOUND_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if short.chars().count() < shown.chars().count() {
-        short.push('…');
-    }
-    format!("`{short}`")
+    format!("`{}`", shorten(shown, FOUND_CHARS_MAX).replace(char::is_control, " "))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod choice;
 mod error;
 mod file;
+mod group;
 mod layer;
 mod model_flags;
 mod models;
@@ -23,8 +24,8 @@ mod tests;
 
 use std::path::Path;
 
-pub use choice::StrategyChoice;
-pub use choice::{ColorChoice, ProviderChoice, SandboxChoice};
+pub(crate) use choice::choice;
+pub use choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 pub use error::ConfigError;
 pub use file::{project_path, user_path};
 pub use layer::{FlagValue, Layer, Origin};
@@ -51,21 +52,21 @@ pub fn load(
         Some(path) => file::read(&path, &path, Owner::User)?,
         None => Layer::default(),
     };
-    let said = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
+    let explicit = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
     let project = match project_path(current_dir) {
         Some(path) => {
-            let own = said.clone().over(user.clone()).over(Layer::defaults());
+            let own = explicit.clone().over(user.clone()).over(Layer::defaults());
             read_project(&path, current_dir, &own)?
         }
         None => Layer::default(),
     };
-    Settings::resolve(said.over(project).over(user).over(Layer::defaults()))
+    Settings::resolve(explicit.over(project).over(user).over(Layer::defaults()))
 }
 
 /// Resolves the settings without any file: flags, environment and defaults.
 pub fn load_without_files(environment: &Environment, flags: &[FlagValue]) -> Result<Settings, ConfigError> {
-    let said = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
-    Settings::resolve(said.over(Layer::defaults()))
+    let explicit = Layer::from_flags(flags)?.over(Layer::from_environment(environment)?);
+    Settings::resolve(explicit.over(Layer::defaults()))
 }
 
 /// Parses a settings file and writes its contents as a new one.

@@ -1,6 +1,8 @@
 //! The flags that choose a model, converted to settings.
 
-use super::{FlagValue, ProviderChoice};
+use spelunk_types::truncate;
+
+use super::{FlagValue, at_provider};
 use crate::failure::Usage;
 
 /// `--model anthropic/claude-x` also sets the provider; `--model none` disables models.
@@ -11,7 +13,7 @@ pub fn model_values(
 ) -> Result<Vec<FlagValue>, Usage> {
     for (flag, typed) in [("--model", &model), ("--sub-model", &sub_model)] {
         if typed.as_deref().is_some_and(names_nobody) {
-            let typed: String = typed.iter().flat_map(|typed| typed.chars().take(60)).collect();
+            let typed = truncate(typed.as_deref().unwrap_or_default(), 60);
             return Err(Usage {
                 message: format!("`{flag} {typed}` names no model"),
                 hint:
@@ -22,16 +24,13 @@ pub fn model_values(
     }
     let mut values = Vec::new();
     if let Some(model) = model {
-        let parts = model.strip_prefix("local:").map(|name| ("local", name));
-        match parts.or_else(|| model.split_once('/')) {
-            Some((provider, name))
-                if ProviderChoice::of(provider).is_some() && !["auto", "none"].contains(&provider) =>
-            {
-                values.push(FlagValue::new("--model", "model.provider", provider));
+        match at_provider(&model) {
+            Some((provider, name)) => {
+                values.push(FlagValue::new("--model", "model.provider", provider.word()));
                 values.push(FlagValue::new("--model", "model.name", name));
             }
-            _ if model == "none" => values.push(FlagValue::new("--model", "model.provider", "none")),
-            _ => values.push(FlagValue::new("--model", "model.name", model)),
+            None if model == "none" => values.push(FlagValue::new("--model", "model.provider", "none")),
+            None => values.push(FlagValue::new("--model", "model.name", model)),
         }
     }
     values.extend(sub_model.map(|model| FlagValue::new("--sub-model", "model.sub", model)));

@@ -21,10 +21,7 @@ pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), Con
                 return Err(ConfigError::NotFromProject { key: key(), origin: origin.clone() });
             }
             (Reach::LowerOnly, Value::Whole(value)) => {
-                let allowed = match own.get(&setting.key).map(|entry| &entry.value) {
-                    Some(Value::Whole(allowed)) => *allowed,
-                    _ => 0,
-                };
+                let allowed = own.entries().whole(&setting.key).unwrap_or_default();
                 let is_unlimited = |value| table::is_unlimited(&setting.key, value);
                 let is_higher = is_unlimited(*value) || *value > allowed;
                 if is_higher && !is_unlimited(allowed) {
@@ -39,8 +36,7 @@ pub(super) fn check(project: &Layer, own: &Layer, path: &Path) -> Result<(), Con
         }
     }
     // The user's key was meant for the provider that the user chose.
-    let has_key =
-        |key: &&str| matches!(own.get(key), Some(Entry { value: Value::Text(text), .. }) if !text.is_empty());
+    let has_key = |key: &&str| own.entries().text(key).is_some();
     match project.get("model.provider") {
         Some(Entry { origin, .. }) if KEY_SETTINGS.iter().any(has_key) => {
             Err(ConfigError::NotFromProject { key: "model.provider".to_owned(), origin: origin.clone() })

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::table::{self, Fallback, Kind, MODELS, SECTIONS, Setting, TYPES};
-use super::{models, types};
+use super::group::KINDS;
+use super::table::{self, Fallback, Kind, SECTIONS, Setting};
 use crate::env::VARIABLES;
 
 /// Every setting with its default, checked in as `docs/reference/defaults.toml`. Every line is commented out, so the
@@ -22,13 +22,9 @@ pub fn defaults_toml() -> String {
             );
         }
     }
-    let groups = [
-        (TYPES, types::DOC, types::EXAMPLE, types::fields()),
-        (MODELS, models::DOC, models::EXAMPLE, models::fields()),
-    ];
-    for (group, doc, example, fields) in groups {
-        push(&mut page, format_args!("\n# {doc}\n# [{group}.{example}]\n"));
-        for field in fields {
+    for kind in &*KINDS {
+        push(&mut page, format_args!("\n# {}\n# [{}.{}]\n", kind.doc, kind.section, kind.example));
+        for field in &kind.fields {
             let remark = words(field) + field.reach.remark();
             push(&mut page, format_args!("\n# {}{remark}\n{}\n", field.doc, default_line(field)));
         }
@@ -43,8 +39,8 @@ pub fn environment_md() -> String {
          Generated: change the source instead. An empty variable counts as unset.\n\n\
          | variable | meaning |\n|---|---|\n",
     );
-    for variable in VARIABLES {
-        push(&mut page, format_args!("| `{}` | {} |\n", variable.name, variable.doc));
+    for (variable, doc) in VARIABLES {
+        push(&mut page, format_args!("| `{variable}` | {doc} |\n"));
     }
     page.push_str(
         "\n## Settings\n\n\
@@ -66,32 +62,22 @@ pub fn environment_md() -> String {
 }
 
 fn default_line(setting: &Setting) -> String {
-    match &setting.fallback {
-        Fallback::Value(value) => format!("# {} = {value}", setting.word()),
-        Fallback::Unset { example } => format!("# {} = {example}", setting.word()),
-    }
+    let (Fallback::Value(value) | Fallback::Unset { example: value }) = &setting.fallback;
+    format!("# {} = {value}", setting.word())
 }
 
 /// What a reader needs to know besides the doc line.
 fn remark(setting: &Setting) -> String {
-    let mut remark = words(setting);
-    match setting.fallback {
-        Fallback::Value(_) => {}
-        Fallback::Unset { .. } => remark.push_str(" No default; an example:"),
-    }
-    remark + setting.reach.remark()
+    let is_set = matches!(setting.fallback, Fallback::Value(_));
+    let example = if is_set { "" } else { " No default; an example:" };
+    words(setting) + example + setting.reach.remark()
 }
 
 fn words(setting: &Setting) -> String {
-    match setting.kind {
-        Kind::Choice(words) => format!(" One of: {}.", words.join(", ")),
-        Kind::Text
-        | Kind::VariableName
-        | Kind::Whole { .. }
-        | Kind::YesNo
-        | Kind::Number
-        | Kind::List
-        | Kind::Pattern => String::new(),
+    if let Kind::Choice(words) = setting.kind {
+        format!(" One of: {}.", words.join(", "))
+    } else {
+        String::new()
     }
 }
 

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use super::choice::ProviderChoice;
 use super::error::ConfigError;
-use super::layer::{Entry, Layer, Origin};
+use super::layer::{Entries, Origin};
 use super::models::{NamedModel, unknown_model};
-use super::value::Value;
 
 /// Which model does which work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,38 +50,42 @@ pub enum RoleModel {
 }
 
 impl Roles {
-    pub(super) fn resolve(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<Self, ConfigError> {
+    pub(super) fn resolve(
+        entries: &Entries,
+        models: &BTreeMap<String, NamedModel>,
+    ) -> Result<Self, ConfigError> {
         Ok(Self {
-            root: root(layer, models)?,
-            sub: sub(layer, models)?,
-            synthesis: of_role(layer, "roles.synthesis", models)?,
-            embedding: of_role(layer, "roles.embedding", models)?,
+            root: root(entries, models)?,
+            sub: sub(entries, models)?,
+            synthesis: of_role(entries, "roles.synthesis", models)?,
+            embedding: of_role(entries, "roles.embedding", models)?,
         })
     }
 }
 
 /// `model.*` if it was set with higher precedence than `roles.root`.
-fn root(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel, ConfigError> {
+fn root(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel, ConfigError> {
     let of_model = ["model.provider", "model.name", "model.base_url"];
-    let nearest = of_model.iter().map(|key| nearness(layer, key)).max().unwrap_or_default();
-    if nearness(layer, "roles.root") > 0 && nearness(layer, "roles.root") >= nearest {
-        return of_role(layer, "roles.root", models);
+    let nearest = of_model.iter().map(|key| nearness(entries, key)).max().unwrap_or_default();
+    if nearness(entries, "roles.root") > 0 && nearness(entries, "roles.root") >= nearest {
+        return of_role(entries, "roles.root", models);
     }
     // `--model openai/fast` and `--model fast --base-url …` also give the location of the model.
-    let of_name = nearness(layer, "model.name");
+    let of_name = nearness(entries, "model.name");
     let is_placed =
-        ["model.provider", "model.base_url"].iter().any(|key| nearness(layer, key) >= of_name.max(1));
-    Ok(match text(layer, "model.name") {
+        ["model.provider", "model.base_url"].iter().any(|key| nearness(entries, key) >= of_name.max(1));
+    Ok(match text(entries, "model.name") {
         Some((name, origin)) if !is_placed && models.contains_key(name) => named(name, "model.name", origin),
         Some(_) | None => RoleModel::Unset,
     })
 }
 
-fn sub(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel, ConfigError> {
-    if nearness(layer, "roles.sub") > 0 && nearness(layer, "roles.sub") >= nearness(layer, "model.sub") {
-        return of_role(layer, "roles.sub", models);
+fn sub(entries: &Entries, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel, ConfigError> {
+    if nearness(entries, "roles.sub") > 0 && nearness(entries, "roles.sub") >= nearness(entries, "model.sub")
+    {
+        return of_role(entries, "roles.sub", models);
     }
-    Ok(match text(layer, "model.sub") {
+    Ok(match text(entries, "model.sub") {
         Some((name, origin)) if models.contains_key(name) => named(name, "model.sub", origin),
         // A local model can be combined with any provider.
         Some((name, origin)) if name.starts_with(LOCAL) => match at_provider(name) {
@@ -99,11 +102,11 @@ fn sub(layer: &Layer, models: &BTreeMap<String, NamedModel>) -> Result<RoleModel
 }
 
 fn of_role(
-    layer: &Layer,
+    entries: &Entries,
     key: &str,
     models: &BTreeMap<String, NamedModel>,
 ) -> Result<RoleModel, ConfigError> {
-    let Some((value, origin)) = text(layer, key) else { return Ok(RoleModel::Unset) };
+    let Some((value, origin)) = text(entries, key) else { return Ok(RoleModel::Unset) };
     if models.contains_key(value) {
         return Ok(named(value, key, origin));
     }
@@ -143,16 +146,13 @@ fn because(key: &str, value: &str, origin: &Origin) -> String {
 }
 
 /// A text that is set and not empty.
-fn text<'a>(layer: &'a Layer, key: &str) -> Option<(&'a str, &'a Origin)> {
-    match layer.get(key)? {
-        Entry { value: Value::Text(text), origin } if !text.is_empty() => Some((text, origin)),
-        Entry { .. } => None,
-    }
+fn text<'a>(entries: &'a Entries, key: &str) -> Option<(&'a str, &'a Origin)> {
+    Some((entries.text(key)?, &entries.get(key)?.origin))
 }
 
 /// The precedence of the layer that set a setting; 0 if it is unset.
-fn nearness(layer: &Layer, key: &str) -> u8 {
-    match text(layer, key).map(|(_, origin)| origin) {
+fn nearness(entries: &Entries, key: &str) -> u8 {
+    match text(entries, key).map(|(_, origin)| origin) {
         None | Some(Origin::Default) => 0,
         Some(Origin::File { .. }) => 1,
         Some(Origin::Env { .. }) => 2,

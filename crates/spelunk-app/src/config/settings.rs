@@ -5,21 +5,17 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::PathBuf;
 
-use spelunk_context::Detector;
+use spelunk_context::{CustomKind, Detector};
 use spelunk_model::Price;
 use spelunk_types::Limits;
 
 use super::choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 use super::error::ConfigError;
-use super::layer::{Entry, Layer, Origin};
-use super::models::{NamedModel, WrittenModel};
+use super::layer::{Entries, Layer, Origin};
+use super::models::{self, NamedModel};
 use super::roles::Roles;
-use super::types::CustomType;
-use super::value::{Decimal, Value};
-
-const PRICE_INPUT: &str = "model.price_input_usd_per_mtok";
-const PRICE_CACHED: &str = "model.price_cached_usd_per_mtok";
-const PRICE_OUTPUT: &str = "model.price_output_usd_per_mtok";
+use super::table::{AZURE_API_VERSION, TYPES};
+use super::types;
 
 /// All settings of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,36 +130,23 @@ pub(crate) struct Sampling {
 impl Settings {
     /// Resolves the merged layers, which include the defaults.
     pub(crate) fn resolve(layer: Layer) -> Result<Self, ConfigError> {
-        let model = ModelSettings {
-            section: "model".to_owned(),
-            provider: choice(&layer, "model.provider", ProviderChoice::of),
-            name: optional_text(&layer, "model.name"),
-            base_url: optional_text(&layer, "model.base_url"),
-            key_env: optional_text(&layer, "model.key_env"),
-            key_command: optional_text(&layer, "model.key_command"),
-            command: optional_text(&layer, "model.command"),
-            command_json: yes_no(&layer, "model.command_json"),
-            azure_api_version: text(&layer, "model.azure_api_version").to_owned(),
-            price: price(&layer)?,
-            probe_local: yes_no(&layer, "model.probe_local"),
-            sampling: Sampling::default(),
-            local: local(&layer),
-        };
-        let models = named_models(&layer)?;
-        let roles = Roles::resolve(&layer, &models)?;
+        let entries = layer.entries();
+        let local = LocalSettings::resolve(entries);
+        let model = ModelSettings::resolve("model".to_owned(), entries, local.clone())?;
+        let models = models::resolve(&layer, &local)?;
         Ok(Self {
             model,
+            roles: Roles::resolve(entries, &models)?,
             models,
-            roles,
-            strategy: choice(&layer, "ask.strategy", StrategyChoice::of),
-            sandbox: choice(&layer, "ask.sandbox", SandboxChoice::of),
-            workspace_path: PathBuf::from(text(&layer, "workspace.path")),
-            retention_days: whole(&layer, "run.retention_days"),
-            cache_replies: yes_no(&layer, "cache.replies"),
-            color: choice(&layer, "output.color", ColorChoice::of),
-            local: local(&layer),
-            server: server(&layer),
-            limits: limits(&layer),
+            strategy: choice(entries, "ask.strategy", StrategyChoice::of),
+            sandbox: choice(entries, "ask.sandbox", SandboxChoice::of),
+            workspace_path: PathBuf::from(entries.text("workspace.path").unwrap_or_default()),
+            retention_days: whole(entries, "run.retention_days"),
+            cache_replies: entries.yes_no("cache.replies").unwrap_or_default(),
+            color: choice(entries, "output.color", ColorChoice::of),
+            local,
+            server: ServerSettings::resolve(entries),
+            limits: limits(entries),
             layer,
         })
     }
@@ -179,67 +162,95 @@ impl Settings {
     }
 
     /// The user-defined content types, by name.
-    pub(crate) fn types(&self) -> impl Iterator<Item = &CustomType> {
-        self.layer.types()
-    }
-
-    /// The user-defined models, as written.
-    pub(crate) fn written_models(&self) -> impl Iterator<Item = &WrittenModel> {
-        self.layer.models()
+    pub(crate) fn custom_kinds(&self) -> impl Iterator<Item = CustomKind> {
+        self.layer.groups(TYPES).map(types::custom_kind)
     }
 
     /// Detects content types, including user-defined ones.
     pub fn detector(&self) -> Detector {
-        self.types().fold(Detector::default(), |detector, custom| detector.with_custom(custom.kind()))
+        self.custom_kinds().fold(Detector::default(), Detector::with_custom)
     }
 
-    /// The value of a setting and its origin; `None` if it is unset and has no default.
-    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
-        self.layer.get(key)
-    }
-}
-
-fn named_models(layer: &Layer) -> Result<BTreeMap<String, NamedModel>, ConfigError> {
-    let known: Vec<&str> = layer.models().map(WrittenModel::name).collect();
-    let local = local(layer);
-    layer.models().map(|model| Ok((model.name().to_owned(), model.resolve(&known, &local)?))).collect()
-}
-
-fn local(layer: &Layer) -> LocalSettings {
-    LocalSettings {
-        path: optional_text(layer, "local.path"),
-        hub_url: text(layer, "local.hub_url").to_owned(),
-        threads: usize::try_from(whole(layer, "local.threads")).ok().and_then(NonZero::new),
+    /// Everything that was set, with its origin.
+    pub(super) fn layer(&self) -> &Layer {
+        &self.layer
     }
 }
 
-fn server(layer: &Layer) -> ServerSettings {
-    ServerSettings {
-        listen: text(layer, "server.listen").to_owned(),
-        token_file: optional_text(layer, "server.token_file"),
-        hosts: words(layer, "server.hosts"),
-        cors_origins: words(layer, "server.cors_origins"),
-        runs_parallel_max: whole(layer, "server.runs_parallel_max"),
-        queue_max: whole(layer, "server.queue_max"),
-        connections_max: whole(layer, "server.connections_max"),
-        body_bytes_max: whole(layer, "server.body_bytes_max"),
-        upload_bytes_max: whole(layer, "server.upload_bytes_max"),
-        request_ms_max: whole(layer, "server.request_ms_max"),
-        long_message_chars: whole(layer, "server.long_message_chars"),
+impl ModelSettings {
+    /// The model of the section `model`, or of a group in `models`, which has the same keys.
+    pub(super) fn resolve(
+        section: String,
+        entries: &Entries,
+        local: LocalSettings,
+    ) -> Result<Self, ConfigError> {
+        let text = |key: &str| entries.text(key).map(str::to_owned);
+        let seed = entries.whole("model.seed").and_then(|seed| u32::try_from(seed).ok());
+        Ok(Self {
+            provider: entries
+                .text("model.provider")
+                .and_then(ProviderChoice::of)
+                .unwrap_or(ProviderChoice::Auto),
+            name: text("model.name"),
+            base_url: text("model.base_url"),
+            key_env: text("model.key_env"),
+            key_command: text("model.key_command"),
+            command: text("model.command"),
+            command_json: entries.yes_no("model.command_json").unwrap_or_default(),
+            azure_api_version: text("model.azure_api_version")
+                .unwrap_or_else(|| AZURE_API_VERSION.to_owned()),
+            price: price(&section, entries)?,
+            probe_local: entries.yes_no("model.probe_local").unwrap_or(true),
+            sampling: Sampling {
+                temperature: entries.millionths("model.temperature").unwrap_or_default(),
+                seed: seed.unwrap_or_default(),
+                context_tokens: entries.whole("model.context_tokens"),
+            },
+            local,
+            section,
+        })
+    }
+}
+
+impl LocalSettings {
+    fn resolve(entries: &Entries) -> Self {
+        Self {
+            path: entries.text("local.path").map(str::to_owned),
+            hub_url: entries.text("local.hub_url").unwrap_or_default().to_owned(),
+            threads: usize::try_from(whole(entries, "local.threads")).ok().and_then(NonZero::new),
+        }
+    }
+}
+
+impl ServerSettings {
+    fn resolve(entries: &Entries) -> Self {
+        Self {
+            listen: entries.text("server.listen").unwrap_or_default().to_owned(),
+            token_file: entries.text("server.token_file").map(str::to_owned),
+            hosts: words(entries, "server.hosts"),
+            cors_origins: words(entries, "server.cors_origins"),
+            runs_parallel_max: whole(entries, "server.runs_parallel_max"),
+            queue_max: whole(entries, "server.queue_max"),
+            connections_max: whole(entries, "server.connections_max"),
+            body_bytes_max: whole(entries, "server.body_bytes_max"),
+            upload_bytes_max: whole(entries, "server.upload_bytes_max"),
+            request_ms_max: whole(entries, "server.request_ms_max"),
+            long_message_chars: whole(entries, "server.long_message_chars"),
+        }
     }
 }
 
 /// Splits a comma-separated value.
-fn words(layer: &Layer, key: &str) -> Vec<String> {
-    let words = text(layer, key).split(',').map(str::trim);
+fn words(entries: &Entries, key: &str) -> Vec<String> {
+    let words = entries.text(key).unwrap_or_default().split(',').map(str::trim);
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-fn limits(layer: &Layer) -> Limits {
+fn limits(entries: &Entries) -> Limits {
     let mut limits = Limits::default();
     for limit in Limits::ALL {
-        if let Some(Value::Whole(value)) = value(layer, &format!("limits.{}", limit.name)) {
-            let is_known = limits.set(limit.name, *value);
+        if let Some(value) = entries.whole(&format!("limits.{}", limit.name)) {
+            let is_known = limits.set(limit.name, value);
             debug_assert!(is_known, "a limit is set by the name it is listed under");
         }
     }
@@ -247,64 +258,33 @@ fn limits(layer: &Layer) -> Limits {
 }
 
 /// Input and output both have a price, or neither has: half a price would make a run look cheaper than it is.
-fn price(layer: &Layer) -> Result<Option<Price>, ConfigError> {
-    match (number(layer, PRICE_INPUT), number(layer, PRICE_OUTPUT)) {
-        (Some(input), Some(output)) => Ok(Some(Price {
-            input_microusd_per_mtok: input.millionths,
-            cached_microusd_per_mtok: number(layer, PRICE_CACHED).unwrap_or(input).millionths,
-            cache_write_microusd_per_mtok: input.millionths,
-            output_microusd_per_mtok: output.millionths,
+fn price(section: &str, entries: &Entries) -> Result<Option<Price>, ConfigError> {
+    const KEYS: [&str; 3] = [
+        "model.price_input_usd_per_mtok",
+        "model.price_output_usd_per_mtok",
+        "model.price_cached_usd_per_mtok",
+    ];
+    let Some(present) = KEYS.iter().find_map(|key| entries.get(key)) else { return Ok(None) };
+    let half = |word: &str| {
+        let key = format!("{section}.{word}");
+        Err(ConfigError::HalfPrice { key, origin: present.origin.clone() })
+    };
+    match KEYS.map(|key| entries.millionths(key)) {
+        [Some(input), Some(output), cached] => Ok(Some(Price {
+            input_microusd_per_mtok: input,
+            cached_microusd_per_mtok: cached.unwrap_or(input),
+            cache_write_microusd_per_mtok: input,
+            output_microusd_per_mtok: output,
         })),
-        (Some(_), None) => Err(half_price(layer, PRICE_OUTPUT, PRICE_INPUT)),
-        (None, Some(_)) => Err(half_price(layer, PRICE_INPUT, PRICE_OUTPUT)),
-        (None, None) if number(layer, PRICE_CACHED).is_some() => {
-            Err(half_price(layer, PRICE_INPUT, PRICE_CACHED))
-        }
-        (None, None) => Ok(None),
+        [Some(_), None, _] => half("price_output_usd_per_mtok"),
+        [None, _, _] => half("price_input_usd_per_mtok"),
     }
 }
 
-fn half_price(layer: &Layer, key: &str, present: &str) -> ConfigError {
-    let origin = layer.get(present).map_or(Origin::Default, |entry| entry.origin.clone());
-    ConfigError::HalfPrice { key: key.to_owned(), origin }
+fn whole(entries: &Entries, key: &str) -> u64 {
+    entries.whole(key).unwrap_or_default()
 }
 
-fn value<'a>(layer: &'a Layer, key: &str) -> Option<&'a Value> {
-    layer.get(key).map(|entry| &entry.value)
-}
-
-fn number(layer: &Layer, key: &str) -> Option<Decimal> {
-    match value(layer, key)? {
-        Value::Number(number) => Some(*number),
-        Value::Text(_) | Value::Whole(_) | Value::YesNo(_) | Value::List(_) => None,
-    }
-}
-
-fn text<'a>(layer: &'a Layer, key: &str) -> &'a str {
-    match value(layer, key) {
-        Some(Value::Text(text)) => text,
-        Some(Value::Whole(_) | Value::YesNo(_) | Value::Number(_) | Value::List(_)) | None => "",
-    }
-}
-
-fn optional_text(layer: &Layer, key: &str) -> Option<String> {
-    Some(text(layer, key)).filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
-fn whole(layer: &Layer, key: &str) -> u64 {
-    match value(layer, key) {
-        Some(Value::Whole(number)) => *number,
-        Some(Value::Text(_) | Value::YesNo(_) | Value::Number(_) | Value::List(_)) | None => 0,
-    }
-}
-
-fn yes_no(layer: &Layer, key: &str) -> bool {
-    match value(layer, key) {
-        Some(Value::YesNo(yes)) => *yes,
-        Some(Value::Text(_) | Value::Whole(_) | Value::Number(_) | Value::List(_)) | None => false,
-    }
-}
-
-fn choice<T>(layer: &Layer, key: &str, of: fn(&str) -> Option<T>) -> T {
-    of(text(layer, key)).expect("a layer over the defaults holds a word of each choice")
+fn choice<T>(entries: &Entries, key: &str, of: fn(&str) -> Option<T>) -> T {
+    of(entries.text(key).unwrap_or_default()).expect("a layer over the defaults holds a word of each choice")
 }

@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::error::ConfigError;
+use super::group::{Group, KINDS};
 use super::layer::{Layer, Origin, unknown};
-use super::models::WrittenModel;
 use super::settings::Settings;
-use super::table::{self, Display, MODELS, Setting, TYPES};
-use super::types::CustomType;
+use super::table::{self, Display, Setting};
 use super::value::Value;
 
 /// Longer values are not aligned, so that they do not push all origins to the right.
@@ -50,26 +49,17 @@ pub(super) fn show_file(layer: &Layer) -> String {
             text += &format!("{} = {}\n", setting.key, entry.value);
         }
     }
-    let mut table = |name: String, entries: Vec<(String, &Value)>| {
-        text += &format!("[{name}]\n");
-        for (key, value) in entries {
-            let word = key.rsplit('.').next().unwrap_or(&key);
-            text += &format!("{word} = {value}\n");
+    for group in KINDS.iter().flat_map(|kind| layer.groups(kind.section)) {
+        text += &format!("[{}]\n", group.section());
+        for (_, field, entry) in group.entries() {
+            text += &format!("{} = {}\n", field.word(), entry.value);
         }
-    };
-    for custom in layer.types() {
-        let entries = custom.entries().map(|(key, entry)| (key, &entry.value)).collect();
-        table(format!("{TYPES}.{}", custom.name()), entries);
-    }
-    for model in layer.models() {
-        let entries = model.entries().map(|(key, _, entry)| (key, &entry.value)).collect();
-        table(format!("{MODELS}.{}", model.name()), entries);
     }
     text
 }
 
 /// One setting as displayed; the value is empty if it is unset and has no default.
-pub(super) struct Row<'a> {
+struct Row<'a> {
     key: String,
     value: Option<Value>,
     origin: &'a Origin,
@@ -77,66 +67,45 @@ pub(super) struct Row<'a> {
 
 /// The settings that a prefix matches; no match is an error, because it is a typo.
 fn matching<'a>(settings: &'a Settings, prefix: &str) -> Result<Vec<Row<'a>>, ConfigError> {
+    let layer = settings.layer();
     let of_setting = |setting: &'static Setting| Row {
         key: setting.key.clone(),
-        value: settings.entry(&setting.key).map(|entry| shown(&entry.value, setting.display)),
+        value: layer.get(&setting.key).map(|entry| shown(&entry.value, setting.display)),
         origin: settings.origin(&setting.key),
     };
-    let of_types = settings.types().flat_map(CustomType::entries).map(|(key, entry)| Row {
+    let groups = KINDS.iter().flat_map(|kind| layer.groups(kind.section)).flat_map(Group::entries);
+    let of_groups = groups.map(|(key, field, entry)| Row {
         key,
-        value: Some(entry.value.clone()),
+        value: Some(shown(&entry.value, field.display)),
         origin: &entry.origin,
     });
-    let of_models = settings.written_models().flat_map(WrittenModel::entries).map(|(key, field, entry)| {
-        Row { key, value: Some(shown(&entry.value, field.display)), origin: &entry.origin }
-    });
-    let rows = table::all().iter().map(of_setting).chain(of_types).chain(of_models);
+    let rows = table::all().iter().map(of_setting).chain(of_groups);
     let found: Vec<Row<'_>> = rows.filter(|row| row.key.starts_with(prefix)).collect();
-    if found.is_empty() && ![TYPES, MODELS].contains(&prefix.trim_end_matches('.')) {
+    let is_group = KINDS.iter().any(|kind| kind.section == prefix.trim_end_matches('.'));
+    if found.is_empty() && !is_group {
         return Err(unknown(prefix, Origin::Flag { flag: "config show".to_owned() }));
     }
     Ok(found)
 }
 
+/// The displayable part of a value that can contain a secret. An empty text is shown as it is.
 fn shown(value: &Value, display: Display) -> Value {
+    let text = value.as_text().unwrap_or_default();
     match display {
         Display::Plain => value.clone(),
-        Display::Address | Display::Secret => Value::Text(safe_text(value, display)),
-    }
-}
-
-/// The displayable part of a text that can contain a secret. An empty text is shown as it is.
-fn safe_text(value: &Value, display: Display) -> String {
-    let text = match value {
-        Value::Text(text) => text.as_str(),
-        Value::Whole(_) | Value::YesNo(_) | Value::Number(_) | Value::List(_) => "",
-    };
-    match display {
-        Display::Plain => text.to_owned(),
-        Display::Address => without_credentials(text),
-        Display::Secret if text.is_empty() => String::new(),
-        Display::Secret => "(hidden)".to_owned(),
+        Display::Address => Value::Text(without_credentials(text)),
+        Display::Secret if text.is_empty() => Value::Text(String::new()),
+        Display::Secret => Value::Text("(hidden)".to_owned()),
     }
 }
 
 /// A URL without user, password, query and fragment, any of which may contain a key.
 fn without_credentials(address: &str) -> String {
     let address = address.split(['?', '#']).next().unwrap_or_default();
-    let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
-    let (authority, path) =
-        rest.split_once('/').map_or((rest, None), |(authority, path)| (authority, Some(path)));
+    let (scheme, rest) = address.split_at(address.find("://").map_or(0, |at| at + 3));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = authority.rsplit('@').next().unwrap_or_default();
-    let mut clean = String::new();
-    if !scheme.is_empty() {
-        clean.push_str(scheme);
-        clean.push_str("://");
-    }
-    clean.push_str(host);
-    if let Some(path) = path {
-        clean.push('/');
-        clean.push_str(path);
-    }
-    clean
+    format!("{scheme}{host}{path}")
 }
 
 fn origin_json(origin: &Origin) -> serde_json::Value {

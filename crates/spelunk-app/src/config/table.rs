@@ -31,6 +31,12 @@ pub(crate) enum Kind {
     Number,
     /// A list of texts.
     List,
+    /// A list of file extensions.
+    Extensions,
+    /// A list of whole file names.
+    FileNames,
+    /// An addition to a prompt.
+    Prompt,
     /// A regular expression.
     Pattern,
 }
@@ -117,6 +123,19 @@ impl Setting {
     pub(crate) fn variable(&self) -> String {
         variable_of(&self.key)
     }
+
+    /// The same setting, but not settable by a project file.
+    pub(super) fn own(self) -> Self {
+        Self { reach: Reach::UserOnly, ..self }
+    }
+
+    fn inside_project(self) -> Self {
+        Self { reach: Reach::InsideProject, ..self }
+    }
+
+    pub(super) fn shown_as(self, display: Display) -> Self {
+        Self { display, ..self }
+    }
 }
 
 /// Every setting, in the order of the reference.
@@ -163,10 +182,10 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("limits", "Every bound the engine keeps."),
 ];
 
-/// The section whose settings are under user-chosen names: `[types.protobuf]`.
+/// The section of user-defined content types: `[types.protobuf]`.
 pub(crate) const TYPES: &str = "types";
 
-/// The same for user-defined models: `[models.fast]`.
+/// The section of user-defined models: `[models.fast]`.
 pub(crate) const MODELS: &str = "models";
 
 /// The default model hub.
@@ -175,194 +194,124 @@ const HUB_URL: &str = "https://huggingface.co";
 /// The default Azure API version.
 pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
 
+/// Declares settings: a line for the reference, the key, and the value with what may be done with it.
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $key:literal = $value:expr;)+) => {
+        vec![$($crate::config::table::Setting {
+            key: $key.to_owned(),
+            doc: concat!($($doc,)+).trim_ascii(),
+            ..$value
+        },)+]
+    };
+}
+pub(super) use settings;
+
 static TABLE: LazyLock<Vec<Setting>> = LazyLock::new(|| {
-    let limits = Limits::ALL.iter().map(limit);
-    model().into_iter().chain(roles()).chain(local()).chain(others()).chain(server()).chain(limits).collect()
+    let mut table = model();
+    table.extend(others());
+    table.extend(server());
+    table.extend(Limits::ALL.iter().map(limit));
+    table
 });
 
 fn model() -> Vec<Setting> {
-    vec![
-        choice(
-            "model.provider",
-            ProviderChoice::WORDS,
-            "Who answers; `auto` takes whoever there is a key for, then a local server.",
-        ),
-        text("model.name", "", "The model, as the provider names it; empty takes the provider's default."),
-        text(
-            "model.sub",
-            "",
-            "The model that sub-calls ask, at the same provider; empty asks the same model.",
-        ),
-        Setting {
-            reach: Reach::UserOnly,
-            display: Display::Address,
-            ..text("model.base_url", "", "Where requests go; empty takes the provider's own address.")
-        },
-        Setting {
-            kind: Kind::VariableName,
-            reach: Reach::UserOnly,
-            ..text(
-                "model.key_env",
-                "",
-                "The environment variable that holds the key; empty takes the provider's usual one.",
-            )
-        },
-        Setting {
-            reach: Reach::UserOnly,
-            display: Display::Secret,
-            ..text("model.key_command", "", "A command that prints the key; empty runs none.")
-        },
-        Setting {
-            reach: Reach::UserOnly,
-            ..text(
-                "model.command",
-                "",
-                "The program that answers with `model.provider = \"command\"`, and its arguments; there is no shell.",
-            )
-        },
-        own(no("model.command_json", "That program writes JSON lines instead of plain text.")),
-        own(text("model.azure_api_version", AZURE_API_VERSION, "The version of Azure's interface.")),
-        price("model.price_input_usd_per_mtok", 3_000_000, "Dollars per million tokens sent."),
-        price(
-            "model.price_cached_usd_per_mtok",
-            300_000,
-            "Dollars per million tokens the provider had cached; unset, they cost as much as others.",
-        ),
-        price("model.price_output_usd_per_mtok", 15_000_000, "Dollars per million tokens generated."),
-        own(yes("model.probe_local", "Look for a model server on this machine's usual ports.")),
-    ]
-}
-
-fn roles() -> Vec<Setting> {
-    vec![
-        text("roles.root", "", "The model that leads; empty takes `model.*`."),
-        text(
-            "roles.sub",
-            "",
-            "The model of sub-calls and analysts; empty takes `model.sub`, else the root's.",
-        ),
-        text("roles.synthesis", "", "The model that puts findings together; empty takes the root's."),
+    settings! {
+        /// Who answers; `auto` takes whoever there is a key for, then a local server.
+        "model.provider" = choice(ProviderChoice::WORDS);
+        /// The model, as the provider names it; empty takes the provider's default.
+        "model.name" = text("");
+        /// The model that sub-calls ask, at the same provider; empty asks the same model.
+        "model.sub" = text("");
+        /// Where requests go; empty takes the provider's own address.
+        "model.base_url" = text("").own().shown_as(Display::Address);
+        /// The environment variable that holds the key; empty takes the provider's usual one.
+        "model.key_env" = Setting { kind: Kind::VariableName, ..text("").own() };
+        /// A command that prints the key; empty runs none.
+        "model.key_command" = text("").own().shown_as(Display::Secret);
+        /// The program that answers with `model.provider = "command"`, and its arguments; there is no shell.
+        "model.command" = text("").own();
+        /// That program writes JSON lines instead of plain text.
+        "model.command_json" = yes_no(false).own();
+        /// The version of Azure's interface.
+        "model.azure_api_version" = text(AZURE_API_VERSION).own();
+        /// Dollars per million tokens sent.
+        "model.price_input_usd_per_mtok" = unset(Kind::Number, number(3_000_000)).own();
+        /// Dollars per million tokens the provider had cached; unset, they cost as much as others.
+        "model.price_cached_usd_per_mtok" = unset(Kind::Number, number(300_000)).own();
+        /// Dollars per million tokens generated.
+        "model.price_output_usd_per_mtok" = unset(Kind::Number, number(15_000_000)).own();
+        /// Look for a model server on this machine's usual ports.
+        "model.probe_local" = yes_no(true).own();
+        /// The model that leads; empty takes `model.*`.
+        "roles.root" = text("");
+        /// The model of sub-calls and analysts; empty takes `model.sub`, else the root's.
+        "roles.sub" = text("");
+        /// The model that puts findings together; empty takes the root's.
+        "roles.synthesis" = text("");
         // A search does not imply consent to call a server, so a stranger's repository must not turn it into a call.
-        Setting {
-            reach: Reach::UserOnly,
-            ..text(
-                "roles.embedding",
-                "",
-                "The model that turns texts into vectors for the index, in OpenAI's format; empty takes the built-in table.",
-            )
-        },
-    ]
-}
-
-fn local() -> Vec<Setting> {
-    vec![
-        own(text(
-            "local.path",
-            "",
-            "Where local models are kept; empty takes `spelunk/models` in the user's data directory.",
-        )),
-        own(Setting {
-            display: Display::Address,
-            ..text("local.hub_url", HUB_URL, "The hub that `spelunk model pull` asks.")
-        }),
-        own(Setting {
-            kind: Kind::Whole { min: 0, max: 512 },
-            fallback: Fallback::Value(Value::Whole(0)),
-            ..text(
-                "local.threads",
-                "",
-                "Threads that compute; 0 takes one for each core. Fewer are faster where the cores are busy.",
-            )
-        }),
-    ]
+        /// The model that turns texts into vectors for the index, in OpenAI's format; empty takes the built-in table.
+        "roles.embedding" = text("").own();
+        /// Where local models are kept; empty takes `spelunk/models` in the user's data directory.
+        "local.path" = text("").own();
+        /// The hub that `spelunk model pull` asks.
+        "local.hub_url" = text(HUB_URL).own().shown_as(Display::Address);
+        /// Threads that compute; 0 takes one for each core. Fewer are faster where the cores are busy.
+        "local.threads" = whole(0, 512, 0).own();
+    }
 }
 
 fn others() -> Vec<Setting> {
-    vec![
-        choice(
-            "ask.strategy",
-            StrategyChoice::WORDS,
-            "How a question is answered; `auto` decides by the question and the text.",
-        ),
-        own(choice(
-            "ask.sandbox",
-            SandboxChoice::WORDS,
-            "What runs the code that models write; `cpython` needs `python3` and a Linux that can confine it.",
-        )),
-        Setting {
-            reach: Reach::InsideProject,
-            ..text(
-                "workspace.path",
-                ".spelunk",
-                "Where runs are kept; in a project file, relative to that file.",
-            )
-        },
-        own(Setting {
-            kind: Kind::Whole { min: 0, max: WHOLE_MAX },
-            fallback: Fallback::Value(Value::Whole(30)),
-            ..text("run.retention_days", "", "How old runs are that `spelunk run clean` removes, in days.")
-        }),
-        own(yes("cache.replies", "Answer a call that was made before from the workspace, for free.")),
-        choice(
-            "output.color",
-            ColorChoice::WORDS,
-            "When to colour; `auto` does on a terminal unless `NO_COLOR` is set.",
-        ),
-    ]
+    settings! {
+        /// How a question is answered; `auto` decides by the question and the text.
+        "ask.strategy" = choice(StrategyChoice::WORDS);
+        /// What runs the code that models write; `cpython` needs `python3` and a Linux that can confine it.
+        "ask.sandbox" = choice(SandboxChoice::WORDS).own();
+        /// Where runs are kept; in a project file, relative to that file.
+        "workspace.path" = text(".spelunk").inside_project();
+        /// How old runs are that `spelunk run clean` removes, in days.
+        "run.retention_days" = whole(0, WHOLE_MAX, 30).own();
+        /// Answer a call that was made before from the workspace, for free.
+        "cache.replies" = yes_no(true).own();
+        /// When to colour; `auto` does on a terminal unless `NO_COLOR` is set.
+        "output.color" = choice(ColorChoice::WORDS);
+    }
 }
 
 /// A project file may set none of these: it comes with the text that is served.
 fn server() -> Vec<Setting> {
-    let whole = |key: &str, min: u64, default: u64, doc: &'static str| {
-        let fallback = Fallback::Value(Value::Whole(default));
-        own(Setting { kind: Kind::Whole { min, max: WHOLE_MAX }, fallback, ..text(key, "", doc) })
-    };
-    vec![
-        own(text(
-            "server.listen",
-            "127.0.0.1:7766",
-            "The address and the port; another than loopback needs tokens.",
-        )),
-        own(text("server.token_file", "", "The file with the digests of the tokens; empty asks for none.")),
-        own(text(
-            "server.hosts",
-            "",
-            "Names of the server, with commas; empty takes loopback names, and any where tokens are asked for.",
-        )),
-        own(text(
-            "server.cors_origins",
-            "",
-            "Origins whose pages may call, with commas, such as `https://app.example.com`; empty allows none.",
-        )),
-        whole("server.runs_parallel_max", 1, 4, "Runs at once; the others wait, in turn for each client."),
-        whole("server.queue_max", 1, 1_000, "Runs that wait; another one is refused."),
-        whole("server.connections_max", 1, 1_024, "Connections at once; another one waits."),
-        whole("server.body_bytes_max", 1_024, 8 << 20, "The longest body of a request, uploads not meant."),
-        whole("server.upload_bytes_max", 1_024, 64 << 20, "The longest upload, all its files together."),
-        whole(
-            "server.request_ms_max",
-            10,
-            30_000,
-            "How long a request may take to arrive, and a piece of an answer to be read.",
-        ),
-        whole(
-            "server.long_message_chars",
-            1,
-            4_000,
-            "A message of a chat that is longer is read as a document, and not put into the question.",
-        ),
-    ]
+    settings! {
+        /// The address and the port; another than loopback needs tokens.
+        "server.listen" = text("127.0.0.1:7766").own();
+        /// The file with the digests of the tokens; empty asks for none.
+        "server.token_file" = text("").own();
+        /// Names of the server, with commas; empty takes loopback names, and any where tokens are asked for.
+        "server.hosts" = text("").own();
+        /// Origins whose pages may call, with commas, such as `https://app.example.com`; empty allows none.
+        "server.cors_origins" = text("").own();
+        /// Runs at once; the others wait, in turn for each client.
+        "server.runs_parallel_max" = whole(1, WHOLE_MAX, 4).own();
+        /// Runs that wait; another one is refused.
+        "server.queue_max" = whole(1, WHOLE_MAX, 1_000).own();
+        /// Connections at once; another one waits.
+        "server.connections_max" = whole(1, WHOLE_MAX, 1_024).own();
+        /// The longest body of a request, uploads not meant.
+        "server.body_bytes_max" = whole(1_024, WHOLE_MAX, 8 << 20).own();
+        /// The longest upload, all its files together.
+        "server.upload_bytes_max" = whole(1_024, WHOLE_MAX, 64 << 20).own();
+        /// How long a request may take to arrive, and a piece of an answer to be read.
+        "server.request_ms_max" = whole(10, WHOLE_MAX, 30_000).own();
+        /// A message of a chat that is longer is read as a document, and not put into the question.
+        "server.long_message_chars" = whole(1, WHOLE_MAX, 4_000).own();
+    }
 }
 
 fn limit(limit: &Limit) -> Setting {
     let max = if limit.name.ends_with("_percent") { 100 } else { WHOLE_MAX };
     Setting {
         key: format!("limits.{}", limit.name),
-        kind: Kind::Whole { min: limit_min(limit.name), max },
         doc: limit.doc,
-        fallback: Fallback::Value(Value::Whole(limit.default)),
         reach: limit_reach(limit.name),
-        display: Display::Plain,
+        ..whole(limit_min(limit.name), max, limit.default)
     }
 }
 
@@ -388,37 +337,34 @@ fn limit_min(name: &str) -> u64 {
     u64::from(is_step)
 }
 
-pub(super) fn text(key: &str, default: &str, doc: &'static str) -> Setting {
-    Setting {
-        key: key.to_owned(),
-        kind: Kind::Text,
-        doc,
-        fallback: Fallback::Value(Value::Text(default.to_owned())),
-        reach: Reach::Everywhere,
-        display: Display::Plain,
-    }
+fn setting(kind: Kind, fallback: Fallback) -> Setting {
+    let (reach, display) = (Reach::Everywhere, Display::Plain);
+    Setting { key: String::new(), kind, doc: "", fallback, reach, display }
 }
 
-/// The same setting, but not settable by a project file.
-fn own(setting: Setting) -> Setting {
-    Setting { reach: Reach::UserOnly, ..setting }
+fn text(default: &str) -> Setting {
+    setting(Kind::Text, Fallback::Value(Value::Text(default.to_owned())))
 }
 
-fn choice(key: &str, words: &'static [&'static str], doc: &'static str) -> Setting {
-    Setting { kind: Kind::Choice(words), ..text(key, words.first().copied().unwrap_or_default(), doc) }
+fn whole(min: u64, max: u64, default: u64) -> Setting {
+    setting(Kind::Whole { min, max }, Fallback::Value(Value::Whole(default)))
 }
 
-fn yes(key: &str, doc: &'static str) -> Setting {
-    Setting { kind: Kind::YesNo, fallback: Fallback::Value(Value::YesNo(true)), ..text(key, "", doc) }
+fn choice(words: &'static [&'static str]) -> Setting {
+    Setting { kind: Kind::Choice(words), ..text(words.first().copied().unwrap_or_default()) }
 }
 
-fn no(key: &str, doc: &'static str) -> Setting {
-    Setting { fallback: Fallback::Value(Value::YesNo(false)), ..yes(key, doc) }
+fn yes_no(default: bool) -> Setting {
+    setting(Kind::YesNo, Fallback::Value(Value::YesNo(default)))
 }
 
-fn price(key: &str, millionths: u64, doc: &'static str) -> Setting {
-    let example = Value::Number(Decimal { millionths });
-    own(Setting { kind: Kind::Number, fallback: Fallback::Unset { example }, ..text(key, "", doc) })
+/// A setting without a default, shown with an example.
+pub(super) fn unset(kind: Kind, example: Value) -> Setting {
+    setting(kind, Fallback::Unset { example })
+}
+
+pub(super) fn number(millionths: u64) -> Value {
+    Value::Number(Decimal { millionths })
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ pub(crate) const WHOLE_MAX: u64 = 9_223_372_036_854_775_807;
 /// The largest number a setting can hold.
 const NUMBER_WHOLE_MAX: u64 = 1_000_000;
 const MILLION: u64 = 1_000_000;
+/// An addition to an analyst's prompt is paid for with every chunk.
+const PROMPT_BYTES_MAX: usize = 4000;
 
 /// The value of one setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,8 +82,16 @@ impl Value {
             Kind::Choice(words) => read_choice(written, words).map(Self::Text),
             Kind::Number => read_number(written).map(Self::Number),
             Kind::List => read_list(written).map(Self::List),
+            Kind::Extensions => read_extensions(written).map(Self::List),
+            Kind::FileNames => read_file_names(written).map(Self::List),
+            Kind::Prompt => read_prompt(written).map(Self::Text),
             Kind::Pattern => read_pattern(written).map(Self::Text),
         }
+    }
+
+    /// The text, if it is one.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
     }
 
     /// As JSON.
@@ -123,14 +133,10 @@ impl fmt::Display for Decimal {
 }
 
 fn read_text(written: Written<'_>) -> Result<String, Refusal> {
-    match written {
-        Written::Plain(text) | Written::Quoted(text) => Ok(text.to_owned()),
-        Written::Integer { .. }
-        | Written::Float(_)
-        | Written::Boolean(_)
-        | Written::List(_)
-        | Written::Other => refuse("text in quotes"),
+    if let Written::Plain(text) | Written::Quoted(text) = written {
+        return Ok(text.to_owned());
     }
+    refuse("text in quotes")
 }
 
 fn read_variable_name(written: Written<'_>) -> Result<String, Refusal> {
@@ -141,15 +147,33 @@ fn read_variable_name(written: Written<'_>) -> Result<String, Refusal> {
 }
 
 fn read_list(written: Written<'_>) -> Result<Vec<String>, Refusal> {
-    match written {
-        Written::List(texts) => Ok(texts.iter().map(|text| (*text).to_owned()).collect()),
-        Written::Plain(_)
-        | Written::Quoted(_)
-        | Written::Integer { .. }
-        | Written::Float(_)
-        | Written::Boolean(_)
-        | Written::Other => refuse("a list of texts in quotes"),
+    if let Written::List(texts) = written {
+        return Ok(texts.iter().map(|text| (*text).to_owned()).collect());
     }
+    refuse("a list of texts in quotes")
+}
+
+/// Extensions in the form that documents are compared with.
+fn read_extensions(written: Written<'_>) -> Result<Vec<String>, Refusal> {
+    let bare = |text: String| text.strip_prefix('.').unwrap_or(&text).to_lowercase();
+    let extensions: Vec<String> = read_list(written)?.into_iter().map(bare).collect();
+    if extensions.iter().any(|text| text.is_empty() || text.contains(['.', '/', '*'])) {
+        return refuse("a list of extensions without dots, such as `[\"proto\"]`");
+    }
+    Ok(extensions)
+}
+
+fn read_file_names(written: Written<'_>) -> Result<Vec<String>, Refusal> {
+    let names = read_list(written)?;
+    if names.iter().any(|name| name.is_empty() || name.contains(['/', '*'])) {
+        return refuse("a list of whole file names, such as `[\"BUILD\"]`");
+    }
+    Ok(names)
+}
+
+fn read_prompt(written: Written<'_>) -> Result<String, Refusal> {
+    let prompt = read_text(written)?;
+    if prompt.len() > PROMPT_BYTES_MAX { refuse("at most 4000 bytes long") } else { Ok(prompt) }
 }
 
 /// Rejects a pattern that does not compile, with the parser's message.
@@ -166,33 +190,26 @@ fn read_pattern(written: Written<'_>) -> Result<String, Refusal> {
 }
 
 fn read_yes_no(written: Written<'_>) -> Result<bool, Refusal> {
-    match written {
-        Written::Boolean(yes) => Ok(yes),
-        Written::Plain("true" | "yes" | "on" | "1") => Ok(true),
-        Written::Plain("false" | "no" | "off" | "0") => Ok(false),
-        Written::Plain(_)
-        | Written::Quoted(_)
-        | Written::Integer { .. }
-        | Written::Float(_)
-        | Written::List(_)
-        | Written::Other => refuse("`true` or `false`"),
+    if let Written::Boolean(yes) = written {
+        return Ok(yes);
     }
+    if let Written::Plain("true" | "yes" | "on" | "1") = written {
+        return Ok(true);
+    }
+    if let Written::Plain("false" | "no" | "off" | "0") = written {
+        return Ok(false);
+    }
+    refuse("`true` or `false`")
 }
 
 fn read_choice(written: Written<'_>, words: &'static [&'static str]) -> Result<String, Refusal> {
-    let meant = match written {
-        Written::Plain(text) | Written::Quoted(text) => {
-            if words.contains(&text) {
-                return Ok(text.to_owned());
-            }
-            nearest(text, words.iter().copied())
+    let mut meant = None;
+    if let Ok(text) = read_text(written) {
+        if words.contains(&text.as_str()) {
+            return Ok(text);
         }
-        Written::Integer { .. }
-        | Written::Float(_)
-        | Written::Boolean(_)
-        | Written::List(_)
-        | Written::Other => None,
-    };
+        meant = nearest(&text, words.iter().copied());
+    }
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     Err(Refusal { must: format!("one of {}", quoted.join(", ")), meant })
 }
@@ -205,10 +222,7 @@ fn read_whole(written: Written<'_>, min: u64, max: u64) -> Result<u64, Refusal> 
             return refuse("a whole number");
         }
     };
-    let (is_negative, magnitude) = match digits.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, digits.strip_prefix('+').unwrap_or(&digits)),
-    };
+    let (is_negative, magnitude) = sign_and_magnitude(&digits);
     if magnitude.is_empty() || !magnitude.chars().all(|digit| digit.is_digit(radix)) {
         return refuse("a whole number");
     }
@@ -233,10 +247,7 @@ fn read_number(written: Written<'_>) -> Result<Decimal, Refusal> {
             return refuse("a number like `2.5`");
         }
     };
-    let (is_negative, magnitude) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(&text)),
-    };
+    let (is_negative, magnitude) = sign_and_magnitude(&text);
     let (whole, decimals) = magnitude.split_once('.').unwrap_or((magnitude, "0"));
     let is_digits = |part: &str| !part.is_empty() && part.chars().all(|digit| digit.is_ascii_digit());
     if !is_digits(whole) || !is_digits(decimals) {
@@ -255,6 +266,14 @@ fn read_number(written: Written<'_>) -> Result<Decimal, Refusal> {
         return refuse(format!("at most {NUMBER_WHOLE_MAX}"));
     }
     Ok(Decimal { millionths: whole * MILLION + below_one })
+}
+
+/// Whether a number is negative, and the rest of it.
+fn sign_and_magnitude(text: &str) -> (bool, &str) {
+    match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    }
 }
 
 /// `1_000` as `1000`; a stray underscore is kept and rejected as a digit.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use spelunk_types::{ErrorCode, Explain};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, FixedError};
 
 /// Why a run could not be started or continued.
 pub struct Error(Box<dyn Explain + Send + Sync>);
@@ -53,17 +53,8 @@ impl<E: Explain + Send + Sync + 'static> From<E> for Error {
     }
 }
 
-/// No model is configured.
-#[derive(Debug, thiserror::Error)]
-#[error("no model was found to ask")]
-pub(super) struct NoModel;
-
-impl Explain for NoModel {
-    fn code(&self) -> ErrorCode {
-        ErrorCode::ModelNotConfigured
-    }
-
-    fn hint(&self) -> Option<String> {
-        Some("name one with `Builder::model`, or set ANTHROPIC_API_KEY or OPENAI_API_KEY".into())
-    }
-}
+pub(super) const NO_MODEL: FixedError = FixedError {
+    code: ErrorCode::ModelNotConfigured,
+    message: "no model was found to ask",
+    hint: "name one with `Builder::model`, or set ANTHROPIC_API_KEY or OPENAI_API_KEY",
+};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::Conversation;
-use spelunk_types::{Focus, Limits};
+use spelunk_types::{Focus, Limits, truncate};
 
 use crate::app::App;
 use crate::asking::{Attachments, QuestionInput};
@@ -17,22 +17,22 @@ use crate::sources::source;
 #[derive(Debug, Clone)]
 #[must_use = "`Spelunk::ask` makes something of it"]
 pub struct Question {
-    words: Words,
+    words: QuestionText,
     paths: Vec<PathBuf>,
     texts: Vec<(String, Vec<u8>)>,
     attachments: Vec<(String, Vec<u8>)>,
-    manner: Manner,
+    options: AnswerOptions,
 }
 
 #[derive(Debug, Clone)]
-enum Words {
+enum QuestionText {
     Question(String),
     Conversation { system: Option<String>, messages: Vec<Message> },
 }
 
 /// How to answer.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Manner {
+pub(super) struct AnswerOptions {
     /// `None`: the strategy of the settings.
     pub(super) strategy: Option<StrategyChoice>,
     pub(super) focus: Focus,
@@ -88,22 +88,22 @@ impl Budget {
 impl Question {
     /// A question as text.
     pub fn new(question: impl Into<String>) -> Self {
-        Self::of(Words::Question(question.into()))
+        Self::of(QuestionText::Question(question.into()))
     }
 
     /// A conversation instead of a question; the run answers its last message.
     pub fn messages(messages: impl IntoIterator<Item = Message>) -> Self {
-        Self::of(Words::Conversation { system: None, messages: messages.into_iter().collect() })
+        Self::of(QuestionText::Conversation { system: None, messages: messages.into_iter().collect() })
     }
 
-    fn of(words: Words) -> Self {
-        let manner = Manner::default();
-        Self { words, paths: Vec::new(), texts: Vec::new(), attachments: Vec::new(), manner }
+    fn of(words: QuestionText) -> Self {
+        let options = AnswerOptions::default();
+        Self { words, paths: Vec::new(), texts: Vec::new(), attachments: Vec::new(), options }
     }
 
     /// The system instructions of a conversation; a plain question has none.
     pub fn system(mut self, instructions: impl Into<String>) -> Self {
-        if let Words::Conversation { system, .. } = &mut self.words {
+        if let QuestionText::Conversation { system, .. } = &mut self.words {
             *system = Some(instructions.into());
         }
         self
@@ -130,66 +130,63 @@ impl Question {
 
     /// Reads only matching files, such as `*.rs`; may be called several times.
     pub fn include(mut self, glob: impl Into<String>) -> Self {
-        self.manner.scan.include.push(glob.into());
+        self.options.scan.include.push(glob.into());
         self
     }
 
     /// Skips matching files; may be called several times.
     pub fn exclude(mut self, glob: impl Into<String>) -> Self {
-        self.manner.scan.exclude.push(glob.into());
+        self.options.scan.exclude.push(glob.into());
         self
     }
 
     /// The strategy; by default that of the settings.
     pub fn strategy(mut self, strategy: StrategyChoice) -> Self {
-        self.manner.strategy = Some(strategy);
+        self.options.strategy = Some(strategy);
         self
     }
 
     /// What an analysis looks for first.
     pub fn focus(mut self, focus: Focus) -> Self {
-        self.manner.focus = focus;
+        self.options.focus = focus;
         self
     }
 
     /// The JSON Schema of the answer.
     pub fn schema(mut self, schema: impl Into<String>) -> Self {
-        self.manner.schema = Some(schema.into());
+        self.options.schema = Some(schema.into());
         self
     }
 
     /// The limits of the run.
     pub fn budget(mut self, budget: Budget) -> Self {
-        self.manner.budget = budget;
+        self.options.budget = budget;
         self
     }
 
     /// The question as text, with all of its material as sources.
-    pub(super) fn read(self, app: &App) -> Result<(QuestionInput, Manner), Failure> {
+    pub(super) fn read(self, app: &App) -> Result<(QuestionInput, AnswerOptions), Failure> {
         let paths = self.paths.iter().map(|path| source(app, path));
         let texts = self.texts.into_iter().map(|(name, bytes)| SourceInput::Text { name, bytes });
-        let mut along = Attachments::beside(paths.chain(texts).collect());
+        let mut attachments = Attachments::beside(paths.chain(texts).collect());
         for (name, bytes) in self.attachments {
-            along.attach(&name, bytes).map_err(|error| Usage {
-                message: format!(
-                    "could not attach `{}`: {error}",
-                    name.chars().take(100).collect::<String>()
-                ),
+            attachments.attach(&name, bytes).map_err(|error| Usage {
+                message: format!("could not attach `{}`: {error}", truncate(&name, 100)),
                 hint: "name large files as paths".into(),
             })?;
         }
         let question = match self.words {
-            Words::Question(question) => question,
-            Words::Conversation { system, messages } => {
-                along.converse(&conversation(system.as_deref(), &messages)?)
+            QuestionText::Question(question) => question,
+            QuestionText::Conversation { system, messages } => {
+                attachments.converse(&conversation(system.as_deref(), &messages)?)
             }
         };
-        let along = along.into_inputs();
-        if along.is_empty() {
+        let attachments = attachments.into_inputs();
+        if attachments.is_empty() {
             let message = "the question is about nothing".to_owned();
             return Err(Usage { message, hint: "name paths or texts, or attach files".into() }.into());
         }
-        Ok((QuestionInput { question, along }, self.manner))
+        Ok((QuestionInput { question, attachments }, self.options))
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_model::{EmbeddingClient, EmbeddingModel as _, ModelError, ModelOptions, embedding_batches};
 
-use super::keys::{Place, place};
+use super::keys::{Endpoint, required_endpoint};
 use super::list::usual;
 use super::{ProviderError, of_alias};
 use crate::config::{ModelSettings, ProviderChoice, RoleModel, Settings};
@@ -90,26 +90,19 @@ pub fn client(
         RoleModel::Named { alias, .. } => of_alias(settings, alias)?.settings.clone(),
         RoleModel::AtProvider { provider, name, .. } => usual(&settings.model, *provider, name),
     };
-    let found = place(&model, environment)?
-        .ok_or_else(|| ProviderError::Nobody { section: model.section.clone() })?;
+    let endpoint = required_endpoint(&model, environment)?;
     let timeout = Duration::from_millis(settings.limits.call_ms_max);
-    Ok(Some(EmbeddingClient::openai(options(found, &model)?)?.with_timeout(timeout)))
+    Ok(Some(EmbeddingClient::openai(options(&endpoint, &model)?)?.with_timeout(timeout)))
 }
 
-fn options(place: Place, settings: &ModelSettings) -> Result<ModelOptions, ProviderError> {
-    if place.provider != "openai" {
-        return Err(ProviderError::NoEmbeddings { provider: place.provider });
+fn options(endpoint: &Endpoint, settings: &ModelSettings) -> Result<ModelOptions, ProviderError> {
+    if endpoint.provider != "openai" {
+        return Err(ProviderError::NoEmbeddings { provider: endpoint.provider });
     }
-    let name = place
-        .name
-        .ok_or_else(|| ProviderError::NameMissing { provider: format!("`{}`", settings.section) })?;
-    Ok(ModelOptions {
-        base_url: place.base_url,
-        name,
-        key: place.key,
-        price: settings.price,
-        label_calls: false,
-    })
+    if endpoint.name.is_none() {
+        return Err(ProviderError::NameMissing { provider: format!("`{}`", settings.section) });
+    }
+    Ok(endpoint.options(settings.price))
 }
 
 /// An embedder backed by a server.
@@ -117,24 +110,24 @@ struct RemoteEmbedder {
     /// The model and its URL.
     id: String,
     dimensions: usize,
-    asks: Sender<Ask>,
+    requests: Sender<EmbedRequest>,
 }
 
 /// Texts sent to the network thread.
-struct Ask {
+struct EmbedRequest {
     texts: Vec<String>,
-    said: SyncSender<Result<Vec<Vec<f32>>, ModelError>>,
+    reply: SyncSender<Result<Vec<Vec<f32>>, ModelError>>,
 }
 
 impl RemoteEmbedder {
     fn open(client: EmbeddingClient) -> Result<Self, EmbedError> {
         let reference = client.reference();
         let id = format!("{reference} {}", reference.base_url);
-        let (asks, asked) = channel();
+        let (requests, received) = channel();
         let started =
-            std::thread::Builder::new().name("spelunk-embed".into()).spawn(move || talk(&client, &asked));
+            std::thread::Builder::new().name("spelunk-embed".into()).spawn(move || talk(&client, &received));
         started.map_err(|error| remote(&id, &error.to_string()))?;
-        let probe = Self { id, dimensions: 0, asks };
+        let probe = Self { id, dimensions: 0, requests };
         let dimensions = probe.embed(&["How long is a vector?"])?.first().map_or(0, Vec::len);
         Ok(Self { dimensions, ..probe })
     }
@@ -150,11 +143,11 @@ impl Embedder for RemoteEmbedder {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let (said, heard) = sync_channel(1);
-        let ask = Ask { texts: texts.iter().map(|text| (*text).to_owned()).collect(), said };
+        let (reply, answer) = sync_channel(1);
+        let ask = EmbedRequest { texts: texts.iter().map(|text| (*text).to_owned()).collect(), reply };
         let gone = || remote(&self.id, "its thread has stopped");
-        self.asks.send(ask).map_err(|_| gone())?;
-        let vectors = heard.recv().map_err(|_| gone())?;
+        self.requests.send(ask).map_err(|_| gone())?;
+        let vectors = answer.recv().map_err(|_| gone())?;
         vectors.map_err(|error| remote(&self.id, &error.to_string()))
     }
 }
@@ -166,11 +159,11 @@ fn remote(model: &str, why: &str) -> EmbedError {
 }
 
 /// Serves requests until every sender is dropped.
-fn talk(client: &EmbeddingClient, asked: &Receiver<Ask>) {
+fn talk(client: &EmbeddingClient, received: &Receiver<EmbedRequest>) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
-    while let Ok(Ask { texts, said }) = asked.recv() {
+    while let Ok(EmbedRequest { texts, reply }) = received.recv() {
         // The caller may have given up, which is fine.
-        drop(said.send(runtime.block_on(embed_all(client, &texts))));
+        drop(reply.send(runtime.block_on(embed_all(client, &texts))));
     }
 }
 

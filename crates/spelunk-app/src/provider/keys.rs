@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use spelunk_model::{Secret, list_models};
+use spelunk_model::{ModelOptions, Price, Secret};
 
 use super::ProviderError;
 use super::open::bedrock_url;
@@ -12,15 +11,53 @@ use crate::config::{ModelSettings, ProviderChoice};
 use crate::env::{self, Environment};
 use crate::local::ModelFolder;
 
-const OPENAI_URL: &str = "https://api.openai.com/v1";
-const ANTHROPIC_URL: &str = "https://api.anthropic.com";
+/// A provider that is reached with a key.
+struct Hosted {
+    provider: &'static str,
+    /// Its name for messages.
+    label: &'static str,
+    key_variable: &'static str,
+    url_variable: Option<&'static str>,
+    url: &'static str,
+    model: &'static str,
+}
+
 pub(super) const OPENROUTER_URL: &str = "https://openrouter.ai/api/v1";
-const OPENAI_MODEL: &str = "gpt-5-mini";
-const ANTHROPIC_MODEL: &str = "claude-sonnet-4-5";
-const OPENROUTER_MODEL: &str = "openai/gpt-5-mini";
-const GEMINI_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
-const GEMINI_MODEL: &str = "gemini-2.5-flash";
 const BEDROCK_MODEL: &str = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+
+const ANTHROPIC: Hosted = Hosted {
+    provider: "anthropic",
+    label: "Anthropic",
+    key_variable: env::ANTHROPIC_API_KEY,
+    url_variable: Some(env::ANTHROPIC_BASE_URL),
+    url: "https://api.anthropic.com",
+    model: "claude-sonnet-4-5",
+};
+const OPENAI: Hosted = Hosted {
+    provider: "openai",
+    label: "OpenAI",
+    key_variable: env::OPENAI_API_KEY,
+    url_variable: Some(env::OPENAI_BASE_URL),
+    url: "https://api.openai.com/v1",
+    model: "gpt-5-mini",
+};
+const RESPONSES: Hosted = Hosted { provider: "openai-responses", ..OPENAI };
+const OPENROUTER: Hosted = Hosted {
+    provider: "openai",
+    label: "OpenRouter",
+    key_variable: env::OPENROUTER_API_KEY,
+    url_variable: None,
+    url: OPENROUTER_URL,
+    model: "openai/gpt-5-mini",
+};
+const GEMINI: Hosted = Hosted {
+    provider: "gemini",
+    label: "Gemini",
+    key_variable: env::GEMINI_API_KEY,
+    url_variable: None,
+    url: "https://generativelanguage.googleapis.com/v1beta",
+    model: "gemini-2.5-flash",
+};
 
 /// Local model servers and the default port of each.
 pub(super) const LOCAL_SERVERS: [(&str, &str); 4] = [
@@ -34,7 +71,7 @@ pub(super) const PROBE: Duration = Duration::from_millis(300);
 
 /// A resolved provider, before the model is built.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub(super) struct Endpoint {
     pub(super) provider: &'static str,
     pub(super) base_url: String,
     pub(super) name: Option<String>,
@@ -42,10 +79,20 @@ pub struct Place {
     pub(super) because: String,
 }
 
-impl Place {
+impl Endpoint {
+    pub(super) fn options(&self, price: Option<Price>) -> ModelOptions {
+        ModelOptions {
+            base_url: self.base_url.clone(),
+            name: self.name.clone().unwrap_or_default(),
+            key: self.key.clone(),
+            price,
+            label_calls: false,
+        }
+    }
+
     /// Rejects the name of another provider's model: one with a slash, as other providers write them.
     pub(super) fn check_name(&self) -> Result<(), ProviderError> {
-        let is_theirs = [OPENAI_URL, ANTHROPIC_URL].contains(&self.base_url.as_str());
+        let is_theirs = [OPENAI.url, ANTHROPIC.url].contains(&self.base_url.as_str());
         match &self.name {
             Some(name) if is_theirs && name.contains('/') => {
                 Err(ProviderError::OfAnother { name: name.clone(), base_url: self.base_url.clone() })
@@ -56,121 +103,136 @@ impl Place {
 }
 
 /// Resolves the settings of a model without contacting anything; `None` if nothing is set and no key exists.
-pub fn place(settings: &ModelSettings, environment: &Environment) -> Result<Option<Place>, ProviderError> {
-    place_of(&Keys { settings, environment, commands: Commands::Run })
+pub(super) fn endpoint(
+    settings: &ModelSettings,
+    environment: &Environment,
+) -> Result<Option<Endpoint>, ProviderError> {
+    resolve(&Keys { settings, environment, commands: Commands::Run })
+}
+
+/// The same where nothing else will do.
+pub(super) fn required_endpoint(
+    settings: &ModelSettings,
+    environment: &Environment,
+) -> Result<Endpoint, ProviderError> {
+    let nobody = || ProviderError::Nobody { section: settings.section.clone() };
+    endpoint(settings, environment)?.ok_or_else(nobody)
 }
 
 /// The same with another policy for keys: enough to list a model, not to call it.
-pub(super) fn place_unasked(
+pub(super) fn endpoint_unasked(
     settings: &ModelSettings,
     environment: &Environment,
     commands: Commands,
-) -> Result<Option<Place>, ProviderError> {
-    place_of(&Keys { settings, environment, commands })
+) -> Result<Option<Endpoint>, ProviderError> {
+    resolve(&Keys { settings, environment, commands })
 }
 
-fn place_of(keys: &Keys<'_>) -> Result<Option<Place>, ProviderError> {
-    Ok(match keys.settings.provider {
-        ProviderChoice::None => None,
-        ProviderChoice::Anthropic => Some(keys.anthropic(&keys.because("provider is anthropic"))?),
-        ProviderChoice::OpenAi => Some(keys.openai("openai", &keys.because("provider is openai"))?),
-        ProviderChoice::Responses => {
-            Some(keys.openai("openai-responses", &keys.because("provider is openai-responses"))?)
+fn resolve(keys: &Keys<'_>) -> Result<Option<Endpoint>, ProviderError> {
+    let because = keys.because(&format!("provider is {}", keys.settings.provider.word()));
+    Ok(Some(match keys.settings.provider {
+        ProviderChoice::None => return Ok(None),
+        ProviderChoice::Auto => return keys.by_environment(),
+        ProviderChoice::Anthropic => keys.hosted(&ANTHROPIC, because)?,
+        ProviderChoice::OpenAi => keys.hosted(&OPENAI, because)?,
+        ProviderChoice::Responses => keys.hosted(&RESPONSES, because)?,
+        ProviderChoice::Gemini => keys.gemini(because)?,
+        ProviderChoice::Azure => keys.azure(because)?,
+        ProviderChoice::Bedrock => {
+            let set = keys.settings.base_url.clone();
+            let base_url = set.unwrap_or_else(|| bedrock_url(keys.environment));
+            keys.keyless("bedrock", base_url.trim_end_matches('/'), BEDROCK_MODEL, because)
         }
-        ProviderChoice::Gemini => Some(keys.gemini(&keys.because("provider is gemini"))?),
-        ProviderChoice::Azure => Some(keys.azure()?),
-        ProviderChoice::Bedrock => Some(keys.bedrock()),
-        ProviderChoice::Command => Some(keys.command()),
-        ProviderChoice::Local => Some(keys.local()?),
-        ProviderChoice::Auto => keys.by_environment()?,
-    })
+        ProviderChoice::Command => keys.keyless("command", "", "command", because),
+        ProviderChoice::Local => keys.keyless("local", "", &keys.local_name()?, because),
+    }))
 }
 
 /// Looks up keys and URLs.
-pub(super) struct Keys<'a> {
-    pub(super) settings: &'a ModelSettings,
-    pub(super) environment: &'a Environment,
-    pub(super) commands: Commands,
+struct Keys<'a> {
+    settings: &'a ModelSettings,
+    environment: &'a Environment,
+    commands: Commands,
 }
 
 /// Whether commands that print keys are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Commands {
     Run,
-    /// A key from a command counts as present; the place cannot be used for requests.
+    /// A key from a command counts as present; the endpoint cannot be used for requests.
     Skip,
     /// Every key counts as present; this only resolves which model would be used.
     Pretend,
 }
 
 impl Keys<'_> {
-    pub(super) fn by_environment(&self) -> Result<Option<Place>, ProviderError> {
-        let (name, has) = (self.settings.name.as_deref(), |variable: env::Variable| {
-            self.environment.text(variable.name).is_some()
-        });
+    fn by_environment(&self) -> Result<Option<Endpoint>, ProviderError> {
+        let has = |variable: &str| self.environment.text(variable).is_some();
+        let set = |variable: &str| format!("{variable} is set");
         if self.settings.base_url.is_some() {
-            return self.openai("openai", &self.because("base_url is set")).map(Some);
+            return self.hosted(&OPENAI, self.because("base_url is set")).map(Some);
         }
-        let wants_claude = name.is_some_and(|name| name.starts_with("claude"));
-        let wants_other = name.is_some_and(|name| !name.starts_with("claude"));
-        if has(env::ANTHROPIC_API_KEY)
-            && !(wants_other && (has(env::OPENAI_API_KEY) || has(env::OPENROUTER_API_KEY)))
-        {
-            return self.anthropic("ANTHROPIC_API_KEY is set").map(Some);
-        }
-        if wants_claude && !has(env::OPENROUTER_API_KEY) {
-            return self.anthropic("the model's name begins with claude").map(Some);
-        }
-        if has(env::OPENAI_API_KEY) || has(env::OPENAI_BASE_URL) {
-            let because =
-                if has(env::OPENAI_API_KEY) { "OPENAI_API_KEY is set" } else { "OPENAI_BASE_URL is set" };
-            return self.openai("openai", because).map(Some);
-        }
-        if has(env::OPENROUTER_API_KEY) {
-            let key = self.key(env::OPENROUTER_API_KEY.name)?;
-            let name = Some(self.settings.name.clone().unwrap_or_else(|| OPENROUTER_MODEL.into()));
-            let because = "OPENROUTER_API_KEY is set".to_owned();
-            return Ok(Some(Place {
-                provider: "openai",
-                base_url: OPENROUTER_URL.into(),
-                name,
-                key,
-                because,
-            }));
-        }
-        if has(env::GEMINI_API_KEY) || has(env::GOOGLE_API_KEY) {
-            return self.gemini(&format!("{} is set", self.gemini_variable())).map(Some);
-        }
-        Ok(None)
+        let is_claude = self.settings.name.as_deref().map(|name| name.starts_with("claude"));
+        let has_other = has(env::OPENAI_API_KEY) || has(env::OPENROUTER_API_KEY);
+        let endpoint = if has(env::ANTHROPIC_API_KEY) && !(is_claude == Some(false) && has_other) {
+            self.hosted(&ANTHROPIC, set(env::ANTHROPIC_API_KEY))
+        } else if is_claude == Some(true) && !has(env::OPENROUTER_API_KEY) {
+            self.hosted(&ANTHROPIC, "the model's name begins with claude".to_owned())
+        } else if has(env::OPENAI_API_KEY) {
+            self.hosted(&OPENAI, set(env::OPENAI_API_KEY))
+        } else if has(env::OPENAI_BASE_URL) {
+            self.hosted(&OPENAI, set(env::OPENAI_BASE_URL))
+        } else if has(env::OPENROUTER_API_KEY) {
+            self.hosted(&OPENROUTER, set(env::OPENROUTER_API_KEY))
+        } else if has(env::GEMINI_API_KEY) || has(env::GOOGLE_API_KEY) {
+            self.gemini(set(self.gemini_variable()))
+        } else {
+            return Ok(None);
+        };
+        endpoint.map(Some)
     }
 
     /// The setting that caused this choice, for messages.
-    pub(super) fn because(&self, what: &str) -> String {
+    fn because(&self, what: &str) -> String {
         format!("{}.{what}", self.settings.section)
     }
 
-    pub(super) fn gemini_variable(&self) -> &'static str {
-        match self.environment.text(env::GEMINI_API_KEY.name) {
-            Some(_) => env::GEMINI_API_KEY.name,
-            None => env::GOOGLE_API_KEY.name,
-        }
+    fn hosted(&self, hosted: &Hosted, because: String) -> Result<Endpoint, ProviderError> {
+        self.hosted_with(hosted, self.key(hosted.key_variable)?, because)
     }
 
-    pub(super) fn gemini(&self, because: &str) -> Result<Place, ProviderError> {
-        let key = self.key(self.gemini_variable())?;
-        let base_url = self.settings.base_url.as_deref().unwrap_or(GEMINI_URL);
-        if key.is_none() && base_url == GEMINI_URL {
-            let variable = env::GEMINI_API_KEY.name.into();
-            return Err(ProviderError::KeyMissing { provider: "Gemini", variable });
+    fn gemini(&self, because: String) -> Result<Endpoint, ProviderError> {
+        self.hosted_with(&GEMINI, self.key(self.gemini_variable())?, because)
+    }
+
+    fn hosted_with(
+        &self,
+        hosted: &Hosted,
+        key: Option<Secret>,
+        because: String,
+    ) -> Result<Endpoint, ProviderError> {
+        let Hosted { provider, label, key_variable, url_variable, url, model } = *hosted;
+        let set = self.settings.base_url.as_deref();
+        let set = set.or_else(|| self.environment.text(url_variable?));
+        let base_url = set.unwrap_or(url).trim_end_matches('/').to_owned();
+        let is_official = base_url == url;
+        if key.is_none() && is_official {
+            return Err(ProviderError::KeyMissing { provider: label, variable: key_variable.to_owned() });
         }
-        let name = Some(self.settings.name.clone().unwrap_or_else(|| GEMINI_MODEL.into()));
-        let base_url = base_url.trim_end_matches('/').to_owned();
-        Ok(Place { provider: "gemini", base_url, name, key, because: because.to_owned() })
+        // A server that only speaks OpenAI's format knows best which models it has.
+        let has_model = is_official || label != OPENAI.label;
+        let name = self.settings.name.clone().or_else(|| has_model.then(|| model.to_owned()));
+        Ok(Endpoint { provider, base_url, name, key, because })
+    }
+
+    fn gemini_variable(&self) -> &'static str {
+        let is_first = self.environment.text(env::GEMINI_API_KEY).is_some();
+        if is_first { env::GEMINI_API_KEY } else { env::GOOGLE_API_KEY }
     }
 
     /// The resource comes from the settings or the environment; the deployment name cannot be guessed.
-    pub(super) fn azure(&self) -> Result<Place, ProviderError> {
-        let variable = env::AZURE_OPENAI_ENDPOINT.name;
+    fn azure(&self, because: String) -> Result<Endpoint, ProviderError> {
+        let variable = env::AZURE_OPENAI_ENDPOINT;
         let set = self.settings.base_url.as_deref().or_else(|| self.environment.text(variable));
         let base_url =
             set.ok_or(ProviderError::AddressMissing { provider: "the Azure resource", variable })?;
@@ -178,78 +240,30 @@ impl Keys<'_> {
         let Some(name) = self.settings.name.clone() else {
             return Err(ProviderError::NameMissing { provider: "Azure".to_owned() });
         };
-        let key = self.key(env::AZURE_OPENAI_API_KEY.name)?;
-        let because = self.because("provider is azure");
-        Ok(Place { provider: "azure", base_url, name: Some(name), key, because })
+        let key = self.key(env::AZURE_OPENAI_API_KEY)?;
+        Ok(Endpoint { provider: "azure", base_url, name: Some(name), key, because })
     }
 
-    pub(super) fn bedrock(&self) -> Place {
-        let set = self.settings.base_url.clone();
-        let base_url = set.unwrap_or_else(|| bedrock_url(self.environment)).trim_end_matches('/').to_owned();
-        let name = Some(self.settings.name.clone().unwrap_or_else(|| BEDROCK_MODEL.into()));
-        Place { provider: "bedrock", base_url, name, key: None, because: self.because("provider is bedrock") }
-    }
-
-    pub(super) fn command(&self) -> Place {
-        let name = Some(self.settings.name.clone().unwrap_or_else(|| "command".into()));
-        let because = self.because("provider is command");
-        Place { provider: "command", base_url: String::new(), name, key: None, because }
+    fn keyless(&self, provider: &'static str, base_url: &str, model: &str, because: String) -> Endpoint {
+        let name = Some(self.settings.name.clone().unwrap_or_else(|| model.to_owned()));
+        Endpoint { provider, base_url: base_url.to_owned(), name, key: None, because }
     }
 
     /// A model of the local folder: the one named, or the only one.
-    pub(super) fn local(&self) -> Result<Place, ProviderError> {
+    fn local_name(&self) -> Result<String, ProviderError> {
+        if let Some(name) = &self.settings.name {
+            return Ok(name.clone());
+        }
         let folder = ModelFolder::of(&self.settings.local, self.environment);
-        let name = match self.settings.name.clone() {
-            Some(name) => name,
-            None => {
-                let mut all = folder.map(|folder| folder.all()).unwrap_or_default();
-                match (all.pop(), all.is_empty()) {
-                    (Some(only), true) => only.name,
-                    (Some(_) | None, _) => {
-                        return Err(ProviderError::NameMissing { provider: "a local model".to_owned() });
-                    }
-                }
-            }
-        };
-        let (provider, because) = ("local", self.because("provider is local"));
-        Ok(Place { provider, base_url: String::new(), name: Some(name), key: None, because })
-    }
-
-    pub(super) fn anthropic(&self, because: &str) -> Result<Place, ProviderError> {
-        let key = self.key(env::ANTHROPIC_API_KEY.name)?;
-        let base_url = self.base_url(env::ANTHROPIC_BASE_URL.name, ANTHROPIC_URL);
-        if key.is_none() && base_url == ANTHROPIC_URL {
-            return Err(ProviderError::KeyMissing {
-                provider: "Anthropic",
-                variable: env::ANTHROPIC_API_KEY.name.into(),
-            });
+        let mut all = folder.map(|folder| folder.all()).unwrap_or_default();
+        match (all.pop(), all.is_empty()) {
+            (Some(only), true) => Ok(only.name),
+            (Some(_) | None, _) => Err(ProviderError::NameMissing { provider: "a local model".to_owned() }),
         }
-        let name = Some(self.settings.name.clone().unwrap_or_else(|| ANTHROPIC_MODEL.into()));
-        Ok(Place { provider: "anthropic", base_url, name, key, because: because.to_owned() })
-    }
-
-    pub(super) fn openai(&self, provider: &'static str, because: &str) -> Result<Place, ProviderError> {
-        let key = self.key(env::OPENAI_API_KEY.name)?;
-        let base_url = self.base_url(env::OPENAI_BASE_URL.name, OPENAI_URL);
-        let is_official = base_url == OPENAI_URL;
-        if key.is_none() && is_official {
-            return Err(ProviderError::KeyMissing {
-                provider: "OpenAI",
-                variable: env::OPENAI_API_KEY.name.into(),
-            });
-        }
-        // A non-default server knows best which models it has.
-        let name = self.settings.name.clone().or_else(|| is_official.then(|| OPENAI_MODEL.to_owned()));
-        Ok(Place { provider, base_url, name, key, because: because.to_owned() })
-    }
-
-    fn base_url(&self, variable: &str, official: &str) -> String {
-        let set = self.settings.base_url.as_deref().or_else(|| self.environment.text(variable));
-        set.unwrap_or(official).trim_end_matches('/').to_owned()
     }
 
     /// The key from the variable or command named in the settings, else from the provider's default variable.
-    pub(super) fn key(&self, variable: &str) -> Result<Option<Secret>, ProviderError> {
+    fn key(&self, variable: &str) -> Result<Option<Secret>, ProviderError> {
         if self.commands == Commands::Pretend
             || (self.commands == Commands::Skip && self.settings.key_command.is_some())
         {
@@ -285,27 +299,4 @@ fn run_key_command(command: &str, section: &str) -> Result<Secret, ProviderError
         key if key.contains(char::is_whitespace) => Err(refused("it printed more than one word".into())),
         key => Ok(Secret::new(key)),
     }
-}
-
-/// The first server on this machine that offers a model, in list order.
-pub async fn probe(wanted: Option<String>) -> Option<Place> {
-    let answers = join_all(LOCAL_SERVERS.map(|(_, base_url)| list_models(base_url, None, PROBE))).await;
-    for ((server, base_url), answer) in LOCAL_SERVERS.into_iter().zip(answers) {
-        let Ok(models) = answer else { continue };
-        let name = match &wanted {
-            Some(wanted) => models.iter().find(|model| *model == wanted),
-            None => models.iter().find(|model| !model.contains("embed")),
-        };
-        if let Some(name) = name {
-            let because = format!("{server} answers at {base_url}");
-            return Some(Place {
-                provider: "openai",
-                base_url: base_url.into(),
-                name: Some(name.clone()),
-                key: None,
-                because,
-            });
-        }
-    }
-    None
 }

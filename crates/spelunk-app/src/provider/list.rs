@@ -4,7 +4,7 @@
 use spelunk_model::{Price, Rate};
 use spelunk_types::{Explain, ModelRef};
 
-use super::keys::{Commands, LOCAL_SERVERS, PROBE, Place, place_unasked};
+use super::keys::{Commands, Endpoint, LOCAL_SERVERS, PROBE, endpoint_unasked};
 use super::{ProviderError, found};
 use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings};
 use crate::env::Environment;
@@ -44,26 +44,26 @@ pub struct LocalServer {
 }
 
 /// Every model that settings, roles and the environment resolve to.
-pub fn survey(settings: &Settings, environment: &Environment) -> Vec<ListedModel> {
-    let mut surveyed: Vec<ListedModel> =
+pub fn configured_models(settings: &Settings, environment: &Environment) -> Vec<ListedModel> {
+    let mut listed: Vec<ListedModel> =
         settings.models.values().map(|named| of_named(named, environment)).collect();
     if let Some(plain) = plain(&settings.model, environment) {
-        surveyed.insert(0, plain);
+        listed.insert(0, plain);
     }
-    let root = give(&mut surveyed, "root", &settings.roles.root, settings, environment);
+    let root = give(&mut listed, "root", &settings.roles.root, settings, environment);
     for (role, model) in [("sub", &settings.roles.sub), ("synthesis", &settings.roles.synthesis)] {
         match (model, root) {
-            (RoleModel::Unset, Some(root)) => surveyed[root].roles.push(role),
+            (RoleModel::Unset, Some(root)) => listed[root].roles.push(role),
             (RoleModel::Unset, None) => {}
             (model, _) => {
-                give(&mut surveyed, role, model, settings, environment);
+                give(&mut listed, role, model, settings, environment);
             }
         }
     }
     if settings.roles.embedding != RoleModel::Unset {
-        give(&mut surveyed, "embedding", &settings.roles.embedding, settings, environment);
+        give(&mut listed, "embedding", &settings.roles.embedding, settings, environment);
     }
-    surveyed
+    listed
 }
 
 /// The model servers on this machine's default ports.
@@ -75,9 +75,22 @@ pub async fn local_servers() -> Vec<LocalServer> {
     futures_util::future::join_all(asking).await.into_iter().flatten().collect()
 }
 
+/// The first server on this machine that offers the model, or any model, in list order.
+pub(super) async fn probe(wanted: Option<&str>) -> Option<Endpoint> {
+    for LocalServer { name: server, base_url, models } in local_servers().await {
+        let is_meant = |model: &String| wanted.map_or(!model.contains("embed"), |wanted| model == wanted);
+        if let Some(name) = models.into_iter().find(is_meant) {
+            let because = format!("{server} answers at {base_url}");
+            let base_url = base_url.to_owned();
+            return Some(Endpoint { provider: "openai", base_url, name: Some(name), key: None, because });
+        }
+    }
+    None
+}
+
 /// Records the role with its model, adding the model if it is not listed; returns its index.
 fn give(
-    surveyed: &mut Vec<ListedModel>,
+    listed: &mut Vec<ListedModel>,
     role: &'static str,
     model: &RoleModel,
     settings: &Settings,
@@ -88,17 +101,17 @@ fn give(
         RoleModel::Named { alias, .. } => alias.clone(),
         RoleModel::AtProvider { provider, name, .. } => {
             let usual = usual(&settings.model, *provider, name);
-            surveyed.push(of_settings(provider_and_name(*provider, name), &usual, environment));
+            listed.push(of_settings(provider_and_name(*provider, name), &usual, environment));
             provider_and_name(*provider, name)
         }
         RoleModel::SameProvider { name } => {
             let sibling = ModelSettings { name: Some(name.clone()), price: None, ..settings.model.clone() };
-            surveyed.push(of_settings(name.clone(), &sibling, environment));
+            listed.push(of_settings(name.clone(), &sibling, environment));
             name.clone()
         }
     };
-    let idx = surveyed.iter().position(|model| model.name == name)?;
-    surveyed[idx].roles.push(role);
+    let idx = listed.iter().position(|model| model.name == name)?;
+    listed[idx].roles.push(role);
     Some(idx)
 }
 
@@ -117,13 +130,12 @@ pub(super) fn usual(settings: &ModelSettings, provider: ProviderChoice, name: &s
 }
 
 fn provider_and_name(provider: ProviderChoice, name: &str) -> String {
-    let word = ProviderChoice::WORDS.iter().find(|word| ProviderChoice::of(word) == Some(provider));
-    format!("{}/{name}", word.copied().unwrap_or_default())
+    format!("{}/{name}", provider.word())
 }
 
 /// The model of the section `model`, unless neither the section nor the environment names one.
 fn plain(settings: &ModelSettings, environment: &Environment) -> Option<ListedModel> {
-    match place_unasked(settings, environment, Commands::Skip) {
+    match endpoint_unasked(settings, environment, Commands::Skip) {
         Ok(None) => None,
         Ok(Some(_)) | Err(_) => Some(of_settings("model".to_owned(), settings, environment)),
     }
@@ -139,14 +151,14 @@ fn of_named(named: &NamedModel, environment: &Environment) -> ListedModel {
 }
 
 fn of_settings(name: String, settings: &ModelSettings, environment: &Environment) -> ListedModel {
-    let key = key_state(settings, &place_unasked(settings, environment, Commands::Skip));
-    let place = place_unasked(settings, environment, Commands::Pretend);
+    let key = key_state(settings, &endpoint_unasked(settings, environment, Commands::Skip));
+    let endpoint = endpoint_unasked(settings, environment, Commands::Pretend);
     // A custom server could be queried for its first model, but nothing is contacted here.
-    let named = place.ok().flatten().map(|place| Place {
-        name: Some(place.name.clone().unwrap_or_else(|| "(the first it offers)".to_owned())),
-        ..place
+    let named = endpoint.ok().flatten().map(|endpoint| Endpoint {
+        name: Some(endpoint.name.clone().unwrap_or_else(|| "(the first it offers)".to_owned())),
+        ..endpoint
     });
-    let opened = named.and_then(|place| found(place, settings, environment).ok());
+    let opened = named.and_then(|endpoint| found(endpoint, settings, environment).ok());
     ListedModel {
         name,
         reference: opened.as_ref().map(|found| found.model.reference().clone()),
@@ -159,16 +171,16 @@ fn of_settings(name: String, settings: &ModelSettings, environment: &Environment
     }
 }
 
-fn key_state(settings: &ModelSettings, place: &Result<Option<Place>, ProviderError>) -> KeyState {
-    match place {
+fn key_state(settings: &ModelSettings, endpoint: &Result<Option<Endpoint>, ProviderError>) -> KeyState {
+    match endpoint {
         Err(error) => {
             let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
             KeyState::Missing { why: format!("{error}{hint}") }
         }
         Ok(None) => KeyState::Missing { why: "no provider is set, and no key was found".to_owned() },
         Ok(Some(_)) if settings.key_command.is_some() => KeyState::ByCommand,
-        Ok(Some(place)) if place.provider == "bedrock" => KeyState::Aws,
-        Ok(Some(place)) if place.key.is_some() => KeyState::Set,
+        Ok(Some(endpoint)) if endpoint.provider == "bedrock" => KeyState::Aws,
+        Ok(Some(endpoint)) if endpoint.key.is_some() => KeyState::Set,
         Ok(Some(_)) => KeyState::NotNeeded,
     }
 }

@@ -1,4 +1,4 @@
-//! Builds a model from a place: selects the adapter and supplies what it needs besides a URL and a key.
+//! Builds a model from an endpoint: selects the adapter and supplies what it needs besides a URL and a key.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn now() -> SystemTime {
 /// The AWS configuration of this machine, found the way the AWS tools find it.
 fn aws(environment: &Environment) -> AwsSettings {
     let variables: BTreeMap<String, String> = environment.beginning_with("AWS_").collect();
-    let home = environment.path(env::HOME.name).map(|home| home.join(".aws"));
+    let home = environment.path(env::HOME).map(|home| home.join(".aws"));
     let text = |variable: &str, file: &str| {
         let named = variables.get(variable).map(PathBuf::from);
         read(&named.or_else(|| Some(home.as_ref()?.join(file)))?)

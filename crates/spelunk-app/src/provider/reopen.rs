@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use spelunk_model::{CommandModel, Model, ModelOptions, is_on_this_machine};
-use spelunk_types::ModelRef;
+use spelunk_types::{ModelRef, truncate};
 
-use super::keys::{Commands, OPENROUTER_URL, place, place_unasked};
+use super::keys::{Commands, OPENROUTER_URL, endpoint_unasked, required_endpoint};
 use super::list::usual;
 use super::open::open;
 use super::{ProviderError, find_named, found};
@@ -45,25 +45,24 @@ pub fn recorded(
     if matches!(recorded.provider.as_str(), "command" | "local") {
         return open(&recorded.provider, without_key(recorded, settings), settings, environment);
     }
-    for known in known_places(recorded, settings, environment) {
+    for known in known_endpoints(recorded, settings, environment) {
         if leads_to(&known, environment, recorded) {
-            let place = place(&known, environment)?
-                .ok_or_else(|| ProviderError::Nobody { section: known.section.clone() })?;
-            return Ok(found(place, &known, environment)?.model);
+            let endpoint = required_endpoint(&known, environment)?;
+            return Ok(found(endpoint, &known, environment)?.model);
         }
     }
     if let Some(refused) = refused {
         return Err(refused);
     }
     if recorded.base_url == OPENROUTER_URL {
-        let variable = env::OPENROUTER_API_KEY.name.to_owned();
+        let variable = env::OPENROUTER_API_KEY.to_owned();
         return Err(ProviderError::KeyMissing { provider: "OpenRouter", variable });
     }
     // A request to Bedrock always carries credentials.
     if is_on_this_machine(&recorded.base_url) && recorded.provider != "bedrock" {
         return open(&recorded.provider, without_key(recorded, settings), settings, environment);
     }
-    let base_url = recorded.base_url.chars().take(ADDRESS_CHARS_MAX).collect();
+    let base_url = truncate(&recorded.base_url, ADDRESS_CHARS_MAX).to_owned();
     Err(ProviderError::AddressUnknown { base_url })
 }
 
@@ -73,7 +72,7 @@ pub fn is_at_base_url(recorded: &ModelRef, settings: &Settings, environment: &En
 }
 
 /// The known places of a provider: as configured, at the configured URL, at the default URL.
-fn known_places(
+fn known_endpoints(
     recorded: &ModelRef,
     settings: &ModelSettings,
     environment: &Environment,
@@ -82,10 +81,10 @@ fn known_places(
     let mut known = vec![ModelSettings { name, ..settings.clone() }];
     known.extend(at_base_url(recorded, settings));
     known.push(usual(settings, provider(recorded), &recorded.name));
-    if environment.text(env::OPENROUTER_API_KEY.name).is_some() {
+    if environment.text(env::OPENROUTER_API_KEY).is_some() {
         known.push(ModelSettings {
             base_url: Some(OPENROUTER_URL.to_owned()),
-            key_env: Some(env::OPENROUTER_API_KEY.name.to_owned()),
+            key_env: Some(env::OPENROUTER_API_KEY.to_owned()),
             ..usual(settings, ProviderChoice::OpenAi, &recorded.name)
         });
     }
@@ -105,8 +104,8 @@ fn provider(recorded: &ModelRef) -> ProviderChoice {
 
 /// Whether these settings resolve to that model. Runs no key command.
 fn leads_to(settings: &ModelSettings, environment: &Environment, recorded: &ModelRef) -> bool {
-    let place = place_unasked(settings, environment, Commands::Pretend).ok().flatten();
-    let found = place.and_then(|place| found(place, settings, environment).ok());
+    let endpoint = endpoint_unasked(settings, environment, Commands::Pretend).ok().flatten();
+    let found = endpoint.and_then(|endpoint| found(endpoint, settings, environment).ok());
     found.is_some_and(|found| is_same(found.model.reference(), recorded))
 }
 

@@ -5,17 +5,17 @@
 )]
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
+use spelunk_types::hex;
 
 use super::PullError;
-use crate::local::{ModelFolder, is_missing, read_header};
+use crate::local::{ModelFolder, read_header};
 
 /// Inside the model folder; its name begins with a dot, so nothing in it counts as a model.
 const STAGING: &str = ".parts";
-const COPY_BYTES: usize = 1 << 20;
 
 /// The length and checksum of a file that was read in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,14 +29,9 @@ impl Checked {
     pub(super) fn of_file(path: &Path) -> Result<Self, PullError> {
         let mut reader = File::open(path).map_err(|source| disk(path, source))?;
         let mut sum = Summed::new(io::sink());
-        copy(&mut reader, &mut sum).map_err(|source| disk(path, source))?;
+        io::copy(&mut reader, &mut sum).map_err(|source| disk(path, source))?;
         Ok(sum.checked(path))
     }
-}
-
-/// Lower-case hexadecimal.
-pub(super) fn hex(digest: &[u8]) -> String {
-    digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
 
 /// A writer that tracks the length and checksum of what it wrote.
@@ -71,18 +66,6 @@ impl<W: Write> Write for Summed<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.inner.flush()
-    }
-}
-
-/// Copies with a large buffer.
-pub(super) fn copy(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
-    let mut buffer = vec![0; COPY_BYTES];
-    loop {
-        let n_read = from.read(&mut buffer)?;
-        match buffer.get(..n_read) {
-            Some([]) | None => return to.flush(),
-            Some(bytes) => to.write_all(bytes)?,
-        }
     }
 }
 
@@ -169,7 +152,7 @@ impl Staging {
         let mut from = File::open(source).map_err(|error| disk(source, error))?;
         let copied = self.path("copy");
         let mut to = Summed::new(self.create("copy")?);
-        copy(&mut from, &mut to).map_err(|error| disk(&copied, error))?;
+        io::copy(&mut from, &mut to).map_err(|error| disk(&copied, error))?;
         let checked = to.checked(&copied);
         self.finish(&checked, path)
     }
@@ -189,7 +172,7 @@ pub(super) fn link(source: &Path, path: &Path) -> Result<(), PullError> {
 }
 
 pub(super) fn disk(path: &Path, source: io::Error) -> PullError {
-    if is_missing(&source) {
+    if source.kind() == io::ErrorKind::NotFound {
         return PullError::FileMissing { path: path.to_owned() };
     }
     PullError::Disk { path: path.to_owned(), source }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use spelunk_model::{CatalogueModel, Download};
 
-use super::file::{Checked, Staging, Summed, copy, disk};
+use super::file::{Checked, Staging, disk};
 use super::{PullError, Puller};
 use crate::units::bytes;
 
@@ -55,7 +55,7 @@ pub(super) async fn fetch(
 async fn write(puller: &Puller<'_>, staging: &Staging, download: &mut Download) -> Result<(), PullError> {
     let path = staging.path(PARTIAL);
     let (file, mut n_there) = staging.append(PARTIAL)?;
-    let mut file = Summed::new(std::io::BufWriter::with_capacity(1 << 20, file));
+    let mut file = std::io::BufWriter::with_capacity(1 << 20, file);
     let mut said = 0;
     while let Some(piece) = download.piece().await? {
         n_there = n_there.saturating_add(piece.len() as u64);
@@ -63,7 +63,7 @@ async fn write(puller: &Puller<'_>, staging: &Staging, download: &mut Download) 
             staging.remove(PARTIAL);
             return Err(PullError::TooLong { bytes_max: download.bytes.unwrap_or(BYTES_MAX) });
         }
-        copy(&mut piece.as_slice(), &mut file).map_err(|source| disk(&path, source))?;
+        file.write_all(&piece).map_err(|source| disk(&path, source))?;
         let Some(whole) = download.bytes.filter(|whole| *whole > 0) else { continue };
         let percent = n_there.saturating_mul(100) / whole;
         if percent >= said + SAID_PERCENT || (percent == 100 && said < 100) {

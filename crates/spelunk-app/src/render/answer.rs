@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use spelunk_engine::{RunResult, RunView};
 use spelunk_journal::Blobs;
-use spelunk_types::{Citation, Found, Grounding, RunId};
+use spelunk_types::{Citation, Found, RunId};
 
 use super::markdown::for_terminal;
 use crate::error_text::{Paint, error_json};
@@ -28,11 +28,8 @@ pub fn answer_text(text: &str, citations: &[Citation], paint: Paint) -> String {
     let width = places.iter().map(|place| place.chars().count()).max().unwrap_or_default().min(48);
     for (citation, place) in citations.iter().zip(places) {
         let pad = " ".repeat(width.saturating_sub(place.chars().count()));
-        let place = match paint {
-            Paint::Plain => place,
-            Paint::Colored => format!("\u{1b}[36m{place}\u{1b}[0m"),
-        };
-        shown += &format!("  {place}{pad}  {}\n", head(&citation.quote, QUOTE_CHARS_MAX));
+        let (place, quote) = (paint.apply("36", &place), head(&citation.quote, QUOTE_CHARS_MAX));
+        shown += &format!("  {place}{pad}  {quote}\n");
     }
     shown
 }
@@ -111,17 +108,12 @@ pub fn result_json(result: &RunResult, view: &RunView, blobs: &Blobs) -> Value {
     let answer = result.answer.as_ref();
     let cited = answer.map(|answer| answer.citations.as_slice()).unwrap_or_default();
     let evidence = Evidence::of(view, cited, blobs).unwrap_or_default();
-    let grounding = answer.map(|answer| match answer.grounding {
-        Grounding::Cited => "cited",
-        Grounding::Uncited => "uncited",
-        Grounding::Partial { .. } => "partial",
-    });
     json!({
         "run": result.run,
         "outcome": result.outcome,
         "answer": answer.map(|answer| &answer.text),
         "citations": answer.map(|answer| &answer.citations),
-        "grounding": grounding,
+        "grounding": answer.map(|answer| answer.grounding.name()),
         "degraded": false,
         "success": answer.is_some_and(|answer| !answer.text.trim().is_empty()),
         "evidence": evidence.iter().map(Evidence::json).collect::<Vec<_>>(),

@@ -9,6 +9,7 @@ use spelunk_context::{
     SearchReport, StoreStats, Suggestion,
 };
 
+use super::highlight;
 use crate::error_text::Paint;
 use crate::units::{bytes, count, head, safe};
 
@@ -143,28 +144,12 @@ fn matches(found: &[GrepMatch], paint: Paint) -> String {
         for (offset, before) in found.before.iter().enumerate() {
             text += &format!("{}-{}\n", first + offset as u64, safe(before));
         }
-        text += &format!("{}:{}\n", found.line, marked(found, paint));
+        text += &format!("{}:{}\n", found.line, highlight(&found.text, &found.ranges, "1;31", paint));
         for (offset, after) in found.after.iter().enumerate() {
             text += &format!("{}-{}\n", found.line + 1 + offset as u64, safe(after));
         }
     }
     text
-}
-
-/// The line with the match in bold.
-fn marked(found: &GrepMatch, paint: Paint) -> String {
-    if paint == Paint::Plain {
-        return safe(&found.text);
-    }
-    let mut shown = String::new();
-    let mut from = 0;
-    for range in &found.ranges {
-        let (before, word) = (found.text.get(from..range.start), found.text.get(range.clone()));
-        let (Some(before), Some(word)) = (before, word) else { continue };
-        shown += &format!("{}\u{1b}[1;31m{}\u{1b}[0m", safe(before), safe(word));
-        from = range.end;
-    }
-    shown + &safe(found.text.get(from..).unwrap_or_default())
 }
 
 pub fn page_json(view: &PageView) -> Value {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use spelunk_index::Notice;
+use spelunk_types::truncate;
 
 use super::passages::highlighted;
 use crate::context_search::{ContextHit, FoundInContexts};
@@ -20,7 +21,7 @@ pub fn found_json(found: &FoundInContexts) -> Value {
             "context_id": context.id.as_str(),
             "name": context.name,
             "type": context.kind.name(),
-            "chunk": hit.text.chars().take(PREVIEW_CHARS_MAX).collect::<String>(),
+            "chunk": truncate(&hit.text, PREVIEW_CHARS_MAX),
             "full_length": hit.text.chars().count(),
             "similarity": hit.similarity.map(rounded),
             "score": rounded(hit.score),
@@ -50,10 +51,7 @@ pub fn found_text(found: &FoundInContexts, paint: Paint) -> String {
     let mut text = String::new();
     for ContextHit { context, hit } in &found.hits {
         let place = format!("{}:{}", head(context.id.as_str(), 200), hit.mark.line);
-        text += &match paint {
-            Paint::Plain => place,
-            Paint::Colored => format!("\u{1b}[36m{place}\u{1b}[0m"),
-        };
+        text += &paint.apply("36", &place);
         if let Some(similarity) = hit.similarity {
             text += &format!("  similarity {similarity:.2}");
         }

@@ -11,3 +11,21 @@ pub mod progress;
 pub mod report;
 pub mod tree;
 pub mod viewer;
+
+use std::ops::Range;
+
+use crate::error_text::Paint;
+use crate::units::safe;
+
+/// The text with some of its parts in a style of the terminal.
+pub fn highlight(text: &str, ranges: &[Range<usize>], style: &str, paint: Paint) -> String {
+    let (mut shown, mut from) = (String::new(), 0);
+    for range in ranges {
+        let (before, word) = (text.get(from..range.start), text.get(range.clone()));
+        let (Some(before), Some(word)) = (before, word) else { continue };
+        shown += &safe(before);
+        shown += &paint.apply(style, &safe(word));
+        from = range.end;
+    }
+    shown + &safe(text.get(from..).unwrap_or_default())
+}

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use spelunk_index::{Passage, Ranking, mark};
+use spelunk_types::truncate;
 
+use super::highlight;
 use crate::error_text::Paint;
 use crate::units::{bytes, count, head, safe};
 
@@ -24,10 +26,7 @@ pub fn passages_text(ranking: &Ranking, question: &str, paint: Paint) -> String 
 fn passage_text(passage: &Passage, question: &str, paint: Paint) -> String {
     let best = mark(passage, question);
     let place = format!("{}:{}", head(&passage.document, 200), best.line);
-    let mut shown = match paint {
-        Paint::Plain => format!("{place}\n"),
-        Paint::Colored => format!("\u{1b}[36m{place}\u{1b}[0m\n"),
-    };
+    let mut shown = format!("{}\n", paint.apply("36", &place));
     for (idx, line) in passage.text.lines().enumerate() {
         let number = passage.line_start + idx as u64;
         if number.abs_diff(best.line) > AROUND {
@@ -43,33 +42,15 @@ fn passage_text(passage: &Passage, question: &str, paint: Paint) -> String {
 
 /// The best line with its matching words in bold.
 pub fn highlighted(best: &spelunk_index::Mark, paint: Paint) -> String {
-    if paint == Paint::Plain {
-        return safe(&best.text);
-    }
-    let mut shown = String::new();
-    let mut from = 0;
-    for range in &best.ranges {
-        let (before, word) = (best.text.get(from..range.start), best.text.get(range.clone()));
-        let (Some(before), Some(word)) = (before, word) else { continue };
-        shown += &format!("{}\u{1b}[1m{}\u{1b}[0m", safe(before), safe(word));
-        from = range.end;
-    }
-    shown + &safe(best.text.get(from..).unwrap_or_default())
+    highlight(&best.text, &best.ranges, "1", paint)
 }
 
 fn cut(line: &str) -> String {
     let line = line.trim_end();
-    match line.char_indices().nth(LINE_CHARS_MAX) {
-        // If truncation cut through bold text, reset it.
-        Some((at, _)) => {
-            format!("{}…\u{1b}[0m", line.get(..at).unwrap_or_default()).replace("…\u{1b}[0m", ellipsis(line))
-        }
-        None => line.to_owned(),
-    }
-}
-
-fn ellipsis(line: &str) -> &'static str {
-    if line.contains('\u{1b}') { "…\u{1b}[0m" } else { "…" }
+    // If truncation cut through bold text, reset it.
+    let reset = if line.contains('\u{1b}') { "\u{1b}[0m" } else { "" };
+    let shown = truncate(line, LINE_CHARS_MAX);
+    if shown.len() == line.len() { line.to_owned() } else { format!("{shown}…{reset}") }
 }
 
 /// The closing line.

@@ -49,7 +49,7 @@ impl Excerpts {
 }
 
 /// A report, its source excerpts, and the prefix that makes document names relative to the current directory.
-pub(crate) struct Material<'a> {
+pub(crate) struct ReportData<'a> {
     pub(crate) report: &'a RunReport,
     pub(crate) excerpts: &'a Excerpts,
     pub(crate) base: &'a str,

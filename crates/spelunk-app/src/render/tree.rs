@@ -15,7 +15,7 @@ pub fn tree(view: &RunView) -> String {
     lines.join("\n") + "\n"
 }
 
-enum Twig<'a> {
+enum TreeNode<'a> {
     Frame(&'a FrameId, &'a FrameView),
     Call(&'a CallId, &'a CallView),
     Cell(&'a CellView),
@@ -25,22 +25,22 @@ enum Twig<'a> {
 fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>) {
     let children = view.frames.iter().filter(|(id, _)| id.parent().as_ref() == Some(frame));
     let calls = view.calls.iter().filter(|(id, _)| id.frame == *frame);
-    let mut twigs: Vec<(u64, Twig<'_>)> =
-        children.map(|(id, child)| (child.seq, Twig::Frame(id, child))).collect();
-    twigs.extend(calls.map(|(id, call)| (call.seq, Twig::Call(id, call))));
+    let mut nodes: Vec<(u64, TreeNode<'_>)> =
+        children.map(|(id, child)| (child.seq, TreeNode::Frame(id, child))).collect();
+    nodes.extend(calls.map(|(id, call)| (call.seq, TreeNode::Call(id, call))));
     let ran = view.cells.get(frame).into_iter().flatten();
-    twigs.extend(ran.map(|cell| (cell.seq, Twig::Cell(cell))));
-    twigs.sort_by_key(|(seq, _)| *seq);
-    let n_twigs = twigs.len();
-    for (idx, (_, twig)) in twigs.into_iter().enumerate() {
-        let (fork, below) = if idx + 1 == n_twigs { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        match twig {
-            Twig::Frame(id, child) => {
+    nodes.extend(ran.map(|cell| (cell.seq, TreeNode::Cell(cell))));
+    nodes.sort_by_key(|(seq, _)| *seq);
+    let n_nodes = nodes.len();
+    for (idx, (_, node)) in nodes.into_iter().enumerate() {
+        let (fork, below) = if idx + 1 == n_nodes { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        match node {
+            TreeNode::Frame(id, child) => {
                 lines.push(format!("{indent}{fork}{}", frame_line(id, child)));
                 branch(view, id, &format!("{indent}{below}"), lines);
             }
-            Twig::Call(id, call) => lines.push(format!("{indent}{fork}{}", call_line(id, call))),
-            Twig::Cell(cell) => lines.push(format!("{indent}{fork}{}", cell_line(cell))),
+            TreeNode::Call(id, call) => lines.push(format!("{indent}{fork}{}", call_line(id, call))),
+            TreeNode::Cell(cell) => lines.push(format!("{indent}{fork}{}", cell_line(cell))),
         }
     }
 }

@@ -10,33 +10,17 @@ use std::sync::LazyLock;
 pub use self::export::{Exported, exported};
 pub use self::plan::plan;
 
+/// The names and the texts of modules.
+macro_rules! modules {
+    ($($name:literal)+) => { &[$(($name, include_str!(concat!("../../viewer/", $name)))),+] };
+}
+
 /// The modules, each after those it imports.
-const SCRIPTS: [(&str, &str); 24] = [
-    ("units.js", include_str!("../../viewer/units.js")),
-    ("dom.js", include_str!("../../viewer/dom.js")),
-    ("fold.js", include_str!("../../viewer/fold.js")),
-    ("stream.js", include_str!("../../viewer/stream.js")),
-    ("api.js", include_str!("../../viewer/api.js")),
-    ("prose.js", include_str!("../../viewer/prose.js")),
-    ("windowed.js", include_str!("../../viewer/windowed.js")),
-    ("tree.js", include_str!("../../viewer/tree.js")),
-    ("timeline.js", include_str!("../../viewer/timeline.js")),
-    ("calls.js", include_str!("../../viewer/calls.js")),
-    ("source.js", include_str!("../../viewer/source.js")),
-    ("detail.js", include_str!("../../viewer/detail.js")),
-    ("cells.js", include_str!("../../viewer/cells.js")),
-    ("findings.js", include_str!("../../viewer/findings.js")),
-    ("treemap.js", include_str!("../../viewer/treemap.js")),
-    ("log.js", include_str!("../../viewer/log.js")),
-    ("list.js", include_str!("../../viewer/list.js")),
-    ("form.js", include_str!("../../viewer/form.js")),
-    ("compare.js", include_str!("../../viewer/compare.js")),
-    ("watch.js", include_str!("../../viewer/watch.js")),
-    ("answer.js", include_str!("../../viewer/answer.js")),
-    ("masthead.js", include_str!("../../viewer/masthead.js")),
-    ("run.js", include_str!("../../viewer/run.js")),
-    ("main.js", include_str!("../../viewer/main.js")),
-];
+const SCRIPTS: &[(&str, &str)] = modules! {
+    "units.js" "dom.js" "fold.js" "stream.js" "api.js" "prose.js" "windowed.js" "tree.js"
+    "timeline.js" "calls.js" "source.js" "detail.js" "cells.js" "findings.js" "treemap.js" "log.js"
+    "list.js" "form.js" "compare.js" "watch.js" "answer.js" "masthead.js" "run.js" "main.js"
+};
 const STYLE: &str = include_str!("../../viewer/viewer.css");
 const ICON: &str = include_str!("../../viewer/icon.svg");
 const PAGE: &str = include_str!("../../viewer/page.html");

@@ -22,7 +22,7 @@ impl Stage {
     }
 
     fn why(&self, root: &Path) -> String {
-        match self.user.open(root, Chosen::ByPlace) {
+        match self.user.open(root, ChosenBy::Location) {
             Ok(_) => "trusted".to_owned(),
             Err(failure) => failure.0.to_string().replace(self.dir.path().to_str().unwrap(), "DIR"),
         }
@@ -35,15 +35,15 @@ const STRANGE: &str = "the workspace `DIR/project/.spelunk` is not trusted: this
 #[test]
 fn a_workspace_that_was_made_here_is_trusted_and_stays_so() {
     let stage = Stage::new();
-    stage.user.open(&stage.root(), Chosen::ByPlace).unwrap();
-    stage.user.open(&stage.root(), Chosen::ByPlace).unwrap();
-    assert_eq!(stage.user.distrust(&stage.root(), Chosen::ByPlace).unwrap(), None);
+    stage.user.open(&stage.root(), ChosenBy::Location).unwrap();
+    stage.user.open(&stage.root(), ChosenBy::Location).unwrap();
+    assert_eq!(stage.user.distrust(&stage.root(), ChosenBy::Location).unwrap(), None);
     // Another spelling of the same path is the same workspace.
     let spelled = stage.dir.path().join("project/../project/.spelunk");
-    assert_eq!(stage.user.distrust(&spelled, Chosen::ByPlace).unwrap(), None);
+    assert_eq!(stage.user.distrust(&spelled, ChosenBy::Location).unwrap(), None);
     // Deleted and created again, it is trusted again.
     std::fs::remove_dir_all(stage.root()).unwrap();
-    stage.user.open(&stage.root(), Chosen::ByPlace).unwrap();
+    stage.user.open(&stage.root(), ChosenBy::Location).unwrap();
     assert_eq!(stage.why(&stage.root()), "trusted");
 }
 
@@ -56,13 +56,13 @@ fn a_workspace_that_came_with_a_repository_is_not_trusted() {
     std::fs::remove_file(stage.root().join("workspace.toml")).unwrap();
     assert_eq!(stage.why(&stage.root()), STRANGE);
     std::fs::remove_dir_all(stage.root()).unwrap();
-    stage.user.open(&stage.root(), Chosen::ByPlace).unwrap();
+    stage.user.open(&stage.root(), ChosenBy::Location).unwrap();
     std::fs::write(stage.root().join(ID_FILE), "0".repeat(64)).unwrap();
     assert_eq!(stage.why(&stage.root()), STRANGE);
     std::fs::write(stage.root().join(ID_FILE), "").unwrap();
     assert_eq!(stage.why(&stage.root()), STRANGE);
     // The user named it, so it may be used.
-    stage.user.open(&stage.root(), Chosen::ByUser).unwrap();
+    stage.user.open(&stage.root(), ChosenBy::User).unwrap();
 }
 
 #[test]
@@ -70,19 +70,19 @@ fn what_a_crash_left_of_a_new_workspace_is_taken_up() {
     let stage = Stage::new();
     std::fs::create_dir_all(stage.root().join("tmp")).unwrap();
     std::fs::write(stage.root().join("tmp/0123456789abcdef"), "half").unwrap();
-    stage.user.open(&stage.root(), Chosen::ByPlace).unwrap();
+    stage.user.open(&stage.root(), ChosenBy::Location).unwrap();
     // Only the mark is left.
     for name in [".gitignore", "workspace.toml"] {
         std::fs::remove_file(stage.root().join(name)).unwrap();
     }
-    stage.user.open(&stage.root(), Chosen::ByPlace).unwrap();
+    stage.user.open(&stage.root(), ChosenBy::Location).unwrap();
     assert!(stage.root().join("workspace.toml").exists());
 }
 
 #[test]
 fn a_copy_in_another_place_is_not_trusted() {
     let stage = Stage::new();
-    stage.user.open(&stage.root(), Chosen::ByPlace).unwrap();
+    stage.user.open(&stage.root(), ChosenBy::Location).unwrap();
     let moved = stage.dir.path().join("moved");
     std::fs::rename(stage.root(), &moved).unwrap();
     assert!(stage.why(&moved).contains("is not trusted"));
@@ -95,13 +95,13 @@ fn a_copy_in_another_place_is_not_trusted() {
 fn a_linked_workspace_is_not_trusted_unless_the_user_names_it() {
     let stage = Stage::new();
     let elsewhere = stage.dir.path().join("elsewhere");
-    stage.user.open(&elsewhere, Chosen::ByPlace).unwrap();
+    stage.user.open(&elsewhere, ChosenBy::Location).unwrap();
     std::fs::create_dir(stage.dir.path().join("project")).unwrap();
     symlink(&elsewhere, stage.root()).unwrap();
     let link = "the workspace `DIR/project/.spelunk` is not trusted: it is a symbolic link";
     assert_eq!(stage.why(&stage.root()), link);
     assert!(stage.user.trust(&stage.root()).is_err());
-    stage.user.open(&stage.root(), Chosen::ByUser).unwrap();
+    stage.user.open(&stage.root(), ChosenBy::User).unwrap();
     // Nor is one that would be created behind a link.
     std::fs::remove_file(stage.root()).unwrap();
     std::fs::create_dir(stage.dir.path().join("empty")).unwrap();
@@ -125,7 +125,7 @@ fn what_holds_a_link_cannot_be_trusted() {
 #[test]
 fn without_a_home_a_new_workspace_is_used_and_an_old_one_is_not() {
     let stage = Stage { user: UserState::of(&Environment::default()), ..Stage::new() };
-    stage.user.open(&stage.root(), Chosen::ByPlace).unwrap();
+    stage.user.open(&stage.root(), ChosenBy::Location).unwrap();
     assert_eq!(
         stage.why(&stage.root()),
         "the workspace `DIR/project/.spelunk` is not trusted: there is no place to remember who created it"
@@ -135,7 +135,7 @@ fn without_a_home_a_new_workspace_is_used_and_an_old_one_is_not() {
 #[test]
 fn keys_are_the_users_and_one_for_each_purpose() {
     let (stage, other) = (Stage::new(), Stage::new());
-    let key = |stage: &Stage, purpose| stage.user.key(purpose, &stage.root(), Chosen::ByPlace).unwrap();
+    let key = |stage: &Stage, purpose| stage.user.key(purpose, &stage.root(), ChosenBy::Location).unwrap();
     assert_eq!(key(&stage, CACHE), key(&stage, CACHE));
     assert_ne!(key(&stage, CACHE), key(&stage, TICKETS));
     assert_ne!(key(&stage, CACHE), key(&other, CACHE));
@@ -143,7 +143,7 @@ fn keys_are_the_users_and_one_for_each_purpose() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&secret.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
     // A named workspace keeps its own secret, whichever home directory is set.
-    let named = |user: &UserState| user.key(CACHE, &stage.root(), Chosen::ByUser).unwrap();
+    let named = |user: &UserState| user.key(CACHE, &stage.root(), ChosenBy::User).unwrap();
     assert_eq!(named(&stage.user), named(&UserState::of(&Environment::default())));
     assert_ne!(named(&stage.user), key(&stage, CACHE));
 }
@@ -157,10 +157,10 @@ fn many_processes_that_begin_at_once_agree() {
             scope.spawn(|| {
                 stage
                     .user
-                    .open(&stage.root(), Chosen::ByPlace)
+                    .open(&stage.root(), ChosenBy::Location)
                     .map_err(|failure| failure.0.to_string())
                     .unwrap();
-                keys.lock().unwrap().push(stage.user.key(CACHE, &stage.root(), Chosen::ByPlace).unwrap());
+                keys.lock().unwrap().push(stage.user.key(CACHE, &stage.root(), ChosenBy::Location).unwrap());
             });
         }
     });

@@ -13,7 +13,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use spelunk_app::arguments::{self, Arguments};
 use spelunk_app::blocking::blocking;
-use spelunk_app::context_search::Wanted;
+use spelunk_app::context_search::ContextQuery;
 use spelunk_app::failure::Failure;
 use spelunk_app::render::contexts as render;
 use spelunk_app::render::found::found_json;
@@ -331,7 +331,7 @@ async fn remove(State(server): State<Shared>, Part(id): Part<String>, params: Pa
 async fn search_all(State(server): State<Shared>, mut params: Params) -> Answer<Json<Value>> {
     let query = needed(&mut params, "q")?;
     let mode = params.text("mode").unwrap_or_else(|| "pattern".to_owned());
-    let hits_max = passages(&mut params, Wanted::ALL_MAX)?;
+    let hits_max = passages(&mut params, ContextQuery::ALL_MAX)?;
     params.finish()?;
     if mode == "pattern" {
         return look(&server, move |navigator| {
@@ -344,7 +344,7 @@ async fn search_all(State(server): State<Shared>, mut params: Params) -> Answer<
     }
     let mode = Mode::from_name(&mode)
         .ok_or_else(|| wrong("mode", "must be `pattern`, `words`, `meaning` or `hybrid`"))?;
-    let wanted = Wanted { hits_max, ..Wanted::in_all(query, mode) };
+    let wanted = ContextQuery { hits_max, ..ContextQuery::in_all(query, mode) };
     find(&server, wanted).await
 }
 
@@ -355,15 +355,16 @@ async fn search(
 ) -> Answer<Json<Value>> {
     let query = needed(&mut params, "q")?;
     let mode = params.text("mode").unwrap_or_else(|| Mode::Meaning.name().to_owned());
-    let hits_max = passages(&mut params, Wanted::ONE_MAX)?;
+    let hits_max = passages(&mut params, ContextQuery::ONE_MAX)?;
     params.finish()?;
     let mode =
         Mode::from_name(&mode).ok_or_else(|| wrong("mode", "must be `words`, `meaning` or `hybrid`"))?;
-    let wanted = Wanted { hits_max, per_context_max: hits_max, ..Wanted::in_one(&id, query, mode) };
+    let wanted =
+        ContextQuery { hits_max, per_context_max: hits_max, ..ContextQuery::in_one(&id, query, mode) };
     find(&server, wanted).await
 }
 
-async fn find(server: &Shared, wanted: Wanted) -> Answer<Json<Value>> {
+async fn find(server: &Shared, wanted: ContextQuery) -> Answer<Json<Value>> {
     work(server, move |state| {
         // Other processes register contexts too.
         drop(state.store().reload()?);

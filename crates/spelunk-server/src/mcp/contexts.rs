@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, whole_number, wrong};
-use spelunk_app::context_search::{Finder, FoundInContexts, Wanted};
+use spelunk_app::context_search::{ContextQuery, ContextSearch, FoundInContexts};
 use spelunk_app::error_text::{Paint, error_json};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::contexts as render;
@@ -167,8 +167,8 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<Said, Fa
         "meaning" | "hybrid" => {
             let mode = Mode::from_name(&mode).unwrap_or_default();
             let hits_max = usize::try_from(n_max.max(1)).unwrap_or(usize::MAX);
-            let each_max = if ids.len() == 1 { hits_max } else { Wanted::EACH_MAX };
-            let found = find(state, &Wanted { query, mode, ids, per_context_max: each_max, hits_max })?;
+            let each_max = if ids.len() == 1 { hits_max } else { ContextQuery::EACH_MAX };
+            let found = find(state, &ContextQuery { query, mode, ids, per_context_max: each_max, hits_max })?;
             Ok(Said::new(found_text(&found, Paint::Plain), found_json(&found)))
         }
         _ => Err(wrong("mode", "must be `words`, `meaning`, `hybrid` or `pattern`").into()),
@@ -176,9 +176,9 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<Said, Fa
 }
 
 /// Passages of registered contexts whose files are still below a root.
-pub(crate) fn find(state: &State, wanted: &Wanted) -> Result<FoundInContexts, Failure> {
+pub(crate) fn find(state: &State, wanted: &ContextQuery) -> Result<FoundInContexts, Failure> {
     let admit = |path: &Path| state.admit(&path.to_string_lossy());
-    Finder { app: &state.app, store: state.store(), admit: &admit }.find(wanted, &mut |_| {})
+    ContextSearch { app: &state.app, store: state.store(), admit: &admit }.find(wanted, &mut |_| {})
 }
 
 /// The passages of contexts that match a query best. All retrieval for the tools goes through here.

@@ -91,7 +91,7 @@ struct Query {
 }
 
 fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure> {
-    let QuestionInput { question, mut along } = QuestionInput::read(&mut arguments, Vec::new())?;
+    let QuestionInput { question, attachments: mut along } = QuestionInput::read(&mut arguments, Vec::new())?;
     let material = Material::of(&mut arguments)?;
     let Manner { strategy, focus, schema } = Manner::of(state, &mut arguments)?;
     let model = ModelChoice::of(&mut arguments)?;

@@ -4,8 +4,7 @@
 use std::fmt;
 
 use crate::{
-    CallOutcome, CellOutcome, Citation, Event, EventKind, Found, FrameOutcome, Grounding, RunOutcome, Served,
-    Text,
+    CallOutcome, CellOutcome, Citation, Event, EventKind, FrameOutcome, Grounding, RunOutcome, Text,
 };
 
 /// The longest value shown in a line; of longer ones, only the size is shown.
@@ -90,25 +89,6 @@ impl fmt::Display for CellOutcome {
             Self::Limited { kind, .. } => write!(f, "stopped {kind}"),
             Self::Answered => f.write_str("answered"),
         }
-    }
-}
-
-impl fmt::Display for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "exact",
-            Self::Moved => "moved",
-            Self::Missing => "missing",
-        })
-    }
-}
-
-impl fmt::Display for Served {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Live => "live",
-            Self::Cache => "cache",
-        })
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn open_app(
     }
     flags.extend(limits.values()?);
     let settings = config::load(&environment, &current_dir, &flags)?;
-    let no_color = environment.text(env::NO_COLOR.name).is_some();
+    let no_color = environment.text(env::NO_COLOR).is_some();
     let paint = |is_terminal: bool| match settings.color {
         ColorChoice::Always => Paint::Colored,
         ColorChoice::Auto if is_terminal && !no_color => Paint::Colored,

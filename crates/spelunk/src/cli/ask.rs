@@ -81,7 +81,7 @@ pub(crate) struct AskArgs {
 }
 
 pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, Failure> {
-    let QuestionInput { question, along } = attachments::asked(app, &mut args)?;
+    let QuestionInput { question, attachments: along } = attachments::asked(app, &mut args)?;
     require_question(&question)?;
     if let Some(going_on) = follow_up::of_agent(app, &args)? {
         return follow_up::ask(app, &args, &question, going_on).await;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use spelunk_app::app::App;
-use spelunk_app::context_search::{Finder, FoundInContexts, Wanted};
+use spelunk_app::context_search::{ContextQuery, ContextSearch, FoundInContexts};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::contexts::{self as render, Reader};
 use spelunk_app::render::found::{found_json, found_text};
@@ -227,11 +227,11 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<A
 /// index is shared with agents and servers.
 fn find(app: &App, store: &ContextStore, args: SearchArgs) -> Result<FoundInContexts, Failure> {
     let wanted = match &args.id {
-        Some(id) => Wanted::in_one(id, args.query, Mode::Meaning),
-        None => Wanted::in_all(args.query, Mode::Meaning),
+        Some(id) => ContextQuery::in_one(id, args.query, Mode::Meaning),
+        None => ContextQuery::in_all(args.query, Mode::Meaning),
     };
     let mut progress = IndexingLine::new(app.quiet);
-    Finder { app, store, admit: &|path| Ok(path.to_path_buf()) }
+    ContextSearch { app, store, admit: &|path| Ok(path.to_path_buf()) }
         .find(&wanted, &mut |so_far| progress.draw(so_far))
 }
 

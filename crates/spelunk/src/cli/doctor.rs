@@ -7,7 +7,7 @@ use clap::Args;
 use spelunk_app::app::App;
 use spelunk_app::config::{project_path, user_path};
 use spelunk_app::failure::Failure;
-use spelunk_app::provider::{self, Found};
+use spelunk_app::provider::{self, UsableModel};
 use spelunk_app::units::{count, dollars, head, time};
 use spelunk_index::Embedder as _;
 use spelunk_model::{EmbeddingModel as _, Model, Price, Prompt, collect};
@@ -74,7 +74,7 @@ pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Fail
 }
 
 /// The models for sub-calls and the synthesis, if they differ from the root's.
-async fn other_roles(app: &App, root: &Found, with_question: bool) -> Vec<Check> {
+async fn other_roles(app: &App, root: &UsableModel, with_question: bool) -> Vec<Check> {
     let mut checks = Vec::new();
     let roles = &app.settings.roles;
     for (name, role) in [("sub", &roles.sub), ("synthesis", &roles.synthesis)] {
@@ -113,7 +113,7 @@ async fn embedding(app: &App) -> Option<Check> {
     })
 }
 
-async fn of_model(name: &'static str, found: &Found, with_question: bool) -> Vec<Check> {
+async fn of_model(name: &'static str, found: &UsableModel, with_question: bool) -> Vec<Check> {
     let detail = format!("{} ({})", found.model.reference(), found.because);
     let answers = if with_question { ask(found.model.as_ref()).await } else { reach(found).await };
     let mut checks =
@@ -206,7 +206,7 @@ fn price(model: &dyn Model) -> Check {
 }
 
 /// Whether the server responds, without spending anything.
-async fn reach(found: &Found) -> Check {
+async fn reach(found: &UsableModel) -> Check {
     let name = "reach";
     let reference = found.model.reference();
     match found.offered(Duration::from_secs(10)).await {

@@ -18,7 +18,7 @@ fn shown(sent: &Value) -> String {
         Err(refused) => return format!("refused: {refused}\n"),
     };
     let mut text = format!("{:?}\n", asked.question);
-    for input in asked.along {
+    for input in asked.attachments {
         if let SourceInput::Text { name, bytes } = input {
             text += &format!("  {name}: {:?}\n", String::from_utf8_lossy(&bytes));
         }

@@ -88,17 +88,15 @@ fn these_settings_a_project_may_choose() {
 
 #[test]
 fn every_field_of_a_named_model_is_held_to_what_the_table_says() {
-    for field in super::super::models::fields() {
-        let said = told("", &format!("[models.fast]\n{} = {}\n", field.key, value(field)));
-        let refused = format!("a project file may not set `models.fast.{}` (spelunk.toml:2)", field.key);
+    let fields = &super::super::models::kind().fields;
+    for field in fields {
+        let said = told("", &format!("[models.fast]\n{} = {}\n", field.word(), value(field)));
+        let refused = format!("a project file may not set `models.fast.{}` (spelunk.toml:2)", field.word());
         let expected = (field.reach == Reach::UserOnly).then_some(refused);
         assert_eq!(said, expected, "{}", field.key);
     }
-    let free: Vec<&str> = super::super::models::fields()
-        .iter()
-        .filter(|field| field.reach == Reach::Everywhere)
-        .map(|field| field.key.as_str())
-        .collect();
+    let free = fields.iter().filter(|field| field.reach == Reach::Everywhere);
+    let free: Vec<&str> = free.map(Setting::word).collect();
     expect![[
         r#"provider name context_tokens temperature seed requests_per_minute tokens_per_minute fallback"#
     ]]

@@ -43,8 +43,11 @@ fn the_page_of_defaults_with_every_mark_taken_away_says_what_the_table_says() {
     assert_eq!(settings.limits, defaults.limits);
     assert_eq!(settings.strategy, defaults.strategy);
     assert_eq!(settings.workspace_path, defaults.workspace_path);
-    let types: Vec<_> = settings.types().map(|custom| (custom.name(), custom.entries().count())).collect();
-    assert_eq!(types, [(types::EXAMPLE, types::fields().len())]);
+    for kind in &*KINDS {
+        let groups = settings.layer().groups(kind.section);
+        let groups: Vec<_> = groups.map(|group| (group.name.as_str(), group.entries().count())).collect();
+        assert_eq!(groups, [(kind.example, kind.fields.len())]);
+    }
 }
 
 fn is_word(text: &str) -> bool {

@@ -23,7 +23,7 @@ fn check_refused(toml: &str, expected: &str) {
 #[test]
 fn a_type_has_all_that_is_said_about_it() {
     let layer = read(WHOLE, "spelunk.toml", Owner::Project);
-    let kinds: Vec<CustomKind> = layer.types().map(CustomType::kind).collect();
+    let kinds: Vec<CustomKind> = layer.groups(TYPES).map(custom_kind).collect();
     expect![[r#"
         [
             CustomKind {
@@ -56,7 +56,7 @@ fn a_type_has_all_that_is_said_about_it() {
 #[test]
 fn a_type_with_files_alone_is_based_on_nothing() {
     let layer = read("types.bazel.names = ['BUILD']\n", "spelunk.toml", Owner::Project);
-    let kind = layer.types().next().unwrap().kind();
+    let kind = custom_kind(layer.groups(TYPES).next().unwrap());
     assert_eq!(
         (kind.base, kind.target_lines, kind.boundary.is_none(), kind.analyst_prompt),
         (ContentType::Unknown, None, true, None)

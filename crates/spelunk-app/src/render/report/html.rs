@@ -11,7 +11,7 @@ use spelunk_types::{Citation, Strategy, iso_time};
 
 use self::findings::{anchors, by_file, by_severity, excerpt};
 use self::text::{escaped, prose};
-use super::{Material, severity_name, state_word};
+use super::{ReportData, severity_name, state_word};
 use crate::render::answer::{bytes_read, files_read};
 use crate::units::{dollars, head, listed, time, tokens};
 
@@ -25,8 +25,8 @@ const COVERAGE_SECTION: &str = "## Coverage";
 /// The anchor of each source location, by `file:line`.
 type Anchors = BTreeMap<String, String>;
 
-pub(crate) fn html(material: &Material<'_>) -> String {
-    let report = material.report;
+pub(crate) fn html(data: &ReportData<'_>) -> String {
+    let report = data.report;
     let anchors = anchors(report);
     let mut page = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -48,12 +48,12 @@ pub(crate) fn html(material: &Material<'_>) -> String {
     if !report.findings.is_empty() {
         page += "<section id=\"findings\">\n<h2>Findings</h2>\n";
         page += &filter(report);
-        page += &by_severity(material);
+        page += &by_severity(data);
         page += "</section>\n";
         page += &by_file(report);
     }
-    page += &evidence(material, &anchors);
-    page += &coverage(material);
+    page += &evidence(data, &anchors);
+    page += &coverage(data);
     page += &errors(report);
     page + "</main>\n<footer>Written by spelunk. Quotes were looked up in the sources; what a model concluded was not.</footer>\n</body>\n</html>\n"
 }
@@ -154,8 +154,8 @@ fn capital(word: &str) -> String {
 }
 
 /// Citations that no finding shows.
-fn evidence(material: &Material<'_>, anchors: &Anchors) -> String {
-    let Some(answer) = &material.report.answer else { return String::new() };
+fn evidence(data: &ReportData<'_>, anchors: &Anchors) -> String {
+    let Some(answer) = &data.report.answer else { return String::new() };
     let place = |citation: &Citation| format!("{}:{}", citation.document, citation.line);
     let mut items = String::new();
     for (idx, citation) in answer.citations.iter().enumerate() {
@@ -164,7 +164,7 @@ fn evidence(material: &Material<'_>, anchors: &Anchors) -> String {
         if anchors.get(&place) != Some(&own) {
             continue;
         }
-        let shown = material.excerpts.at(&citation.document, Some(citation.line)).map(excerpt);
+        let shown = data.excerpts.at(&citation.document, Some(citation.line)).map(excerpt);
         let shown =
             shown.unwrap_or_else(|| format!("<blockquote>{}</blockquote>\n", escaped(&citation.quote)));
         items += &format!(
@@ -178,8 +178,8 @@ fn evidence(material: &Material<'_>, anchors: &Anchors) -> String {
     format!("<section id=\"evidence\">\n<h2>Evidence</h2>\n{items}</section>\n")
 }
 
-fn coverage(material: &Material<'_>) -> String {
-    let report = material.report;
+fn coverage(data: &ReportData<'_>) -> String {
+    let report = data.report;
     let answer = report.answer.as_ref().map_or("", |answer| &answer.text);
     let (_, said) = written(report, answer);
     let mut rows = Vec::new();
@@ -193,7 +193,7 @@ fn coverage(material: &Material<'_>) -> String {
     if !report.view.redacted.is_empty() {
         rows.push(("Secrets blacked out", listed(&report.view.redacted)));
     }
-    rows.extend(material.excerpts.remark.iter().map(|remark| ("Source lines", remark.clone())));
+    rows.extend(data.excerpts.remark.iter().map(|remark| ("Source lines", remark.clone())));
     let rows: Vec<String> = rows
         .iter()
         .map(|(name, value)| format!("<tr><th scope=\"row\">{name}</th><td>{}</td></tr>\n", escaped(value)))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use spelunk_engine::{MergedFinding, RunReport};
-use spelunk_types::{Grounding, Strategy, iso_time};
+use spelunk_types::{Strategy, iso_time};
 
 use super::{severity_name, state_word};
 
@@ -15,11 +15,6 @@ pub(crate) fn json(report: &RunReport) -> String {
 /// The report as a value, for embedding in a larger object.
 pub(crate) fn value(report: &RunReport) -> Value {
     let view = &report.view;
-    let grounding = report.answer.as_ref().map(|answer| match answer.grounding {
-        Grounding::Cited => "cited",
-        Grounding::Uncited => "uncited",
-        Grounding::Partial { .. } => "partial",
-    });
     let failed = report.coverage.failed.iter().map(|(what, code)| json!({ "what": what, "code": code }));
     json!({
         "schema_version": SCHEMA_VERSION,
@@ -36,7 +31,7 @@ pub(crate) fn value(report: &RunReport) -> Value {
         "sources": view.sources,
         "answer": report.answer.as_ref().map(|answer| &answer.text),
         "citations": report.answer.as_ref().map(|answer| &answer.citations),
-        "grounding": grounding,
+        "grounding": report.answer.as_ref().map(|answer| answer.grounding.name()),
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
         "distributions": report.distributions.iter().map(|sum| json!({
             "file": sum.file, "name": sum.name, "values": sum.values, "total": sum.total,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use spelunk_engine::{MergedFinding, ReportCoverage, RunReport};
-use spelunk_types::{Found, Location, RunOutcome, Severity, iso_time};
+use spelunk_types::{Found, Location, RunOutcome, Severity, iso_time, truncate};
 
-use super::{Excerpts, Material, severity_name};
+use super::{Excerpts, ReportData, severity_name};
 use crate::units::safe;
 
 /// The maximum that code hosts accept.
@@ -15,8 +15,8 @@ const RESULTS_MAX: usize = 25_000;
 const NOTIFICATIONS_MAX: usize = 100;
 const MESSAGE_CHARS_MAX: usize = 1_000;
 
-pub(crate) fn sarif(material: &Material<'_>) -> String {
-    let report = material.report;
+pub(crate) fn sarif(data: &ReportData<'_>) -> String {
+    let report = data.report;
     let rules = rules(report);
     let placed = report.findings.iter().flat_map(|merged| {
         let with_line = merged.places.iter().filter(|place| place.line_start.is_some());
@@ -29,7 +29,7 @@ pub(crate) fn sarif(material: &Material<'_>) -> String {
             let mark = fingerprint(merged, place);
             let nth = n_same.entry(mark.clone()).or_default();
             *nth += 1;
-            result(material, merged, place, &rules, &format!("{mark}:{nth}"))
+            result(data, merged, place, &rules, &format!("{mark}:{nth}"))
         })
         .collect();
     let view = &report.view;
@@ -124,7 +124,7 @@ fn level(severity: Option<Severity>) -> &'static str {
 }
 
 fn result(
-    material: &Material<'_>,
+    data: &ReportData<'_>,
     merged: &MergedFinding,
     place: &Location,
     rules: &BTreeMap<String, Rule>,
@@ -141,10 +141,10 @@ fn result(
         properties.insert("confidence".to_owned(), json!(confidence));
     }
     let mut physical = json!({
-        "artifactLocation": { "uri": uri(&format!("{}{}", material.base, place.file)) },
-        "region": region(material.excerpts, place),
+        "artifactLocation": { "uri": uri(&format!("{}{}", data.base, place.file)) },
+        "region": region(data.excerpts, place),
     });
-    if let Some(excerpt) = material.excerpts.at(&place.file, place.line_start) {
+    if let Some(excerpt) = data.excerpts.at(&place.file, place.line_start) {
         let last = excerpt.first + excerpt.lines.len() as u64 - 1;
         physical["contextRegion"] = json!({
             "startLine": excerpt.first,
@@ -199,7 +199,7 @@ fn uri(path: &str) -> String {
 }
 
 fn text(text: &str) -> String {
-    safe(text).chars().take(MESSAGE_CHARS_MAX).collect()
+    truncate(&safe(text), MESSAGE_CHARS_MAX).to_owned()
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use spelunk_journal::{Blobs, Record};
 use spelunk_types::{BlobId, EventKind, Text};
 
 /// The size limits for texts.
-pub(super) struct Room {
+pub(super) struct SizeLimits {
     pub(super) each_bytes_max: usize,
     pub(super) all_bytes_max: usize,
 }
 
-impl Default for Room {
+impl Default for SizeLimits {
     fn default() -> Self {
         Self { each_bytes_max: 512_000, all_bytes_max: 24_000_000 }
     }
@@ -30,27 +30,22 @@ pub(super) struct Texts {
 }
 
 /// Reads the texts that events reference.
-pub(super) fn gather(blobs: &Blobs, records: &[Record], room: &Room) -> Texts {
+pub(super) fn gather(blobs: &Blobs, records: &[Record], limits: &SizeLimits) -> Texts {
     let mut texts = Texts::default();
-    let kinds = || {
-        records.iter().filter_map(|record| match record {
-            Record::Known(event) => Some(&event.kind),
-            Record::Unknown { .. } => None,
-        })
-    };
+    let kinds = || records.iter().filter_map(Record::event).map(|event| &event.kind);
     for blob in kinds().flat_map(spoken) {
-        texts.take(blobs, blob, room);
+        texts.take(blobs, blob, limits);
     }
     for text in kinds().filter_map(prompt) {
         if let Some(blob) = text.blob() {
-            texts.take(blobs, blob, room);
+            texts.take(blobs, blob, limits);
         }
         let record = match text {
             Text::Inline { text } => Some(text.clone()),
             Text::Blob { blob, .. } => texts.kept.get(blob.as_str()).cloned(),
         };
         for blob in record.iter().flat_map(|record| parts(record)) {
-            texts.take(blobs, &blob, room);
+            texts.take(blobs, &blob, limits);
         }
     }
     texts
@@ -84,7 +79,7 @@ fn named(text: &Value) -> Option<BlobId> {
 }
 
 impl Texts {
-    fn take(&mut self, blobs: &Blobs, blob: &BlobId, room: &Room) {
+    fn take(&mut self, blobs: &Blobs, blob: &BlobId, limits: &SizeLimits) {
         if !self.seen.insert(blob.clone()) {
             return;
         }
@@ -92,7 +87,7 @@ impl Texts {
         let text = blobs.get(blob).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let bytes = text.as_ref().map_or(0, String::len);
         let fits =
-            bytes <= room.each_bytes_max && self.bytes_kept.saturating_add(bytes) <= room.all_bytes_max;
+            bytes <= limits.each_bytes_max && self.bytes_kept.saturating_add(bytes) <= limits.all_bytes_max;
         match text.filter(|_| fits) {
             Some(text) => {
                 self.bytes_kept += bytes;

@@ -10,7 +10,7 @@ use spelunk_engine::RunReport;
 use spelunk_journal::{JournalError, Record, Workspace};
 use spelunk_types::RunId;
 
-use super::blobs::{Room, gather};
+use super::blobs::{SizeLimits, gather};
 use super::{BODY_MARK, HEAD_MARK, PAGE, STYLE, plan, script};
 use crate::render::report::Excerpts;
 use crate::render::report::json::value;
@@ -25,10 +25,10 @@ pub struct Exported<'a> {
 }
 
 /// The file, and the number of texts that were left out.
-pub fn exported(material: &Exported<'_>) -> Result<(String, u64), JournalError> {
-    let Exported { workspace, run, report, excerpts, detector } = material;
+pub fn exported(data: &Exported<'_>) -> Result<(String, u64), JournalError> {
+    let Exported { workspace, run, report, excerpts, detector } = data;
     let records = workspace.read_journal(run)?;
-    let texts = gather(&workspace.blobs_of(run), &records, &Room::default());
+    let texts = gather(&workspace.blobs_of(run), &records, &SizeLimits::default());
     let events: Vec<Value> = records.iter().map(event_json).collect();
     let data = json!({
         "format": 1,

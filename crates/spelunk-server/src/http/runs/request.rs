@@ -51,7 +51,8 @@ impl Wanted {
     /// Parses the fields; `uploads` are the texts sent with them, under their final names.
     pub(super) fn read(server: &Shared, request: &Value, uploads: Vec<SourceInput>) -> Result<Self, Failure> {
         let mut arguments = Arguments::new(request.as_object().cloned());
-        let QuestionInput { question, along: mut given } = QuestionInput::read(&mut arguments, uploads)?;
+        let QuestionInput { question, attachments: mut given } =
+            QuestionInput::read(&mut arguments, uploads)?;
         let material = Material::of(&mut arguments)?;
         // The size of the whole body is already limited.
         if let Some(text) = arguments.text("text", usize::MAX)? {

@@ -117,7 +117,7 @@ async fn report(State(server): State<Shared>, Part(id): Part<String>, mut params
     let word = params.text("format").unwrap_or_else(|| "json".to_owned());
     params.finish()?;
     let wrong = || Problem::bad_parameter("format", &format!("must be one of {}", Format::WORDS.join(", ")));
-    let format = Format::of_word(&word).ok_or_else(wrong)?;
+    let format = Format::of(&word).ok_or_else(wrong)?;
     let text = work(move || {
         let Begun { run, workspace } = with_journal(&server, &id)?;
         // A report reads source lines again.

@@ -12,7 +12,7 @@ use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
 use spelunk_app::live_runs::Slot;
 use spelunk_app::otel;
-use spelunk_app::provider::{self, Chosen};
+use spelunk_app::provider::{self, ChosenModels};
 use spelunk_app::render::progress::run_status;
 use spelunk_app::runs::{files_incomplete, read_view};
 use spelunk_context::SourceInput;
@@ -45,7 +45,7 @@ impl Explain for NoModel {
 }
 
 /// The model this server uses.
-pub(crate) async fn model(server: &Server) -> Result<Chosen, Failure> {
+pub(crate) async fn model(server: &Server) -> Result<ChosenModels, Failure> {
     let chosen = provider::choose(&server.app.settings, &server.app.environment).await?;
     Ok(chosen.ok_or(NoModel)?)
 }

@@ -16,7 +16,7 @@ pub(super) fn asked(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Fail
     let Some(file) = args.messages.clone() else {
         return Ok(QuestionInput {
             question: args.question.clone().unwrap_or_default(),
-            along: along.into_inputs(),
+            attachments: along.into_inputs(),
         });
     };
     args.paths.splice(0..0, args.question.take());
@@ -29,7 +29,7 @@ pub(super) fn asked(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Fail
         hint: "write it as `[{\"role\": \"user\", \"content\": \"...\"}]`".into(),
     })?;
     let question = along.converse(&conversation);
-    Ok(QuestionInput { question, along: along.into_inputs() })
+    Ok(QuestionInput { question, attachments: along.into_inputs() })
 }
 
 fn attached(app: &App, files: &[String]) -> Result<Attachments, Failure> {

@@ -87,7 +87,7 @@ fn place(app: &App, client: &Client) -> Result<(PathBuf, String), Usage> {
     if !client.is_at_home {
         return Ok((app.current_dir.join(client.file), client.file.to_owned()));
     }
-    let home = app.environment.text(HOME.name).ok_or_else(|| Usage {
+    let home = app.environment.text(HOME).ok_or_else(|| Usage {
         message: "there is no home directory".into(),
         hint: "set HOME, or use `--print`".into(),
     })?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 use spelunk_app::app::App;
 use spelunk_app::local::{IS_BUILT_IN, LocalModel, ModelFolder};
-use spelunk_app::provider::{KeyState, ListedModel, LocalServer, local_servers, survey};
+use spelunk_app::provider::{KeyState, ListedModel, LocalServer, configured_models, local_servers};
 use spelunk_app::units::{bytes, dollars, head};
 use spelunk_model::{ChatForm, GgufHeader, Price};
 
@@ -16,23 +16,19 @@ use crate::cli::app::print;
 const MODELS_MAX: usize = 20;
 
 pub(super) async fn list(app: &App) -> ExitCode {
-    let surveyed = survey(&app.settings, &app.environment);
+    let listed = configured_models(&app.settings, &app.environment);
     let local = if app.settings.model.probe_local { local_servers().await } else { Vec::new() };
     let folder = ModelFolder::of(&app.settings.local, &app.environment);
     let files = folder.map(|folder| folder.all()).unwrap_or_default();
-    print(&if app.json {
-        shown_json(&surveyed, &local, &files)
-    } else {
-        shown_text(&surveyed, &local, &files)
-    });
+    print(&if app.json { shown_json(&listed, &local, &files) } else { shown_text(&listed, &local, &files) });
     ExitCode::SUCCESS
 }
 
-fn shown_text(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalModel]) -> String {
+fn shown_text(listed: &[ListedModel], local: &[LocalServer], files: &[LocalModel]) -> String {
     let mut text = String::new();
-    let width = surveyed.iter().map(|model| model.name.chars().count()).max().unwrap_or_default();
-    let asked = surveyed.iter().map(|model| model_text(model).chars().count()).max().unwrap_or_default();
-    for model in surveyed {
+    let width = listed.iter().map(|model| model.name.chars().count()).max().unwrap_or_default();
+    let asked = listed.iter().map(|model| model_text(model).chars().count()).max().unwrap_or_default();
+    for model in listed {
         let roles = if model.roles.is_empty() { "no role".to_owned() } else { model.roles.join(", ") };
         text += &format!(
             "{:<width$}  {:<asked$}  {roles} · {} · {}\n",
@@ -54,7 +50,7 @@ fn shown_text(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalMod
     for file in files {
         text += &format!("local:{}  {}\n", file.name, file_text(file));
     }
-    if surveyed.is_empty() && local.is_empty() && files.is_empty() {
+    if listed.is_empty() && local.is_empty() && files.is_empty() {
         text += "No model is set up: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or write `[models.NAME]` into spelunk.toml.\n";
     }
     text
@@ -126,8 +122,8 @@ fn notes(model: &ListedModel) -> Vec<String> {
     notes
 }
 
-fn shown_json(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalModel]) -> String {
-    let models: Vec<Value> = surveyed.iter().map(model_json).collect();
+fn shown_json(listed: &[ListedModel], local: &[LocalServer], files: &[LocalModel]) -> String {
+    let models: Vec<Value> = listed.iter().map(model_json).collect();
     let local: Vec<Value> = local
         .iter()
         .map(|server| json!({"server": server.name, "base_url": server.base_url, "models": server.models}))

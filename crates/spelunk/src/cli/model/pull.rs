@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::local::{BUILD_COMMAND, IS_BUILT_IN, ModelFolder, read_header};
-use spelunk_app::pull::{Origin, PIPS, PullError, Pulled, Puller, Wanted};
+use spelunk_app::pull::{Origin, PIPS, PullError, PullRequest, Pulled, Puller};
 use spelunk_app::units::bytes;
 use spelunk_model::local_catalogue;
 
@@ -29,7 +29,7 @@ pub(super) async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure>
             return Err(Usage { message, hint: "choose `hub` or `packages`".into() }.into());
         }
     };
-    let wanted = Wanted { model, name: args.name, only, is_copied: args.copy };
+    let wanted = PullRequest { model, name: args.name, only, is_copied: args.copy };
     let puller = Puller {
         folder,
         hub_url: app.settings.local.hub_url.clone(),

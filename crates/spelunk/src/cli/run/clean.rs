@@ -84,7 +84,7 @@ pub(crate) fn clean(app: &App, args: &CleanArgs) -> Result<ExitCode, Failure> {
 fn fate(workspace: &Workspace, run: RunId, before_ms: u64, all: bool) -> Option<Fate> {
     let (is_old, kept) = match workspace.read_journal(&run) {
         Ok(records) => {
-            let view = fold(records);
+            let view = fold(&records);
             let kept = (!all && can_go_on(&view)).then(|| "can be resumed".to_owned());
             (view.updated_at_ms <= before_ms, kept)
         }

@@ -83,7 +83,7 @@ fn write_page(app: &App, run: Option<&str>, typed: &str) -> Result<ExitCode, Fai
 
 fn format(app: &App, word: Option<&str>, output: Option<&str>) -> Result<Format, Failure> {
     match (word, output.map(|name| (name, Format::of_path(name)))) {
-        (Some(word), _) => Ok(Format::of_word(word).ok_or_else(|| Usage {
+        (Some(word), _) => Ok(Format::of(word).ok_or_else(|| Usage {
             message: format!("there is no format `{word}`"),
             hint: format!("choose one of {}, {WORKSPACE}", Format::WORDS.join(", ")),
         })?),

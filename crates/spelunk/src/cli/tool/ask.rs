@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use spelunk_app::app::App;
 use spelunk_app::asking::keep;
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_app::provider::{self, Chosen};
+use spelunk_app::provider::{self, ChosenModels};
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_desk::DeskPath;
 use spelunk_engine::{Engine, RunRequest};
@@ -66,7 +66,7 @@ pub(super) async fn ask(
 fn start(
     app: &App,
     engine: &Engine,
-    chosen: &Chosen,
+    chosen: &ChosenModels,
     prompt: &str,
     name: String,
     text: String,

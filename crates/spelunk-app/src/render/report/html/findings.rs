@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use spelunk_engine::{MergedFinding, RunReport};
-use spelunk_types::{Found, Location};
+use spelunk_types::{Found, Location, shorten};
 
 use super::text::escaped;
 use super::{Anchors, capital, severities};
-use crate::render::report::{Excerpt, Excerpts, Material, place, severity_name};
+use crate::render::report::{Excerpt, Excerpts, ReportData, place, severity_name};
 use crate::units::{count, head};
 
 /// The maximum number of findings shown with their source; a browser has to load them all.
@@ -32,13 +32,13 @@ pub(super) fn anchors(report: &RunReport) -> Anchors {
     anchors
 }
 
-pub(super) fn by_severity(material: &Material<'_>) -> String {
-    let report = material.report;
+pub(super) fn by_severity(data: &ReportData<'_>) -> String {
+    let report = data.report;
     let mut html = String::new();
     for (name, n) in severities(report) {
         let numbered = report.findings.iter().enumerate().take(SHOWN_MAX);
         let own = numbered.filter(|(_, merged)| severity_name(merged.finding.severity) == name);
-        let articles: String = own.map(|(idx, merged)| article(idx + 1, merged, material.excerpts)).collect();
+        let articles: String = own.map(|(idx, merged)| article(idx + 1, merged, data.excerpts)).collect();
         html += &format!(
             "<section class=\"group {name}\">\n<h3>{} <span class=\"n\">{n}</span></h3>\n{articles}</section>\n",
             capital(name)
@@ -121,9 +121,8 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> String {
         let is_meant = (excerpt.marked.0..=excerpt.marked.1).contains(&number);
         // `<mark>` is displayed as a block, so a newline inside it would add a second line break.
         let (open, close) = if is_meant { ("<mark>", "</mark>") } else { ("", "\n") };
-        let cut: String = text.chars().take(LINE_CHARS_MAX).collect();
-        let more = if cut.len() < text.len() { "…" } else { "" };
-        lines += &format!("{open}<span class=\"no\">{number:>5}</span> {}{more}{close}", escaped(&cut));
+        let shown = escaped(&shorten(text, LINE_CHARS_MAX));
+        lines += &format!("{open}<span class=\"no\">{number:>5}</span> {shown}{close}");
     }
     format!("<pre class=\"source\" tabindex=\"0\">{lines}</pre>\n")
 }

@@ -42,7 +42,7 @@ fn scene(message: &str, reply: &str) -> (Blobs, Vec<Record>) {
 fn a_prompt_brings_the_texts_it_names() {
     let (message, reply) = ("m".repeat(3000), "r".repeat(4000));
     let (blobs, records) = scene(&message, &reply);
-    let texts = gather(&blobs, &records, &Room::default());
+    let texts = gather(&blobs, &records, &SizeLimits::default());
     let mut kept: Vec<&String> = texts.kept.values().collect();
     kept.sort();
     assert_eq!(kept, [&message, &reply]);
@@ -53,10 +53,10 @@ fn a_prompt_brings_the_texts_it_names() {
 fn replies_come_before_prompts_and_what_does_not_fit_is_counted() {
     let (message, reply) = ("m".repeat(3000), "r".repeat(4000));
     let (blobs, records) = scene(&message, &reply);
-    let texts = gather(&blobs, &records, &Room { each_bytes_max: 5000, all_bytes_max: 5000 });
+    let texts = gather(&blobs, &records, &SizeLimits { each_bytes_max: 5000, all_bytes_max: 5000 });
     assert_eq!(texts.kept.values().collect::<Vec<_>>(), [&reply]);
     assert_eq!((texts.n_left_out, texts.bytes_left_out), (1, 3000));
-    let texts = gather(&blobs, &records, &Room { each_bytes_max: 3500, all_bytes_max: 5000 });
+    let texts = gather(&blobs, &records, &SizeLimits { each_bytes_max: 3500, all_bytes_max: 5000 });
     assert_eq!(texts.kept.values().collect::<Vec<_>>(), [&message]);
     assert_eq!((texts.n_left_out, texts.bytes_left_out), (1, 4000));
 }
@@ -64,7 +64,8 @@ fn replies_come_before_prompts_and_what_does_not_fit_is_counted() {
 #[test]
 fn a_text_that_is_gone_is_left_out() {
     let (_, records) = scene(&"m".repeat(3000), &"r".repeat(4000));
-    let texts = gather(&Workspace::on(Arc::new(FaultDisk::sound())).blobs(), &records, &Room::default());
+    let texts =
+        gather(&Workspace::on(Arc::new(FaultDisk::sound())).blobs(), &records, &SizeLimits::default());
     assert_eq!((texts.kept.len(), texts.n_left_out), (0, 2));
 }
 
