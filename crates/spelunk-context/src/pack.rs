@@ -37,14 +37,7 @@ pub struct Boundary {
 /// must be ascending; those out of order, outside the text or inside a character are ignored. A character longer than
 /// `bytes_max` becomes a span of its own.
 pub fn pack(text: &str, boundaries: &[Boundary], bytes_max: u64) -> Vec<Span> {
-    let room = Room {
-        unit: Unit::Byte,
-        units_tiny: bytes_max / 8,
-        units_min: bytes_max / 2,
-        units_target: bytes_max,
-        units_max: u64::MAX,
-        bytes_max: usize::try_from(bytes_max).unwrap_or(usize::MAX),
-    };
+    let room = Room::of_bytes(usize::try_from(bytes_max).unwrap_or(usize::MAX));
     let marks = boundaries.iter().map(|boundary| Mark {
         at: usize::try_from(boundary.at).unwrap_or(usize::MAX),
         strength: boundary.strength,
@@ -92,6 +85,19 @@ pub(crate) struct Room {
 }
 
 impl Room {
+    /// As many bytes as possible, counted in bytes.
+    pub(crate) fn of_bytes(bytes_max: usize) -> Self {
+        let bytes = bytes_max as u64;
+        Self {
+            unit: Unit::Byte,
+            units_tiny: bytes / 8,
+            units_min: bytes / 2,
+            units_target: bytes,
+            units_max: u64::MAX,
+            bytes_max,
+        }
+    }
+
     /// Exactly this many units in each span except the last.
     pub(crate) fn exactly(units: u64, bytes_max: usize) -> Self {
         let units = units.max(1);

@@ -136,8 +136,11 @@ impl Opened {
                         Some(format) => {
                             let is_included = filter.includes_archive(&relative);
                             let archive = Archive { path: &path, format, name: &name, is_included };
-                            let unpacked = unpack(&archive, room, report, found);
-                            return counted(unpacked, &name, report);
+                            match unpack(&archive, room, report, found) {
+                                // One that cannot be opened is counted and not fatal.
+                                Err(SourceError::Archive { .. }) => report.skip(SkipReason::Damaged, &name),
+                                outcome => return outcome,
+                            }
                         }
                     }
                     Ok(())
@@ -206,21 +209,6 @@ fn unpack(
         bytes: 0,
     };
     archive::unpack(path, format, &mut unpacking)
-}
-
-/// An archive that a walk found and that cannot be opened is counted and not fatal.
-fn counted(
-    unpacked: Result<(), SourceError>,
-    name: &str,
-    report: &mut ScanReport,
-) -> Result<(), SourceError> {
-    match unpacked {
-        Err(SourceError::Archive { .. }) => {
-            report.skip(SkipReason::Damaged, name);
-            Ok(())
-        }
-        outcome => outcome,
-    }
 }
 
 #[cfg(test)]

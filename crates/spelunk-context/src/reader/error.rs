@@ -6,28 +6,15 @@ use std::path::{Path, PathBuf};
 
 use spelunk_types::{ErrorCode, Explain};
 
-use crate::error::{is_absence, nearest};
+use crate::SourceError;
 use crate::pattern_error::PatternError;
-use crate::{Nearest, NotText, SourceError};
 
 /// A document, or a part of one, that could not be read.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ReadError {
-    #[error("there is nothing at `{path}`")]
-    NotFound { path: PathBuf, nearest: Nearest },
     #[error("`{path}` is a directory, not a file")]
     Directory { path: PathBuf },
-    #[error("`{path}` is neither a file nor a directory")]
-    Special { path: PathBuf },
-    #[error("could not read `{path}`")]
-    Read {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("`{name}` is not text: {why}")]
-    NotText { name: String, why: NotText },
     #[error("`{name}` changed while it was open")]
     Changed { name: String },
     #[error("`{name}` has {bytes} bytes there, and {bytes_max} are read at once")]
@@ -68,11 +55,7 @@ impl ReadError {
 
     /// Adds the path to an I/O error. For a path that does not exist, it looks for a similar one nearby.
     pub(super) fn from_io(path: &Path, error: io::Error) -> Self {
-        if is_absence(&error) {
-            Self::NotFound { path: path.to_owned(), nearest: nearest(path) }
-        } else {
-            Self::Read { path: path.to_owned(), source: error }
-        }
+        SourceError::from_io(path, error).into()
     }
 }
 
@@ -91,11 +74,7 @@ impl std::fmt::Display for PagesThere {
 impl Explain for ReadError {
     fn code(&self) -> ErrorCode {
         match self {
-            Self::NotFound { .. } => ErrorCode::SourceNotFound,
-            Self::Directory { .. } | Self::Special { .. } | Self::Read { .. } | Self::NotText { .. } => {
-                ErrorCode::SourceUnreadable
-            }
-            Self::MadeTooLarge { .. } => ErrorCode::SourceUnreadable,
+            Self::Directory { .. } | Self::MadeTooLarge { .. } => ErrorCode::SourceUnreadable,
             Self::Changed { .. } => ErrorCode::CorpusChanged,
             Self::TooLarge { .. }
             | Self::PageOutOfRange { .. }
@@ -109,24 +88,7 @@ impl Explain for ReadError {
 
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::NotFound { nearest: Nearest::Sibling(path), .. } => {
-                format!("try `{}`, which does exist", path.display())
-            }
-            Self::NotFound { nearest: Nearest::Parent(path), .. } => {
-                format!("look in `{}`, the nearest directory that exists", path.display())
-            }
             Self::Directory { .. } => "name one file in it".to_owned(),
-            Self::Special { .. } => "write it to a file first, or pipe it in as standard input".to_owned(),
-            Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "run as a user who may read it, or leave it out".to_owned()
-            }
-            Self::Read { .. } => "check that it can be read, or leave it out".to_owned(),
-            Self::NotText { why: NotText::Binary, .. } => {
-                "extract its text first and name that file".to_owned()
-            }
-            Self::NotText { why: NotText::Encoding, .. } => {
-                "convert it to UTF-8 first, for example with `iconv`".to_owned()
-            }
             Self::Changed { .. } => "read it again as it is now".to_owned(),
             Self::TooLarge { .. } => "read it by pages, search it, or take a smaller part".to_owned(),
             Self::MadeTooLarge { .. } => "unpack it and add the folder".to_owned(),

@@ -168,9 +168,8 @@ impl Unpacking<'_> {
         packed: &dyn Fn() -> u64,
         torn: Torn,
     ) -> Result<(), Stop> {
-        let mut head = vec![0; HEAD_BYTES];
-        let (n_head, error) = fill(input, &mut head);
-        head.truncate(n_head);
+        let mut head = Vec::new();
+        let error = fill(input, HEAD_BYTES, &mut head);
         if error.is_none()
             && let Some(reason) = reason_against_head(&relative, &head, self.filter)
         {
@@ -229,11 +228,9 @@ impl Unpacking<'_> {
             if let Some(error) = error {
                 return Ok(Kept::Torn { bytes, error });
             }
-            buffer.resize(BUFFER_BYTES, 0);
-            let (n_read, failure) = fill(input, &mut buffer);
-            buffer.truncate(n_read);
-            error = failure;
-            if n_read == 0 && error.is_none() {
+            buffer.clear();
+            error = fill(input, BUFFER_BYTES, &mut buffer);
+            if buffer.is_empty() && error.is_none() {
                 return Ok(Kept::Whole { bytes });
             }
         }
@@ -265,18 +262,9 @@ fn reason_against_head(relative: &str, head: &[u8], filter: &Filter<'_>) -> Opti
     }
 }
 
-/// Reads until the buffer is full, the input ends or an error occurs.
-fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
-    let mut n_read = 0;
-    while n_read < buffer.len() {
-        match input.read(&mut buffer[n_read..]) {
-            Ok(0) => break,
-            Ok(n) => n_read += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return (n_read, Some(error)),
-        }
-    }
-    (n_read, None)
+/// Appends up to `bytes_max` bytes. What was read before an error is kept.
+fn fill(input: &mut dyn Read, bytes_max: usize, buffer: &mut Vec<u8>) -> Option<io::Error> {
+    input.take(bytes_max as u64).read_to_end(buffer).err()
 }
 
 #[cfg(test)]

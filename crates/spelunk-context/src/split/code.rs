@@ -1,10 +1,9 @@
 //! Source code: definitions are kept whole. They are found by parsing if there is a grammar for the language, otherwise
 //! by how lines begin. Imports are found by lines in every language.
 
-use super::{Splitter, to_boundaries};
 use crate::kind::Language;
 use crate::lines::{count_lines, is_blank, line_marks};
-use crate::pack::{Boundary, Mark, Strength};
+use crate::pack::{Mark, Strength};
 
 mod line_rule;
 mod prelude;
@@ -16,19 +15,6 @@ pub(super) use prelude::prelude_of;
 pub(crate) use syntax::has_grammar;
 #[cfg(feature = "grammars")]
 pub use syntax::{PARSE_TASK, serve_parse};
-
-/// Cuts before definitions.
-#[derive(Debug, Clone, Copy)]
-pub struct Code {
-    /// The language, if known.
-    pub language: Option<Language>,
-}
-
-impl Splitter for Code {
-    fn boundaries(&self, text: &str) -> Vec<Boundary> {
-        to_boundaries(text, marks(text, &places(text, self.language)))
-    }
-}
 
 /// A line before which code can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,20 +2,8 @@
 
 use regex::Regex;
 
-use super::{Splitter, to_boundaries};
 use crate::lines::{is_blank, line_marks};
-use crate::pack::{Boundary, Mark, Strength};
-
-/// Cuts before matching lines.
-pub(super) struct Custom {
-    pub(super) boundary: Regex,
-}
-
-impl Splitter for Custom {
-    fn boundaries(&self, text: &str) -> Vec<Boundary> {
-        to_boundaries(text, marks(text, &self.boundary))
-    }
-}
+use crate::pack::{Mark, Strength};
 
 pub(super) fn marks<'t>(text: &'t str, boundary: &'t Regex) -> impl Iterator<Item = Mark> + 't {
     let mut after_blank = false;

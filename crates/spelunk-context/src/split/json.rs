@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::{Shell, Splitter, slice};
+use super::{Shell, slice};
 use crate::pack::{Boundary, Strength, hard_cut};
 
 mod scan;
@@ -17,21 +17,16 @@ const DEPTH_MAX: usize = 16;
 /// The minimum room for a chunk of JSON; with less, it is cut like text.
 pub(super) const BYTES_MIN: usize = 64;
 
-/// Cuts between the elements or keys of the outermost value.
-#[derive(Debug, Clone, Copy)]
-pub struct Json;
-
-impl Splitter for Json {
-    fn boundaries(&self, text: &str) -> Vec<Boundary> {
-        let mut boundaries = Vec::new();
-        let Some(mut children) = Children::of_root(text.as_bytes()) else { return boundaries };
-        while let Ok(Some(child)) = children.next() {
-            if child.next < text.len() && !children.is_done() {
-                boundaries.push(Boundary { at: child.next as u64, strength: Strength::Item });
-            }
+/// The boundaries between the elements or keys of the outermost value.
+pub(super) fn boundaries(text: &str) -> Vec<Boundary> {
+    let mut boundaries = Vec::new();
+    let Some(mut children) = Children::of_root(text.as_bytes()) else { return boundaries };
+    while let Ok(Some(child)) = children.next() {
+        if child.next < text.len() && !children.is_done() {
+            boundaries.push(Boundary { at: child.next as u64, strength: Strength::Item });
         }
-        boundaries
     }
+    boundaries
 }
 
 /// A chunk of JSON that has no number yet.

@@ -3,25 +3,14 @@
 
 use spelunk_types::Limits;
 
-use super::{Splitter, to_boundaries};
 use crate::lines::line_marks;
-use crate::pack::{Boundary, Mark, Strength};
+use crate::pack::{Mark, Strength};
 use crate::records::n_fields_of_head;
 
 /// Records with fewer fields than this are narrow.
 const NARROW_FIELDS_BELOW: usize = 10;
 /// Records with more fields than this are wide.
 const WIDE_FIELDS_ABOVE: usize = 15;
-
-/// Cuts between lines.
-#[derive(Debug, Clone, Copy)]
-pub struct JsonLines;
-
-impl Splitter for JsonLines {
-    fn boundaries(&self, text: &str) -> Vec<Boundary> {
-        to_boundaries(text, marks(text))
-    }
-}
 
 /// The target lines of a chunk, by the number of fields of the first records.
 pub(super) fn target_lines(limits: &Limits, text: &str) -> u64 {

@@ -1,19 +1,7 @@
 //! Tables: CSV, TSV and similar formats, cut between rows.
 
-use super::{Splitter, to_boundaries};
 use crate::kind::delimited::{Rows, Shape, is_line_end};
-use crate::pack::{Boundary, Mark, Strength};
-
-/// Cuts between rows.
-#[derive(Debug, Clone, Copy)]
-pub struct Table;
-
-impl Splitter for Table {
-    fn boundaries(&self, text: &str) -> Vec<Boundary> {
-        let shape = Shape::of(text);
-        to_boundaries(text, marks(text, &shape))
-    }
-}
+use crate::pack::{Mark, Strength};
 
 /// A mark after each row; units are rows without the header.
 pub(super) fn marks<'t>(text: &'t str, shape: &Shape) -> impl Iterator<Item = Mark> + 't {

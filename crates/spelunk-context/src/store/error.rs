@@ -121,11 +121,7 @@ impl StoreError {
             ReadError::ValueOutOfRange { .. } | ReadError::Pattern(_) | ReadError::Cancelled => {
                 Self::Request(source)
             }
-            ReadError::NotFound { .. }
-            | ReadError::Directory { .. }
-            | ReadError::Special { .. }
-            | ReadError::Read { .. }
-            | ReadError::NotText { .. }
+            ReadError::Directory { .. }
             | ReadError::MadeTooLarge { .. }
             | ReadError::Changed { .. }
             | ReadError::Source(_) => Self::Unread { id: id.to_string(), source },

@@ -9,7 +9,7 @@ use ignore::{DirEntry, WalkBuilder};
 
 use crate::store::admission::Admitted;
 use crate::store::{
-    Context, ContextId, ContextKind, ContextSource, ContextStore, Loader, NewContext, NewSource, SecretFiles,
+    Context, ContextId, ContextKind, ContextStore, Loader, NewContext, NewSource, SecretFiles,
     StoreError, naming,
 };
 use crate::{ScanReport, SkipReason, SourceError, name, secrets};
@@ -118,16 +118,14 @@ impl<'a> Factory<'a> {
         kind: &ContextKind,
     ) -> Result<(Vec<Arc<Context>>, Vec<ContextId>), StoreError> {
         const N_ATTEMPTS: usize = 3;
-        let mut outcome = self.register_files_once(files, id_prefix, kind);
-        for _ in 1..N_ATTEMPTS {
-            match outcome {
-                Err(StoreError::Duplicate { .. }) => {
-                    outcome = self.register_files_once(files, id_prefix, kind);
-                }
-                Ok(_) | Err(_) => break,
+        let mut n_left = N_ATTEMPTS;
+        loop {
+            n_left -= 1;
+            match self.register_files_once(files, id_prefix, kind) {
+                Err(StoreError::Duplicate { .. }) if n_left > 0 => {}
+                outcome => return outcome,
             }
         }
-        outcome
     }
 
     fn register_files_once(
@@ -155,12 +153,7 @@ impl<'a> Factory<'a> {
         let contexts = self.store.list();
         let id_of: HashMap<&Path, &ContextId> = contexts
             .iter()
-            .filter_map(|context| match &context.source {
-                ContextSource::File { path } => Some((path.as_path(), &context.id)),
-                ContextSource::Inline { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => {
-                    None
-                }
-            })
+            .filter_map(|context| Some((context.source.file()?, &context.id)))
             .filter(|(_, id)| id.as_str().starts_with(id_prefix))
             .collect();
         let (mut already, mut fresh) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::store::catalogue::Entry;
-use crate::store::reading::{Opened, Purpose, file_of};
+use crate::store::reading::{Opened, Purpose};
 use crate::store::revision::digest_of_file;
 use crate::store::{AccessCounts, Context, ContextStore, LoadPolicy, StoreError};
 use crate::{GrepQuery, GrepReport, Page, Peek, ReadError, Reader, SourceError};
@@ -62,7 +62,7 @@ impl ContextStore {
     pub fn digest(&self, id: &str) -> Result<String, StoreError> {
         let entry = self.entry(id)?;
         let opened = self.open_context(&entry, Purpose::Sweep)?;
-        let digest = match (file_of(&entry.context), &opened.text) {
+        let digest = match (entry.context.source.file(), &opened.text) {
             (Some(path), _) => digest_of_file(path).map_err(|error| {
                 StoreError::unread(&entry.context.id, SourceError::from_io(path, error).into())
             })?,

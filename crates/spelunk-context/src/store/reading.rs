@@ -14,7 +14,7 @@ use crate::store::registry::RegistryFile;
 use crate::store::revision::{Stamp, digest_of_file};
 use crate::store::writing::expires_at_ms;
 use crate::store::{
-    Context, ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, SecretFiles, StoreError,
+    ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, SecretFiles, StoreError,
 };
 use crate::{ReadError, Reader, SourceError};
 
@@ -121,7 +121,7 @@ impl ContextStore {
         let open = || Reader::open(&path).map(|reader| (reader, None));
         match self.open_file(entry, &path, purpose, open) {
             Ok(opened) => Ok(opened),
-            Err(ReadError::NotFound { .. } | ReadError::Source(SourceError::NotFound { .. })) => {
+            Err(ReadError::Source(SourceError::NotFound { .. })) => {
                 Err(StoreError::InlineLost { id: id.to_string() })
             }
             Err(error) => Err(StoreError::unread(id, error)),
@@ -266,14 +266,6 @@ impl Shelf {
 
     pub(super) fn remove(&mut self, id: &str) {
         self.readers.retain(|shelved| shelved.id.as_str() != id);
-    }
-}
-
-/// The file that a context is read from, if it can change.
-pub(super) fn file_of(context: &Context) -> Option<&Path> {
-    match &context.source {
-        ContextSource::File { path } => Some(path),
-        ContextSource::Inline { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => None,
     }
 }
 

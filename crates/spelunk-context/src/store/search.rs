@@ -71,7 +71,7 @@ impl ContextStore {
             if cancel.load(Ordering::Relaxed) {
                 return Err(StoreError::Request(ReadError::Cancelled));
             }
-            if report.n_hits >= self.settings.limits.search_hits_max {
+            if report.n_hits >= self.settings.search_hits_max {
                 break;
             }
             report.n_left -= 1;

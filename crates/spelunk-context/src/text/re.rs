@@ -24,7 +24,7 @@ use self::engine::{BACKTRACKS_MAX, Engine, How};
 pub use self::expand::Replacement;
 pub use self::fault::PatternFault;
 pub use self::flags::Flags;
-pub use self::functions::{FindAll, Found, Group, Matches, PyMatch, SplitPart, Splits};
+pub use self::functions::{Found, Group, PyMatch, SplitPart};
 use self::prefilter::LinePrefilter;
 pub(crate) use self::search::Sizes;
 use self::traits::Traits;
@@ -52,8 +52,8 @@ pub struct PyPattern {
 /// Compiled on first use.
 #[derive(Debug, Default)]
 struct Engines {
-    by_use: [OnceLock<Result<Engine, PatternFault>>; 8],
-    sieve: OnceLock<Option<LinePrefilter>>,
+    by_use: [[OnceLock<Result<Engine, PatternFault>>; 4]; 2],
+    prefilter: OnceLock<Option<LinePrefilter>>,
 }
 
 impl PyPattern {
@@ -120,23 +120,14 @@ impl PyPattern {
     }
 
     /// The prefilter for lines, if a match stays within a line.
-    fn sieve(&self) -> Option<&LinePrefilter> {
-        self.engines.sieve.get_or_init(|| LinePrefilter::new(self)).as_ref()
+    fn prefilter(&self) -> Option<&LinePrefilter> {
+        self.engines.prefilter.get_or_init(|| LinePrefilter::new(self)).as_ref()
     }
 
     fn engine(&self, how: How, target: Target) -> Result<&Engine, PatternFault> {
-        let column = match how {
-            How::Search => 0,
-            How::Match => 1,
-            How::FullMatch => 2,
-            How::Longer => 3,
-        };
-        let row = match target {
-            Target::Linear => 0,
-            Target::Backtracking => 4,
-        };
         let compile = || Engine::new(&self.node, target, self.traits.words, how);
-        self.engines.by_use[row + column].get_or_init(compile).as_ref().map_err(Clone::clone)
+        let engine = &self.engines.by_use[target as usize][how as usize];
+        engine.get_or_init(compile).as_ref().map_err(Clone::clone)
     }
 }
 

@@ -157,7 +157,6 @@ impl<'t> Scan<'t> {
     ) -> Result<bool, TextError> {
         let (mut at, mut block) = (self.from, Vec::new());
         while at < self.text.bytes() {
-            self.text.require_going()?;
             let end = (at + self.read_bytes).min(self.text.bytes());
             self.text.reader.read(at..end, &mut block)?;
             if block_read(at, &block).is_break() {

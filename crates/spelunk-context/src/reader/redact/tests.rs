@@ -37,7 +37,6 @@ fn a_private_key_over_several_pages_leaks_no_line() {
     let expected =
         format!("before\n-----BEGIN RSA PRIVATE KEY-----\n{masked}-----END RSA PRIVATE KEY-----\nafter\n");
     assert_eq!(pages, expected);
-    assert_eq!(reader.tail(4, 1000).unwrap().text.lines().next(), Some("[secret:private-key]"));
     assert_eq!(reader.peek(3, 100).unwrap().text.lines().last(), Some("[secret:private-key]"));
 }
 

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use expect_test::expect;
 
 use super::*;
-use crate::store::StoreSettings;
+use crate::store::{ContextSource, StoreSettings};
 use crate::store::tests::{HandClock, explain, id, ids, in_memory, peeked, settings};
 use crate::testing::tree;
 

@@ -3,7 +3,7 @@
 
 use super::PyPattern;
 use super::ast::{Fold, Kind, Node, Place};
-use super::engine::{Engine, Slots};
+use super::engine::{Engine, GaveUp, Slots};
 use super::traits::Barrier;
 
 /// Shorter literals occur in too many lines.
@@ -35,7 +35,7 @@ impl LinePrefilter {
         Some(Self { needle: memchr::memmem::Finder::new(&needle).into_owned() })
     }
 
-    /// The first match at or after `at`.
+    /// The first match at or after `at`, by the linear engine.
     pub(super) fn find(
         &self,
         engine: &Engine,
@@ -43,26 +43,26 @@ impl LinePrefilter {
         at: usize,
         wants_groups: bool,
         slots: &mut Slots,
-    ) -> bool {
+    ) -> Result<bool, GaveUp> {
         let bytes = text.as_bytes();
         let line_end = |from: usize| {
             let rest = bytes.get(from..).unwrap_or_default();
             memchr::memchr(b'\n', rest).map_or(bytes.len(), |idx| from + idx + 1)
         };
         let near = line_end((at + NEAR_BYTES).min(bytes.len()));
-        if engine.find_within(text, at..near, wants_groups, slots) {
-            return true;
+        if engine.find(text, at..near, wants_groups, slots)? {
+            return Ok(true);
         }
         let mut at = near;
         while let Some(offset) = self.needle.find(&bytes[at..]) {
             let start = memchr::memrchr(b'\n', &bytes[at..at + offset]).map_or(at, |idx| at + idx + 1);
             let end = line_end(at + offset);
-            if engine.find_within(text, start..end, wants_groups, slots) {
-                return true;
+            if engine.find(text, start..end, wants_groups, slots)? {
+                return Ok(true);
             }
             at = end;
         }
-        false
+        Ok(false)
     }
 }
 

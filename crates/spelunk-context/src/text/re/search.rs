@@ -2,10 +2,11 @@
 //! final: no further text could change it. The offset follows from the pattern; see [`Traits`]. A pattern of unlimited
 //! reach is stepped through the text byte by byte instead, see `stream`.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::engine::{How, Slots};
-use super::read_ahead::{Ahead, Feed, First, Masks, Order, Spawn};
+use super::read_ahead::{Ahead, First, Masks, Order};
 use super::stream::Stepper;
 use super::{BACKTRACKS_MAX, PyPattern, Target, Traits};
 use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};
@@ -52,9 +53,10 @@ pub(in crate::text) struct Hunt<'t> {
     pub(super) stepper: Option<Stepper>,
     /// Set when no window had a final part: the next one would not either, and trying means reading a lot.
     pub(super) steps_only: bool,
-    spawn: Spawn<'t>,
-    feed: Option<Feed>,
-    has_fed: bool,
+    /// Windows that were read ahead, in text order.
+    ahead: VecDeque<Result<Ahead, TextError>>,
+    /// Buffers of earlier windows.
+    buffers: Vec<Vec<u8>>,
     n_windows: u64,
 }
 
@@ -93,7 +95,6 @@ impl<'t> Hunt<'t> {
         text: &'t LazyText,
         pattern: &'t PyPattern,
         masks_first: bool,
-        spawn: Spawn<'t>,
     ) -> Result<Self, TextError> {
         let masks = match (text.reader.redacts(), masks_first || !pattern.traits.is_found_unmasked) {
             (false, _) => Masks::None,
@@ -111,9 +112,8 @@ impl<'t> Hunt<'t> {
             slots: Slots::default(),
             stepper: None,
             steps_only: false,
-            spawn,
-            feed: None,
-            has_fed: false,
+            ahead: VecDeque::new(),
+            buffers: Vec::new(),
             n_windows: 0,
         })
     }
@@ -137,13 +137,12 @@ impl<'t> Hunt<'t> {
             let mut found = None;
             if let Some(start) = start {
                 let (text, at) = (&self.window.piece.text, self.window.piece.text_at(start));
-                let sieve = self.pattern.sieve().filter(|_| how == How::Search && target == Target::Linear);
-                let is_found = match sieve {
-                    Some(sieve) => sieve.find(engine, text, at, wants_groups, &mut self.slots),
-                    None => {
-                        engine.find(text, at, wants_groups, &mut self.slots).map_err(|_| self.gave_up())?
-                    }
+                let is_plain = how == How::Search && target == Target::Linear;
+                let is_found = match self.pattern.prefilter().filter(|_| is_plain) {
+                    Some(prefilter) => prefilter.find(engine, text, at, wants_groups, &mut self.slots),
+                    None => engine.find(text, at..text.len(), wants_groups, &mut self.slots),
                 };
+                let is_found = is_found.map_err(|_| self.gave_up())?;
                 found = self.slots.group(0).filter(|_| is_found);
             }
             let is_last = self.window.is_last;
@@ -267,50 +266,39 @@ impl<'t> Hunt<'t> {
     /// Reads a window and determines up to where it is final.
     fn load(&mut self, from: u64, bytes: u64) -> Result<(), TextError> {
         let margin = self.text.margin().max(self.pattern.traits.behind_bytes);
-        let buffer = std::mem::take(&mut self.window.piece).into_buffer();
-        let Ahead { piece, range, is_masked, first, settled: told } = match self
-            .take_ahead(from, bytes, margin, buffer)?
-        {
-            Ok(ahead) => ahead,
-            Err(buffer) => {
+        self.buffers.push(std::mem::take(&mut self.window.piece).into_buffer());
+        let ahead = match self.take_ahead(from, bytes, margin)? {
+            Some(ahead) => ahead,
+            None => {
                 let end = self.text.floor_char(from.saturating_add(bytes).min(self.text.bytes()))?.max(from);
-                let piece = self.text.piece(from..end, margin, buffer)?;
+                let piece = self.text.piece(from..end, margin, self.buffers.pop().unwrap_or_default())?;
                 Ahead::new(piece, from..end, self.masks)
             }
         };
-        if let Some(settled) = told {
-            // It has no text: it only records that nothing matches there.
-            let (piece, end) = (Piece::default(), from);
-            self.window = Window { piece, from, end, settled, is_masked, first, ..Window::default() };
-            return Ok(());
-        }
-        let (is_last, end) = (piece.end == self.text.bytes(), range.end);
+        let Ahead { piece, range: Range { end, .. }, is_masked, first } = ahead;
+        let is_last = piece.end == self.text.bytes();
         let settled = if is_last { piece.end } else { settled(&piece, from, end, &self.pattern.traits) };
         self.window = Window { piece, from, end, settled, is_last, is_masked, first, ..Window::default() };
         Ok(())
     }
 
-    /// A window that was read ahead, or the buffer to read one here.
-    fn take_ahead(
-        &mut self,
-        from: u64,
-        bytes: u64,
-        margin: u64,
-        buffer: Vec<u8>,
-    ) -> Result<Result<Ahead, Vec<u8>>, TextError> {
-        let Sizes { window_bytes, lead_bytes, windows_alone, .. } = self.text.sizes;
+    /// A window that was read ahead; `None` if this one is to be read here.
+    fn take_ahead(&mut self, from: u64, bytes: u64, margin: u64) -> Result<Option<Ahead>, TextError> {
+        let Sizes { window_bytes, windows_alone, .. } = self.text.sizes;
         self.n_windows += 1;
         if bytes != window_bytes || self.n_windows <= windows_alone {
-            return Ok(Err(buffer));
+            return Ok(None);
         }
-        if !self.has_fed {
-            self.has_fed = true;
-            let order =
-                Order { from, window_bytes, lead_bytes, margin, masks: self.masks, pattern: self.pattern };
-            self.feed = Feed::start(self.text, order, &self.spawn);
+        let is_passed = |ahead: &mut Result<Ahead, _>| ahead.as_ref().is_ok_and(|it| it.range.end <= from);
+        while let Some(Ok(passed)) = self.ahead.pop_front_if(is_passed) {
+            self.buffers.push(passed.piece.into_buffer());
         }
-        let Some(feed) = &mut self.feed else { return Ok(Err(buffer)) };
-        Ok(feed.take(from, buffer)?.ok_or_else(Vec::new))
+        if self.ahead.is_empty() {
+            let order = Order { text: self.text, pattern: self.pattern, from, margin, masks: self.masks };
+            self.ahead = order.read(&mut self.buffers).into();
+        }
+        let is_next = |ahead: &mut Result<Ahead, _>| ahead.as_ref().map_or(true, |it| it.range.start <= from);
+        self.ahead.pop_front_if(is_next).transpose()
     }
 
     /// Whether the window must be masked before this match can be trusted. Only the lines of the match matter, because
@@ -340,7 +328,7 @@ impl<'t> Hunt<'t> {
 }
 
 /// The offset in the document up to which the matches of a window are final.
-pub(super) fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u64 {
+fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u64 {
     if let Some(reach) = traits.sure_reach_bytes() {
         let at = piece.text_at(end).saturating_sub(usize::try_from(reach).unwrap_or(usize::MAX));
         return piece.document_at(piece.text.floor_char_boundary(at)).max(from);

@@ -89,9 +89,7 @@ impl Traits {
             takes_masks: text.contains(MASK),
         }
     }
-}
 
-impl Traits {
     /// How far before the end of a window its matches are final, if their length determines that.
     pub(super) fn sure_reach_bytes(&self) -> Option<u64> {
         self.reach_bytes.filter(|reach| *reach <= REACH_BYTES_MAX)
@@ -253,18 +251,8 @@ fn behind(node: &Node) -> u64 {
 
 /// Lazy repetitions and alternatives may prefer an empty match to a longer one.
 fn prefers_empty(node: &Node) -> bool {
-    match node {
-        Node::Repeat { kind, .. } => *kind == Kind::Lazy,
-        Node::Alt(nodes) => nodes.iter().any(|node| node.width(&[]).min == 0),
-        Node::Condition { .. } => true,
-        Node::Char { .. }
-        | Node::Any { .. }
-        | Node::Set { .. }
-        | Node::Place(_)
-        | Node::Group { .. }
-        | Node::Backref { .. }
-        | Node::Concat(_)
-        | Node::Look { .. }
-        | Node::Atomic(_) => false,
+    if let Node::Alt(nodes) = node {
+        return nodes.iter().any(|node| node.width(&[]).min == 0);
     }
+    matches!(node, Node::Repeat { kind: Kind::Lazy, .. } | Node::Condition { .. })
 }
