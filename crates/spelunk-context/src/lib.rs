@@ -69,8 +69,7 @@ pub use store::{
     ContextId, ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory,
     FileRoots, GrepView, IdFault, KindName, LoadPolicy, LoadView, Loader, MemoryReport, Metadata,
     MissingFile, Navigator, NewContext, NewSource, PageView, PeekView, RegistryWarning, SearchHit,
-    SearchReport, SecretFiles, StoreError, StoreSettings, StoreStats, Suggestion, Unread,
-    parse_collection,
+    SearchReport, SecretFiles, StoreError, StoreSettings, StoreStats, Suggestion, Unread, parse_collection,
 };
 pub use structure::{Landmark, Landmarks};
 pub use table::RowTable;

@@ -62,11 +62,7 @@ impl LazyText {
 
     /// The text of any reader, masked if the reader redacts.
     pub fn over(reader: Reader) -> Self {
-        Self {
-            reader,
-            index: Mutex::default(),
-            sizes: Sizes::DEFAULT,
-        }
+        Self { reader, index: Mutex::default(), sizes: Sizes::DEFAULT }
     }
 
     /// Other window sizes: results do not depend on them.

@@ -193,7 +193,8 @@ impl Refusal {
             SourceError::Archive { .. } => Some(SkipReason::Damaged),
             // An archive with nothing readable in it: report the gravest reason.
             SourceError::Empty { skipped, .. } => {
-                let mut grave = [SkipReason::Damaged, SkipReason::Encrypted, SkipReason::TooLarge].into_iter();
+                let mut grave =
+                    [SkipReason::Damaged, SkipReason::Encrypted, SkipReason::TooLarge].into_iter();
                 grave.find(|reason| skipped.contains_key(reason.name())).or(Some(SkipReason::NoText))
             }
             SourceError::NotFound { .. } | SourceError::Read { .. } | SourceError::Changed { .. } => {

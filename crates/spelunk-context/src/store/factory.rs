@@ -9,8 +9,8 @@ use ignore::{DirEntry, WalkBuilder};
 
 use crate::store::admission::Admitted;
 use crate::store::{
-    Context, ContextId, ContextKind, ContextStore, Loader, NewContext, NewSource, SecretFiles,
-    StoreError, naming,
+    Context, ContextId, ContextKind, ContextStore, Loader, NewContext, NewSource, SecretFiles, StoreError,
+    naming,
 };
 use crate::{ScanReport, SkipReason, SourceError, name, secrets};
 

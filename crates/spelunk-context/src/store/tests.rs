@@ -48,11 +48,8 @@ pub(super) fn settings() -> StoreSettings {
 
 /// A cache of this size, and loads up to all of it.
 pub(super) fn small(cache_bytes: u64) -> StoreSettings {
-    let limits = Limits {
-        content_cache_bytes_max: cache_bytes,
-        load_bytes_max: cache_bytes,
-        ..Limits::default()
-    };
+    let limits =
+        Limits { content_cache_bytes_max: cache_bytes, load_bytes_max: cache_bytes, ..Limits::default() };
     StoreSettings::for_a_person(limits)
 }
 

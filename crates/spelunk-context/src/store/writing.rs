@@ -49,8 +49,7 @@ impl ContextStore {
         clock: ClockMs,
         settings: StoreSettings,
     ) -> Result<(Self, Vec<RegistryWarning>), StoreError> {
-        let registry =
-            RegistryFile::new(storage.into(), Duration::from_millis(settings.lock_wait_ms_max));
+        let registry = RegistryFile::new(storage.into(), Duration::from_millis(settings.lock_wait_ms_max));
         let store = Self::with(Some(registry), clock, settings);
         let warnings = store.reload()?;
         Ok((store, warnings))
@@ -167,9 +166,7 @@ impl ContextStore {
             admitted.push(self.admit(new, source)?);
         }
         let now_ms = self.now_ms();
-        self.change(|catalogue| {
-            plan_put(catalogue, &admitted, taken, now_ms, self.settings.contexts_max)
-        })?;
+        self.change(|catalogue| plan_put(catalogue, &admitted, taken, now_ms, self.settings.contexts_max))?;
         Ok(admitted.into_iter().map(|(context, _)| context).collect())
     }
 
@@ -422,8 +419,7 @@ impl Draft {
         let mut catalogue = before.clone();
         let mut digests_before = HashSet::new();
         for (change, _) in planned {
-            let replaced =
-                before.get(change.id().as_str()).filter(|entry| entry.context.policy.is_durable());
+            let replaced = before.get(change.id().as_str()).filter(|entry| entry.context.policy.is_durable());
             let digest = replaced.and_then(|entry| entry.context.source.inline_digest());
             digests_before.extend(digest.map(str::to_owned));
             catalogue.apply(change.clone());

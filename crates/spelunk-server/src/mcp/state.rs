@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_context::{
-    ContextStore, Navigator, Nearest, SourceError, StoreError, StoreSettings,
-};
+use spelunk_context::{ContextStore, Navigator, Nearest, SourceError, StoreError, StoreSettings};
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_sandbox::Sandbox;
 use tokio::sync::Semaphore;

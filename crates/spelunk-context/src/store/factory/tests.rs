@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use expect_test::expect;
 
 use super::*;
-use crate::store::{ContextSource, StoreSettings};
 use crate::store::tests::{HandClock, explain, id, ids, in_memory, peeked, settings};
+use crate::store::{ContextSource, StoreSettings};
 use crate::testing::tree;
 
 #[test]

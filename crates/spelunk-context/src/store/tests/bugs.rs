@@ -355,8 +355,7 @@ fn every_kind_can_be_listed_and_one_that_does_not_exist_is_an_error() {
 // B4.20: chunks were not counted, totals shrank with the log, and the ratio was wrong before the first peek.
 #[test]
 fn every_access_is_counted_and_totals_outlive_the_log() {
-    let limits =
-        Limits { access_log_entries_max: 4, access_log_entries_kept: 2, ..Limits::default() };
+    let limits = Limits { access_log_entries_max: 4, access_log_entries_kept: 2, ..Limits::default() };
     let store = ContextStore::in_memory(HandClock::at(7).clock(), StoreSettings::for_a_person(limits));
     let navigator = Navigator::new(Arc::new(store));
     navigator.store().register(of_text("a", "text")).unwrap();

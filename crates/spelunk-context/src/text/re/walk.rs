@@ -116,7 +116,11 @@ impl<'t> Walk<'t> {
         Ok(TextBatch { items, next: Some(self.cursor) })
     }
 
-    pub(super) fn split(&mut self, splits_max: u64, bytes_max: u64) -> Result<TextBatch<SplitPart>, TextError> {
+    pub(super) fn split(
+        &mut self,
+        splits_max: u64,
+        bytes_max: u64,
+    ) -> Result<TextBatch<SplitPart>, TextError> {
         let (mut items, mut bytes) = (Vec::new(), 0);
         while bytes < bytes_max {
             let is_over = splits_max > 0 && self.cursor.n_matches >= splits_max;
