@@ -9,11 +9,11 @@ use crate::{DocEntry, View};
 /// Text that was shown to a model: runs of lines, each from one document.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
-    runs: Vec<Run>,
+    runs: Vec<ShownLines>,
 }
 
 #[derive(Debug, Clone)]
-struct Run {
+struct ShownLines {
     document: String,
     line_start: u64,
     /// Every line ends with a newline.
@@ -32,7 +32,12 @@ impl Shown {
                 run.n_lines += n_lines;
             }
             Some(_) | None => {
-                self.runs.push(Run { document: document.to_owned(), line_start, text: lines, n_lines });
+                self.runs.push(ShownLines {
+                    document: document.to_owned(),
+                    line_start,
+                    text: lines,
+                    n_lines,
+                });
             }
         }
     }
@@ -54,7 +59,7 @@ impl Shown {
         located(citation, nearest)
     }
 
-    fn runs_of<'a>(&'a self, document: &'a str) -> impl Iterator<Item = &'a Run> {
+    fn runs_of<'a>(&'a self, document: &'a str) -> impl Iterator<Item = &'a ShownLines> {
         let is_named = self.runs.iter().any(|run| run.document == document);
         let name = if is_named { document } else { plain_name(document) };
         self.runs.iter().filter(move |run| run.document == name)

@@ -74,7 +74,7 @@ pub use store::{
 pub use structure::{Landmark, Landmarks};
 pub use table::RowTable;
 pub use text::{
-    Flags, Found, Group, JsonRecords, LazyText, MatchCursor, PatternFault, PyMatch, PyPattern, RecordShape,
-    Replacement, SplitPart, TextBatch, TextError,
+    FindAllItem, Flags, Group, JsonRecords, LazyText, MatchCursor, PatternFault, PyMatch, PyPattern,
+    RecordShape, Replacement, SplitPart, TextBatch, TextError,
 };
 pub use view::View;

@@ -154,7 +154,7 @@ impl Reader {
         let read = self.read_range();
         let range = index.start_of(first - 1, &read)?..index.start_of(last, &read)?;
         self.require_small(range.end - range.start, Self::READ_BYTES_MAX)?;
-        let text = self.leave(range)?;
+        let text = self.redacted(range)?;
         self.require_fresh()?;
         Ok(split_lines(&text).map(str::to_owned).collect())
     }
@@ -163,7 +163,7 @@ impl Reader {
     pub fn slice(&self, range: Range<u64>) -> Result<String, ReadError> {
         let range = range.start.min(self.bytes)..range.end.min(self.bytes);
         self.require_small(range.end.saturating_sub(range.start), Self::READ_BYTES_MAX)?;
-        let text = self.leave(self.cut_to_chars(range)?)?;
+        let text = self.redacted(self.cut_to_chars(range)?)?;
         self.require_fresh()?;
         Ok(text)
     }
@@ -171,7 +171,7 @@ impl Reader {
     /// The whole text, if it is no larger than `bytes_max`.
     pub fn load(&self, bytes_max: u64) -> Result<String, ReadError> {
         self.require_small(self.bytes, bytes_max)?;
-        let text = self.leave(0..self.bytes)?;
+        let text = self.redacted(0..self.bytes)?;
         self.require_fresh()?;
         Ok(text)
     }

@@ -67,7 +67,7 @@ pub(crate) enum Reading {
 
 /// The results of a thread since it last sent some.
 #[derive(Default)]
-struct Handful {
+struct ReadingBatch {
     bytes: u64,
     readings: Vec<(usize, Reading)>,
 }
@@ -90,8 +90,8 @@ pub(crate) fn read_through(
             scope.spawn(move || read_some(candidates, scratch, next, &sender));
         }
         drop(sender);
-        for handful in receiver {
-            let Handful { bytes, readings: done } = handful;
+        for batch in receiver {
+            let ReadingBatch { bytes, readings: done } = batch;
             progress.bytes_done += bytes;
             progress.files_done += done.len() as u64;
             for (idx, reading) in done {
@@ -198,17 +198,17 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if path.symlink_metadata()?.is_file() { open_to_read(path) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
-fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, sender: &Sender<Handful>) {
+fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, sender: &Sender<ReadingBatch>) {
     let mut buffer = vec![0; BUFFER_BYTES];
-    let mut handful = Handful::default();
+    let mut batch = ReadingBatch::default();
     loop {
         let idx = next.fetch_add(1, Ordering::Relaxed);
         let Some(candidate) = candidates.get(idx) else { break };
         let mut tick = |bytes| {
-            handful.bytes += bytes;
+            batch.bytes += bytes;
             // A long file reports progress before it is finished.
             if bytes >= TICK_BYTES {
-                drop(sender.send(std::mem::take(&mut handful)));
+                drop(sender.send(std::mem::take(&mut batch)));
             }
         };
         let reading = match (&candidate.origin, candidate.extract) {
@@ -224,12 +224,12 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
             // Not a document, but its bytes count as done so that the totals add up.
             Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_) => tick(candidate.bytes),
         }
-        handful.readings.push((idx, reading));
-        if handful.readings.len() >= HANDED_FILES || handful.bytes >= HANDED_BYTES {
-            drop(sender.send(std::mem::take(&mut handful)));
+        batch.readings.push((idx, reading));
+        if batch.readings.len() >= HANDED_FILES || batch.bytes >= HANDED_BYTES {
+            drop(sender.send(std::mem::take(&mut batch)));
         }
     }
-    drop(sender.send(handful));
+    drop(sender.send(batch));
 }
 
 /// The length found here is the document's, whatever is appended to the file later.

@@ -42,7 +42,7 @@ pub(crate) struct Candidate {
 
 /// The candidates of a source.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct SourceItem {
     pub(crate) origin: Origin,
     pub(crate) name: String,
     pub(crate) bytes: u64,
@@ -59,21 +59,21 @@ pub(crate) enum NamedBy {
 
 /// State shared by all sources of a scan.
 #[derive(Clone, Copy)]
-pub(crate) struct Room<'a> {
+pub(crate) struct ScanContext<'a> {
     pub(crate) filter: &'a Filter<'a>,
     pub(crate) scratch: &'a Scratch,
 }
 
 /// A source that exists. Paths are canonical, so that one file has one path.
 #[derive(Debug)]
-pub(crate) enum Opened {
+pub(crate) enum Source {
     Directory { path: PathBuf },
     File { path: PathBuf, name: String, bytes: u64 },
     Archive { path: PathBuf, name: String, format: Format },
     Text { name: String, bytes: Arc<[u8]> },
 }
 
-impl Opened {
+impl Source {
     pub(crate) fn open(input: &SourceInput, filter: &Filter<'_>) -> Result<Self, SourceError> {
         let (path, typed) = match input {
             SourceInput::Text { name, bytes } => {
@@ -120,9 +120,9 @@ impl Opened {
     pub(crate) fn list(
         self,
         prefix: &str,
-        room: Room<'_>,
+        room: ScanContext<'_>,
         report: &mut ScanReport,
-        found: &mut dyn FnMut(Found),
+        found: &mut dyn FnMut(SourceItem),
     ) -> Result<(), SourceError> {
         let (filter, name) = (room.filter, report.source.clone());
         match self {
@@ -132,7 +132,7 @@ impl Opened {
                     let name =
                         if prefix.is_empty() { relative.clone() } else { format!("{prefix}/{relative}") };
                     match Format::of(&name) {
-                        None => found(Found::in_file(path, name, bytes, NamedBy::Walk, redacts)),
+                        None => found(SourceItem::in_file(path, name, bytes, NamedBy::Walk, redacts)),
                         Some(format) => {
                             let is_included = filter.includes_archive(&relative);
                             let archive = Archive { path: &path, format, name: &name, is_included };
@@ -148,7 +148,7 @@ impl Opened {
             }
             Self::File { path, bytes, .. } => {
                 let redacts = !filter.allows_secrets_in(&name);
-                found(Found::in_file(path, name, bytes, NamedBy::User, redacts));
+                found(SourceItem::in_file(path, name, bytes, NamedBy::User, redacts));
                 Ok(())
             }
             Self::Archive { path, format, .. } => {
@@ -162,14 +162,14 @@ impl Opened {
                     report.redact(&name, &marks_in(&bytes));
                 }
                 let (origin, named_by) = (Origin::Text(bytes), NamedBy::User);
-                found(Found { origin, name, bytes: n_bytes, named_by, redacts });
+                found(SourceItem { origin, name, bytes: n_bytes, named_by, redacts });
                 Ok(())
             }
         }
     }
 }
 
-impl Found {
+impl SourceItem {
     fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
         Self { origin: Origin::File(path), name, bytes, named_by, redacts }
     }
@@ -186,15 +186,15 @@ struct Archive<'a> {
 
 fn unpack(
     archive: &Archive<'_>,
-    room: Room<'_>,
+    room: ScanContext<'_>,
     report: &mut ScanReport,
-    found: &mut dyn FnMut(Found),
+    found: &mut dyn FnMut(SourceItem),
 ) -> Result<(), SourceError> {
-    let Room { filter, scratch } = room;
+    let ScanContext { filter, scratch } = room;
     let &Archive { path, format, name, is_included } = archive;
     let mut keep = |Unpacked { path, relative, bytes }: Unpacked| {
         let redacts = !filter.allows_secrets_in(&relative);
-        found(Found::in_file(path, format!("{name}/{relative}"), bytes, NamedBy::Walk, redacts));
+        found(SourceItem::in_file(path, format!("{name}/{relative}"), bytes, NamedBy::Walk, redacts));
     };
     let limits = UnpackLimits::default();
     let mut unpacking = Unpacking {

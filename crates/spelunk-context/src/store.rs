@@ -47,7 +47,7 @@ pub use writing::RegistryWarning;
 
 use cache::ContentCache;
 use catalogue::{Catalogue, Entry};
-use reading::Shelf;
+use reading::ReaderPool;
 use registry::RegistryFile;
 use revision::Stamp;
 
@@ -81,7 +81,7 @@ struct State {
     kinds: BTreeMap<KindName, LoadPolicy>,
     loaders: HashMap<String, Loader>,
     cache: ContentCache,
-    shelf: Shelf,
+    pool: ReaderPool,
     /// Inline texts of contexts that are not on disk.
     held: HashMap<ContextId, Arc<str>>,
     /// The total length of these texts.
@@ -138,7 +138,7 @@ impl ContextStore {
             kinds: BTreeMap::new(),
             loaders: HashMap::new(),
             cache,
-            shelf: Shelf::default(),
+            pool: ReaderPool::default(),
             held: HashMap::new(),
             held_bytes: 0,
         };
@@ -272,14 +272,14 @@ impl State {
             cache_bytes_max: self.cache.bytes_max(),
             n_loaded: self.cache.n_texts() as u64,
             held_bytes: self.held_bytes,
-            n_open: self.shelf.len() as u64,
-            open_bytes: self.shelf.held_bytes(),
+            n_open: self.pool.len() as u64,
+            open_bytes: self.pool.held_bytes(),
         }
     }
 
     /// Drops the cached text and open file of a context. The source is untouched.
     fn forget(&mut self, id: &str) -> u64 {
-        self.shelf.remove(id);
+        self.pool.remove(id);
         self.cache.remove(id)
     }
 }

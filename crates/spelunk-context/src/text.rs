@@ -16,10 +16,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use self::error::TextError;
 use self::index::{CharIndex, Mark};
 pub(crate) use self::piece::MASK;
-use self::piece::Piece;
+use self::piece::MappedText;
 use self::re::Sizes;
 pub use self::re::{
-    Flags, Found, Group, MatchCursor, PatternFault, PyMatch, PyPattern, Replacement, SplitPart,
+    FindAllItem, Flags, Group, MatchCursor, PatternFault, PyMatch, PyPattern, Replacement, SplitPart,
 };
 pub use self::records::{JsonRecords, RecordShape};
 use crate::secrets::REDACT_REACH_BYTES;
@@ -125,12 +125,12 @@ impl LazyText {
 
     /// A range with at least `margin` bytes around it, not masked. Both the range and the result begin on character
     /// boundaries.
-    fn piece(&self, range: Range<u64>, margin: u64, mut buffer: Vec<u8>) -> Result<Piece, TextError> {
+    fn piece(&self, range: Range<u64>, margin: u64, mut buffer: Vec<u8>) -> Result<MappedText, TextError> {
         let start = self.floor_char(range.start.saturating_sub(margin))?;
         // With the maximum length of a character after it, the last character of the range is whole.
         let end = range.end.saturating_add(margin.max(4)).min(self.bytes());
         self.reader.read(start..end.max(start), &mut buffer)?;
-        let piece = Piece::new(buffer, start, end == self.bytes());
+        let piece = MappedText::new(buffer, start, end == self.bytes());
         if piece.end < range.end {
             return Err(ReadError::Changed { name: self.name().to_owned() }.into());
         }
@@ -157,7 +157,7 @@ impl LazyText {
         Ok(last == b"\n")
     }
 
-    fn mask(&self, piece: &mut Piece) {
+    fn mask(&self, piece: &mut MappedText) {
         if self.reader.redacts() {
             piece.mask();
         }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::merge::{Found, FoundDocument};
+use super::merge::{DocumentResult, SearchResult};
 use super::units::{self, Sizes, Target};
 use super::{CompiledQuery, GrepMatch, GrepQuery, Pattern};
 use crate::{DocEntry, ReadError, Reader, View};
@@ -41,7 +41,7 @@ pub fn grep_view(view: &View, query: &GrepQuery, cancel: &AtomicBool) -> Result<
     let CompiledQuery { query, pattern } = query.compile()?;
     let documents: Vec<&DocEntry> = view.documents().collect();
     let targets: Vec<_> = documents.iter().map(|document| Target::Closed { view, document }).collect();
-    let Found { documents: found, n_matches, stopped_early, bytes_scanned } =
+    let SearchResult { documents: found, n_matches, stopped_early, bytes_scanned } =
         units::search(&targets, &pattern, &query, cancel, Sizes::DEFAULT)?;
     let mut report = ViewGrepReport { n_matches, stopped_early, bytes_scanned, ..ViewGrepReport::default() };
     for document in found {
@@ -62,7 +62,7 @@ pub fn grep_view(view: &View, query: &GrepQuery, cancel: &AtomicBool) -> Result<
 fn shown(
     view: &View,
     document: &DocEntry,
-    found: FoundDocument,
+    found: DocumentResult,
     pattern: &Pattern,
     query: &GrepQuery,
 ) -> Result<(Vec<GrepMatch>, u64), ReadError> {

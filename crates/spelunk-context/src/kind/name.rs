@@ -14,7 +14,7 @@ pub(super) enum Confidence {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct ExtensionType {
     pub(super) content_type: ContentType,
     pub(super) confidence: Confidence,
 }
@@ -118,9 +118,9 @@ fn is_shell_start(name: &str) -> bool {
 }
 
 /// The type that an extension indicates.
-pub(super) fn type_of_extension(extension: &str) -> Option<Known> {
+pub(super) fn type_of_extension(extension: &str) -> Option<ExtensionType> {
     use Confidence::{High, Low, Medium};
-    let known = |content_type, confidence| Some(Known { content_type, confidence });
+    let known = |content_type, confidence| Some(ExtensionType { content_type, confidence });
     match extension {
         "csv" | "tsv" | "psv" => known(ContentType::StructuredData, High),
         "json" | "geojson" | "ipynb" | "webmanifest" | "har" => known(ContentType::Json, High),

@@ -53,7 +53,7 @@ impl Reader {
             None => None,
         };
         let end = lines_end.unwrap_or(window_end).min(bytes_max);
-        let left = without_returns(&self.leave(self.cut_to_chars(0..end)?)?);
+        let left = without_returns(&self.redacted(self.cut_to_chars(0..end)?)?);
         let (text, cut_by_chars) = cut_to(left, chars_max);
         let more_lines = self.more_lines(&window, lines_of(&text, self.bytes));
         self.require_fresh()?;

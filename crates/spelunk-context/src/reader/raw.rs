@@ -54,12 +54,12 @@ pub(super) struct Pinned {
     document: DocEntry,
     /// The identity of the file, if the system provides it.
     identity: Option<(u64, u64)>,
-    seen: Mutex<Seen>,
+    seen: Mutex<VerifiedFile>,
 }
 
 /// The file when its beginning was last verified.
 #[derive(Debug)]
-struct Seen {
+struct VerifiedFile {
     revision: Revision,
     /// Samples of the first bytes, taken when growth was first detected.
     samples: Option<BlobId>,
@@ -86,7 +86,7 @@ impl Pinned {
             Ok(is_same.then_some(samples))
         });
         let Ok(Some(samples)) = looked else { return true };
-        *seen = Seen { revision: now, samples: Some(samples) };
+        *seen = VerifiedFile { revision: now, samples: Some(samples) };
         false
     }
 }
@@ -128,7 +128,7 @@ impl Raw {
         let pinned = Pinned {
             document: document.clone(),
             identity: identity(&metadata),
-            seen: Mutex::new(Seen { revision: as_scanned, samples: None }),
+            seen: Mutex::new(VerifiedFile { revision: as_scanned, samples: None }),
         };
         let is_stale = pinned.is_stale(&path, &metadata);
         Ok((!is_stale).then_some(Self::File { file, path, revision, pinned: Some(pinned) }))

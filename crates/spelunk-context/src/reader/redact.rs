@@ -9,14 +9,14 @@ use crate::secrets::{REDACT_REACH_BYTES, SecretSpan, find_secrets};
 
 impl Reader {
     /// The text of a range that begins and ends on character boundaries.
-    pub(super) fn leave(&self, range: Range<u64>) -> Result<String, ReadError> {
-        self.leave_mapped(range).map(|left| left.text)
+    pub(super) fn redacted(&self, range: Range<u64>) -> Result<String, ReadError> {
+        self.redacted_with_map(range).map(|redacted| redacted.text)
     }
 
     /// The same, with a map from the original text to the redacted text.
-    pub(crate) fn leave_mapped(&self, range: Range<u64>) -> Result<Left, ReadError> {
+    pub(crate) fn redacted_with_map(&self, range: Range<u64>) -> Result<RedactedText, ReadError> {
         if range.is_empty() {
-            return Ok(Left::default());
+            return Ok(RedactedText::default());
         }
         let margin = if self.redact { REDACT_REACH_BYTES as u64 } else { 0 };
         let window = range.start.saturating_sub(margin)..range.end.saturating_add(margin).min(self.bytes);
@@ -27,7 +27,7 @@ impl Reader {
         let plain = String::from_utf8_lossy(&bytes[start..end]).into_owned();
         let n_bytes = plain.len();
         if !self.redact {
-            return Ok(Left { text: plain.clone(), plain, marks: Vec::new() });
+            return Ok(RedactedText { text: plain.clone(), plain, marks: Vec::new() });
         }
         let before = String::from_utf8_lossy(&bytes[..start]);
         let around = format!("{before}{plain}{}", String::from_utf8_lossy(&bytes[end..]));
@@ -42,13 +42,13 @@ impl Reader {
             let end = bytes.end.min(shift + n_bytes).saturating_sub(shift);
             (start < end).then_some((start..end, rule))
         });
-        Ok(Left::masked(plain, inside))
+        Ok(RedactedText::masked(plain, inside))
     }
 }
 
 /// Redacted text with its original, and the mapping between the two.
 #[derive(Debug, Default)]
-pub(crate) struct Left {
+pub(crate) struct RedactedText {
     /// The redacted text.
     pub(crate) text: String,
     /// The original text. Searched, never shown.
@@ -63,7 +63,7 @@ struct Mark {
     shown: Range<usize>,
 }
 
-impl Left {
+impl RedactedText {
     fn masked(plain: String, secrets: impl Iterator<Item = (Range<usize>, &'static str)>) -> Self {
         let (mut text, mut marks, mut done) = (String::with_capacity(plain.len()), Vec::new(), 0);
         for (secret, rule) in secrets {

@@ -118,7 +118,7 @@ pub(crate) struct Unpacking<'a> {
 }
 
 /// The result of unpacking an entry.
-enum Kept {
+enum CopyOutcome {
     Whole {
         bytes: u64,
     },
@@ -179,12 +179,12 @@ impl Unpacking<'_> {
         let (mut file, path) = self.scratch.create().map_err(Stop::Scratch)?;
         let kept = self.copy(&mut file, &head, error, input, packed);
         match kept {
-            Ok(Kept::Whole { bytes }) => (self.found)(Unpacked { path, relative, bytes }),
-            Ok(Kept::Skipped(reason)) => {
+            Ok(CopyOutcome::Whole { bytes }) => (self.found)(Unpacked { path, relative, bytes }),
+            Ok(CopyOutcome::Skipped(reason)) => {
                 Scratch::discard(&path);
                 self.skip(reason, &relative);
             }
-            Ok(Kept::Torn { bytes, error }) => {
+            Ok(CopyOutcome::Torn { bytes, error }) => {
                 if torn == Torn::Stop {
                     Scratch::discard(&path);
                     return Err(Stop::of(error));
@@ -211,7 +211,7 @@ impl Unpacking<'_> {
         error: Option<io::Error>,
         input: &mut dyn Read,
         packed: &dyn Fn() -> u64,
-    ) -> Result<Kept, Stop> {
+    ) -> Result<CopyOutcome, Stop> {
         let mut bytes = 0;
         let (mut buffer, mut error) = (head.to_vec(), error);
         loop {
@@ -222,16 +222,16 @@ impl Unpacking<'_> {
                 return Err(Stop::TooLarge);
             }
             if self.limits.is_bomb(bytes, packed()) {
-                return Ok(Kept::Skipped(SkipReason::TooLarge));
+                return Ok(CopyOutcome::Skipped(SkipReason::TooLarge));
             }
             file.write_all(&buffer).map_err(Stop::Scratch)?;
             if let Some(error) = error {
-                return Ok(Kept::Torn { bytes, error });
+                return Ok(CopyOutcome::Torn { bytes, error });
             }
             buffer.clear();
             error = fill(input, BUFFER_BYTES, &mut buffer);
             if buffer.is_empty() && error.is_none() {
-                return Ok(Kept::Whole { bytes });
+                return Ok(CopyOutcome::Whole { bytes });
             }
         }
     }

@@ -143,9 +143,9 @@ impl Rules {
         for file in IGNORE_FILES {
             let path = directory.join(file);
             match add(&mut builder, &path) {
-                Added::Rules => has_rules = true,
-                Added::Nothing => {}
-                Added::Refused => report.skip(SkipReason::Unreadable, &name::tail(&path, 2)),
+                IgnoreFile::Rules => has_rules = true,
+                IgnoreFile::Nothing => {}
+                IgnoreFile::Refused => report.skip(SkipReason::Unreadable, &name::tail(&path, 2)),
             }
         }
         if has_rules { Self::join(&builder, above) } else { above }
@@ -174,7 +174,7 @@ impl Rules {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Added {
+enum IgnoreFile {
     Rules,
     Nothing,
     Refused,
@@ -182,16 +182,16 @@ enum Added {
 
 /// Links are not followed and pipes not opened: an ignore file is as untrusted as any other. Only a malformed pattern
 /// itself is dropped.
-fn add(builder: &mut GitignoreBuilder, path: &Path) -> Added {
+fn add(builder: &mut GitignoreBuilder, path: &Path) -> IgnoreFile {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() <= IGNORE_FILE_BYTES_MAX => {
             match builder.add(path) {
-                Some(error) if error.is_io() => Added::Refused,
-                Some(_) | None => Added::Rules,
+                Some(error) if error.is_io() => IgnoreFile::Refused,
+                Some(_) | None => IgnoreFile::Rules,
             }
         }
-        Ok(_) => Added::Refused,
-        Err(_) => Added::Nothing,
+        Ok(_) => IgnoreFile::Refused,
+        Err(_) => IgnoreFile::Nothing,
     }
 }
 

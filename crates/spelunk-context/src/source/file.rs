@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{Filter, Format, Opened};
+use super::{Filter, Format, Source};
 use crate::{SourceError, name};
 
 /// `given` is its location, and the path it is named after if that path only descends.
@@ -12,7 +12,7 @@ pub(super) fn open(
     canonical: PathBuf,
     bytes: u64,
     filter: &Filter<'_>,
-) -> Result<Opened, SourceError> {
+) -> Result<Source, SourceError> {
     let is_plain =
         typed.components().all(|component| matches!(component, Component::CurDir | Component::Normal(_)));
     let name = if is_plain { name::printable(typed) } else { name::tail(given, 1) };
@@ -21,7 +21,7 @@ pub(super) fn open(
         return Err(SourceError::Secret { path: given.to_owned() });
     }
     if let Some(format) = Format::of(&name) {
-        return Ok(Opened::Archive { path: canonical, name, format });
+        return Ok(Source::Archive { path: canonical, name, format });
     }
-    Ok(Opened::File { path: canonical, name, bytes })
+    Ok(Source::File { path: canonical, name, bytes })
 }

@@ -3,12 +3,12 @@
 
 use super::{prose, slice};
 use crate::lines::count_newlines;
-use crate::pack::{Cut, Mark, Room, group};
+use crate::pack::{Cut, Mark, SpanSizes, group};
 
 /// Cuts of at most `bytes_max`.
 pub(super) fn cuts(text: &str, bytes_max: usize) -> Vec<Cut> {
     let marks = prose::marks(text).map(|mark| Mark { units: mark.at as u64, ..mark });
-    let mut cuts = group(text, marks, &Room::of_bytes(bytes_max));
+    let mut cuts = group(text, marks, &SpanSizes::of_bytes(bytes_max));
     // The cuts were made by bytes; report lines instead.
     let mut start = 0;
     for cut in &mut cuts {

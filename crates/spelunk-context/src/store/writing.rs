@@ -83,7 +83,7 @@ impl ContextStore {
 
     /// Registers all of them in one write, or none.
     pub fn register_all(&self, new: Vec<NewContext>) -> Result<Vec<Arc<Context>>, StoreError> {
-        self.put(new.into_iter().map(|new| (new, None)).collect(), Taken::Refused)
+        self.put(new.into_iter().map(|new| (new, None)).collect(), TakenId::Refused)
     }
 
     /// The same for files that were already checked.
@@ -91,12 +91,12 @@ impl ContextStore {
         &self,
         new: Vec<(NewContext, Option<Admitted>)>,
     ) -> Result<Vec<Arc<Context>>, StoreError> {
-        self.put(new, Taken::Refused)
+        self.put(new, TakenId::Refused)
     }
 
     /// Registers a context, replacing the one with its id if there is one.
     pub fn replace(&self, new: NewContext) -> Result<Arc<Context>, StoreError> {
-        let mut replaced = self.put(vec![(new, None)], Taken::Replaced)?;
+        let mut replaced = self.put(vec![(new, None)], TakenId::Replaced)?;
         Ok(replaced.remove(0))
     }
 
@@ -158,7 +158,7 @@ impl ContextStore {
     fn put(
         &self,
         new: Vec<(NewContext, Option<Admitted>)>,
-        taken: Taken,
+        taken: TakenId,
     ) -> Result<Vec<Arc<Context>>, StoreError> {
         // Files are checked before any lock is taken.
         let mut admitted = Vec::with_capacity(new.len());
@@ -343,7 +343,7 @@ impl State {
 
 /// What to do if an id is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
+enum TakenId {
     Refused,
     Replaced,
 }
@@ -352,7 +352,7 @@ enum Taken {
 fn plan_put(
     catalogue: &Catalogue,
     admitted: &[(Arc<Context>, Option<Arc<str>>)],
-    taken: Taken,
+    taken: TakenId,
     now_ms: u64,
     contexts_max: u64,
 ) -> Result<Vec<Planned>, StoreError> {
@@ -360,7 +360,7 @@ fn plan_put(
     let mut ids: HashSet<&str> = HashSet::new();
     for (context, _) in admitted {
         let id = context.id.as_str();
-        let is_taken = taken == Taken::Refused && catalogue.contains(id) && !expired.contains(id);
+        let is_taken = taken == TakenId::Refused && catalogue.contains(id) && !expired.contains(id);
         if is_taken || !ids.insert(id) {
             return Err(StoreError::Duplicate { id: id.to_owned() });
         }

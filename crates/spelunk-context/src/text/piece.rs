@@ -11,7 +11,7 @@ pub(crate) const MASK: char = '█';
 
 /// Text of a range of the document.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct MappedText {
     pub(super) text: String,
     /// The start of the range.
     pub(super) start: u64,
@@ -27,7 +27,7 @@ struct Shift {
     document: u64,
 }
 
-impl Piece {
+impl MappedText {
     /// Decodes bytes that begin at a character boundary. An incomplete character at the end is left out, unless the
     /// document ends with it.
     pub(super) fn new(mut bytes: Vec<u8>, start: u64, is_end: bool) -> Self {

@@ -24,7 +24,7 @@ use self::engine::{BACKTRACKS_MAX, Engine, How};
 pub use self::expand::Replacement;
 pub use self::fault::PatternFault;
 pub use self::flags::Flags;
-pub use self::functions::{Found, Group, PyMatch, SplitPart};
+pub use self::functions::{FindAllItem, Group, PyMatch, SplitPart};
 use self::prefilter::LinePrefilter;
 pub(crate) use self::search::Sizes;
 use self::traits::Traits;

@@ -10,7 +10,7 @@ mod apart;
 
 pub use apart::{PARSE_TASK, serve_parse};
 
-use super::Place;
+use super::CutPoint;
 use crate::kind::Language;
 use crate::lines::lines;
 use crate::pack::Strength;
@@ -31,7 +31,7 @@ const LONG_LINES: usize = 8;
 /// How deep members are looked for.
 const DEPTH_MAX: usize = 12;
 
-pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
+pub(super) fn places(text: &str, language: Language) -> Option<Vec<CutPoint>> {
     if text.len() > PARSED_BYTES_MAX || lines(text).any(|(_, line)| line.len() > LINE_BYTES_MAX) {
         return None;
     }
@@ -42,7 +42,7 @@ pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
     }
 }
 
-fn places_of(tree: &Tree, text: &str) -> Vec<Place> {
+fn places_of(tree: &Tree, text: &str) -> Vec<CutPoint> {
     let mut walk = Walk { text: text.as_bytes(), places: Vec::new() };
     let mut todo = vec![(tree.root_node(), Context::Top, 0)];
     // Each node is visited once; only nested nodes are added, and not below `DEPTH_MAX`.
@@ -182,7 +182,7 @@ enum Context {
 
 struct Walk<'t> {
     text: &'t [u8],
-    places: Vec<Place>,
+    places: Vec<CutPoint>,
 }
 
 impl Walk<'_> {
@@ -215,7 +215,7 @@ impl Walk<'_> {
                 Context::Top | Context::Members => Strength::Item,
                 Context::Function => Strength::Paragraph,
             };
-            self.places.extend(self.line_start(start).map(|at| Place { at, strength }));
+            self.places.extend(self.line_start(start).map(|at| CutPoint { at, strength }));
             if last_row - first_row >= LONG_LINES && depth < DEPTH_MAX && context != Context::Function {
                 let inner = if is_function(child) { Context::Function } else { Context::Members };
                 todo.push((child, inner, depth + 1));
@@ -245,7 +245,7 @@ impl Walk<'_> {
             if child.kind() == "#" || is_remark(child) {
                 above = Some((at, end.row - usize::from(end.column == 0)));
             } else if begins_definition(child) {
-                self.places.extend(self.line_start(at).map(|at| Place { at, strength: Strength::Item }));
+                self.places.extend(self.line_start(at).map(|at| CutPoint { at, strength: Strength::Item }));
             }
         }
     }

@@ -26,7 +26,7 @@ pub struct Group {
 
 /// The result of `re.findall` for one match.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum FindAllItem {
     /// The match, or its only group.
     Text(String),
     /// Its groups, empty if one took no part.
@@ -60,7 +60,7 @@ impl LazyText {
         from: MatchCursor,
         matches_max: u64,
         bytes_max: u64,
-    ) -> Result<TextBatch<Found>, TextError> {
+    ) -> Result<TextBatch<FindAllItem>, TextError> {
         self.walk(pattern, from, false, |walk| walk.find_all(matches_max, bytes_max))
     }
 

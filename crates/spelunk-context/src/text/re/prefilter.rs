@@ -2,7 +2,7 @@
 //! worth searching. The engines look for the prefix of a match, which is often common while a later part is rare.
 
 use super::PyPattern;
-use super::ast::{Fold, Kind, Node, Place};
+use super::ast::{Assertion, Fold, Kind, Node};
 use super::engine::{Engine, GaveUp, Slots};
 use super::traits::Barrier;
 
@@ -21,9 +21,9 @@ impl LinePrefilter {
     /// `None` for a pattern that may span lines, depends on the start or end of the text, or contains no literal.
     pub(super) fn new(pattern: &PyPattern) -> Option<Self> {
         let traits = &pattern.traits;
-        let asks_for_ends = pattern
-            .node
-            .any(&|node| matches!(node, Node::Place(Place::TextStart | Place::TextEnd | Place::Dollar)));
+        let asks_for_ends = pattern.node.any(&|node| {
+            matches!(node, Node::Assertion(Assertion::TextStart | Assertion::TextEnd | Assertion::Dollar))
+        });
         let is_within_line = matches!(traits.barrier, Some(Barrier::Newline));
         if !is_within_line || asks_for_ends || traits.may_be_empty || traits.needs_backtracking {
             return None;
@@ -86,7 +86,7 @@ impl Literals {
                 self.end_run();
             }
             // An assertion consumes nothing, so the text before and after it is contiguous.
-            Node::Place(_) => {}
+            Node::Assertion(_) => {}
             Node::Char { fold: Fold::Ascii | Fold::Unicode, .. }
             | Node::Any { .. }
             | Node::Set { .. }

@@ -6,13 +6,13 @@ use std::ops::Range;
 use super::engine::{How, Slots};
 use super::{PyPattern, Target};
 use crate::reader::threads_for;
-use crate::text::piece::Piece;
+use crate::text::piece::MappedText;
 use crate::text::{LazyText, TextError};
 
 /// A piece, and the range of it that may be searched. Ranges overlap, because a search begins where the last one was
 /// final.
 pub(super) struct Ahead {
-    pub(super) piece: Piece,
+    pub(super) piece: MappedText,
     pub(super) range: Range<u64>,
     pub(super) is_masked: bool,
     pub(super) first: First,
@@ -40,7 +40,7 @@ pub(super) enum Masks {
 }
 
 impl Ahead {
-    pub(super) fn new(mut piece: Piece, range: Range<u64>, masks: Masks) -> Self {
+    pub(super) fn new(mut piece: MappedText, range: Range<u64>, masks: Masks) -> Self {
         let is_masked = match masks {
             Masks::None | Masks::Later => false,
             Masks::NearKeys => piece.may_hold_key(),

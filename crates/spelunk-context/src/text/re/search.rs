@@ -10,7 +10,7 @@ use super::read_ahead::{Ahead, First, Masks, Order};
 use super::stream::Stepper;
 use super::{BACKTRACKS_MAX, PyPattern, Target, Traits};
 use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};
-use crate::text::piece::{Piece, count_chars};
+use crate::text::piece::{MappedText, count_chars};
 use crate::text::{LazyText, TextError};
 
 /// Window sizes.
@@ -63,7 +63,7 @@ pub(in crate::text) struct Hunt<'t> {
 /// The text being held.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    pub(super) piece: Piece,
+    pub(super) piece: MappedText,
     /// The start of the requested range: the piece has text around it.
     pub(super) from: u64,
     pub(super) end: u64,
@@ -82,7 +82,7 @@ pub(super) struct Window {
 }
 
 /// How a pattern can be searched for at some position.
-enum Way {
+enum SearchMethod {
     /// In the window.
     Window,
     /// Byte by byte: no window is large enough.
@@ -128,7 +128,7 @@ impl<'t> Hunt<'t> {
     ) -> Result<Option<Range<u64>>, TextError> {
         let mut from = from;
         loop {
-            if let Way::Steps = self.hold(from, how)? {
+            if let SearchMethod::Steps = self.hold(from, how)? {
                 return self.find_by_steps(from, how, wants_groups);
             }
             let target = self.target();
@@ -214,9 +214,9 @@ impl<'t> Hunt<'t> {
     }
 
     /// Ensures that the window can decide a match at `from`, or returns how else to search.
-    fn hold(&mut self, from: u64, how: How) -> Result<Way, TextError> {
+    fn hold(&mut self, from: u64, how: How) -> Result<SearchMethod, TextError> {
         if self.window.decides(from, how) {
-            return Ok(Way::Window);
+            return Ok(SearchMethod::Window);
         }
         let Sizes { window_bytes, backtracking_bytes, window_bytes_max, .. } = self.text.sizes;
         let bytes_left = self.text.bytes().saturating_sub(from);
@@ -231,7 +231,7 @@ impl<'t> Hunt<'t> {
         while may_be_sure || bytes_left <= bytes {
             self.load(from, bytes)?;
             if self.window.decides(from, how) {
-                return Ok(Way::Window);
+                return Ok(SearchMethod::Window);
             }
             if bytes >= window_bytes_max {
                 break;
@@ -242,7 +242,7 @@ impl<'t> Hunt<'t> {
     }
 
     /// The fallback if no window can be final.
-    fn hold_unsure(&mut self, from: u64, how: How) -> Result<Way, TextError> {
+    fn hold_unsure(&mut self, from: u64, how: How) -> Result<SearchMethod, TextError> {
         let traits = &self.pattern.traits;
         let may_step = !traits.needs_backtracking && !traits.may_be_empty && !self.ends_with_newline;
         if may_step && how != How::Longer {
@@ -251,11 +251,11 @@ impl<'t> Hunt<'t> {
             }
             if self.stepper.as_ref().is_some_and(Stepper::can_step) {
                 self.steps_only = true;
-                return Ok(Way::Steps);
+                return Ok(SearchMethod::Steps);
             }
         }
         self.load(from, self.text.sizes.window_bytes_max)?;
-        if self.window.is_last { Ok(Way::Window) } else { Err(self.too_long()) }
+        if self.window.is_last { Ok(SearchMethod::Window) } else { Err(self.too_long()) }
     }
 
     pub(super) fn too_long(&self) -> TextError {
@@ -328,7 +328,7 @@ impl<'t> Hunt<'t> {
 }
 
 /// The offset in the document up to which the matches of a window are final.
-fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u64 {
+fn settled(piece: &MappedText, from: u64, end: u64, traits: &Traits) -> u64 {
     if let Some(reach) = traits.sure_reach_bytes() {
         let at = piece.text_at(end).saturating_sub(usize::try_from(reach).unwrap_or(usize::MAX));
         return piece.document_at(piece.text.floor_char_boundary(at)).max(from);
@@ -340,7 +340,7 @@ fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u64 {
 
 impl Window {
     /// A window in which nothing is final: for stepping, not for the engines.
-    pub(super) fn for_steps(piece: Piece, from: u64, end: u64) -> Self {
+    pub(super) fn for_steps(piece: MappedText, from: u64, end: u64) -> Self {
         Self { piece, from, end, is_masked: true, ..Self::default() }
     }
 

@@ -3,7 +3,7 @@
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, HirKind};
 
-use super::ast::{Kind, Node, Place};
+use super::ast::{Assertion, Kind, Node};
 use super::emit::{Emitter, Target, Words};
 use crate::text::MASK;
 
@@ -42,7 +42,7 @@ pub(super) struct Traits {
 
 impl Traits {
     pub(super) fn of(node: &Node) -> Self {
-        let is_boundary = |node: &Node| matches!(node, Node::Place(Place::Boundary { .. }));
+        let is_boundary = |node: &Node| matches!(node, Node::Assertion(Assertion::Boundary { .. }));
         let has_boundary = node.any(&is_boundary);
         let words = if has_boundary { Words::Boundaries } else { Words::Python };
         let emitter = Emitter { target: Target::Linear, words };
@@ -54,14 +54,14 @@ impl Traits {
                     | Node::Atomic(_)
                     | Node::Condition { .. }
                     | Node::Repeat { kind: Kind::Possessive, .. }
-                    | Node::Place(Place::Boundary { negated: true, ascii: true })
+                    | Node::Assertion(Assertion::Boundary { negated: true, ascii: true })
             )
         });
-        let mut taken = Taken::default();
+        let mut taken = ExaminedChars::default();
         taken.add(node, emitter);
         Self {
             needs_backtracking,
-            has_dollar: node.any(&|node| *node == Node::Place(Place::Dollar)),
+            has_dollar: node.any(&|node| *node == Node::Assertion(Assertion::Dollar)),
             words,
             reach_bytes: reach(node).map(|chars| (chars + 2).saturating_mul(CHAR_BYTES_MAX)),
             behind_bytes: behind(node).saturating_add(2).saturating_mul(CHAR_BYTES_MAX),
@@ -144,19 +144,19 @@ impl Barrier {
 }
 
 /// The characters that a pattern consumes or examines.
-struct Taken {
+struct ExaminedChars {
     chars: ClassUnicode,
     /// Whether every part that accepts a mask also accepts every other character except whitespace.
     masks_are_anything: bool,
 }
 
-impl Default for Taken {
+impl Default for ExaminedChars {
     fn default() -> Self {
         Self { chars: ClassUnicode::empty(), masks_are_anything: true }
     }
 }
 
-impl Taken {
+impl ExaminedChars {
     fn add(&mut self, node: &Node, emitter: Emitter) {
         match node {
             Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => {
@@ -171,7 +171,7 @@ impl Taken {
                 self.chars.union(&class);
             }
             // `$` examines a newline, but only as the last character of a text.
-            Node::Place(_) => {}
+            Node::Assertion(_) => {}
             Node::Backref { .. } => {
                 // The text it repeats was already counted, in one case or the other. On failure only one case is
                 // counted, which is safe only for sets that contain everything; our tables have no such set.
@@ -223,7 +223,7 @@ fn complement(class: &ClassUnicode) -> ClassUnicode {
 fn reach(node: &Node) -> Option<u64> {
     match node {
         Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => Some(1),
-        Node::Place(_) => Some(0),
+        Node::Assertion(_) => Some(0),
         Node::Backref { .. } => None,
         Node::Group { node, .. } | Node::Atomic(node) | Node::Look { node, .. } => reach(node),
         Node::Concat(nodes) => {

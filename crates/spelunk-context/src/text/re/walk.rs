@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::PyPattern;
 use super::engine::How;
 use super::expand::Replacement;
-use super::functions::{Found, Group, PyMatch, SplitPart};
+use super::functions::{FindAllItem, Group, PyMatch, SplitPart};
 use super::search::Hunt;
 use crate::text::{LazyText, TextBatch, TextError};
 
@@ -70,13 +70,13 @@ impl<'t> Walk<'t> {
         &mut self,
         matches_max: u64,
         bytes_max: u64,
-    ) -> Result<TextBatch<Found>, TextError> {
+    ) -> Result<TextBatch<FindAllItem>, TextError> {
         let n_groups = self.hunt.pattern.n_groups();
         self.collect(n_groups > 0, matches_max, bytes_max, |hunt| {
             let text = |idx: usize| hunt.group(idx).unwrap_or_default().to_owned();
             let found = match n_groups {
-                0 | 1 => Found::Text(text(n_groups)),
-                _ => Found::Groups((1..=n_groups).map(text).collect()),
+                0 | 1 => FindAllItem::Text(text(n_groups)),
+                _ => FindAllItem::Groups((1..=n_groups).map(text).collect()),
             };
             let bytes = bytes_of(&found);
             Ok((found, bytes))
@@ -216,10 +216,10 @@ impl Hunt<'_> {
 /// The cost of an item in addition to its text.
 pub(in crate::text) const ITEM_BYTES: u64 = 24;
 
-fn bytes_of(found: &Found) -> u64 {
+fn bytes_of(found: &FindAllItem) -> u64 {
     match found {
-        Found::Text(text) => text.len() as u64 + ITEM_BYTES,
-        Found::Groups(texts) => {
+        FindAllItem::Text(text) => text.len() as u64 + ITEM_BYTES,
+        FindAllItem::Groups(texts) => {
             texts.iter().map(|text| text.len() as u64 + ITEM_BYTES).sum::<u64>() + ITEM_BYTES
         }
     }

@@ -4,7 +4,7 @@
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::text::re::{Flags, Found, MatchCursor, PyMatch, PyPattern, Replacement, Sizes};
+use crate::text::re::{FindAllItem, Flags, MatchCursor, PyMatch, PyPattern, Replacement, Sizes};
 use crate::{LazyText, Reader, TextError};
 
 const TABLE: &str = include_str!("python.jsonl");
@@ -28,10 +28,10 @@ fn spans(found: &PyMatch) -> Value {
     groups.map(|group| group.as_ref().map(|group| [group.chars.start, group.chars.end])).collect()
 }
 
-fn found(item: Found) -> Value {
+fn found(item: FindAllItem) -> Value {
     match item {
-        Found::Text(text) => json!(text),
-        Found::Groups(texts) => json!(texts),
+        FindAllItem::Text(text) => json!(text),
+        FindAllItem::Groups(texts) => json!(texts),
     }
 }
 
