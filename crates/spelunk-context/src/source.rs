@@ -3,13 +3,11 @@
 
 pub(crate) mod archive;
 mod directory;
-mod exclude;
-mod file;
 mod filter;
 mod globs;
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use archive::Format;
@@ -91,7 +89,7 @@ impl Source {
         if metadata.is_dir() {
             Ok(Self::Directory { path: canonical })
         } else if metadata.is_file() {
-            file::open((path, typed), canonical, metadata.len(), filter)
+            open_file((path, typed), canonical, metadata.len(), filter)
         } else {
             Err(SourceError::Special { path: path.clone() })
         }
@@ -173,6 +171,27 @@ impl SourceItem {
     fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
         Self { origin: Origin::File(path), name, bytes, named_by, redacts }
     }
+}
+
+/// Opens a file that the user named. It is taken even if a walk would skip it, unless its name indicates a secret. An
+/// archive is opened. `given` is its location, and the path it is named after if that path only descends.
+fn open_file(
+    (given, typed): (&Path, &Path),
+    canonical: PathBuf,
+    bytes: u64,
+    filter: &Filter<'_>,
+) -> Result<Source, SourceError> {
+    let is_plain =
+        typed.components().all(|component| matches!(component, Component::CurDir | Component::Normal(_)));
+    let name = if is_plain { name::printable(typed) } else { name::tail(given, 1) };
+    // Both names count: a link called `notes.txt` to a key is a key.
+    if filter.is_secret(&canonical, &name) || filter.is_secret(given, &name) {
+        return Err(SourceError::Secret { path: given.to_owned() });
+    }
+    if let Some(format) = Format::of(&name) {
+        return Ok(Source::Archive { path: canonical, name, format });
+    }
+    Ok(Source::File { path: canonical, name, bytes })
 }
 
 /// An archive to unpack.

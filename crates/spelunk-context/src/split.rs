@@ -1,4 +1,4 @@
-//! Splitting: the boundaries of each format, one file per format, and the resulting chunks. A format only knows
+//! Splitting: the boundaries of each format, a file for each format with rules of its own, and the resulting chunks. A format only knows
 //! boundaries; `Partitioner` decides the size of chunks from the limits, and `pack` does the cutting.
 
 use crate::kind::delimited::Shape;
@@ -6,17 +6,14 @@ use crate::kind::{ContentType, Detected};
 use crate::pack::{Boundary, Mark};
 
 mod assemble;
+mod by_line;
 mod chunk;
 mod code;
-mod custom;
 mod json;
-mod jsonl;
 mod log;
-mod other;
 mod partition;
 mod plain;
 mod prose;
-mod table;
 mod target;
 
 pub use chunk::{Chunk, Prelude, Segment, Shell, Units, render};
@@ -30,20 +27,20 @@ pub use target::{Width, partitions_expected, target_rows, target_units};
 /// The places where a document can be cut: ascending, none at the ends of the text.
 pub fn boundaries(detected: &Detected, text: &str) -> Vec<Boundary> {
     if let Some(boundary) = detected.custom.as_ref().and_then(|kind| kind.boundary.as_ref()) {
-        return to_boundaries(text, custom::marks(text, boundary));
+        return to_boundaries(text, by_line::custom_marks(text, boundary));
     }
     match detected.content_type {
         ContentType::SourceCode => {
             let places = code::places(text, detected.language);
             to_boundaries(text, code::marks(text, &places))
         }
-        ContentType::StructuredData => to_boundaries(text, table::marks(text, &Shape::of(text))),
+        ContentType::StructuredData => to_boundaries(text, by_line::row_marks(text, &Shape::of(text))),
         ContentType::Json => json::boundaries(text),
-        ContentType::Jsonl => to_boundaries(text, jsonl::marks(text)),
+        ContentType::Jsonl => to_boundaries(text, by_line::record_marks(text)),
         ContentType::Log => to_boundaries(text, log::marks(text)),
         ContentType::Prose => to_boundaries(text, prose::marks(text)),
         ContentType::Markup | ContentType::Config | ContentType::Unknown => {
-            to_boundaries(text, other::marks(text))
+            to_boundaries(text, by_line::plain_marks(text))
         }
     }
 }

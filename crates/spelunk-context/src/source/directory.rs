@@ -11,8 +11,7 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::exclude;
-use super::filter::Filter;
+use super::filter::{Filter, is_workspace};
 use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// A longer ignore file is not applied, and counts as unreadable.
@@ -53,8 +52,7 @@ pub(super) fn walk(
             },
             Verdict::Skip(reason) => report.skip(reason, &relative),
             // Our own files are not reported as skipped.
-            Verdict::SkipDirectory(SkipReason::Excluded)
-                if exclude::is_workspace(name::file_name(&relative)) => {}
+            Verdict::SkipDirectory(SkipReason::Excluded) if is_workspace(name::file_name(&relative)) => {}
             Verdict::SkipDirectory(reason) => report.skip(reason, &format!("{relative}/")),
             Verdict::Enter => match list(&path) {
                 Ok(entries) => {

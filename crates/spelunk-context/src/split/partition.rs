@@ -8,8 +8,8 @@ use spelunk_types::Limits;
 
 use super::assemble::{Draft, Overlap, assemble};
 use super::chunk::{Chunk, Units};
-use super::target::{Width, partitions_expected, target_rows, target_units};
-use super::{code, custom, json, jsonl, log, other, plain, prose, slice, table};
+use super::target::{Width, partitions_expected, target_records, target_rows, target_units};
+use super::{by_line, code, json, log, plain, prose, slice};
 use crate::kind::delimited::Shape;
 use crate::kind::{ContentType, CustomKind, Detected};
 use crate::lines::count_lines;
@@ -156,7 +156,7 @@ impl<'l> Partitioner<'l> {
         let units = match detected.content_type {
             ContentType::StructuredData => {
                 let shape = Shape::of(text);
-                Units::Rows(table::marks(text, &shape).last().map_or(0, |mark| mark.units))
+                Units::Rows(by_line::row_marks(text, &shape).last().map_or(0, |mark| mark.units))
             }
             ContentType::Json if self.bytes_max() >= json::BYTES_MIN => {
                 json::count_elements(text).map_or(Units::Lines(lines), Units::Elements)
@@ -192,7 +192,7 @@ impl<'l> Partitioner<'l> {
         if let Some(boundary) = kind.and_then(|kind| kind.boundary.as_ref()) {
             let target = self.long(self.target(detected.content_type, kind), text);
             let room = SpanSizes::around(target, self.bytes_own_max());
-            return by_lines(text, custom::marks(text, boundary), &room, &|_| Overlap::None);
+            return by_lines(text, by_line::custom_marks(text, boundary), &room, &|_| Overlap::None);
         }
         match detected.content_type {
             ContentType::SourceCode => self.code(text, detected),
@@ -250,7 +250,7 @@ impl<'l> Partitioner<'l> {
         let target = self.long(target, text);
         let is_short = shape.header.len() <= self.bytes_max() / BESIDE_SHARE;
         let room = SpanSizes::exactly(target, self.bytes_own_max());
-        let drafts = by_lines(text, table::marks(text, &shape), &room, &|_| Overlap::None);
+        let drafts = by_lines(text, by_line::row_marks(text, &shape), &room, &|_| Overlap::None);
         let prelude = Some(shape.header).filter(|header| is_short && !header.is_empty());
         Drafts { prelude, units: Units::Rows, ..drafts }
     }
@@ -279,10 +279,10 @@ impl<'l> Partitioner<'l> {
 
     fn jsonl(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
         let own = kind.and_then(|kind| kind.target_lines);
-        let target = own.unwrap_or_else(|| jsonl::target_lines(self.limits, text)).max(1);
+        let target = own.unwrap_or_else(|| target_records(self.limits, text)).max(1);
         let target = self.long(target, text);
         let room = SpanSizes::exactly(target, self.bytes_own_max());
-        by_lines(text, jsonl::marks(text), &room, &|_| Overlap::None)
+        by_lines(text, by_line::record_marks(text), &room, &|_| Overlap::None)
     }
 
     fn log(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
@@ -311,7 +311,7 @@ impl<'l> Partitioner<'l> {
     fn other(&self, text: &str, target: u64) -> Drafts {
         let room = SpanSizes::exactly(self.long(target, text), self.bytes_own_max());
         let overlap = Overlap::Lines(self.limits.overlap_other_lines);
-        by_lines(text, other::marks(text), &room, &|_| overlap)
+        by_lines(text, by_line::plain_marks(text), &room, &|_| overlap)
     }
 
     fn plain(&self, text: &str) -> Drafts {

@@ -7,9 +7,9 @@ use regex_automata::meta;
 use regex_automata::util::primitives::NonMaxUsize;
 use regex_automata::{Anchored, Input};
 
+use super::PatternFault;
 use super::ast::Node;
 use super::emit::{Emitter, Target, Words};
-use super::fault::PatternFault;
 
 /// The maximum size of a compiled pattern, in bytes of memory.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;

@@ -1,9 +1,8 @@
 //! Replacements as `re.sub` accepts them: text with references to groups.
 
-use super::PyPattern;
-use super::fault::PatternFault;
 use super::parse::{Source, Token};
 use super::parse::{is_identifier, octal, octal_char, simple};
+use super::{PatternFault, PyPattern};
 
 /// A replacement, parsed for one pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
