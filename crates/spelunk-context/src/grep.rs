@@ -1,7 +1,7 @@
-//! Grep: the lines that match a pattern, in one document or over a view, where a document that cannot be read is listed
-//! in the report and does not stop the search. Text is read in pieces and never held; the
+//! Grep: the lines that match a pattern, in one document or over a view. Text is read in pieces and never held; the
 //! first matches are shown, and all are counted unless the caller wants only the first. Where a reader redacts secrets,
-//! the search does not see them: neither a secret nor the mark that replaces it can be found.
+//! the search does not see them: neither a secret nor the mark that replaces it can be found. Over a view, a document
+//! that cannot be read is listed in the report and does not stop the search.
 
 mod memory;
 mod merge;

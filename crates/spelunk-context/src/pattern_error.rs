@@ -18,13 +18,13 @@ pub enum PatternError {
 }
 
 impl PatternError {
-    pub(crate) fn hint(&self) -> String {
+    pub(crate) fn hint(&self) -> &'static str {
         match self {
-            Self::Empty => "name something to look for".to_owned(),
-            Self::TooLong { .. } => "look for a shorter part of it".to_owned(),
-            Self::Syntax { .. } => "correct it, or search for it as it is with `--literal`".to_owned(),
-            Self::TooComplex { .. } => "use smaller repetition counts".to_owned(),
-            Self::LineEnd { .. } => "look for the text of one line, with lines of context".to_owned(),
+            Self::Empty => "name something to look for",
+            Self::TooLong { .. } => "look for a shorter part of it",
+            Self::Syntax { .. } => "correct it, or search for it as it is with `--literal`",
+            Self::TooComplex { .. } => "use smaller repetition counts",
+            Self::LineEnd { .. } => "look for the text of one line, with lines of context",
         }
     }
 }

@@ -199,7 +199,7 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
 }
 
 fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, sender: &Sender<ReadingBatch>) {
-    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut buffer = Vec::with_capacity(BUFFER_BYTES);
     let mut batch = ReadingBatch::default();
     loop {
         let idx = next.fetch_add(1, Ordering::Relaxed);
@@ -236,7 +236,7 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
 fn read_file(
     file: &File,
     candidate: &Candidate,
-    buffer: &mut [u8],
+    buffer: &mut Vec<u8>,
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
     let metadata = file.metadata()?;
@@ -254,32 +254,35 @@ fn read_file(
 fn read_one(
     input: &mut dyn Read,
     redacts: bool,
-    buffer: &mut [u8],
+    buffer: &mut Vec<u8>,
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
-    let mut n_read = fill(input, buffer)?;
+    fill(input, BUFFER_BYTES, buffer)?;
     // A buffer is longer than any mark, so this is the whole file.
-    if decode::is_empty(&buffer[..n_read]) {
+    if decode::is_empty(buffer) {
         return Ok(Reading::Empty);
     }
-    if let Err(why) = decode::sniff(&buffer[..n_read.min(HEAD_BYTES)]) {
+    if let Err(why) = decode::sniff(&buffer[..buffer.len().min(HEAD_BYTES)]) {
         return Ok(Reading::NotText(why));
     }
     let mut hasher = blake3::Hasher::new();
     let mut watch = redacts.then(SecretWatch::default);
     let (mut bytes, mut bytes_ticked) = (0, 0);
-    while n_read > 0 {
-        hasher.update(&buffer[..n_read]);
+    while !buffer.is_empty() {
+        hasher.update(buffer);
         if let Some(watch) = &mut watch {
-            watch.feed(&buffer[..n_read]);
+            watch.feed(buffer);
         }
-        bytes += n_read as u64;
+        bytes += buffer.len() as u64;
         if bytes - bytes_ticked >= TICK_BYTES {
             tick(bytes - bytes_ticked);
             bytes_ticked = bytes;
         }
         // A buffer that was not filled is the last one: most files are read by one call.
-        n_read = if n_read < buffer.len() { 0 } else { fill(input, buffer)? };
+        if buffer.len() < BUFFER_BYTES {
+            break;
+        }
+        fill(input, BUFFER_BYTES, buffer)?;
     }
     tick(bytes - bytes_ticked);
     let digest = BlobId::from_hash(*hasher.finalize().as_bytes());
@@ -294,9 +297,9 @@ fn sample_one(
     modified: Option<SystemTime>,
     redacts: bool,
 ) -> io::Result<Reading> {
-    let mut head = vec![0; HEAD_BYTES];
-    let n_read = fill(&mut file, &mut head)?;
-    if let Err(why) = decode::sniff(&head[..n_read]) {
+    let mut head = Vec::new();
+    fill(&mut file, HEAD_BYTES, &mut head)?;
+    if let Err(why) = decode::sniff(&head) {
         return Ok(Reading::NotText(why));
     }
     let digest = sample::digest(file, bytes, modified)?;
@@ -340,18 +343,10 @@ fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> i
     })
 }
 
-/// Reads until the buffer is full or the input ends.
-fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut n_read = 0;
-    while n_read < buffer.len() {
-        match input.read(&mut buffer[n_read..]) {
-            Ok(0) => break,
-            Ok(n) => n_read += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(n_read)
+/// Reads at most `bytes_max` bytes into the buffer, in place of what it held.
+fn fill(input: &mut dyn Read, bytes_max: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.clear();
+    input.take(bytes_max as u64).read_to_end(buffer).map(drop)
 }
 
 #[cfg(test)]

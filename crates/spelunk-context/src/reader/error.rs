@@ -87,21 +87,26 @@ impl Explain for ReadError {
     }
 
     fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::Directory { .. } => "name one file in it".to_owned(),
-            Self::Changed { .. } => "read it again as it is now".to_owned(),
-            Self::TooLarge { .. } => "read it by pages, search it, or take a smaller part".to_owned(),
-            Self::MadeTooLarge { .. } => "unpack it and add the folder".to_owned(),
+        let hint = match self {
+            Self::Directory { .. } => "name one file in it",
+            Self::Changed { .. } => "read it again as it is now",
+            Self::TooLarge { .. } => "read it by pages, search it, or take a smaller part",
+            Self::MadeTooLarge { .. } => "unpack it and add the folder",
             Self::PageOutOfRange { n_pages, .. } => {
-                format!("ask for a page from 0 to {}", n_pages.saturating_sub(1))
+                return Some(format!("ask for a page from 0 to {}", n_pages.saturating_sub(1)));
             }
-            Self::LineOutOfRange { n_lines: 0, .. } => "it is empty".to_owned(),
-            Self::LineOutOfRange { n_lines, .. } => format!("ask for lines from 1 to {n_lines}"),
-            Self::ValueOutOfRange { min, max, .. } => format!("give a value from {min} to {max}"),
-            Self::Pattern(error) => return Some(error.hint()),
+            Self::LineOutOfRange { n_lines: 0, .. } => "it is empty",
+            Self::LineOutOfRange { n_lines, .. } => {
+                return Some(format!("ask for lines from 1 to {n_lines}"));
+            }
+            Self::ValueOutOfRange { min, max, .. } => {
+                return Some(format!("give a value from {min} to {max}"));
+            }
+            Self::Pattern(error) => error.hint(),
             Self::Cancelled => return None,
             Self::Source(error) => return error.hint(),
-        })
+        };
+        Some(hint.to_owned())
     }
 }
 
