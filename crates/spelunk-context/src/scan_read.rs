@@ -346,7 +346,8 @@ fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> i
 /// Reads at most `bytes_max` bytes into the buffer, in place of what it held.
 fn fill(input: &mut dyn Read, bytes_max: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
     buffer.clear();
-    input.take(bytes_max as u64).read_to_end(buffer).map(drop)
+    input.take(bytes_max as u64).read_to_end(buffer)?;
+    Ok(())
 }
 
 #[cfg(test)]

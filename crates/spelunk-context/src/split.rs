@@ -1,5 +1,5 @@
-//! Splitting: the boundaries of each format, a file for each format with rules of its own, and the resulting chunks. A format only knows
-//! boundaries; `Partitioner` decides the size of chunks from the limits, and `pack` does the cutting.
+//! Splitting: the boundaries of each format, with a file for each that has rules of its own, and the resulting chunks.
+//! A format only knows boundaries; `Partitioner` decides the size of chunks from the limits, and `pack` does the cutting.
 
 use crate::kind::delimited::Shape;
 use crate::kind::{ContentType, Detected};

@@ -116,14 +116,6 @@ pub struct MemoryReport {
     pub open_bytes: u64,
 }
 
-impl MemoryReport {
-    /// The fill level of the cache, from 0 to 1.
-    #[expect(clippy::cast_precision_loss, reason = "a share for people")]
-    pub fn utilization(&self) -> f64 {
-        if self.cache_bytes_max == 0 { 0.0 } else { self.cache_bytes as f64 / self.cache_bytes_max as f64 }
-    }
-}
-
 impl ContextStore {
     /// A store in memory only.
     pub fn in_memory(clock: ClockMs, settings: StoreSettings) -> Self {

@@ -43,11 +43,6 @@ pub(super) fn spans_of(text: &[u8], finds: Vec<Find>) -> Vec<SecretSpan> {
     spans
 }
 
-/// Whether the text contains a keyword of any rule: without one there is no secret. Runs no expressions.
-pub(super) fn has_keyword(text: &[u8]) -> bool {
-    ENGINE.keywords.is_match(text)
-}
-
 /// A match of one rule; a key is still one range of many lines.
 #[derive(Debug, Clone)]
 pub(super) struct Find {

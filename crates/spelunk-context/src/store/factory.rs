@@ -1,4 +1,4 @@
-//! The factory: registers contexts from files, texts, directories and functions, with sensible names and ids.
+//! The factory: registers contexts from files, directories and functions, with sensible names and ids.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -37,16 +37,6 @@ impl<'a> Factory<'a> {
         Self { store }
     }
 
-    /// Registers a file under the given id.
-    pub fn from_file(
-        &self,
-        id: ContextId,
-        path: &Path,
-        kind: ContextKind,
-    ) -> Result<Arc<Context>, StoreError> {
-        self.store.register(new_of_file(id, path, kind))
-    }
-
     /// Registers a file under an id made from its name. A file that is already registered keeps its context.
     pub fn from_file_by_name(&self, path: &Path, kind: &ContextKind) -> Result<Arc<Context>, StoreError> {
         let (mut registered, already) = self.register_files(&[(path.to_owned(), None)], "", kind)?;
@@ -54,16 +44,6 @@ impl<'a> Factory<'a> {
             Some(id) => self.store.get(id.as_str()),
             None => Ok(registered.remove(0)),
         }
-    }
-
-    /// Registers a text.
-    pub fn from_text(
-        &self,
-        id: ContextId,
-        text: &str,
-        kind: ContextKind,
-    ) -> Result<Arc<Context>, StoreError> {
-        self.store.register(NewContext::new(id, kind, NewSource::Inline(text.to_owned())))
     }
 
     /// Registers a function that returns the text. Another process must add the function again under the id.
