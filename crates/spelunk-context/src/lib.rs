@@ -13,7 +13,6 @@ mod kind;
 mod lines;
 mod name;
 mod pack;
-mod pattern_error;
 mod plan;
 mod reader;
 mod records;
@@ -45,12 +44,11 @@ pub use grep::{
 };
 pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
 pub use pack::{Boundary, Span, Strength, pack};
-pub use pattern_error::PatternError;
 pub use plan::{
     Analyst, AnalystShare, Batch, BatchItem, ManifestRow, Plan, PlanOptions, PlanTask, PlanWarning, Tier,
     Work, analyst_mix, batch_small, plan,
 };
-pub use reader::{More, Page, Peek, ReadError, Reader};
+pub use reader::{More, Page, PatternError, Peek, ReadError, Reader};
 pub use records::{Field, FieldClass, JsonType, Recipe, Records};
 pub use report::{ScanReport, SkipReason};
 pub use scan_read::ScanProgress;

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) use self::derived::Derived;
-pub use self::error::ReadError;
+pub use self::error::{PatternError, ReadError};
 pub(crate) use self::line_index::in_shares;
 use self::line_index::{BLOCK_BYTES, LineIndex};
 pub use self::page::Page;
