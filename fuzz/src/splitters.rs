@@ -2,7 +2,7 @@
 //! boundaries, stay under the size limit, and have the right line numbers; JSON stays JSON.
 
 use spelunk_context::{
-    Chunk, ContentType, Cutting, DocText, Partitioner, Span, Units, pack, render, splitter,
+    Chunk, ContentType, Cutting, DocText, Partitioner, Span, Units, boundaries, pack, render,
 };
 
 use crate::choice::Choice;
@@ -13,7 +13,7 @@ const TOKENS_CEILING_MIN: u64 = 16;
 /// Splits the text as the first bytes choose.
 pub fn splitters(data: &[u8]) {
     let Choice { detected, mode, limits, text } = Choice::of(data);
-    let boundaries = splitter(&detected).boundaries(&text);
+    let boundaries = boundaries(&detected, &text);
     let mut before = 0;
     for boundary in &boundaries {
         assert!(boundary.at > before && boundary.at < text.len() as u64, "boundaries ascend inside the text");

@@ -77,8 +77,8 @@ fn one(what: &str, path: &Path) {
     let (n_found, bytes_read) = match what {
         "open, head and last page" => {
             let head = reader.peek(10, 100).expect("text");
-            let tail = reader.tail(50, 1_000_000).expect("text");
-            (head.lines_shown + tail.lines_shown, 0)
+            let tail = reader.slice(reader.bytes().saturating_sub(5000)..reader.bytes()).expect("text");
+            (head.lines_shown + tail.lines().count() as u64, 0)
         }
         "count lines" => (reader.n_lines().expect("text"), reader.bytes()),
         "last page by its number" => {

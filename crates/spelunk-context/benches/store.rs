@@ -15,9 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use spelunk_context::{
-    ContextId, ContextKind, ContextStore, GrepQuery, Navigator, NewContext, NewSource, StoreLimits,
-    StoreSettings,
+    ContextId, ContextKind, ContextStore, GrepQuery, Navigator, NewContext, NewSource, StoreSettings,
 };
+use spelunk_types::Limits;
 
 const N_CONTEXTS: usize = 10_000;
 
@@ -96,7 +96,7 @@ fn main() {
 }
 
 fn open(root: &Path) -> ContextStore {
-    let settings = StoreSettings::for_a_person(StoreLimits::default());
+    let settings = StoreSettings::for_a_person(Limits::default());
     let (store, warnings) = ContextStore::open(root, Arc::new(|| 1_700_000_000_000), settings).unwrap();
     assert_eq!(warnings, []);
     store

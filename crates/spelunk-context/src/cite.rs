@@ -6,21 +6,14 @@ use spelunk_types::{Citation, Found};
 
 use crate::{DocEntry, View};
 
-/// The citation with its document's exact name and the true line, and how it was found. It is `Missing` if the document
-/// is not in the view or is no longer readable.
-pub fn check_citation(view: &View, citation: &Citation) -> (Citation, Found) {
-    let checked = check_citations(view, std::slice::from_ref(citation)).pop();
-    checked.unwrap_or_else(|| (citation.clone(), Found::Missing))
-}
-
 /// Text that was shown to a model: runs of lines, each from one document.
 #[derive(Debug, Clone, Default)]
 pub struct Shown {
-    runs: Vec<Run>,
+    runs: Vec<ShownLines>,
 }
 
 #[derive(Debug, Clone)]
-struct Run {
+struct ShownLines {
     document: String,
     line_start: u64,
     /// Every line ends with a newline.
@@ -39,7 +32,12 @@ impl Shown {
                 run.n_lines += n_lines;
             }
             Some(_) | None => {
-                self.runs.push(Run { document: document.to_owned(), line_start, text: lines, n_lines });
+                self.runs.push(ShownLines {
+                    document: document.to_owned(),
+                    line_start,
+                    text: lines,
+                    n_lines,
+                });
             }
         }
     }
@@ -52,28 +50,24 @@ impl Shown {
     /// The citation with its document's exact name and the true line, and how it was found. It is `Missing` if that
     /// text of the document was not shown.
     pub fn check(&self, citation: &Citation) -> (Citation, Found) {
-        let found_in = |run: &Run| {
+        let found = self.runs_of(&citation.document).filter_map(|run| {
             let wanted = citation.line.saturating_sub(run.line_start).saturating_add(1);
             let line = nearest_line(&run.text, &citation.quote, wanted)?;
-            Some((run.line_start + line - 1, run.document.clone()))
-        };
-        let nearest = self
-            .runs_of(&citation.document)
-            .filter_map(found_in)
-            .min_by_key(|(line, _)| (line.abs_diff(citation.line), *line));
-        let Some((line, document)) = nearest else { return (citation.clone(), Found::Missing) };
-        let found = if line == citation.line { Found::Exact } else { Found::Moved };
-        (Citation { document, line, quote: citation.quote.clone() }, found)
+            Some((run.line_start + line - 1, run.document.as_str()))
+        });
+        let nearest = found.min_by_key(|(line, _)| (line.abs_diff(citation.line), *line));
+        located(citation, nearest)
     }
 
-    fn runs_of<'a>(&'a self, document: &'a str) -> impl Iterator<Item = &'a Run> {
+    fn runs_of<'a>(&'a self, document: &'a str) -> impl Iterator<Item = &'a ShownLines> {
         let is_named = self.runs.iter().any(|run| run.document == document);
         let name = if is_named { document } else { plain_name(document) };
         self.runs.iter().filter(move |run| run.document == name)
     }
 }
 
-/// The same as `check_citation` for many citations: each document is read once.
+/// Each citation with its document's exact name and the true line, and how it was found. It is `Missing` if the document
+/// is not in the view or is no longer readable. Each document is read once.
 pub fn check_citations(view: &View, citations: &[Citation]) -> Vec<(Citation, Found)> {
     let mut order: Vec<usize> = (0..citations.len()).collect();
     order.sort_by(|&a, &b| citations[a].document.cmp(&citations[b].document));
@@ -83,7 +77,9 @@ pub fn check_citations(view: &View, citations: &[Citation]) -> Vec<(Citation, Fo
         let Some(document) = find(view, &citations[group[0]].document) else { continue };
         let Ok(text) = view.read_owned(document) else { continue };
         for &idx in group {
-            checked[idx] = look_up(&document.name, &text, &citations[idx]);
+            let citation = &citations[idx];
+            let line = nearest_line(&text, &citation.quote, citation.line);
+            checked[idx] = located(citation, line.map(|line| (line, document.name.as_str())));
         }
     }
     checked
@@ -93,14 +89,11 @@ fn find<'v>(view: &'v View, name: &str) -> Option<&'v DocEntry> {
     view.find(name).or_else(|| view.find(plain_name(name)))
 }
 
-fn look_up(document: &str, text: &str, citation: &Citation) -> (Citation, Found) {
-    match nearest_line(text, &citation.quote, citation.line) {
-        None => (citation.clone(), Found::Missing),
-        Some(line) => {
-            let found = if line == citation.line { Found::Exact } else { Found::Moved };
-            (Citation { document: document.to_owned(), line, quote: citation.quote.clone() }, found)
-        }
-    }
+/// The citation at the line and in the document where its quote is.
+fn located(citation: &Citation, found: Option<(u64, &str)>) -> (Citation, Found) {
+    let Some((line, document)) = found else { return (citation.clone(), Found::Missing) };
+    let found = if line == citation.line { Found::Exact } else { Found::Moved };
+    (Citation { document: document.to_owned(), line, quote: citation.quote.clone() }, found)
 }
 
 fn plain_name(name: &str) -> &str {

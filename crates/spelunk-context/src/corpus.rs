@@ -16,7 +16,7 @@ use crate::document::{DocEntry, Origin, SourceInput};
 use crate::extract::ExtractKind;
 use crate::scan_read::{Reading, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
-use crate::source::{Candidate, Filter, Found, NamedBy, Opened, Room, extract_kind};
+use crate::source::{Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind};
 use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// How often a walk reports progress, in files.
@@ -67,7 +67,7 @@ impl Corpus {
         let filter = Filter::compile(options)?;
         let scratch = Scratch::default();
         let mut so_far = ScanProgress::default();
-        let room = Room { filter: &filter, scratch: &scratch };
+        let room = ScanContext { filter: &filter, scratch: &scratch };
         let (candidates, mut reports) = list(sources, room, &mut so_far, progress)?;
         progress(so_far);
         let mut rest = in_order(candidates, options).into_iter();
@@ -143,12 +143,12 @@ fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candid
 /// Lists the candidates of all sources, with a report for each that counts the files left out so far.
 fn list(
     sources: &[SourceInput],
-    room: Room<'_>,
+    room: ScanContext<'_>,
     so_far: &mut ScanProgress,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<(Vec<Candidate>, Vec<ScanReport>), SourceError> {
     let opened =
-        sources.iter().map(|input| Opened::open(input, room.filter)).collect::<Result<Vec<_>, _>>()?;
+        sources.iter().map(|input| Source::open(input, room.filter)).collect::<Result<Vec<_>, _>>()?;
     let names = source_names(&opened);
     let is_alone = opened.len() == 1;
     let (mut candidates, mut reports) = (Vec::new(), Vec::new());
@@ -156,7 +156,7 @@ fn list(
     for (source_idx, (source, name)) in opened.into_iter().zip(names).enumerate() {
         let prefix = if is_alone { String::new() } else { name.clone() };
         let mut report = ScanReport { source: name, ..ScanReport::default() };
-        if let Opened::Archive { path, .. } = &source
+        if let Source::Archive { path, .. } = &source
             && !seen.insert(path.clone())
         {
             let name = report.source.clone();
@@ -166,7 +166,7 @@ fn list(
         }
         let mut duplicates = Vec::new();
         source.list(&prefix, room, &mut report, &mut |found| {
-            let Found { origin, name, bytes, named_by, redacts } = found;
+            let SourceItem { origin, name, bytes, named_by, redacts } = found;
             if let Origin::File(path) = &origin
                 && !is_alone
                 && !seen.insert(path.clone())
@@ -194,9 +194,9 @@ fn list(
 }
 
 /// A name for each source: as many trailing parts of its path as are needed to tell them apart.
-fn source_names(sources: &[Opened]) -> Vec<String> {
+fn source_names(sources: &[Source]) -> Vec<String> {
     const PARTS_MAX: usize = 6;
-    let mut names: Vec<String> = sources.iter().map(Opened::name).collect();
+    let mut names: Vec<String> = sources.iter().map(Source::name).collect();
     for n_parts in 2..=PARTS_MAX {
         let mut n_of: BTreeMap<String, usize> = BTreeMap::new();
         for name in &names {

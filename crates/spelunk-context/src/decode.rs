@@ -2,27 +2,18 @@
 //! after it. UTF-16 is only recognised by its mark. Invalid UTF-8 becomes U+FFFD if the file is otherwise text. The
 //! first 8 KiB decide whether it is text: a later NUL is kept.
 
-use std::fmt;
-
 /// How much of a file is examined to tell text from binary.
 pub(crate) const HEAD_BYTES: usize = 8 * 1024;
 
 /// Why bytes are not text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
     /// NUL bytes, control characters or the magic number of a binary format.
+    #[error("it is a binary file")]
     Binary,
     /// Mostly bytes that are not UTF-8, and no byte order mark.
+    #[error("its encoding is neither UTF-8 nor UTF-16 with a byte order mark")]
     Encoding,
-}
-
-impl fmt::Display for NotText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Binary => "it is a binary file",
-            Self::Encoding => "its encoding is neither UTF-8 nor UTF-16 with a byte order mark",
-        })
-    }
 }
 
 /// Whether a file is text, judged by its first `HEAD_BYTES`.

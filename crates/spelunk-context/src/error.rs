@@ -86,36 +86,31 @@ impl Explain for SourceError {
     }
 
     fn hint(&self) -> Option<String> {
-        Some(match self {
+        let hint = match self {
             Self::NotFound { nearest: Nearest::Sibling(path), .. } => {
-                format!("try `{}`, which does exist", path.display())
+                return Some(format!("try `{}`, which does exist", path.display()));
             }
             Self::NotFound { nearest: Nearest::Parent(path), .. } => {
-                format!("look in `{}`, the nearest directory that exists", path.display())
+                return Some(format!("look in `{}`, the nearest directory that exists", path.display()));
             }
             Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "run as a user who may read it, or leave it out".to_owned()
+                "run as a user who may read it, or leave it out"
             }
-            Self::Read { .. } => "check that it can be read, or leave it out".to_owned(),
-            Self::NotText { why: NotText::Binary, .. } => {
-                "extract its text first and name that file".to_owned()
-            }
+            Self::Read { .. } => "check that it can be read, or leave it out",
+            Self::NotText { why: NotText::Binary, .. } => "extract its text first and name that file",
             Self::NotText { why: NotText::Encoding, .. } => {
-                "convert it to UTF-8 first, for example with `iconv`".to_owned()
+                "convert it to UTF-8 first, for example with `iconv`"
             }
-            Self::Secret { .. } => "leave it out, or pass `--allow-secrets` if it must be read".to_owned(),
-            Self::Special { .. } => "write it to a file first, or pipe it in as standard input".to_owned(),
-            Self::Empty { skipped, .. } => hint_for_empty(skipped).to_owned(),
-            Self::Archive { .. } => {
-                "check that it is complete, for example by unpacking it by hand".to_owned()
-            }
-            Self::Extract { source, .. } => source.hint().to_owned(),
-            Self::Scratch { .. } => "make room there, or point `TMPDIR` to another directory".to_owned(),
-            Self::Glob { .. } => {
-                "write `*` for a part of a name, `**` for directories, `\\[` for a bracket".to_owned()
-            }
-            Self::Changed { .. } => "start a new run over the text as it is now".to_owned(),
-        })
+            Self::Secret { .. } => "leave it out, or pass `--allow-secrets` if it must be read",
+            Self::Special { .. } => "write it to a file first, or pipe it in as standard input",
+            Self::Empty { skipped, .. } => hint_for_empty(skipped),
+            Self::Archive { .. } => "check that it is complete, for example by unpacking it by hand",
+            Self::Extract { source, .. } => source.hint(),
+            Self::Scratch { .. } => "make room there, or point `TMPDIR` to another directory",
+            Self::Glob { .. } => "write `*` for a part of a name, `**` for directories, `\\[` for a bracket",
+            Self::Changed { .. } => "start a new run over the text as it is now",
+        };
+        Some(hint.to_owned())
     }
 }
 

@@ -13,7 +13,7 @@ mod quiet;
 use spelunk_types::ScanOptions;
 
 pub use self::apart::{EXTRACT_TASK, serve_extract};
-pub(crate) use self::apart::{Turn, extract_apart};
+pub(crate) use self::apart::{WorkerSlot, extract_apart};
 use crate::{SkipReason, name};
 
 /// A longer document is not extracted.

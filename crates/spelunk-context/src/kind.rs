@@ -187,13 +187,13 @@ pub enum BadOverride {
 /// Detects content types. An override takes precedence over every rule, and a custom kind over the built-in ones.
 #[derive(Debug, Clone, Default)]
 pub struct Detector {
-    overrides: Vec<(GlobMatcher, Told)>,
+    overrides: Vec<(GlobMatcher, AssignedType)>,
     custom: Vec<Arc<CustomKind>>,
 }
 
 /// The type that the user assigned to files.
 #[derive(Debug, Clone)]
-enum Told {
+enum AssignedType {
     BuiltIn(ContentType),
     Own(Arc<CustomKind>),
 }
@@ -206,13 +206,13 @@ impl Detector {
     /// `**` does not; a pattern without `/` matches only the file name. The first matching pattern wins.
     pub fn with_override(mut self, pattern: &str, type_name: &str) -> Result<Self, BadOverride> {
         let own = self.custom.iter().find(|kind| kind.name == type_name);
-        let told = own.map(|kind| Told::Own(Arc::clone(kind)));
-        let told = told.or_else(|| ContentType::from_name(type_name).map(Told::BuiltIn));
-        let told = told.ok_or_else(|| BadOverride::UnknownType { name: type_name.to_owned() })?;
+        let assigned = own.map(|kind| AssignedType::Own(Arc::clone(kind)));
+        let assigned = assigned.or_else(|| ContentType::from_name(type_name).map(AssignedType::BuiltIn));
+        let assigned = assigned.ok_or_else(|| BadOverride::UnknownType { name: type_name.to_owned() })?;
         let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
         let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
         let glob = glob.map_err(|source| BadOverride::Pattern { pattern: pattern.to_owned(), source })?;
-        self.overrides.push((glob.compile_matcher(), told));
+        self.overrides.push((glob.compile_matcher(), assigned));
         Ok(self)
     }
 
@@ -235,10 +235,10 @@ impl Detector {
         let head = sniff::Head::of(text);
         let file_name = name.rsplit('/').next().unwrap_or(name);
         let language = name::language_of(file_name);
-        if let Some((_, told)) = self.overrides.iter().find(|(glob, _)| glob.is_match(name)) {
-            let (content_type, custom) = match told {
-                Told::BuiltIn(content_type) => (*content_type, None),
-                Told::Own(kind) => (kind.base, Some(Arc::clone(kind))),
+        if let Some((_, assigned)) = self.overrides.iter().find(|(glob, _)| glob.is_match(name)) {
+            let (content_type, custom) = match assigned {
+                AssignedType::BuiltIn(content_type) => (*content_type, None),
+                AssignedType::Own(kind) => (kind.base, Some(Arc::clone(kind))),
             };
             return Detected { content_type, via: Via::Override, language, custom };
         }

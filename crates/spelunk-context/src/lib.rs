@@ -13,7 +13,6 @@ mod kind;
 mod lines;
 mod name;
 mod pack;
-mod pattern_error;
 mod plan;
 mod reader;
 mod records;
@@ -33,7 +32,7 @@ mod text;
 mod unpack_limits;
 mod view;
 
-pub use cite::{Shown, check_citation, check_citations};
+pub use cite::{Shown, check_citations};
 pub use corpus::{Corpus, ExtensionShare, Outline, compare_files};
 pub use decode::NotText;
 pub use document::{DocEntry, Origin, SourceInput};
@@ -45,12 +44,11 @@ pub use grep::{
 };
 pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
 pub use pack::{Boundary, Span, Strength, pack};
-pub use pattern_error::PatternError;
 pub use plan::{
     Analyst, AnalystShare, Batch, BatchItem, ManifestRow, Plan, PlanOptions, PlanTask, PlanWarning, Tier,
     Work, analyst_mix, batch_small, plan,
 };
-pub use reader::{More, Page, Peek, ReadError, Reader, Revision, Tail};
+pub use reader::{More, Page, PatternError, Peek, ReadError, Reader};
 pub use records::{Field, FieldClass, JsonType, Recipe, Records};
 pub use report::{ScanReport, SkipReason};
 pub use scan_read::ScanProgress;
@@ -59,9 +57,8 @@ pub use secrets::{REDACT_REACH_BYTES, Redaction, SecretSpan, find_secrets, redac
 pub use source::given_text;
 pub use spelunk_types::ScanOptions;
 pub use split::{
-    Chunk, Code, CodeRule, Cutting, DocText, Heading, Json, JsonLines, Log, Mode, Other, Partitioner,
-    Prelude, Prose, Segment, Shell, Splitter, Table, Units, Width, estimate_tokens, headings,
-    partitions_expected, render, splitter, target_rows, target_units,
+    Chunk, CodeRule, Cutting, DocText, Heading, Mode, Partitioner, Prelude, Segment, Shell, Units, Width,
+    boundaries, estimate_tokens, headings, partitions_expected, render, target_rows, target_units,
 };
 #[cfg(feature = "grammars")]
 pub use split::{PARSE_TASK, serve_parse};
@@ -70,13 +67,12 @@ pub use store::{
     ContextId, ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory,
     FileRoots, GrepView, IdFault, KindName, LoadPolicy, LoadView, Loader, MemoryReport, Metadata,
     MissingFile, Navigator, NewContext, NewSource, PageView, PeekView, RegistryWarning, SearchHit,
-    SearchReport, SecretFiles, StoreError, StoreLimits, StoreSettings, StoreStats, Suggestion, Unread,
-    parse_collection,
+    SearchReport, SecretFiles, StoreError, StoreSettings, StoreStats, Suggestion, Unread, parse_collection,
 };
 pub use structure::{Landmark, Landmarks};
 pub use table::RowTable;
 pub use text::{
-    FindAll, Flags, Found, Group, JsonRecords, LazyText, Lines, MatchCursor, Matches, PatternFault, PyMatch,
-    PyPattern, RecordShape, Replacement, SplitPart, Splits, TextError, TextParts,
+    FindAllItem, Flags, Group, JsonRecords, LazyText, MatchCursor, PatternFault, PyMatch, PyPattern,
+    RecordShape, Replacement, SplitPart, TextBatch, TextError,
 };
 pub use view::View;

@@ -37,14 +37,7 @@ pub struct Boundary {
 /// must be ascending; those out of order, outside the text or inside a character are ignored. A character longer than
 /// `bytes_max` becomes a span of its own.
 pub fn pack(text: &str, boundaries: &[Boundary], bytes_max: u64) -> Vec<Span> {
-    let room = Room {
-        unit: Unit::Byte,
-        units_tiny: bytes_max / 8,
-        units_min: bytes_max / 2,
-        units_target: bytes_max,
-        units_max: u64::MAX,
-        bytes_max: usize::try_from(bytes_max).unwrap_or(usize::MAX),
-    };
+    let room = SpanSizes::of_bytes(usize::try_from(bytes_max).unwrap_or(usize::MAX));
     let marks = boundaries.iter().map(|boundary| Mark {
         at: usize::try_from(boundary.at).unwrap_or(usize::MAX),
         strength: boundary.strength,
@@ -79,7 +72,7 @@ pub(crate) struct Mark {
 
 /// The minimum, target and maximum size of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Room {
+pub(crate) struct SpanSizes {
     pub(crate) unit: Unit,
     /// Below this, a boundary is too close to be preferred for its strength.
     pub(crate) units_tiny: u64,
@@ -91,7 +84,20 @@ pub(crate) struct Room {
     pub(crate) bytes_max: usize,
 }
 
-impl Room {
+impl SpanSizes {
+    /// As many bytes as possible, counted in bytes.
+    pub(crate) fn of_bytes(bytes_max: usize) -> Self {
+        let bytes = bytes_max as u64;
+        Self {
+            unit: Unit::Byte,
+            units_tiny: bytes / 8,
+            units_min: bytes / 2,
+            units_target: bytes,
+            units_max: u64::MAX,
+            bytes_max,
+        }
+    }
+
     /// Exactly this many units in each span except the last.
     pub(crate) fn exactly(units: u64, bytes_max: usize) -> Self {
         let units = units.max(1);
@@ -132,10 +138,10 @@ pub(crate) struct Cut {
 
 /// Cuts a text at some of its marks. The last cut is its end; an empty text has none. Linear in the number of marks:
 /// each one waits in a window of at most one span, and two cuts together consume a window.
-pub(crate) fn group(text: &str, marks: impl Iterator<Item = Mark>, room: &Room) -> Vec<Cut> {
+pub(crate) fn group(text: &str, marks: impl Iterator<Item = Mark>, room: &SpanSizes) -> Vec<Cut> {
     let mut grouping = Grouping {
         text,
-        room: Room { bytes_max: room.bytes_max.max(1), ..*room },
+        room: SpanSizes { bytes_max: room.bytes_max.max(1), ..*room },
         start: 0,
         start_units: 0,
         last: Mark { at: 0, strength: Strength::Word, units: 0 },
@@ -150,7 +156,7 @@ pub(crate) fn group(text: &str, marks: impl Iterator<Item = Mark>, room: &Room) 
 
 struct Grouping<'t> {
     text: &'t str,
-    room: Room,
+    room: SpanSizes,
     start: usize,
     start_units: u64,
     last: Mark,

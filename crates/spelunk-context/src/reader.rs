@@ -18,16 +18,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub(crate) use self::derived::Derived;
-pub use self::error::ReadError;
-use self::line_index::BLOCK_BYTES;
-pub(crate) use self::line_index::LineIndex;
+pub use self::error::{PatternError, ReadError};
+pub(crate) use self::line_index::in_shares;
+use self::line_index::{BLOCK_BYTES, LineIndex};
 pub use self::page::Page;
-pub use self::peek::{More, Peek, Tail};
+pub use self::peek::{More, Peek};
 use self::raw::Raw;
-pub use self::raw::Revision;
 use crate::decode::{self, HEAD_BYTES};
 use crate::document::Origin;
-use crate::{DocEntry, View, name};
+use crate::{DocEntry, SourceError, View, name};
 
 /// The text of one document. Send and Sync: several threads may read at once.
 #[derive(Debug)]
@@ -37,7 +36,6 @@ pub struct Reader {
     /// The size of the byte order mark, which is not part of the text.
     mark_bytes: u64,
     bytes: u64,
-    revision: Revision,
     redact: bool,
     index: Mutex<Option<Arc<LineIndex>>>,
 }
@@ -58,13 +56,13 @@ impl Reader {
     }
 
     fn over_file(name: String, raw: Raw) -> Result<Self, ReadError> {
-        let (revision, raw_bytes) = (raw.revision(), raw.bytes());
+        let raw_bytes = raw.bytes();
         let mut head = vec![0; HEAD_BYTES];
         let n_read = raw.read_at(0, &mut head)?;
         head.truncate(n_read.min(usize::try_from(raw_bytes).unwrap_or(usize::MAX)));
-        decode::sniff(&head).map_err(|why| ReadError::NotText { name: name.clone(), why })?;
+        decode::sniff(&head).map_err(|why| SourceError::NotText { name: name.clone(), why })?;
         if !is_utf16(&head) {
-            return Ok(Self::over(name, raw, revision, mark_bytes(&head)));
+            return Ok(Self::over(name, raw, mark_bytes(&head)));
         }
         if raw_bytes > Self::UTF16_BYTES_MAX {
             return Err(ReadError::TooLarge { name, bytes: raw_bytes, bytes_max: Self::UTF16_BYTES_MAX });
@@ -73,18 +71,17 @@ impl Reader {
         if raw.read_at(0, &mut bytes)? < bytes.len() {
             return Err(ReadError::Changed { name });
         }
-        Ok(Self::over(name, raw.decoded(decode::decode(bytes)), revision, 0))
+        Ok(Self::over(name, raw.decoded(decode::decode(bytes)), 0))
     }
 
     /// Reads bytes in memory. They are assumed to be text: a caller that is not sure must sniff first.
     pub fn of_bytes(name: &str, bytes: Arc<[u8]>) -> Self {
-        let revision = Revision { bytes: bytes.len() as u64, modified: None };
         if is_utf16(&bytes) {
             let text = decode::decode(bytes.to_vec());
-            return Self::over(name.to_owned(), Raw::Memory(text.into_bytes().into()), revision, 0);
+            return Self::over(name.to_owned(), Raw::Memory(text.into_bytes().into()), 0);
         }
         let mark_bytes = mark_bytes(&bytes);
-        Self::over(name.to_owned(), Raw::Memory(bytes), revision, mark_bytes)
+        Self::over(name.to_owned(), Raw::Memory(bytes), mark_bytes)
     }
 
     /// Reads a document of a view, redacted like the view. A file is read up to its size at the scan, even if it has
@@ -99,7 +96,7 @@ impl Reader {
             Origin::Text(bytes) => Self::of_bytes(&document.name, Arc::clone(bytes)),
             Origin::File(path) => match Raw::open_scanned(path, document) {
                 Ok(Some(raw)) => Self::over_file(document.name.clone(), raw)?,
-                Ok(None) | Err(ReadError::NotFound { .. }) => return Err(changed()),
+                Ok(None) | Err(ReadError::Source(SourceError::NotFound { .. })) => return Err(changed()),
                 Err(error) => return Err(error),
             },
         };
@@ -133,11 +130,6 @@ impl Reader {
         self.raw.held_bytes()
     }
 
-    /// The revision of the file when it was opened.
-    pub fn revision(&self) -> Revision {
-        self.revision
-    }
-
     /// Whether the file was replaced, modified or removed since. A stale reader only returns `ReadError::Changed`.
     pub fn is_stale(&self) -> bool {
         self.raw.is_stale()
@@ -162,7 +154,7 @@ impl Reader {
         let read = self.read_range();
         let range = index.start_of(first - 1, &read)?..index.start_of(last, &read)?;
         self.require_small(range.end - range.start, Self::READ_BYTES_MAX)?;
-        let text = self.leave(range)?;
+        let text = self.redacted(range)?;
         self.require_fresh()?;
         Ok(split_lines(&text).map(str::to_owned).collect())
     }
@@ -171,7 +163,7 @@ impl Reader {
     pub fn slice(&self, range: Range<u64>) -> Result<String, ReadError> {
         let range = range.start.min(self.bytes)..range.end.min(self.bytes);
         self.require_small(range.end.saturating_sub(range.start), Self::READ_BYTES_MAX)?;
-        let text = self.leave(self.cut_to_chars(range)?)?;
+        let text = self.redacted(self.cut_to_chars(range)?)?;
         self.require_fresh()?;
         Ok(text)
     }
@@ -179,14 +171,14 @@ impl Reader {
     /// The whole text, if it is no larger than `bytes_max`.
     pub fn load(&self, bytes_max: u64) -> Result<String, ReadError> {
         self.require_small(self.bytes, bytes_max)?;
-        let text = self.leave(0..self.bytes)?;
+        let text = self.redacted(0..self.bytes)?;
         self.require_fresh()?;
         Ok(text)
     }
 
-    fn over(name: String, raw: Raw, revision: Revision, mark_bytes: u64) -> Self {
+    fn over(name: String, raw: Raw, mark_bytes: u64) -> Self {
         let bytes = raw.bytes() - mark_bytes;
-        Self { name, raw, mark_bytes, bytes, revision, redact: true, index: Mutex::new(None) }
+        Self { name, raw, mark_bytes, bytes, redact: true, index: Mutex::new(None) }
     }
 
     fn require_small(&self, bytes: u64, bytes_max: u64) -> Result<(), ReadError> {
@@ -212,12 +204,12 @@ impl Reader {
         }
     }
 
-    fn read_range(&self) -> impl Fn(Range<u64>, &mut Vec<u8>) -> Result<(), ReadError> + Sync {
+    pub(crate) fn read_range(&self) -> impl Fn(Range<u64>, &mut Vec<u8>) -> Result<(), ReadError> + Sync {
         |range, buffer| self.read(range, buffer)
     }
 
     /// The line index, built on first use.
-    fn index(&self) -> Result<Arc<LineIndex>, ReadError> {
+    pub(crate) fn index(&self) -> Result<Arc<LineIndex>, ReadError> {
         self.require_fresh()?;
         let mut slot = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = &*slot {

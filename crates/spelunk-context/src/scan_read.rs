@@ -67,7 +67,7 @@ pub(crate) enum Reading {
 
 /// The results of a thread since it last sent some.
 #[derive(Default)]
-struct Handful {
+struct ReadingBatch {
     bytes: u64,
     readings: Vec<(usize, Reading)>,
 }
@@ -90,8 +90,8 @@ pub(crate) fn read_through(
             scope.spawn(move || read_some(candidates, scratch, next, &sender));
         }
         drop(sender);
-        for handful in receiver {
-            let Handful { bytes, readings: done } = handful;
+        for batch in receiver {
+            let ReadingBatch { bytes, readings: done } = batch;
             progress.bytes_done += bytes;
             progress.files_done += done.len() as u64;
             for (idx, reading) in done {
@@ -198,17 +198,17 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     if path.symlink_metadata()?.is_file() { open_to_read(path) } else { Err(io::ErrorKind::NotFound.into()) }
 }
 
-fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, sender: &Sender<Handful>) {
-    let mut buffer = vec![0; BUFFER_BYTES];
-    let mut handful = Handful::default();
+fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, sender: &Sender<ReadingBatch>) {
+    let mut buffer = Vec::with_capacity(BUFFER_BYTES);
+    let mut batch = ReadingBatch::default();
     loop {
         let idx = next.fetch_add(1, Ordering::Relaxed);
         let Some(candidate) = candidates.get(idx) else { break };
         let mut tick = |bytes| {
-            handful.bytes += bytes;
+            batch.bytes += bytes;
             // A long file reports progress before it is finished.
             if bytes >= TICK_BYTES {
-                drop(sender.send(std::mem::take(&mut handful)));
+                drop(sender.send(std::mem::take(&mut batch)));
             }
         };
         let reading = match (&candidate.origin, candidate.extract) {
@@ -224,19 +224,19 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
             // Not a document, but its bytes count as done so that the totals add up.
             Reading::Empty | Reading::NotText(_) | Reading::Unreadable(_) => tick(candidate.bytes),
         }
-        handful.readings.push((idx, reading));
-        if handful.readings.len() >= HANDED_FILES || handful.bytes >= HANDED_BYTES {
-            drop(sender.send(std::mem::take(&mut handful)));
+        batch.readings.push((idx, reading));
+        if batch.readings.len() >= HANDED_FILES || batch.bytes >= HANDED_BYTES {
+            drop(sender.send(std::mem::take(&mut batch)));
         }
     }
-    drop(sender.send(handful));
+    drop(sender.send(batch));
 }
 
 /// The length found here is the document's, whatever is appended to the file later.
 fn read_file(
     file: &File,
     candidate: &Candidate,
-    buffer: &mut [u8],
+    buffer: &mut Vec<u8>,
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
     let metadata = file.metadata()?;
@@ -254,32 +254,35 @@ fn read_file(
 fn read_one(
     input: &mut dyn Read,
     redacts: bool,
-    buffer: &mut [u8],
+    buffer: &mut Vec<u8>,
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
-    let mut n_read = fill(input, buffer)?;
+    fill(input, BUFFER_BYTES, buffer)?;
     // A buffer is longer than any mark, so this is the whole file.
-    if decode::is_empty(&buffer[..n_read]) {
+    if decode::is_empty(buffer) {
         return Ok(Reading::Empty);
     }
-    if let Err(why) = decode::sniff(&buffer[..n_read.min(HEAD_BYTES)]) {
+    if let Err(why) = decode::sniff(&buffer[..buffer.len().min(HEAD_BYTES)]) {
         return Ok(Reading::NotText(why));
     }
     let mut hasher = blake3::Hasher::new();
     let mut watch = redacts.then(SecretWatch::default);
     let (mut bytes, mut bytes_ticked) = (0, 0);
-    while n_read > 0 {
-        hasher.update(&buffer[..n_read]);
+    while !buffer.is_empty() {
+        hasher.update(buffer);
         if let Some(watch) = &mut watch {
-            watch.feed(&buffer[..n_read]);
+            watch.feed(buffer);
         }
-        bytes += n_read as u64;
+        bytes += buffer.len() as u64;
         if bytes - bytes_ticked >= TICK_BYTES {
             tick(bytes - bytes_ticked);
             bytes_ticked = bytes;
         }
         // A buffer that was not filled is the last one: most files are read by one call.
-        n_read = if n_read < buffer.len() { 0 } else { fill(input, buffer)? };
+        if buffer.len() < BUFFER_BYTES {
+            break;
+        }
+        fill(input, BUFFER_BYTES, buffer)?;
     }
     tick(bytes - bytes_ticked);
     let digest = BlobId::from_hash(*hasher.finalize().as_bytes());
@@ -294,9 +297,9 @@ fn sample_one(
     modified: Option<SystemTime>,
     redacts: bool,
 ) -> io::Result<Reading> {
-    let mut head = vec![0; HEAD_BYTES];
-    let n_read = fill(&mut file, &mut head)?;
-    if let Err(why) = decode::sniff(&head[..n_read]) {
+    let mut head = Vec::new();
+    fill(&mut file, HEAD_BYTES, &mut head)?;
+    if let Err(why) = decode::sniff(&head) {
         return Ok(Reading::NotText(why));
     }
     let digest = sample::digest(file, bytes, modified)?;
@@ -340,18 +343,11 @@ fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> i
     })
 }
 
-/// Reads until the buffer is full or the input ends.
-fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
-    let mut n_read = 0;
-    while n_read < buffer.len() {
-        match input.read(&mut buffer[n_read..]) {
-            Ok(0) => break,
-            Ok(n) => n_read += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(n_read)
+/// Reads at most `bytes_max` bytes into the buffer, in place of what it held.
+fn fill(input: &mut dyn Read, bytes_max: usize, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.clear();
+    input.take(bytes_max as u64).read_to_end(buffer)?;
+    Ok(())
 }
 
 #[cfg(test)]

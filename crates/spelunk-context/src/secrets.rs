@@ -3,7 +3,6 @@
 
 mod assigned;
 mod find;
-mod grams;
 mod line;
 mod names;
 mod redact;

@@ -3,13 +3,11 @@
 
 pub(crate) mod archive;
 mod directory;
-mod exclude;
-mod file;
 mod filter;
 mod globs;
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use archive::Format;
@@ -42,7 +40,7 @@ pub(crate) struct Candidate {
 
 /// The candidates of a source.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct SourceItem {
     pub(crate) origin: Origin,
     pub(crate) name: String,
     pub(crate) bytes: u64,
@@ -59,21 +57,21 @@ pub(crate) enum NamedBy {
 
 /// State shared by all sources of a scan.
 #[derive(Clone, Copy)]
-pub(crate) struct Room<'a> {
+pub(crate) struct ScanContext<'a> {
     pub(crate) filter: &'a Filter<'a>,
     pub(crate) scratch: &'a Scratch,
 }
 
 /// A source that exists. Paths are canonical, so that one file has one path.
 #[derive(Debug)]
-pub(crate) enum Opened {
+pub(crate) enum Source {
     Directory { path: PathBuf },
     File { path: PathBuf, name: String, bytes: u64 },
     Archive { path: PathBuf, name: String, format: Format },
     Text { name: String, bytes: Arc<[u8]> },
 }
 
-impl Opened {
+impl Source {
     pub(crate) fn open(input: &SourceInput, filter: &Filter<'_>) -> Result<Self, SourceError> {
         let (path, typed) = match input {
             SourceInput::Text { name, bytes } => {
@@ -91,7 +89,7 @@ impl Opened {
         if metadata.is_dir() {
             Ok(Self::Directory { path: canonical })
         } else if metadata.is_file() {
-            file::open((path, typed), canonical, metadata.len(), filter)
+            open_file((path, typed), canonical, metadata.len(), filter)
         } else {
             Err(SourceError::Special { path: path.clone() })
         }
@@ -120,9 +118,9 @@ impl Opened {
     pub(crate) fn list(
         self,
         prefix: &str,
-        room: Room<'_>,
+        room: ScanContext<'_>,
         report: &mut ScanReport,
-        found: &mut dyn FnMut(Found),
+        found: &mut dyn FnMut(SourceItem),
     ) -> Result<(), SourceError> {
         let (filter, name) = (room.filter, report.source.clone());
         match self {
@@ -132,12 +130,15 @@ impl Opened {
                     let name =
                         if prefix.is_empty() { relative.clone() } else { format!("{prefix}/{relative}") };
                     match Format::of(&name) {
-                        None => found(Found::in_file(path, name, bytes, NamedBy::Walk, redacts)),
+                        None => found(SourceItem::in_file(path, name, bytes, NamedBy::Walk, redacts)),
                         Some(format) => {
                             let is_included = filter.includes_archive(&relative);
                             let archive = Archive { path: &path, format, name: &name, is_included };
-                            let unpacked = unpack(&archive, room, report, found);
-                            return counted(unpacked, &name, report);
+                            match unpack(&archive, room, report, found) {
+                                // One that cannot be opened is counted and not fatal.
+                                Err(SourceError::Archive { .. }) => report.skip(SkipReason::Damaged, &name),
+                                outcome => return outcome,
+                            }
                         }
                     }
                     Ok(())
@@ -145,7 +146,7 @@ impl Opened {
             }
             Self::File { path, bytes, .. } => {
                 let redacts = !filter.allows_secrets_in(&name);
-                found(Found::in_file(path, name, bytes, NamedBy::User, redacts));
+                found(SourceItem::in_file(path, name, bytes, NamedBy::User, redacts));
                 Ok(())
             }
             Self::Archive { path, format, .. } => {
@@ -159,17 +160,38 @@ impl Opened {
                     report.redact(&name, &marks_in(&bytes));
                 }
                 let (origin, named_by) = (Origin::Text(bytes), NamedBy::User);
-                found(Found { origin, name, bytes: n_bytes, named_by, redacts });
+                found(SourceItem { origin, name, bytes: n_bytes, named_by, redacts });
                 Ok(())
             }
         }
     }
 }
 
-impl Found {
+impl SourceItem {
     fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
         Self { origin: Origin::File(path), name, bytes, named_by, redacts }
     }
+}
+
+/// Opens a file that the user named. It is taken even if a walk would skip it, unless its name indicates a secret. An
+/// archive is opened. `given` is its location, and the path it is named after if that path only descends.
+fn open_file(
+    (given, typed): (&Path, &Path),
+    canonical: PathBuf,
+    bytes: u64,
+    filter: &Filter<'_>,
+) -> Result<Source, SourceError> {
+    let is_plain =
+        typed.components().all(|component| matches!(component, Component::CurDir | Component::Normal(_)));
+    let name = if is_plain { name::printable(typed) } else { name::tail(given, 1) };
+    // Both names count: a link called `notes.txt` to a key is a key.
+    if filter.is_secret(&canonical, &name) || filter.is_secret(given, &name) {
+        return Err(SourceError::Secret { path: given.to_owned() });
+    }
+    if let Some(format) = Format::of(&name) {
+        return Ok(Source::Archive { path: canonical, name, format });
+    }
+    Ok(Source::File { path: canonical, name, bytes })
 }
 
 /// An archive to unpack.
@@ -183,15 +205,15 @@ struct Archive<'a> {
 
 fn unpack(
     archive: &Archive<'_>,
-    room: Room<'_>,
+    room: ScanContext<'_>,
     report: &mut ScanReport,
-    found: &mut dyn FnMut(Found),
+    found: &mut dyn FnMut(SourceItem),
 ) -> Result<(), SourceError> {
-    let Room { filter, scratch } = room;
+    let ScanContext { filter, scratch } = room;
     let &Archive { path, format, name, is_included } = archive;
     let mut keep = |Unpacked { path, relative, bytes }: Unpacked| {
         let redacts = !filter.allows_secrets_in(&relative);
-        found(Found::in_file(path, format!("{name}/{relative}"), bytes, NamedBy::Walk, redacts));
+        found(SourceItem::in_file(path, format!("{name}/{relative}"), bytes, NamedBy::Walk, redacts));
     };
     let limits = UnpackLimits::default();
     let mut unpacking = Unpacking {
@@ -206,21 +228,6 @@ fn unpack(
         bytes: 0,
     };
     archive::unpack(path, format, &mut unpacking)
-}
-
-/// An archive that a walk found and that cannot be opened is counted and not fatal.
-fn counted(
-    unpacked: Result<(), SourceError>,
-    name: &str,
-    report: &mut ScanReport,
-) -> Result<(), SourceError> {
-    match unpacked {
-        Err(SourceError::Archive { .. }) => {
-            report.skip(SkipReason::Damaged, name);
-            Ok(())
-        }
-        outcome => outcome,
-    }
 }
 
 #[cfg(test)]

@@ -1,57 +1,47 @@
-//! Splitting: the boundaries of each format, one file per format, and the resulting chunks. A splitter only knows
-//! boundaries; `Partitioner` decides the size of chunks from the limits, and `pack` does the cutting.
+//! Splitting: the boundaries of each format, with a file for each that has rules of its own, and the resulting chunks.
+//! A format only knows boundaries; `Partitioner` decides the size of chunks from the limits, and `pack` does the cutting.
 
+use crate::kind::delimited::Shape;
 use crate::kind::{ContentType, Detected};
 use crate::pack::{Boundary, Mark};
 
 mod assemble;
+mod by_line;
 mod chunk;
 mod code;
-mod custom;
 mod json;
-mod jsonl;
 mod log;
-mod other;
 mod partition;
 mod plain;
 mod prose;
-mod table;
 mod target;
 
 pub use chunk::{Chunk, Prelude, Segment, Shell, Units, render};
-pub use code::Code;
 pub(crate) use code::has_grammar;
 #[cfg(feature = "grammars")]
 pub use code::{PARSE_TASK, serve_parse};
-pub use json::Json;
-pub use jsonl::JsonLines;
-pub use log::Log;
-pub use other::Other;
 pub use partition::{CodeRule, Cutting, DocText, Mode, Partitioner, estimate_tokens};
-pub use prose::{Heading, Prose, headings};
-pub use table::Table;
+pub use prose::{Heading, headings};
 pub use target::{Width, partitions_expected, target_rows, target_units};
 
-/// Finds the boundaries of one kind of content. Pure, total, sees one document.
-pub trait Splitter: Send + Sync {
-    /// The boundaries, ascending, none at the ends of the text.
-    fn boundaries(&self, text: &str) -> Vec<Boundary>;
-}
-
-/// The splitter for a document.
-pub fn splitter(detected: &Detected) -> Box<dyn Splitter> {
-    if let Some(boundary) = detected.custom.as_ref().and_then(|kind| kind.boundary.clone()) {
-        return Box::new(custom::Custom { boundary });
+/// The places where a document can be cut: ascending, none at the ends of the text.
+pub fn boundaries(detected: &Detected, text: &str) -> Vec<Boundary> {
+    if let Some(boundary) = detected.custom.as_ref().and_then(|kind| kind.boundary.as_ref()) {
+        return to_boundaries(text, by_line::custom_marks(text, boundary));
     }
-    let Detected { content_type, language, .. } = detected;
-    match content_type {
-        ContentType::SourceCode => Box::new(Code { language: *language }),
-        ContentType::StructuredData => Box::new(Table),
-        ContentType::Json => Box::new(Json),
-        ContentType::Jsonl => Box::new(JsonLines),
-        ContentType::Log => Box::new(Log),
-        ContentType::Prose => Box::new(Prose),
-        ContentType::Markup | ContentType::Config | ContentType::Unknown => Box::new(Other),
+    match detected.content_type {
+        ContentType::SourceCode => {
+            let places = code::places(text, detected.language);
+            to_boundaries(text, code::marks(text, &places))
+        }
+        ContentType::StructuredData => to_boundaries(text, by_line::row_marks(text, &Shape::of(text))),
+        ContentType::Json => json::boundaries(text),
+        ContentType::Jsonl => to_boundaries(text, by_line::record_marks(text)),
+        ContentType::Log => to_boundaries(text, log::marks(text)),
+        ContentType::Prose => to_boundaries(text, prose::marks(text)),
+        ContentType::Markup | ContentType::Config | ContentType::Unknown => {
+            to_boundaries(text, by_line::plain_marks(text))
+        }
     }
 }
 

@@ -25,28 +25,29 @@ mod suggest;
 mod wire;
 mod writing;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use spelunk_types::Limits;
 
 pub use access_log::{AccessEntry, AccessSummary, Action};
 pub use collection::{CollectionReport, CombinedTexts, MissingFile, parse_collection};
-pub use context::{
-    AccessCounts, Context, ContextId, ContextRevision, ContextSource, Metadata, NewContext, NewSource,
-};
+pub use context::{Context, ContextId, ContextSource, Metadata, NewContext, NewSource};
 pub use error::{IdFault, StoreError};
 pub use factory::{DirectoryReport, Factory};
 pub use kind::{ContextKind, KindName, LoadPolicy};
-pub use limits::{FileRoots, SecretFiles, StoreLimits, StoreSettings};
+pub use limits::{FileRoots, SecretFiles, StoreSettings};
 pub use navigator::{GrepView, LoadView, Navigator, PageView, PeekView};
 pub use search::{SearchHit, SearchReport, Unread};
 pub use suggest::Suggestion;
+pub use wire::{AccessCounts, ContextRevision};
 pub use writing::RegistryWarning;
 
 use cache::ContentCache;
 use catalogue::{Catalogue, Entry};
-use reading::Shelf;
+use reading::ReaderPool;
 use registry::RegistryFile;
 use revision::Stamp;
 
@@ -80,7 +81,7 @@ struct State {
     kinds: BTreeMap<KindName, LoadPolicy>,
     loaders: HashMap<String, Loader>,
     cache: ContentCache,
-    shelf: Shelf,
+    pool: ReaderPool,
     /// Inline texts of contexts that are not on disk.
     held: HashMap<ContextId, Arc<str>>,
     /// The total length of these texts.
@@ -115,14 +116,6 @@ pub struct MemoryReport {
     pub open_bytes: u64,
 }
 
-impl MemoryReport {
-    /// The fill level of the cache, from 0 to 1.
-    #[expect(clippy::cast_precision_loss, reason = "a share for people")]
-    pub fn utilization(&self) -> f64 {
-        if self.cache_bytes_max == 0 { 0.0 } else { self.cache_bytes as f64 / self.cache_bytes_max as f64 }
-    }
-}
-
 impl ContextStore {
     /// A store in memory only.
     pub fn in_memory(clock: ClockMs, settings: StoreSettings) -> Self {
@@ -137,7 +130,7 @@ impl ContextStore {
             kinds: BTreeMap::new(),
             loaders: HashMap::new(),
             cache,
-            shelf: Shelf::default(),
+            pool: ReaderPool::default(),
             held: HashMap::new(),
             held_bytes: 0,
         };
@@ -145,13 +138,8 @@ impl ContextStore {
     }
 
     /// The limits of this store.
-    pub fn limits(&self) -> &StoreLimits {
+    pub fn limits(&self) -> &Limits {
         &self.settings.limits
-    }
-
-    /// The path of the registry, if it is on disk.
-    pub fn registry_path(&self) -> Option<PathBuf> {
-        self.registry.as_ref().map(RegistryFile::path)
     }
 
     /// The context with this id, or an error that lists similar ids.
@@ -252,54 +240,22 @@ impl ContextStore {
 
 impl State {
     fn knows_kind(&self, kind: &ContextKind) -> bool {
-        match kind {
-            ContextKind::Custom(name) => {
-                self.kinds.contains_key(name)
-                    || self.catalogue.contexts().any(|context| context.kind == *kind)
-            }
-            ContextKind::Identity
-            | ContextKind::Project
-            | ContextKind::Temporal
-            | ContextKind::Document
-            | ContextKind::Memory
-            | ContextKind::ToolResult
-            | ContextKind::Web => true,
-        }
+        kind.custom_name().is_none_or(|name| {
+            self.kinds.contains_key(name) || self.catalogue.contexts().any(|context| context.kind == *kind)
+        })
     }
 
     /// Built-in kinds first, then custom kinds by name.
     fn kind_names(&self) -> Vec<String> {
-        let mut names: Vec<String> =
-            ContextKind::BUILT_IN.iter().map(|kind| kind.name().to_owned()).collect();
-        let declared = self.kinds.keys().map(|name| name.as_str().to_owned());
-        let used = self.catalogue.contexts().filter_map(|context| match &context.kind {
-            ContextKind::Custom(name) => Some(name.as_str().to_owned()),
-            ContextKind::Identity
-            | ContextKind::Project
-            | ContextKind::Temporal
-            | ContextKind::Document
-            | ContextKind::Memory
-            | ContextKind::ToolResult
-            | ContextKind::Web => None,
-        });
-        let custom: std::collections::BTreeSet<String> = declared.chain(used).collect();
-        names.extend(custom);
-        names
+        let used = self.catalogue.contexts().filter_map(|context| context.kind.custom_name());
+        let custom: BTreeSet<&KindName> = self.kinds.keys().chain(used).collect();
+        let built_in = ContextKind::BUILT_IN.iter().map(|kind| kind.name().to_owned());
+        built_in.chain(custom.into_iter().map(|name| name.as_str().to_owned())).collect()
     }
 
     fn default_policy(&self, kind: &ContextKind) -> LoadPolicy {
-        match kind {
-            ContextKind::Custom(name) => {
-                self.kinds.get(name).copied().unwrap_or_else(|| kind.default_policy())
-            }
-            ContextKind::Identity
-            | ContextKind::Project
-            | ContextKind::Temporal
-            | ContextKind::Document
-            | ContextKind::Memory
-            | ContextKind::ToolResult
-            | ContextKind::Web => kind.default_policy(),
-        }
+        let declared = kind.custom_name().and_then(|name| self.kinds.get(name).copied());
+        declared.unwrap_or_else(|| kind.default_policy())
     }
 
     fn memory(&self) -> MemoryReport {
@@ -308,14 +264,14 @@ impl State {
             cache_bytes_max: self.cache.bytes_max(),
             n_loaded: self.cache.n_texts() as u64,
             held_bytes: self.held_bytes,
-            n_open: self.shelf.len() as u64,
-            open_bytes: self.shelf.held_bytes(),
+            n_open: self.pool.len() as u64,
+            open_bytes: self.pool.held_bytes(),
         }
     }
 
     /// Drops the cached text and open file of a context. The source is untouched.
     fn forget(&mut self, id: &str) -> u64 {
-        self.shelf.remove(id);
+        self.pool.remove(id);
         self.cache.remove(id)
     }
 }

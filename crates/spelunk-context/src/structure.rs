@@ -132,7 +132,7 @@ impl Reader {
     }
 
     /// Calls `see` with each line, or its beginning if it is long.
-    fn each_line(&self, mut see: impl FnMut(Place, &[u8])) -> Result<(), ReadError> {
+    fn each_line(&self, mut see: impl FnMut(LineStart, &[u8])) -> Result<(), ReadError> {
         let (mut line, mut start, mut head) = (1, 0, Vec::new());
         self.each_block(|at, block| {
             let mut part_end = at;
@@ -141,7 +141,7 @@ impl Reader {
                 let n_free = LINE_BYTES_MAX - head.len();
                 head.extend_from_slice(&part[..part.len().min(n_free)]);
                 if part.ends_with(b"\n") {
-                    see(Place { line, start }, head.trim_ascii_end());
+                    see(LineStart { line, start }, head.trim_ascii_end());
                     head.clear();
                     line += 1;
                     start = part_end;
@@ -149,7 +149,7 @@ impl Reader {
             }
         })?;
         if !head.is_empty() {
-            see(Place { line, start }, head.trim_ascii_end());
+            see(LineStart { line, start }, head.trim_ascii_end());
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Reader {
 
 /// The position of a line.
 #[derive(Clone, Copy)]
-struct Place {
+struct LineStart {
     line: u64,
     start: u64,
 }
@@ -185,7 +185,7 @@ impl Marks {
     }
 
     /// Adds a line at that depth, if it has one.
-    fn extend(&mut self, place: Place, bytes: &[u8], depth: Option<u64>) {
+    fn extend(&mut self, place: LineStart, bytes: &[u8], depth: Option<u64>) {
         if let Some(depth) = depth {
             let end = place.start + bytes.len() as u64;
             self.push(Mark { line: place.line, depth, bytes: place.start..end });

@@ -11,24 +11,28 @@ mod re;
 mod records;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use self::error::TextError;
-pub use self::find::TextParts;
 use self::index::{CharIndex, Mark};
-pub use self::lines::Lines;
 pub(crate) use self::piece::MASK;
-use self::piece::Piece;
+use self::piece::MappedText;
 use self::re::Sizes;
 pub use self::re::{
-    FindAll, Flags, Found, Group, MatchCursor, Matches, PatternFault, PyMatch, PyPattern, Replacement,
-    SplitPart, Splits,
+    FindAllItem, Flags, Group, MatchCursor, PatternFault, PyMatch, PyPattern, Replacement, SplitPart,
 };
 pub use self::records::{JsonRecords, RecordShape};
-use crate::reader::LineIndex;
 use crate::secrets::REDACT_REACH_BYTES;
 use crate::{DocEntry, ReadError, Reader, View};
+
+/// Some results over a text, and where to continue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextBatch<T, Next = MatchCursor> {
+    /// In text order.
+    pub items: Vec<T>,
+    /// `None` at the end.
+    pub next: Option<Next>,
+}
 
 /// The text of one document. Opening it reads its first bytes; everything else is read on demand. Bytes that are not
 /// UTF-8 are read as U+FFFD; UTF-16 is decoded into memory once, up to [`Reader::UTF16_BYTES_MAX`]. Once the file
@@ -37,8 +41,6 @@ use crate::{DocEntry, ReadError, Reader, View};
 pub struct LazyText {
     reader: Reader,
     index: Mutex<CharIndex>,
-    line_index: OnceLock<LineIndex>,
-    cancel: Arc<AtomicBool>,
     sizes: Sizes,
 }
 
@@ -60,20 +62,7 @@ impl LazyText {
 
     /// The text of any reader, masked if the reader redacts.
     pub fn over(reader: Reader) -> Self {
-        Self {
-            reader,
-            index: Mutex::default(),
-            line_index: OnceLock::new(),
-            cancel: Arc::default(),
-            sizes: Sizes::DEFAULT,
-        }
-    }
-
-    /// Cancels the current and all later operations with [`ReadError::Cancelled`] once the flag is set.
-    #[must_use]
-    pub fn with_cancel(mut self, cancel: Arc<AtomicBool>) -> Self {
-        self.cancel = cancel;
-        self
+        Self { reader, index: Mutex::default(), sizes: Sizes::DEFAULT }
     }
 
     /// Other window sizes: results do not depend on them.
@@ -136,13 +125,12 @@ impl LazyText {
 
     /// A range with at least `margin` bytes around it, not masked. Both the range and the result begin on character
     /// boundaries.
-    fn piece(&self, range: Range<u64>, margin: u64, mut buffer: Vec<u8>) -> Result<Piece, TextError> {
-        self.require_going()?;
+    fn piece(&self, range: Range<u64>, margin: u64, mut buffer: Vec<u8>) -> Result<MappedText, TextError> {
         let start = self.floor_char(range.start.saturating_sub(margin))?;
         // With the maximum length of a character after it, the last character of the range is whole.
         let end = range.end.saturating_add(margin.max(4)).min(self.bytes());
         self.reader.read(start..end.max(start), &mut buffer)?;
-        let piece = Piece::new(buffer, start, end == self.bytes());
+        let piece = MappedText::new(buffer, start, end == self.bytes());
         if piece.end < range.end {
             return Err(ReadError::Changed { name: self.name().to_owned() }.into());
         }
@@ -169,7 +157,7 @@ impl LazyText {
         Ok(last == b"\n")
     }
 
-    fn mask(&self, piece: &mut Piece) {
+    fn mask(&self, piece: &mut MappedText) {
         if self.reader.redacts() {
             piece.mask();
         }
@@ -201,10 +189,6 @@ impl LazyText {
 
     fn require_fresh(&self) -> Result<(), TextError> {
         Ok(self.reader.require_fresh()?)
-    }
-
-    fn require_going(&self) -> Result<(), TextError> {
-        if self.cancel.load(Ordering::Relaxed) { Err(ReadError::Cancelled.into()) } else { Ok(()) }
     }
 }
 

@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::name::edit_distance;
+
 /// Siblings examined to find a similar name.
 const SIBLINGS_MAX: usize = 10_000;
 
@@ -37,13 +39,14 @@ pub(crate) fn nearest(path: &Path) -> Nearest {
 
 /// The sibling of a missing path that was most likely meant.
 fn similar_sibling(parent: &Path, missing: &Path) -> Option<PathBuf> {
-    let wanted = missing.file_name()?.to_string_lossy().to_lowercase();
+    let folded = |name: &str| name.to_lowercase().chars().collect::<Vec<char>>();
+    let wanted = folded(&missing.file_name()?.to_string_lossy());
     let mut best: Option<(usize, String)> = None;
     for entry in fs::read_dir(parent).ok()?.take(SIBLINGS_MAX).filter_map(Result::ok) {
         // A name that cannot be typed cannot be meant.
         let Ok(found) = entry.file_name().into_string() else { continue };
-        let distance = distance(&wanted, &found.to_lowercase());
-        if distance <= 2 && distance * 3 <= wanted.chars().count() {
+        let distance = edit_distance(&wanted, &folded(&found));
+        if distance <= 2 && distance * 3 <= wanted.len() {
             let candidate = (distance, found);
             if best.as_ref().is_none_or(|best| candidate < *best) {
                 best = Some(candidate);
@@ -51,22 +54,6 @@ fn similar_sibling(parent: &Path, missing: &Path) -> Option<PathBuf> {
         }
     }
     best.map(|(_, found)| if parent == Path::new(".") { found.into() } else { parent.join(found) })
-}
-
-/// The number of characters to insert, delete or replace to turn one name into the other (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (idx, a_char) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = idx + 1;
-        for (column, &b_char) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(a_char != b_char);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(crate) fn extract_apart(kind: ExtractKind, bytes: &[u8]) -> Result<String, E
     if bytes.len() as u64 > INPUT_BYTES_MAX {
         return Err(ExtractError::TooLarge);
     }
-    let _turn = Turn::take();
+    let _slot = WorkerSlot::take();
     let reply = workers.start(EXTRACT_TASK, BOUNDS).and_then(|mut line| {
         line.send(&[tag])?;
         line.send(bytes)?;
@@ -107,12 +107,12 @@ pub(super) fn decode(mut message: Vec<u8>) -> Result<String, ExtractError> {
 }
 
 /// A slot of the concurrency limit.
-pub(crate) struct Turn;
+pub(crate) struct WorkerSlot;
 
 static N_READING: Mutex<usize> = Mutex::new(0);
 static IS_FREE: Condvar = Condvar::new();
 
-impl Turn {
+impl WorkerSlot {
     pub(crate) fn take() -> Self {
         let n_reading = N_READING.lock().unwrap_or_else(PoisonError::into_inner);
         let mut n_reading = IS_FREE
@@ -123,7 +123,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for WorkerSlot {
     fn drop(&mut self) {
         *N_READING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
         IS_FREE.notify_one();

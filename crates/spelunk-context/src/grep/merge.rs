@@ -3,32 +3,32 @@
 
 use std::collections::BTreeMap;
 
-use super::scan::{Place, Tally};
+use super::scan::{MatchedLine, Tally};
 use super::{Extent, GrepQuery};
 use crate::ReadError;
 
 /// The results, in the order of the targets.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct SearchResult {
     /// Documents with matches, and those that could not be read.
-    pub(super) documents: Vec<FoundDocument>,
+    pub(super) documents: Vec<DocumentResult>,
     pub(super) n_matches: u64,
     pub(super) stopped_early: bool,
     pub(super) bytes_scanned: u64,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct FoundDocument {
+pub(super) struct DocumentResult {
     pub(super) target_idx: usize,
     pub(super) n_matches: u64,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<MatchedLine>,
     pub(super) error: Option<ReadError>,
 }
 
 /// The tallies merged so far.
 pub(super) struct Merge<'a> {
     query: &'a GrepQuery,
-    found: Found,
+    found: SearchResult,
     n_places: u64,
     next_idx: usize,
     /// Tallies that arrived early: about as many as there are threads.
@@ -46,7 +46,7 @@ struct Current {
 
 impl<'a> Merge<'a> {
     pub(super) fn new(query: &'a GrepQuery) -> Self {
-        let (found, current) = (Found::default(), Current::default());
+        let (found, current) = (SearchResult::default(), Current::default());
         Self { query, found, n_places: 0, next_idx: 0, early: BTreeMap::new(), current }
     }
 
@@ -60,7 +60,7 @@ impl<'a> Merge<'a> {
         self.found.stopped_early
     }
 
-    pub(super) fn finish(self) -> Found {
+    pub(super) fn finish(self) -> SearchResult {
         self.found
     }
 
@@ -104,7 +104,9 @@ impl<'a> Merge<'a> {
         let document = self.document();
         document.n_matches += tally.n_matches - n_excess;
         let places = tally.places.into_iter().take(n_kept);
-        document.places.extend(places.map(|place| Place { line: lines_before + place.line + 1, ..place }));
+        document
+            .places
+            .extend(places.map(|place| MatchedLine { line: lines_before + place.line + 1, ..place }));
     }
 
     /// Discards the matches of a document that failed: a partial result would look complete.
@@ -118,11 +120,11 @@ impl<'a> Merge<'a> {
     }
 
     /// The report of the current document, created with its first match.
-    fn document(&mut self) -> &mut FoundDocument {
+    fn document(&mut self) -> &mut DocumentResult {
         let target_idx = self.current.target_idx;
         let documents = &mut self.found.documents;
         if documents.last().is_none_or(|last| last.target_idx != target_idx) {
-            documents.push(FoundDocument { target_idx, ..FoundDocument::default() });
+            documents.push(DocumentResult { target_idx, ..DocumentResult::default() });
         }
         documents.last_mut().expect("one was just pushed")
     }
@@ -133,7 +135,7 @@ impl Tally {
     pub(super) fn append(&mut self, part: Self) {
         let lines_before = self.n_line_ends;
         let places = part.places.into_iter();
-        self.places.extend(places.map(|place| Place { line: lines_before + place.line, ..place }));
+        self.places.extend(places.map(|place| MatchedLine { line: lines_before + place.line, ..place }));
         self.n_matches += part.n_matches;
         self.n_line_ends += part.n_line_ends;
         self.bytes_read += part.bytes_read;

@@ -8,7 +8,7 @@ use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use regex_syntax::hir::{Hir, HirKind, LookSet};
 
 use super::GrepQuery;
-use crate::pattern_error::PatternError;
+use crate::PatternError;
 
 /// The maximum size of a compiled pattern, in bytes of memory.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;

@@ -14,7 +14,7 @@ use crate::{ReadError, Reader};
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) n_matches: u64,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<MatchedLine>,
     /// Line ends in the range, if requested.
     pub(super) n_line_ends: u64,
     pub(super) bytes_read: u64,
@@ -22,7 +22,7 @@ pub(super) struct Tally {
 
 /// The position of a matching line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct MatchedLine {
     /// Its number: from 0 within a range, from 1 once it is reported.
     pub(super) line: u64,
     /// The offset of its first byte.
@@ -33,7 +33,7 @@ pub(crate) struct Place {
 
 /// What to collect from a range.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Want {
+pub(super) struct ScanRequest {
     /// The number of matching lines whose positions are kept.
     pub(super) places_max: usize,
     /// The number of matching lines at which to stop.
@@ -55,7 +55,7 @@ impl Scanner<'_> {
         &mut self,
         reader: &Reader,
         range: Range<u64>,
-        want: Want,
+        want: ScanRequest,
     ) -> Result<Tally, ReadError> {
         // The byte before the range tells whether its first byte begins a line.
         let from = range.start.saturating_sub(1);
@@ -68,7 +68,8 @@ impl Scanner<'_> {
             if want.line_ends {
                 tally.n_line_ends = count_line_ends(&buffer[head..body_end]);
             }
-            let mut sweep = Sweep { reader, buffer: &buffer, from, want, tally, counted_to: head, line: 0 };
+            let mut sweep =
+                BufferScan { reader, buffer: &buffer, from, want, tally, counted_to: head, line: 0 };
             let is_over = self.scan_whole_lines(lines.whole, &mut sweep)?;
             if let (false, Some(giant)) = (is_over, lines.giant) {
                 sweep.count_lines_to(giant);
@@ -82,7 +83,7 @@ impl Scanner<'_> {
     }
 
     /// Searches the lines that are whole in the buffer. Returns whether enough was found.
-    fn scan_whole_lines(&self, whole: Range<usize>, sweep: &mut Sweep<'_>) -> Result<bool, ReadError> {
+    fn scan_whole_lines(&self, whole: Range<usize>, sweep: &mut BufferScan<'_>) -> Result<bool, ReadError> {
         let (buffer, choice) = (sweep.buffer, choice_for(sweep.reader));
         let (mut secrets, mut failure) = (Secrets::default(), None);
         let flow = self.pattern.each_line(&buffer[whole.clone()], choice, |found| {
@@ -105,7 +106,7 @@ impl Scanner<'_> {
     fn first_match(
         &self,
         line: Range<usize>,
-        sweep: &Sweep<'_>,
+        sweep: &BufferScan<'_>,
         secrets: &mut Secrets,
     ) -> Result<Option<Range<usize>>, ReadError> {
         let text = &sweep.buffer[line.clone()];
@@ -171,7 +172,7 @@ impl Scanner<'_> {
         reader: &Reader,
         line: u64,
         line_start: u64,
-        want: Want,
+        want: ScanRequest,
         tally: &mut Tally,
     ) -> Result<(), ReadError> {
         const BYTES_BEFORE: u64 = 4;
@@ -202,7 +203,7 @@ impl Scanner<'_> {
             if let Some(found) = found {
                 tally.n_matches += 1;
                 if tally.places.len() < want.places_max {
-                    tally.places.push(Place { line, line_start, found });
+                    tally.places.push(MatchedLine { line, line_start, found });
                 }
                 return Ok(());
             }
@@ -215,19 +216,19 @@ impl Scanner<'_> {
 }
 
 /// One buffer being added to a tally.
-struct Sweep<'a> {
+struct BufferScan<'a> {
     reader: &'a Reader,
     buffer: &'a [u8],
     /// The offset of the buffer in the document.
     from: u64,
-    want: Want,
+    want: ScanRequest,
     tally: Tally,
     /// Line ends are counted up to this offset; `line` is their number.
     counted_to: usize,
     line: u64,
 }
 
-impl Sweep<'_> {
+impl BufferScan<'_> {
     fn at(&self, idx: usize) -> u64 {
         self.from + idx as u64
     }
@@ -249,7 +250,7 @@ impl Sweep<'_> {
         if self.wants_place() {
             self.count_lines_to(start);
             let found = self.at(start + first.start)..self.at(start + first.end);
-            self.tally.places.push(Place { line: self.line, line_start: self.at(start), found });
+            self.tally.places.push(MatchedLine { line: self.line, line_start: self.at(start), found });
         }
         if self.tally.n_matches < self.want.matches_max {
             ControlFlow::Continue(())

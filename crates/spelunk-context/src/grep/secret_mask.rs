@@ -11,33 +11,33 @@ use crate::secrets::{KEY_HEAD, REDACT_REACH_BYTES, key_bodies, secrets_in, secre
 use crate::{ReadError, Reader};
 
 /// Not valid in UTF-8, so neither `.` nor `[^a]` matches it. A match of the byte itself does not count.
-const VEIL: u8 = 0xFF;
+const MASK_BYTE: u8 = 0xFF;
 
 /// A line as it is searched.
 pub(super) struct MaskedText {
     bytes: Vec<u8>,
     /// The position of each mask byte, and the range of the line that it hides.
-    veils: Vec<(usize, Range<usize>)>,
+    masks: Vec<(usize, Range<usize>)>,
 }
 
 impl MaskedText {
     /// `secrets` are ranges of the line, sorted and not adjacent.
     pub(super) fn new(line: &[u8], secrets: &[Range<usize>]) -> Self {
-        let (mut bytes, mut veils, mut done) = (Vec::with_capacity(line.len()), Vec::new(), 0);
+        let (mut bytes, mut masks, mut done) = (Vec::with_capacity(line.len()), Vec::new(), 0);
         for secret in secrets {
             bytes.extend_from_slice(&line[done..secret.start]);
-            veils.push((bytes.len(), secret.clone()));
-            bytes.push(VEIL);
+            masks.push((bytes.len(), secret.clone()));
+            bytes.push(MASK_BYTE);
             done = secret.end;
         }
         bytes.extend_from_slice(&line[done..]);
-        Self { bytes, veils }
+        Self { bytes, masks }
     }
 
     /// The first match at or after `from`, as a range of the line.
     pub(super) fn first(&self, pattern: &Pattern, from: usize) -> Option<Range<usize>> {
         let mut first = None;
-        pattern.each_match(&self.bytes, self.veiled(from), |found| {
+        pattern.each_match(&self.bytes, self.masked_offset(from), |found| {
             first = self.visible(&found);
             first.is_none()
         });
@@ -56,24 +56,24 @@ impl MaskedText {
 
     /// A match as a range of the line; `None` if it contains a mask byte.
     fn visible(&self, found: &Range<usize>) -> Option<Range<usize>> {
-        let n_before = self.veils.partition_point(|(at, _)| *at < found.start);
-        let has_veil = self.veils.get(n_before).is_some_and(|(at, _)| *at < found.end);
+        let n_before = self.masks.partition_point(|(at, _)| *at < found.start);
+        let has_mask = self.masks.get(n_before).is_some_and(|(at, _)| *at < found.end);
         let moved = match n_before.checked_sub(1) {
-            Some(idx) => self.veils[idx].1.end - (self.veils[idx].0 + 1),
+            Some(idx) => self.masks[idx].1.end - (self.masks[idx].0 + 1),
             None => 0,
         };
-        (!has_veil).then(|| found.start + moved..found.end + moved)
+        (!has_mask).then(|| found.start + moved..found.end + moved)
     }
 
     /// Converts an offset in the line to one in the masked text.
-    fn veiled(&self, at: usize) -> usize {
-        let n_before = self.veils.partition_point(|(_, secret)| secret.end <= at);
+    fn masked_offset(&self, at: usize) -> usize {
+        let n_before = self.masks.partition_point(|(_, secret)| secret.end <= at);
         let plain = match n_before.checked_sub(1) {
-            Some(idx) => self.veils[idx].0 + 1 + (at - self.veils[idx].1.end),
+            Some(idx) => self.masks[idx].0 + 1 + (at - self.masks[idx].1.end),
             None => at,
         };
         // Inside a secret there is only its mask byte.
-        self.veils.get(n_before).map_or(plain, |(veil, _)| plain.min(*veil))
+        self.masks.get(n_before).map_or(plain, |(mask, _)| plain.min(*mask))
     }
 }
 

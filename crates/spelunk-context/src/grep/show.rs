@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::GrepMatch;
 use super::pattern::Pattern;
-use super::scan::Place;
+use super::scan::MatchedLine;
 use super::secret_mask::MaskedText;
 use crate::{ReadError, Reader};
 
@@ -28,7 +28,7 @@ impl Reader {
     pub(super) fn show(
         &self,
         pattern: &Pattern,
-        place: &Place,
+        place: &MatchedLine,
         context_lines: u64,
     ) -> Result<GrepMatch, ReadError> {
         let line_end = self.line_end_from(place.found.end.max(place.line_start), LOOK_BYTES)?;
@@ -42,18 +42,21 @@ impl Reader {
         }
         let (start, n_before) = self.back_lines(place.line_start, context_lines)?;
         let end = self.forward_lines(line_end, context_lines)?;
-        let left = self.leave_mapped(start..end)?;
+        let redacted = self.redacted_with_map(start..end)?;
         // Redaction preserves line ends: the original and the shown text have the same line numbers.
-        let (plain, shown) = (lines_of(&left.plain), lines_of(&left.text));
+        let (plain, shown) = (lines_of(&redacted.plain), lines_of(&redacted.text));
         let line_at = |lines: &[Range<usize>]| lines.get(n_before).cloned().unwrap_or(0..0);
         let (plain_line, shown_line) = (line_at(&plain), line_at(&shown));
-        let line = MaskedText::new(&left.plain.as_bytes()[plain_line.clone()], &left.secrets_in(&plain_line));
+        let line = MaskedText::new(
+            &redacted.plain.as_bytes()[plain_line.clone()],
+            &redacted.secrets_in(&plain_line),
+        );
         let found = line.ranges(pattern, RANGES_MAX);
         let ranges = found.into_iter().map(|range| {
-            let range = left.shown(&(range.start + plain_line.start..range.end + plain_line.start));
+            let range = redacted.shown(&(range.start + plain_line.start..range.end + plain_line.start));
             range.start.saturating_sub(shown_line.start)..range.end.saturating_sub(shown_line.start)
         });
-        let text_of = |line: &Range<usize>| left.text.get(line.clone()).unwrap_or_default();
+        let text_of = |line: &Range<usize>| redacted.text.get(line.clone()).unwrap_or_default();
         let (text, ranges) = cut_around(text_of(&shown_line), ranges.collect());
         let cut_all = |lines: Option<&[Range<usize>]>| {
             lines.unwrap_or_default().iter().map(|line| cut_around(text_of(line), Vec::new()).0).collect()
@@ -68,22 +71,23 @@ impl Reader {
     }
 
     /// Shows a match in a very long line by reading only the text around the match.
-    fn show_alone(&self, pattern: &Pattern, place: &Place) -> Result<GrepMatch, ReadError> {
+    fn show_alone(&self, pattern: &Pattern, place: &MatchedLine) -> Result<GrepMatch, ReadError> {
         let start = place.found.start.saturating_sub(LEAD_BYTES as u64).max(place.line_start);
         let end = (place.found.start + (SHOWN_BYTES_MAX - LEAD_BYTES) as u64).min(self.bytes());
         let line_end = self.line_end_from(place.found.start, end - place.found.start)?;
         let shown = self.cut_to_chars(start..line_end.unwrap_or(end))?;
-        let left = self.leave_mapped(shown.clone())?;
+        let redacted = self.redacted_with_map(shown.clone())?;
         let lead = if shown.start > place.line_start { CUT } else { "" };
         let tail = if line_end.is_none() && shown.end < self.bytes() { CUT } else { "" };
         let at = usize::try_from(place.found.start - shown.start).unwrap_or(0);
-        let text = MaskedText::new(left.plain.as_bytes(), &left.secrets_in(&(0..left.plain.len())));
-        let first = text.first(pattern, at.min(left.plain.len()));
-        let range = first.map(|first| left.shown(&first)).filter(|range| !range.is_empty());
+        let text =
+            MaskedText::new(redacted.plain.as_bytes(), &redacted.secrets_in(&(0..redacted.plain.len())));
+        let first = text.first(pattern, at.min(redacted.plain.len()));
+        let range = first.map(|first| redacted.shown(&first)).filter(|range| !range.is_empty());
         let range = range.map(|range| range.start + lead.len()..range.end + lead.len());
         Ok(GrepMatch {
             line: place.line,
-            text: format!("{lead}{}{tail}", left.text),
+            text: format!("{lead}{}{tail}", redacted.text),
             ranges: range.into_iter().collect(),
             before: Vec::new(),
             after: Vec::new(),

@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::merge::{Found, Merge};
-use super::scan::{Scanner, Tally, Want};
+use super::merge::{Merge, SearchResult};
+use super::scan::{ScanRequest, Scanner, Tally};
 use super::{Extent, GrepQuery, Pattern};
 use crate::reader::threads_for;
 use crate::{DocEntry, ReadError, Reader, View};
@@ -53,7 +53,7 @@ pub(super) fn search(
     query: &GrepQuery,
     cancel: &AtomicBool,
     sizes: Sizes,
-) -> Result<Found, ReadError> {
+) -> Result<SearchResult, ReadError> {
     let search = Search {
         targets,
         pattern,
@@ -112,17 +112,17 @@ struct Feed<'a> {
     n_units: usize,
     next_target_idx: usize,
     /// The document being handed out in parts, and the offset of the next part.
-    open: Option<(Held<'a>, u64)>,
+    open: Option<(SharedReader<'a>, u64)>,
 }
 
 /// A borrowed reader, or one opened for this search.
 #[derive(Clone)]
-enum Held<'a> {
+enum SharedReader<'a> {
     Lent(&'a Reader),
     Shared(Arc<Reader>),
 }
 
-impl Held<'_> {
+impl SharedReader<'_> {
     fn get(&self) -> &Reader {
         match self {
             Self::Lent(reader) => reader,
@@ -144,7 +144,7 @@ enum UnitText<'a> {
         document: &'a DocEntry,
     },
     Part {
-        reader: Held<'a>,
+        reader: SharedReader<'a>,
         range: Range<u64>,
     },
     Unreadable(ReadError),
@@ -178,12 +178,12 @@ impl<'a> Search<'a> {
             let target = self.targets.get(feed.next_target_idx)?;
             feed.next_target_idx += 1;
             match target {
-                Target::Open(reader) => feed.open = Some((Held::Lent(reader), 0)),
+                Target::Open(reader) => feed.open = Some((SharedReader::Lent(reader), 0)),
                 Target::Closed { view, document } if document.bytes <= self.sizes.unit_bytes => {
                     return Some(feed.unit(UnitText::Whole { view, document }));
                 }
                 Target::Closed { view, document } => match Reader::of_document(view, document) {
-                    Ok(reader) => feed.open = Some((Held::Shared(Arc::new(reader)), 0)),
+                    Ok(reader) => feed.open = Some((SharedReader::Shared(Arc::new(reader)), 0)),
                     Err(error) => return Some(feed.unit(UnitText::Unreadable(error))),
                 },
             }
@@ -227,10 +227,10 @@ impl<'a> Search<'a> {
         Ok(tally)
     }
 
-    fn want(&self) -> Want {
+    fn want(&self) -> ScanRequest {
         let line_ends = self.needs_lines.load(Ordering::Relaxed);
         let shown_max = usize::try_from(self.query.matches_max).unwrap_or(usize::MAX);
-        Want {
+        ScanRequest {
             places_max: if line_ends { shown_max } else { 0 },
             matches_max: match self.query.extent {
                 Extent::Whole => u64::MAX,

@@ -14,7 +14,7 @@ pub(super) enum Confidence {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct ExtensionType {
     pub(super) content_type: ContentType,
     pub(super) confidence: Confidence,
 }
@@ -118,9 +118,9 @@ fn is_shell_start(name: &str) -> bool {
 }
 
 /// The type that an extension indicates.
-pub(super) fn type_of_extension(extension: &str) -> Option<Known> {
+pub(super) fn type_of_extension(extension: &str) -> Option<ExtensionType> {
     use Confidence::{High, Low, Medium};
-    let known = |content_type, confidence| Some(Known { content_type, confidence });
+    let known = |content_type, confidence| Some(ExtensionType { content_type, confidence });
     match extension {
         "csv" | "tsv" | "psv" => known(ContentType::StructuredData, High),
         "json" | "geojson" | "ipynb" | "webmanifest" | "har" => known(ContentType::Json, High),
@@ -137,12 +137,10 @@ pub(super) fn type_of_extension(extension: &str) -> Option<Known> {
         | "cmake" | "mk" | "gradle" | "nix" | "service" | "editorconfig" => {
             known(ContentType::Config, Medium)
         }
-        _ => language_of_extension(extension)
-            .map(|_| Known { content_type: ContentType::SourceCode, confidence: High })
-            .or_else(|| {
-                is_other_code(extension)
-                    .then_some(Known { content_type: ContentType::SourceCode, confidence: High })
-            }),
+        _ if language_of_extension(extension).is_some() || OTHER_CODE.contains(&extension) => {
+            known(ContentType::SourceCode, High)
+        }
+        _ => None,
     }
 }
 
@@ -197,50 +195,8 @@ fn language_of_extension(extension: &str) -> Option<Language> {
 }
 
 /// Languages not distinguished here: the line rule treats them all alike.
-fn is_other_code(extension: &str) -> bool {
-    matches!(
-        extension,
-        "vue"
-            | "svelte"
-            | "fish"
-            | "vim"
-            | "el"
-            | "lisp"
-            | "scm"
-            | "rkt"
-            | "nim"
-            | "d"
-            | "f90"
-            | "f"
-            | "for"
-            | "asm"
-            | "s"
-            | "v"
-            | "sv"
-            | "vhd"
-            | "vhdl"
-            | "pas"
-            | "cob"
-            | "cbl"
-            | "m"
-            | "mm"
-            | "cu"
-            | "glsl"
-            | "hlsl"
-            | "wgsl"
-            | "sol"
-            | "tcl"
-            | "awk"
-            | "bat"
-            | "cmd"
-            | "fs"
-            | "fsx"
-            | "vb"
-            | "cr"
-            | "elm"
-            | "graphql"
-            | "thrift"
-            | "y"
-            | "l"
-    )
-}
+const OTHER_CODE: [&str; 42] = [
+    "vue", "svelte", "fish", "vim", "el", "lisp", "scm", "rkt", "nim", "d", "f90", "f", "for", "asm", "s",
+    "v", "sv", "vhd", "vhdl", "pas", "cob", "cbl", "m", "mm", "cu", "glsl", "hlsl", "wgsl", "sol", "tcl",
+    "awk", "bat", "cmd", "fs", "fsx", "vb", "cr", "elm", "graphql", "thrift", "y", "l",
+];

@@ -79,7 +79,7 @@ fn exactly_n_units_are_grouped_and_one_too_large_is_cut_inside() {
     let text = "a\nb\nc\nddddddddddddd\ne\n";
     let marks = memchr::memchr_iter(b'\n', text.as_bytes());
     let marks = marks.zip(1..).map(|(at, units)| Mark { at: at + 1, strength: Strength::Item, units });
-    let cuts = group(text, marks, &Room::exactly(2, 8));
+    let cuts = group(text, marks, &SpanSizes::exactly(2, 8));
     let cuts: Vec<_> = cuts.iter().map(|cut| (cut.at, cut.units)).collect();
     assert_eq!(cuts, [(4, 2), (6, 1), (14, 0), (22, 2)]);
 }
@@ -137,7 +137,7 @@ proptest! {
     ) {
         let ends = || memchr::memchr_iter(b'\n', text.as_bytes());
         let marks = ends().zip(1..).map(|(at, units)| Mark { at: at + 1, strength: Strength::Item, units });
-        let room = Room::around(units, bytes_max);
+        let room = SpanSizes::around(units, bytes_max);
         let cuts = group(&text, marks, &room);
         prop_assert!(cuts.iter().all(|cut| cut.units <= room.units_max));
         prop_assert_eq!(cuts.iter().map(|cut| cut.units).sum::<u64>(), ends().count() as u64);

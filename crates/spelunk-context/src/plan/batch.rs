@@ -10,7 +10,7 @@ use crate::kind::ContentType;
 use crate::split::estimate_tokens;
 
 /// Small documents for one analyst.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Batch {
     /// Never empty.
     pub items: Vec<BatchItem>,
@@ -51,17 +51,14 @@ pub fn batch_small(manifest: &[ManifestRow], limits: &Limits) -> Vec<Batch> {
 }
 
 fn fill(group: &[usize], manifest: &[ManifestRow], limits: &Limits, batches: &mut Vec<Batch>) {
-    let mut open = Batch { items: Vec::new(), lines: 0, tokens_estimate: 0 };
+    let mut open = Batch::default();
     for &row_idx in group {
         let row = &manifest[row_idx];
         let tokens = estimate_tokens(row.bytes);
         let overflows = open.lines + row.lines > limits.small_lines_max
             || open.tokens_estimate + tokens > limits.chunk_tokens_max;
         if overflows && !open.items.is_empty() {
-            batches.push(std::mem::replace(
-                &mut open,
-                Batch { items: Vec::new(), lines: 0, tokens_estimate: 0 },
-            ));
+            batches.push(std::mem::take(&mut open));
         }
         open.lines += row.lines;
         open.tokens_estimate += tokens;

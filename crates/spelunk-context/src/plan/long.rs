@@ -101,7 +101,7 @@ impl Joined<'_> {
         sum.partitions_expected += cutting.partitions_expected;
         let lines = prelude.map(|(_, lines)| lines);
         let segment = Segment { bytes, prelude: shown };
-        let place = Place { text: &text, lines_before: sum.newlines, prelude_lines: lines };
+        let place = SegmentPosition { text: &text, lines_before: sum.newlines, prelude_lines: lines };
         for chunk in cutting.chunks {
             let Some(chunk) = place.of(Chunk { index: sum.n_all, segment: Some(segment.clone()), ..chunk })
             else {
@@ -120,7 +120,7 @@ impl Joined<'_> {
 }
 
 /// The position of a segment in its document.
-struct Place<'t> {
+struct SegmentPosition<'t> {
     /// The prelude followed by the segment.
     text: &'t str,
     lines_before: u64,
@@ -128,7 +128,7 @@ struct Place<'t> {
     prelude_lines: Option<RangeInclusive<u64>>,
 }
 
-impl Place<'_> {
+impl SegmentPosition<'_> {
     /// The chunk with its lines counted in the document, and the prelude before it instead of inside it. None if it
     /// contains nothing else.
     fn of(&self, mut chunk: Chunk) -> Option<Chunk> {

@@ -61,8 +61,7 @@ impl Reader {
         let view = View::of(Arc::new(corpus));
         let too_large = ReadError::MadeTooLarge { name: printable.clone(), bytes: view.bytes(), bytes_max };
         let text = text_of(&view, format, &file_name, bytes_max)?.ok_or(too_large)?;
-        let revision = raw.revision();
-        let reader = Self::over(printable, raw.decoded(text), revision, 0);
+        let reader = Self::over(printable, raw.decoded(text), 0);
         Ok(Derived { reader, is_made: true, n_documents, left_out })
     }
 }

@@ -6,28 +6,14 @@ use std::path::{Path, PathBuf};
 
 use spelunk_types::{ErrorCode, Explain};
 
-use crate::error::{is_absence, nearest};
-use crate::pattern_error::PatternError;
-use crate::{Nearest, NotText, SourceError};
+use crate::SourceError;
 
 /// A document, or a part of one, that could not be read.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ReadError {
-    #[error("there is nothing at `{path}`")]
-    NotFound { path: PathBuf, nearest: Nearest },
     #[error("`{path}` is a directory, not a file")]
     Directory { path: PathBuf },
-    #[error("`{path}` is neither a file nor a directory")]
-    Special { path: PathBuf },
-    #[error("could not read `{path}`")]
-    Read {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("`{name}` is not text: {why}")]
-    NotText { name: String, why: NotText },
     #[error("`{name}` changed while it was open")]
     Changed { name: String },
     #[error("`{name}` has {bytes} bytes there, and {bytes_max} are read at once")]
@@ -68,11 +54,7 @@ impl ReadError {
 
     /// Adds the path to an I/O error. For a path that does not exist, it looks for a similar one nearby.
     pub(super) fn from_io(path: &Path, error: io::Error) -> Self {
-        if is_absence(&error) {
-            Self::NotFound { path: path.to_owned(), nearest: nearest(path) }
-        } else {
-            Self::Read { path: path.to_owned(), source: error }
-        }
+        SourceError::from_io(path, error).into()
     }
 }
 
@@ -91,11 +73,7 @@ impl std::fmt::Display for PagesThere {
 impl Explain for ReadError {
     fn code(&self) -> ErrorCode {
         match self {
-            Self::NotFound { .. } => ErrorCode::SourceNotFound,
-            Self::Directory { .. } | Self::Special { .. } | Self::Read { .. } | Self::NotText { .. } => {
-                ErrorCode::SourceUnreadable
-            }
-            Self::MadeTooLarge { .. } => ErrorCode::SourceUnreadable,
+            Self::Directory { .. } | Self::MadeTooLarge { .. } => ErrorCode::SourceUnreadable,
             Self::Changed { .. } => ErrorCode::CorpusChanged,
             Self::TooLarge { .. }
             | Self::PageOutOfRange { .. }
@@ -108,38 +86,55 @@ impl Explain for ReadError {
     }
 
     fn hint(&self) -> Option<String> {
-        Some(match self {
-            Self::NotFound { nearest: Nearest::Sibling(path), .. } => {
-                format!("try `{}`, which does exist", path.display())
-            }
-            Self::NotFound { nearest: Nearest::Parent(path), .. } => {
-                format!("look in `{}`, the nearest directory that exists", path.display())
-            }
-            Self::Directory { .. } => "name one file in it".to_owned(),
-            Self::Special { .. } => "write it to a file first, or pipe it in as standard input".to_owned(),
-            Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "run as a user who may read it, or leave it out".to_owned()
-            }
-            Self::Read { .. } => "check that it can be read, or leave it out".to_owned(),
-            Self::NotText { why: NotText::Binary, .. } => {
-                "extract its text first and name that file".to_owned()
-            }
-            Self::NotText { why: NotText::Encoding, .. } => {
-                "convert it to UTF-8 first, for example with `iconv`".to_owned()
-            }
-            Self::Changed { .. } => "read it again as it is now".to_owned(),
-            Self::TooLarge { .. } => "read it by pages, search it, or take a smaller part".to_owned(),
-            Self::MadeTooLarge { .. } => "unpack it and add the folder".to_owned(),
+        let hint = match self {
+            Self::Directory { .. } => "name one file in it",
+            Self::Changed { .. } => "read it again as it is now",
+            Self::TooLarge { .. } => "read it by pages, search it, or take a smaller part",
+            Self::MadeTooLarge { .. } => "unpack it and add the folder",
             Self::PageOutOfRange { n_pages, .. } => {
-                format!("ask for a page from 0 to {}", n_pages.saturating_sub(1))
+                return Some(format!("ask for a page from 0 to {}", n_pages.saturating_sub(1)));
             }
-            Self::LineOutOfRange { n_lines: 0, .. } => "it is empty".to_owned(),
-            Self::LineOutOfRange { n_lines, .. } => format!("ask for lines from 1 to {n_lines}"),
-            Self::ValueOutOfRange { min, max, .. } => format!("give a value from {min} to {max}"),
-            Self::Pattern(error) => return Some(error.hint()),
+            Self::LineOutOfRange { n_lines: 0, .. } => "it is empty",
+            Self::LineOutOfRange { n_lines, .. } => {
+                return Some(format!("ask for lines from 1 to {n_lines}"));
+            }
+            Self::ValueOutOfRange { min, max, .. } => {
+                return Some(format!("give a value from {min} to {max}"));
+            }
+            Self::Pattern(error) => error.hint(),
             Self::Cancelled => return None,
             Self::Source(error) => return error.hint(),
-        })
+        };
+        Some(hint.to_owned())
+    }
+}
+
+/// A pattern that cannot be searched for. An invalid one is shown with a caret under the error.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum PatternError {
+    #[error("the pattern is empty")]
+    Empty,
+    #[error("the pattern has {bytes} bytes, and at most {bytes_max} are allowed")]
+    TooLong { bytes: u64, bytes_max: u64 },
+    /// `column` is counted in characters from 0.
+    #[error("the pattern is not a regular expression: {why}\n    {pattern}\n    {}^", " ".repeat(*column))]
+    Syntax { pattern: String, column: usize, why: String },
+    #[error("the pattern `{pattern}` is too large once it is compiled")]
+    TooComplex { pattern: String },
+    #[error("the pattern `{pattern}` asks for a line end, and a match is within one line")]
+    LineEnd { pattern: String },
+}
+
+impl PatternError {
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::Empty => "name something to look for",
+            Self::TooLong { .. } => "look for a shorter part of it",
+            Self::Syntax { .. } => "correct it, or search for it as it is with `--literal`",
+            Self::TooComplex { .. } => "use smaller repetition counts",
+            Self::LineEnd { .. } => "look for the text of one line, with lines of context",
+        }
     }
 }
 

@@ -23,14 +23,18 @@ pub(crate) struct LineIndex {
 impl LineIndex {
     /// Counts the lines of a document of `bytes` bytes, on several threads if it is long.
     pub(crate) fn build(bytes: u64, threads: NonZeroUsize, read: &ReadRange<'_>) -> Result<Self, ReadError> {
-        let n_blocks = usize::try_from(bytes.div_ceil(BLOCK_BYTES)).unwrap_or(usize::MAX);
-        let mut counts = vec![0; n_blocks];
-        let share = n_blocks.div_ceil(threads.get()).max(1);
-        let n_unended = if share >= n_blocks {
-            count_blocks(0, &mut counts, bytes, read)?
-        } else {
-            count_shares(share, &mut counts, bytes, read)?
-        };
+        let mut counts = in_shares(0..bytes.div_ceil(BLOCK_BYTES), threads, &|blocks| {
+            let (mut counts, mut block) = (Vec::new(), Vec::new());
+            for idx in blocks {
+                let from = idx * BLOCK_BYTES;
+                read(from..(from + BLOCK_BYTES).min(bytes), &mut block)?;
+                counts.push(memchr::memchr_iter(b'\n', &block).count() as u64);
+            }
+            Ok(counts)
+        })?;
+        let mut last = Vec::new();
+        read(bytes.saturating_sub(1)..bytes, &mut last)?;
+        let n_unended = u64::from(last.last().is_some_and(|&last| last != b'\n'));
         let mut n_ends = 0;
         for count in &mut counts {
             n_ends += std::mem::replace(count, n_ends);
@@ -75,41 +79,28 @@ impl LineIndex {
     }
 }
 
-/// Splits the blocks among the threads.
-fn count_shares(
-    share: usize,
-    counts: &mut [u64],
-    bytes: u64,
-    read: &ReadRange<'_>,
-) -> Result<u64, ReadError> {
-    std::thread::scope(|scope| {
-        let shares = counts.chunks_mut(share).enumerate();
-        let workers: Vec<_> = shares
-            .map(|(idx, counts)| scope.spawn(move || count_blocks(idx * share, counts, bytes, read)))
-            .collect();
-        let mut n_unended = 0;
-        for worker in workers {
-            n_unended = worker.join().expect("counting does not panic")?;
-        }
-        Ok(n_unended)
-    })
-}
-
-/// Counts the line ends of some blocks, and returns the number of lines begun but not ended: 1 if these blocks contain
-/// the document's last byte and it is not a line end.
-fn count_blocks(
-    first_idx: usize,
-    counts: &mut [u64],
-    bytes: u64,
-    read: &ReadRange<'_>,
-) -> Result<u64, ReadError> {
-    let mut block = Vec::new();
-    for (idx, count) in counts.iter_mut().enumerate() {
-        let from = (first_idx + idx) as u64 * BLOCK_BYTES;
-        read(from..(from + BLOCK_BYTES).min(bytes), &mut block)?;
-        *count = memchr::memchr_iter(b'\n', &block).count() as u64;
+/// Splits blocks among the threads, and concatenates what `count` returns for each share.
+pub(crate) fn in_shares<T: Send>(
+    blocks: Range<u64>,
+    threads: NonZeroUsize,
+    count: &(dyn Fn(Range<u64>) -> Result<Vec<T>, ReadError> + Sync),
+) -> Result<Vec<T>, ReadError> {
+    let n_threads = threads.get() as u64;
+    if n_threads == 1 {
+        return count(blocks);
     }
-    Ok(u64::from(block.last().is_some_and(|&last| last != b'\n')))
+    let share = (blocks.end - blocks.start).div_ceil(n_threads);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..n_threads)
+            .map(|idx| (blocks.start + idx * share).min(blocks.end))
+            .map(|first| scope.spawn(move || count(first..(first + share).min(blocks.end))))
+            .collect();
+        let mut all = Vec::new();
+        for worker in workers {
+            all.extend(worker.join().expect("counting does not panic")?);
+        }
+        Ok(all)
+    })
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ impl Reader {
         let range = index.start_of(first_idx, &read)?..index.start_of(behind_idx, &read)?;
         let shown = range.start..range.end.min(range.start + Page::BYTES_MAX);
         let shown = self.cut_to_chars(shown)?;
-        let text = self.leave(shown.clone())?;
+        let text = self.redacted(shown.clone())?;
         self.require_fresh()?;
         Ok(Page {
             text,

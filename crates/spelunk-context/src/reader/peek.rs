@@ -1,8 +1,7 @@
-//! Peeks: the first or last lines of a document, read without the rest. The number of omitted lines is counted as far
-//! as it is known, and stated after the text.
+//! Peeks: the first lines of a document, read without the rest. The number of omitted lines is counted as far as it is
+//! known, and stated after the text.
 
 use std::fmt;
-use std::ops::Range;
 
 use super::{ReadError, Reader};
 
@@ -30,21 +29,8 @@ pub enum More {
     AtLeast(u64),
 }
 
-/// The last lines.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tail {
-    /// The lines, without the end of the last one.
-    pub text: String,
-    /// Whether the first line shown is truncated.
-    pub truncated: bool,
-    /// Lines shown, including a truncated one; 0 only for an empty document.
-    pub lines_shown: u64,
-    /// Whether there is text before these lines.
-    pub has_before: bool,
-}
-
 impl Reader {
-    /// The maximum number of lines of a page, a peek or a tail.
+    /// The maximum number of lines of a page or a peek.
     pub const LINES_MAX: u64 = 1_000_000;
 
     /// The minimum read for a peek: a document that ends within it gets an exact line count.
@@ -67,42 +53,12 @@ impl Reader {
             None => None,
         };
         let end = lines_end.unwrap_or(window_end).min(bytes_max);
-        let left = without_returns(&self.leave(self.cut_to_chars(0..end)?)?);
+        let left = without_returns(&self.redacted(self.cut_to_chars(0..end)?)?);
         let (text, cut_by_chars) = cut_to(left, chars_max);
         let more_lines = self.more_lines(&window, lines_of(&text, self.bytes));
         self.require_fresh()?;
         let truncated = cut_by_chars || lines_end.is_none_or(|lines_end| end < lines_end);
         Ok(Peek { lines_shown: lines_of(&text, self.bytes), text, truncated, more_lines })
-    }
-
-    /// The last `lines` lines, at most `bytes_max` bytes, read from the end.
-    pub fn tail(&self, lines: u64, bytes_max: u64) -> Result<Tail, ReadError> {
-        ReadError::check("lines of a tail", lines, 1, Self::LINES_MAX)?;
-        ReadError::check("bytes of a tail", bytes_max, 1, Self::READ_BYTES_MAX)?;
-        let has_final_end = self.bytes > 0 && self.line_end_before(self.bytes, 1)?.is_some();
-        let end = self.bytes - u64::from(has_final_end);
-        let lowest = end.saturating_sub(bytes_max);
-        let start = self.start_of_last(lines, lowest..end)?;
-        let truncated = start > 0 && self.line_end_before(start, 1)?.is_none();
-        let text = without_returns(&self.leave(self.cut_to_chars(start..end)?)?);
-        self.require_fresh()?;
-        Ok(Tail { lines_shown: lines_of(&text, self.bytes), text, truncated, has_before: start > 0 })
-    }
-
-    /// The start of the last `lines` lines of a range; the start of the range if it has fewer. Reads a little first,
-    /// then more.
-    fn start_of_last(&self, lines: u64, range: Range<u64>) -> Result<u64, ReadError> {
-        let nth = usize::try_from(lines - 1).unwrap_or(usize::MAX);
-        let (mut window_bytes, mut window) = (Self::PEEK_BYTES_MIN, Vec::new());
-        loop {
-            let from = range.end.saturating_sub(window_bytes).max(range.start);
-            self.read(from..range.end, &mut window)?;
-            match memchr::memrchr_iter(b'\n', &window).nth(nth) {
-                Some(idx) => return Ok(from + idx as u64 + 1),
-                None if from == range.start => return Ok(range.start),
-                None => window_bytes *= 4,
-            }
-        }
     }
 
     /// Counts the lines after the first `n_shown`: exactly if the window is the whole document or an index exists.

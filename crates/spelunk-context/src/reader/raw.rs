@@ -10,16 +10,16 @@ use std::time::SystemTime;
 use spelunk_types::BlobId;
 
 use super::ReadError;
-use crate::DocEntry;
 use crate::scan_read::{begins_as_scanned, open_regular, sample};
+use crate::{DocEntry, SourceError};
 
 /// The state of a file when it was opened. Equal revisions are assumed to have the same content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Revision {
+pub(super) struct Revision {
     /// The size on disk, or of the bytes in memory.
-    pub bytes: u64,
+    pub(super) bytes: u64,
     /// The modification time; `None` for bytes in memory, and if the system does not provide it.
-    pub modified: Option<SystemTime>,
+    modified: Option<SystemTime>,
 }
 
 impl Revision {
@@ -54,12 +54,12 @@ pub(super) struct Pinned {
     document: DocEntry,
     /// The identity of the file, if the system provides it.
     identity: Option<(u64, u64)>,
-    seen: Mutex<Seen>,
+    seen: Mutex<VerifiedFile>,
 }
 
 /// The file when its beginning was last verified.
 #[derive(Debug)]
-struct Seen {
+struct VerifiedFile {
     revision: Revision,
     /// Samples of the first bytes, taken when growth was first detected.
     samples: Option<BlobId>,
@@ -86,7 +86,7 @@ impl Pinned {
             Ok(is_same.then_some(samples))
         });
         let Ok(Some(samples)) = looked else { return true };
-        *seen = Seen { revision: now, samples: Some(samples) };
+        *seen = VerifiedFile { revision: now, samples: Some(samples) };
         false
     }
 }
@@ -112,7 +112,7 @@ impl Raw {
             return Err(ReadError::Directory { path: path.to_owned() });
         }
         if !metadata.is_file() {
-            return Err(ReadError::Special { path: path.to_owned() });
+            return Err(SourceError::Special { path: path.to_owned() }.into());
         }
         let file = spelunk_fs::open_to_read(path).map_err(from_io)?;
         let revision = Revision::of(&file.metadata().map_err(from_io)?);
@@ -128,7 +128,7 @@ impl Raw {
         let pinned = Pinned {
             document: document.clone(),
             identity: identity(&metadata),
-            seen: Mutex::new(Seen { revision: as_scanned, samples: None }),
+            seen: Mutex::new(VerifiedFile { revision: as_scanned, samples: None }),
         };
         let is_stale = pinned.is_stale(&path, &metadata);
         Ok((!is_stale).then_some(Self::File { file, path, revision, pinned: Some(pinned) }))

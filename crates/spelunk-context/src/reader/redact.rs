@@ -9,14 +9,14 @@ use crate::secrets::{REDACT_REACH_BYTES, SecretSpan, find_secrets};
 
 impl Reader {
     /// The text of a range that begins and ends on character boundaries.
-    pub(super) fn leave(&self, range: Range<u64>) -> Result<String, ReadError> {
-        self.leave_mapped(range).map(|left| left.text)
+    pub(super) fn redacted(&self, range: Range<u64>) -> Result<String, ReadError> {
+        self.redacted_with_map(range).map(|redacted| redacted.text)
     }
 
     /// The same, with a map from the original text to the redacted text.
-    pub(crate) fn leave_mapped(&self, range: Range<u64>) -> Result<Left, ReadError> {
+    pub(crate) fn redacted_with_map(&self, range: Range<u64>) -> Result<RedactedText, ReadError> {
         if range.is_empty() {
-            return Ok(Left::default());
+            return Ok(RedactedText::default());
         }
         let margin = if self.redact { REDACT_REACH_BYTES as u64 } else { 0 };
         let window = range.start.saturating_sub(margin)..range.end.saturating_add(margin).min(self.bytes);
@@ -27,7 +27,7 @@ impl Reader {
         let plain = String::from_utf8_lossy(&bytes[start..end]).into_owned();
         let n_bytes = plain.len();
         if !self.redact {
-            return Ok(Left { pieces: vec![Piece::kept(0..plain.len(), 0)], text: plain.clone(), plain });
+            return Ok(RedactedText { text: plain.clone(), plain, marks: Vec::new() });
         }
         let before = String::from_utf8_lossy(&bytes[..start]);
         let around = format!("{before}{plain}{}", String::from_utf8_lossy(&bytes[end..]));
@@ -42,63 +42,45 @@ impl Reader {
             let end = bytes.end.min(shift + n_bytes).saturating_sub(shift);
             (start < end).then_some((start..end, rule))
         });
-        Ok(Left::masked(plain, inside))
+        Ok(RedactedText::masked(plain, inside))
     }
 }
 
 /// Redacted text with its original, and the mapping between the two.
 #[derive(Debug, Default)]
-pub(crate) struct Left {
+pub(crate) struct RedactedText {
     /// The redacted text.
     pub(crate) text: String,
     /// The original text. Searched, never shown.
     pub(crate) plain: String,
-    pieces: Vec<Piece>,
+    marks: Vec<Mark>,
 }
 
+/// A secret in the original text, and the mark that is shown in its place.
 #[derive(Debug)]
-struct Piece {
+struct Mark {
     plain: Range<usize>,
     shown: Range<usize>,
-    is_masked: bool,
 }
 
-impl Piece {
-    fn kept(plain: Range<usize>, shown_start: usize) -> Self {
-        Self { shown: shown_start..shown_start + plain.len(), plain, is_masked: false }
-    }
-}
-
-impl Left {
+impl RedactedText {
     fn masked(plain: String, secrets: impl Iterator<Item = (Range<usize>, &'static str)>) -> Self {
-        let n_bytes = plain.len();
-        let mut left = Self { plain, ..Self::default() };
-        let mut at = 0;
+        let (mut text, mut marks, mut done) = (String::with_capacity(plain.len()), Vec::new(), 0);
         for (secret, rule) in secrets {
-            left.keep(at..secret.start);
-            let shown_start = left.text.len();
-            left.text.push_str("[secret:");
-            left.text.push_str(rule);
-            left.text.push(']');
-            at = secret.end;
-            left.pieces.push(Piece { plain: secret, shown: shown_start..left.text.len(), is_masked: true });
+            text.push_str(plain.get(done..secret.start).unwrap_or_default());
+            let shown_start = text.len();
+            text.push_str(&format!("[secret:{rule}]"));
+            done = secret.end;
+            marks.push(Mark { plain: secret, shown: shown_start..text.len() });
         }
-        left.keep(at..n_bytes);
-        left
-    }
-
-    fn keep(&mut self, plain: Range<usize>) {
-        if let Some(text) = self.plain.get(plain.clone()).filter(|text| !text.is_empty()) {
-            self.pieces.push(Piece::kept(plain, self.text.len()));
-            self.text.push_str(text);
-        }
+        text.push_str(plain.get(done..).unwrap_or_default());
+        Self { text, plain, marks }
     }
 
     /// The redacted parts of a range of the original text, relative to the range.
     pub(crate) fn secrets_in(&self, plain: &Range<usize>) -> Vec<Range<usize>> {
-        let masked = self.pieces.iter().filter(|piece| piece.is_masked);
-        let inside = masked.filter_map(|piece| {
-            let (start, end) = (piece.plain.start.max(plain.start), piece.plain.end.min(plain.end));
+        let inside = self.marks.iter().filter_map(|mark| {
+            let (start, end) = (mark.plain.start.max(plain.start), mark.plain.end.min(plain.end));
             (start < end).then(|| start - plain.start..end - plain.start)
         });
         inside.collect()
@@ -106,23 +88,17 @@ impl Left {
 
     /// Maps a range of the original text to the redacted text. A mark is covered whole or not at all.
     pub(crate) fn shown(&self, plain: &Range<usize>) -> Range<usize> {
-        let (mut start, mut end) = (None, 0);
-        for piece in &self.pieces {
-            let from = plain.start.max(piece.plain.start);
-            let to = plain.end.min(piece.plain.end);
-            let touches = from < to || (plain.is_empty() && from == to && start.is_none());
-            if !touches {
-                continue;
-            }
-            let (from, to) = if piece.is_masked {
-                (piece.shown.start, piece.shown.end)
-            } else {
-                (piece.shown.start + from - piece.plain.start, piece.shown.start + to - piece.plain.start)
-            };
-            start = start.or(Some(from));
-            end = to;
+        self.shown_at(plain.start, |mark| mark.start)..self.shown_at(plain.end, |mark| mark.end)
+    }
+
+    /// Maps an offset; `edge` decides for one inside a secret.
+    fn shown_at(&self, at: usize, edge: impl Fn(&Range<usize>) -> usize) -> usize {
+        let n_before = self.marks.partition_point(|mark| mark.plain.end <= at);
+        if let Some(mark) = self.marks.get(n_before).filter(|mark| mark.plain.start < at) {
+            return edge(&mark.shown);
         }
-        start.map_or(0..0, |start| start..end)
+        let before = n_before.checked_sub(1).map(|idx| &self.marks[idx]);
+        before.map_or(at, |mark| mark.shown.end + (at - mark.plain.end))
     }
 }
 

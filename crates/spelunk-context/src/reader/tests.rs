@@ -203,7 +203,6 @@ fn line_ends_are_kept_in_pages_and_slices_and_not_in_lines() {
     let text = reader("a\r\nb\r\n\r\nc");
     assert_eq!(text.lines(1..=9).unwrap(), ["a", "b", "", "c"]);
     assert_eq!(text.peek(2, 100).unwrap().text, "a\nb");
-    assert_eq!(text.tail(2, 100).unwrap().text, "\nc");
     assert_eq!(text.page(0, 2).unwrap().text, "a\r\nb\r\n");
     assert_eq!(text.slice(0..4).unwrap(), "a\r\nb");
 }
@@ -224,28 +223,12 @@ fn slices_are_bytes_cut_to_whole_characters() {
 fn other_encodings_are_read_as_text() {
     let utf16: Vec<u8> = "\u{feff}häh\n2\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let (_directory, text) = file(&utf16);
-    assert_eq!((text.bytes(), text.revision().bytes, text.n_lines().unwrap()), (7, 14, 2));
+    assert_eq!((text.bytes(), text.n_lines().unwrap()), (7, 2));
     assert_eq!(text.lines(1..=2).unwrap(), ["häh", "2"]);
     let (_directory, marked) = file(b"\xEF\xBB\xBFone\ntwo");
     assert_eq!((marked.bytes(), marked.slice(0..3).unwrap().as_str()), (7, "one"));
     let (_directory, latin) = file(b"caf\xe9\nok\n");
     assert_eq!((latin.bytes(), latin.lines(1..=2).unwrap()), (8, vec!["caf\u{fffd}".into(), "ok".into()]));
-}
-
-#[test]
-fn the_tail_is_read_from_the_end() {
-    let tail = |text: &str, lines, bytes_max| {
-        let tail = reader(text).tail(lines, bytes_max).unwrap();
-        (tail.text, tail.lines_shown, tail.truncated, tail.has_before)
-    };
-    assert_eq!(tail("a\nb\nc\n", 2, 100), ("b\nc".into(), 2, false, true));
-    assert_eq!(tail("a\nb\nc", 9, 100), ("a\nb\nc".into(), 3, false, false));
-    assert_eq!(tail("a\nbcd\n", 1, 2), ("cd".into(), 1, true, true));
-    assert_eq!(tail("a\nbcd\n", 2, 3), ("bcd".into(), 1, false, true));
-    assert_eq!(tail("a\n\n", 1, 9), (String::new(), 1, false, true));
-    assert_eq!(tail("\n", 1, 9), (String::new(), 1, false, false));
-    assert_eq!(tail("", 1, 9), (String::new(), 0, false, false));
-    assert_eq!(tail(&"0123456789\n".repeat(50_000), 30_000, 1_000_000).1, 30_000);
 }
 
 #[test]
@@ -265,7 +248,6 @@ fn a_file_that_changed_shrank_or_vanished_gives_a_typed_error() {
         assert!(text.is_stale());
         let errors = [
             text.peek(1, 1).map(drop),
-            text.tail(1, 9).map(drop),
             text.page(0, 1).map(drop),
             text.lines(1..=1).map(drop),
             text.slice(0..1).map(drop),
@@ -316,7 +298,6 @@ fn a_log_is_read_as_far_as_it_was_scanned_while_it_grows() {
     for text in [opened_before, opened_after] {
         assert_eq!((text.bytes(), text.n_lines().unwrap(), text.is_stale()), (8, 2, false));
         assert_eq!(text.load(100).unwrap(), "one\ntwo\n");
-        assert_eq!(text.tail(1, 100).unwrap().text, "two");
         assert_eq!(text.slice(4..100).unwrap(), "two\n");
     }
 }

@@ -8,7 +8,6 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::assigned;
-use super::grams::Grams;
 use super::rules::{After, Before, Judge, RULES, Rule};
 use super::secret_filters::{is_cookie, is_placeholder, is_random};
 use super::words::is_wordlike;
@@ -42,12 +41,6 @@ pub(super) fn spans_of(text: &[u8], finds: Vec<Find>) -> Vec<SecretSpan> {
         spans.extend(lines_of(text, find.bytes).map(|bytes| SecretSpan { bytes, rule }));
     }
     spans
-}
-
-/// Whether the text contains a keyword of any rule: without one there is no secret. Runs no expressions, and for most
-/// lines not even the automaton.
-pub(super) fn has_keyword(text: &[u8]) -> bool {
-    ENGINE.grams.may_be_in(text) && ENGINE.keywords.is_match(text)
 }
 
 /// A match of one rule; a key is still one range of many lines.
@@ -115,7 +108,6 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::build);
 
 struct Engine {
     keywords: AhoCorasick,
-    grams: Grams,
     keyword_bytes_max: usize,
     /// Indexed by keyword.
     rule_of: Vec<usize>,
@@ -134,7 +126,6 @@ impl Engine {
             .expect("a hundred short keywords fit");
         Self {
             keywords,
-            grams: Grams::of(words.iter().map(|(_, word)| word.as_bytes())),
             keyword_bytes_max: words.iter().map(|(_, word)| word.len()).max().unwrap_or_default(),
             rule_of: words.iter().map(|&(idx, _)| idx).collect(),
             rules: RULES.iter().map(Compiled::new).collect(),

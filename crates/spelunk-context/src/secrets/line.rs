@@ -1,18 +1,17 @@
-//! Finds secrets in raw bytes, for a search that must not see them: the same ones that a reader replaces, as cheaply as
-//! possible per matching line. Every rule except that for keys examines only one line, so a line without a keyword and
-//! away from keys contains none. Bytes that are not UTF-8 are treated as the U+FFFD that a reader shows.
+//! Finds secrets in raw bytes, for a search that must not see them: the same ones that a reader replaces. Every rule
+//! except that for keys examines only one line. Bytes that are not UTF-8 are treated as the U+FFFD that a reader shows.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::find::{Find, finds_in, has_keyword, spans_of};
+use super::find::{Find, finds_in, spans_of};
 
 /// The beginning of every key. Without it in reach, no line is part of a key.
 pub(crate) const KEY_HEAD: &[u8] = b"-----BEGIN ";
 
 /// The secrets in a line without its end, except keys: see [`key_bodies`].
 pub(crate) fn secrets_in_line(line: &[u8]) -> Vec<Range<usize>> {
-    if has_keyword(line) { find(line, |find| !find.is_key()) } else { Vec::new() }
+    find(line, |find| !find.is_key())
 }
 
 /// The lines of keys in a text, which must extend `REDACT_REACH_BYTES` beyond the range of interest on both sides.

@@ -118,7 +118,7 @@ pub(crate) struct Unpacking<'a> {
 }
 
 /// The result of unpacking an entry.
-enum Kept {
+enum CopyOutcome {
     Whole {
         bytes: u64,
     },
@@ -168,9 +168,8 @@ impl Unpacking<'_> {
         packed: &dyn Fn() -> u64,
         torn: Torn,
     ) -> Result<(), Stop> {
-        let mut head = vec![0; HEAD_BYTES];
-        let (n_head, error) = fill(input, &mut head);
-        head.truncate(n_head);
+        let mut head = Vec::new();
+        let error = fill(input, HEAD_BYTES, &mut head);
         if error.is_none()
             && let Some(reason) = reason_against_head(&relative, &head, self.filter)
         {
@@ -180,12 +179,12 @@ impl Unpacking<'_> {
         let (mut file, path) = self.scratch.create().map_err(Stop::Scratch)?;
         let kept = self.copy(&mut file, &head, error, input, packed);
         match kept {
-            Ok(Kept::Whole { bytes }) => (self.found)(Unpacked { path, relative, bytes }),
-            Ok(Kept::Skipped(reason)) => {
+            Ok(CopyOutcome::Whole { bytes }) => (self.found)(Unpacked { path, relative, bytes }),
+            Ok(CopyOutcome::Skipped(reason)) => {
                 Scratch::discard(&path);
                 self.skip(reason, &relative);
             }
-            Ok(Kept::Torn { bytes, error }) => {
+            Ok(CopyOutcome::Torn { bytes, error }) => {
                 if torn == Torn::Stop {
                     Scratch::discard(&path);
                     return Err(Stop::of(error));
@@ -212,7 +211,7 @@ impl Unpacking<'_> {
         error: Option<io::Error>,
         input: &mut dyn Read,
         packed: &dyn Fn() -> u64,
-    ) -> Result<Kept, Stop> {
+    ) -> Result<CopyOutcome, Stop> {
         let mut bytes = 0;
         let (mut buffer, mut error) = (head.to_vec(), error);
         loop {
@@ -223,18 +222,16 @@ impl Unpacking<'_> {
                 return Err(Stop::TooLarge);
             }
             if self.limits.is_bomb(bytes, packed()) {
-                return Ok(Kept::Skipped(SkipReason::TooLarge));
+                return Ok(CopyOutcome::Skipped(SkipReason::TooLarge));
             }
             file.write_all(&buffer).map_err(Stop::Scratch)?;
             if let Some(error) = error {
-                return Ok(Kept::Torn { bytes, error });
+                return Ok(CopyOutcome::Torn { bytes, error });
             }
-            buffer.resize(BUFFER_BYTES, 0);
-            let (n_read, failure) = fill(input, &mut buffer);
-            buffer.truncate(n_read);
-            error = failure;
-            if n_read == 0 && error.is_none() {
-                return Ok(Kept::Whole { bytes });
+            buffer.clear();
+            error = fill(input, BUFFER_BYTES, &mut buffer);
+            if buffer.is_empty() && error.is_none() {
+                return Ok(CopyOutcome::Whole { bytes });
             }
         }
     }
@@ -265,18 +262,9 @@ fn reason_against_head(relative: &str, head: &[u8], filter: &Filter<'_>) -> Opti
     }
 }
 
-/// Reads until the buffer is full, the input ends or an error occurs.
-fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> (usize, Option<io::Error>) {
-    let mut n_read = 0;
-    while n_read < buffer.len() {
-        match input.read(&mut buffer[n_read..]) {
-            Ok(0) => break,
-            Ok(n) => n_read += n,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return (n_read, Some(error)),
-        }
-    }
-    (n_read, None)
+/// Appends up to `bytes_max` bytes. What was read before an error is kept.
+fn fill(input: &mut dyn Read, bytes_max: usize, buffer: &mut Vec<u8>) -> Option<io::Error> {
+    input.take(bytes_max as u64).read_to_end(buffer).err()
 }
 
 #[cfg(test)]

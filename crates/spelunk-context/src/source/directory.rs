@@ -11,8 +11,7 @@ use std::sync::Arc;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::exclude;
-use super::filter::Filter;
+use super::filter::{Filter, is_workspace};
 use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// A longer ignore file is not applied, and counts as unreadable.
@@ -53,8 +52,7 @@ pub(super) fn walk(
             },
             Verdict::Skip(reason) => report.skip(reason, &relative),
             // Our own files are not reported as skipped.
-            Verdict::SkipDirectory(SkipReason::Excluded)
-                if exclude::is_workspace(name::file_name(&relative)) => {}
+            Verdict::SkipDirectory(SkipReason::Excluded) if is_workspace(name::file_name(&relative)) => {}
             Verdict::SkipDirectory(reason) => report.skip(reason, &format!("{relative}/")),
             Verdict::Enter => match list(&path) {
                 Ok(entries) => {
@@ -143,9 +141,9 @@ impl Rules {
         for file in IGNORE_FILES {
             let path = directory.join(file);
             match add(&mut builder, &path) {
-                Added::Rules => has_rules = true,
-                Added::Nothing => {}
-                Added::Refused => report.skip(SkipReason::Unreadable, &name::tail(&path, 2)),
+                IgnoreFile::Rules => has_rules = true,
+                IgnoreFile::Nothing => {}
+                IgnoreFile::Refused => report.skip(SkipReason::Unreadable, &name::tail(&path, 2)),
             }
         }
         if has_rules { Self::join(&builder, above) } else { above }
@@ -174,7 +172,7 @@ impl Rules {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Added {
+enum IgnoreFile {
     Rules,
     Nothing,
     Refused,
@@ -182,16 +180,16 @@ enum Added {
 
 /// Links are not followed and pipes not opened: an ignore file is as untrusted as any other. Only a malformed pattern
 /// itself is dropped.
-fn add(builder: &mut GitignoreBuilder, path: &Path) -> Added {
+fn add(builder: &mut GitignoreBuilder, path: &Path) -> IgnoreFile {
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() <= IGNORE_FILE_BYTES_MAX => {
             match builder.add(path) {
-                Some(error) if error.is_io() => Added::Refused,
-                Some(_) | None => Added::Rules,
+                Some(error) if error.is_io() => IgnoreFile::Refused,
+                Some(_) | None => IgnoreFile::Rules,
             }
         }
-        Ok(_) => Added::Refused,
-        Err(_) => Added::Nothing,
+        Ok(_) => IgnoreFile::Refused,
+        Err(_) => IgnoreFile::Nothing,
     }
 }
 

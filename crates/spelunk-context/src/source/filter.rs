@@ -5,7 +5,6 @@ use std::path::Path;
 
 use spelunk_types::ScanOptions;
 
-use super::exclude;
 use super::globs::Globs;
 use crate::{SkipReason, SourceError, name, secrets};
 
@@ -33,11 +32,11 @@ impl<'a> Filter<'a> {
             Some(SkipReason::Secret)
         } else if self.globs.excludes(relative) || !self.options.recursive {
             Some(SkipReason::Filtered)
-        } else if exclude::is_workspace(name) {
+        } else if is_workspace(name) {
             Some(SkipReason::Excluded)
         } else if self.globs.names_directory(name) {
             is_ignored().then_some(SkipReason::Ignored)
-        } else if exclude::is_excluded_directory(name) {
+        } else if is_excluded_directory(name) {
             Some(SkipReason::Excluded)
         } else if name.starts_with('.') && !self.opens_secret_place(relative) {
             Some(SkipReason::Hidden)
@@ -69,7 +68,7 @@ impl<'a> Filter<'a> {
             Some(SkipReason::Secret)
         } else if self.globs.excludes(relative) {
             Some(SkipReason::Filtered)
-        } else if exclude::is_excluded_file(name) && !self.globs.names(relative) {
+        } else if is_excluded_file(name) && !self.globs.names(relative) {
             Some(SkipReason::Excluded)
         } else if name.starts_with('.') && !self.globs.names_hidden(relative) && !self.opens_secret(relative)
         {
@@ -121,4 +120,59 @@ impl<'a> Filter<'a> {
     pub(crate) fn allows_secrets_in(&self, relative: &str) -> bool {
         self.options.allow_secrets || self.globs.allows_secret(relative)
     }
+}
+
+/// The directory that holds runs. It is never scanned: a run must not read its own journal.
+const WORKSPACE_DIRECTORY: &str = ".spelunk";
+
+/// Default exclusions: files that nobody means when naming a directory. A path that the user names is never checked
+/// here.
+const DIRECTORIES: [&str; 14] = [
+    ".git",
+    "node_modules",
+    "vendor",
+    ".venv",
+    "__pycache__",
+    ".tox",
+    ".eggs",
+    "dist",
+    "build",
+    "target",
+    "out",
+    ".next",
+    ".idea",
+    ".vscode",
+];
+
+const EXTENSIONS: [&str; 24] = [
+    "swp", "swo", "png", "jpg", "jpeg", "gif", "ico", "svg", "pdf", "doc", "docx", "zip", "tar", "gz", "tgz",
+    "bz2", "exe", "dll", "so", "dylib", "wasm", "pyc", "class", "map",
+];
+
+const FILE_ENDS: [&str; 4] = ["~", ".min.js", ".min.css", ".d.ts"];
+
+const FILE_NAMES: [&str; 7] = [
+    "package-lock.json",
+    "yarn.lock",
+    "Gemfile.lock",
+    "poetry.lock",
+    "Cargo.lock",
+    "pnpm-lock.yaml",
+    "composer.lock",
+];
+
+fn is_excluded_directory(name: &str) -> bool {
+    DIRECTORIES.contains(&name)
+}
+
+/// Never entered, whatever a glob says.
+pub(super) fn is_workspace(name: &str) -> bool {
+    name == WORKSPACE_DIRECTORY
+}
+
+fn is_excluded_file(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    FILE_NAMES.contains(&name)
+        || FILE_ENDS.iter().any(|end| name.ends_with(end))
+        || extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }

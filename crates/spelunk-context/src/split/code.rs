@@ -1,10 +1,9 @@
 //! Source code: definitions are kept whole. They are found by parsing if there is a grammar for the language, otherwise
 //! by how lines begin. Imports are found by lines in every language.
 
-use super::{Splitter, to_boundaries};
 use crate::kind::Language;
 use crate::lines::{count_lines, is_blank, line_marks};
-use crate::pack::{Boundary, Mark, Strength};
+use crate::pack::{Mark, Strength};
 
 mod line_rule;
 mod prelude;
@@ -17,29 +16,16 @@ pub(crate) use syntax::has_grammar;
 #[cfg(feature = "grammars")]
 pub use syntax::{PARSE_TASK, serve_parse};
 
-/// Cuts before definitions.
-#[derive(Debug, Clone, Copy)]
-pub struct Code {
-    /// The language, if known.
-    pub language: Option<Language>,
-}
-
-impl Splitter for Code {
-    fn boundaries(&self, text: &str) -> Vec<Boundary> {
-        to_boundaries(text, marks(text, &places(text, self.language)))
-    }
-}
-
 /// A line before which code can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CutPoint {
     /// The start of the line.
     pub(super) at: usize,
     pub(super) strength: Strength,
 }
 
 /// Where definitions begin, ascending.
-pub(super) fn places(text: &str, language: Option<Language>) -> Vec<Place> {
+pub(super) fn places(text: &str, language: Option<Language>) -> Vec<CutPoint> {
     const LINES_PER_PLACE_MAX: u64 = 1000;
     let by_lines = line_rule::places(text);
     // If hardly any line looks like a definition, parsing would only repair text that is not code.
@@ -57,17 +43,17 @@ pub(crate) fn has_grammar(_: Language) -> bool {
 }
 
 #[cfg(feature = "grammars")]
-fn parsed(text: &str, language: Option<Language>) -> Option<Vec<Place>> {
+fn parsed(text: &str, language: Option<Language>) -> Option<Vec<CutPoint>> {
     syntax::places(text, language?)
 }
 
 #[cfg(not(feature = "grammars"))]
-fn parsed(_: &str, _: Option<Language>) -> Option<Vec<Place>> {
+fn parsed(_: &str, _: Option<Language>) -> Option<Vec<CutPoint>> {
     None
 }
 
 /// A mark before every line; marks before definitions are strong.
-pub(super) fn marks<'t>(text: &'t str, places: &'t [Place]) -> impl Iterator<Item = Mark> + 't {
+pub(super) fn marks<'t>(text: &'t str, places: &'t [CutPoint]) -> impl Iterator<Item = Mark> + 't {
     let mut after_blank = false;
     let mut ahead = places.iter().peekable();
     line_marks(text, move |rest, bytes| {

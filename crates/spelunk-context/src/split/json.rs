@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::{Shell, Splitter, slice};
+use super::{Shell, slice};
 use crate::pack::{Boundary, Strength, hard_cut};
 
 mod scan;
@@ -17,26 +17,21 @@ const DEPTH_MAX: usize = 16;
 /// The minimum room for a chunk of JSON; with less, it is cut like text.
 pub(super) const BYTES_MIN: usize = 64;
 
-/// Cuts between the elements or keys of the outermost value.
-#[derive(Debug, Clone, Copy)]
-pub struct Json;
-
-impl Splitter for Json {
-    fn boundaries(&self, text: &str) -> Vec<Boundary> {
-        let mut boundaries = Vec::new();
-        let Some(mut children) = Children::of_root(text.as_bytes()) else { return boundaries };
-        while let Ok(Some(child)) = children.next() {
-            if child.next < text.len() && !children.is_done() {
-                boundaries.push(Boundary { at: child.next as u64, strength: Strength::Item });
-            }
+/// The boundaries between the elements or keys of the outermost value.
+pub(super) fn boundaries(text: &str) -> Vec<Boundary> {
+    let mut boundaries = Vec::new();
+    let Some(mut children) = Children::of_root(text.as_bytes()) else { return boundaries };
+    while let Ok(Some(child)) = children.next() {
+        if child.next < text.len() && !children.is_done() {
+            boundaries.push(Boundary { at: child.next as u64, strength: Strength::Item });
         }
-        boundaries
     }
+    boundaries
 }
 
 /// A chunk of JSON that has no number yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct JsonChunk {
     /// The end of its span.
     pub(super) end: usize,
     /// `None` if it is not a valid value by itself.
@@ -48,7 +43,7 @@ pub(super) struct Piece {
 
 /// The result of cutting a JSON text.
 pub(super) struct Cutting {
-    pub(super) pieces: Vec<Piece>,
+    pub(super) pieces: Vec<JsonChunk>,
     /// Elements or keys of the outermost value.
     pub(super) elements: u64,
 }
@@ -93,20 +88,20 @@ pub(super) fn cut(text: &str, elements_max: u64, bytes_max: usize) -> Option<Cut
     }
     let mut pieces = cutter.pieces;
     if pieces.is_empty() && text.len() <= bytes_max {
-        pieces.push(Piece { end: 0, shell: None, elements: 0, scope: "$".to_owned() });
+        pieces.push(JsonChunk { end: 0, shell: None, elements: 0, scope: "$".to_owned() });
     }
     pieces.last_mut()?.end = text.len();
     Some(Cutting { pieces: cut_raw(text, pieces, bytes_max), elements })
 }
 
 /// A piece that is not a valid value is shown as it is, with everything around it, and cut like text.
-fn cut_raw(text: &str, pieces: Vec<Piece>, bytes_max: usize) -> Vec<Piece> {
+fn cut_raw(text: &str, pieces: Vec<JsonChunk>, bytes_max: usize) -> Vec<JsonChunk> {
     let mut cut = Vec::with_capacity(pieces.len());
     let mut start = 0;
     for piece in pieces {
         while piece.shell.is_none() && piece.end - start > bytes_max {
             let end = hard_cut(text, start..piece.end, bytes_max);
-            cut.push(Piece { end, shell: None, elements: 0, scope: piece.scope.clone() });
+            cut.push(JsonChunk { end, shell: None, elements: 0, scope: piece.scope.clone() });
             start = end;
         }
         start = piece.end;
@@ -154,7 +149,7 @@ struct Cutter<'t> {
     text: &'t str,
     elements_max: u64,
     bytes_max: usize,
-    pieces: Vec<Piece>,
+    pieces: Vec<JsonChunk>,
 }
 
 impl<'t> Cutter<'t> {
@@ -221,7 +216,7 @@ impl<'t> Cutter<'t> {
         while start < end {
             let at = string_cut(self.text, start..end, room);
             let is_last = at == end;
-            self.pieces.push(Piece {
+            self.pieces.push(JsonChunk {
                 end: if is_last { child.next } else { at },
                 shell: Some(Shell {
                     open: format!("{open}\""),
@@ -237,7 +232,7 @@ impl<'t> Cutter<'t> {
 
     /// A child that cannot be made a valid value again.
     fn take_raw(&mut self, child: &Child, path: &str) {
-        self.pieces.push(Piece { end: child.next, shell: None, elements: 1, scope: path.to_owned() });
+        self.pieces.push(JsonChunk { end: child.next, shell: None, elements: 1, scope: path.to_owned() });
     }
 
     fn flush(&mut self, level: &Level<'_>) {
@@ -252,7 +247,7 @@ impl<'t> Cutter<'t> {
             }
             None => format!("{}[{}:{}]", level.path, group.first_idx, group.first_idx + group.elements),
         };
-        self.pieces.push(Piece {
+        self.pieces.push(JsonChunk {
             end: group.next,
             shell: Some(Shell {
                 open: level.open.clone(),

@@ -1,20 +1,9 @@
 //! Logs: a record is a line with a time or a level, and the lines that continue it. Stack traces are continuations, so
 //! they stay with their record. If lines have no times, traces are recognised by indentation and words.
 
-use super::{Splitter, to_boundaries};
 use crate::kind::is_log_start;
 use crate::lines::{is_blank, line_marks, lines};
-use crate::pack::{Boundary, Mark, Strength};
-
-/// Cuts between records.
-#[derive(Debug, Clone, Copy)]
-pub struct Log;
-
-impl Splitter for Log {
-    fn boundaries(&self, text: &str) -> Vec<Boundary> {
-        to_boundaries(text, marks(text))
-    }
-}
+use crate::pack::{Mark, Strength};
 
 pub(super) fn marks(text: &str) -> impl Iterator<Item = Mark> {
     let mut trace = Trace { is_open: false };

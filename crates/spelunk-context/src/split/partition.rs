@@ -8,12 +8,12 @@ use spelunk_types::Limits;
 
 use super::assemble::{Draft, Overlap, assemble};
 use super::chunk::{Chunk, Units};
-use super::target::{Width, partitions_expected, target_rows, target_units};
-use super::{code, custom, json, jsonl, log, other, plain, prose, slice, table};
+use super::target::{Width, partitions_expected, target_records, target_rows, target_units};
+use super::{by_line, code, json, log, plain, prose, slice};
 use crate::kind::delimited::Shape;
 use crate::kind::{ContentType, CustomKind, Detected};
 use crate::lines::count_lines;
-use crate::pack::{Cut, Mark, Room, Strength, group};
+use crate::pack::{Cut, Mark, SpanSizes, Strength, group};
 
 /// Bytes that count as one token. Providers count differently; this is for planning.
 const TOKEN_BYTES: u64 = 4;
@@ -156,7 +156,7 @@ impl<'l> Partitioner<'l> {
         let units = match detected.content_type {
             ContentType::StructuredData => {
                 let shape = Shape::of(text);
-                Units::Rows(table::marks(text, &shape).last().map_or(0, |mark| mark.units))
+                Units::Rows(by_line::row_marks(text, &shape).last().map_or(0, |mark| mark.units))
             }
             ContentType::Json if self.bytes_max() >= json::BYTES_MIN => {
                 json::count_elements(text).map_or(Units::Lines(lines), Units::Elements)
@@ -191,8 +191,8 @@ impl<'l> Partitioner<'l> {
         let kind = detected.custom.as_deref();
         if let Some(boundary) = kind.and_then(|kind| kind.boundary.as_ref()) {
             let target = self.long(self.target(detected.content_type, kind), text);
-            let room = Room::around(target, self.bytes_own_max());
-            return by_lines(text, custom::marks(text, boundary), &room, &|_| Overlap::None);
+            let room = SpanSizes::around(target, self.bytes_own_max());
+            return by_lines(text, by_line::custom_marks(text, boundary), &room, &|_| Overlap::None);
         }
         match detected.content_type {
             ContentType::SourceCode => self.code(text, detected),
@@ -222,7 +222,7 @@ impl<'l> Partitioner<'l> {
     fn code(&self, text: &str, detected: &Detected) -> Drafts {
         let target = self.long(self.target(ContentType::SourceCode, detected.custom.as_deref()), text);
         let prelude = code::prelude_of(text, self.bytes_max() / BESIDE_SHARE);
-        let room = Room::around(target, self.bytes_own_max());
+        let room = SpanSizes::around(target, self.bytes_own_max());
         // A text that fits into one chunk is not cut, so boundaries are not needed.
         if text.len() <= self.bytes_own_max() && count_lines(text) <= target {
             let whole = by_lines(text, code::marks(text, &[]), &room, &|_| Overlap::None);
@@ -249,8 +249,8 @@ impl<'l> Partitioner<'l> {
         let target = own.unwrap_or_else(|| target_rows(self.limits, Width::of(&shape, self.limits)));
         let target = self.long(target, text);
         let is_short = shape.header.len() <= self.bytes_max() / BESIDE_SHARE;
-        let room = Room::exactly(target, self.bytes_own_max());
-        let drafts = by_lines(text, table::marks(text, &shape), &room, &|_| Overlap::None);
+        let room = SpanSizes::exactly(target, self.bytes_own_max());
+        let drafts = by_lines(text, by_line::row_marks(text, &shape), &room, &|_| Overlap::None);
         let prelude = Some(shape.header).filter(|header| is_short && !header.is_empty());
         Drafts { prelude, units: Units::Rows, ..drafts }
     }
@@ -279,20 +279,22 @@ impl<'l> Partitioner<'l> {
 
     fn jsonl(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
         let own = kind.and_then(|kind| kind.target_lines);
-        let target = own.unwrap_or_else(|| jsonl::target_lines(self.limits, text)).max(1);
+        let target = own.unwrap_or_else(|| target_records(self.limits, text)).max(1);
         let target = self.long(target, text);
-        let room = Room::exactly(target, self.bytes_own_max());
-        by_lines(text, jsonl::marks(text), &room, &|_| Overlap::None)
+        let room = SpanSizes::exactly(target, self.bytes_own_max());
+        by_lines(text, by_line::record_marks(text), &room, &|_| Overlap::None)
     }
 
     fn log(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
-        let room = Room::up_to(self.long(self.target(ContentType::Log, kind), text), self.bytes_own_max());
+        let room =
+            SpanSizes::up_to(self.long(self.target(ContentType::Log, kind), text), self.bytes_own_max());
         let overlap = Overlap::Lines(self.limits.overlap_log_lines);
         by_lines(text, log::marks(text), &room, &|_| overlap)
     }
 
     fn prose(&self, text: &str, kind: Option<&CustomKind>) -> Drafts {
-        let room = Room::up_to(self.long(self.target(ContentType::Prose, kind), text), self.bytes_own_max());
+        let room =
+            SpanSizes::up_to(self.long(self.target(ContentType::Prose, kind), text), self.bytes_own_max());
         let overlap = Overlap::Lines(self.limits.overlap_prose_lines);
         // A chunk that begins a section or item needs no overlap.
         let overlap_at = |cut: Option<Strength>| match cut {
@@ -307,9 +309,9 @@ impl<'l> Partitioner<'l> {
     }
 
     fn other(&self, text: &str, target: u64) -> Drafts {
-        let room = Room::exactly(self.long(target, text), self.bytes_own_max());
+        let room = SpanSizes::exactly(self.long(target, text), self.bytes_own_max());
         let overlap = Overlap::Lines(self.limits.overlap_other_lines);
-        by_lines(text, other::marks(text), &room, &|_| overlap)
+        by_lines(text, by_line::plain_marks(text), &room, &|_| overlap)
     }
 
     fn plain(&self, text: &str) -> Drafts {
@@ -328,7 +330,7 @@ impl<'l> Partitioner<'l> {
 fn by_lines(
     text: &str,
     marks: impl Iterator<Item = Mark>,
-    room: &Room,
+    room: &SpanSizes,
     overlap_at: &dyn Fn(Option<Strength>) -> Overlap,
 ) -> Drafts {
     let cuts = group(text, marks, room);

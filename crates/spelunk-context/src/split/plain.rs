@@ -3,21 +3,12 @@
 
 use super::{prose, slice};
 use crate::lines::count_newlines;
-use crate::pack::{Cut, Mark, Room, Unit, group};
+use crate::pack::{Cut, Mark, SpanSizes, group};
 
 /// Cuts of at most `bytes_max`.
 pub(super) fn cuts(text: &str, bytes_max: usize) -> Vec<Cut> {
-    let bytes = bytes_max as u64;
-    let room = Room {
-        unit: Unit::Byte,
-        units_tiny: bytes / 8,
-        units_min: bytes / 2,
-        units_target: bytes,
-        units_max: u64::MAX,
-        bytes_max,
-    };
     let marks = prose::marks(text).map(|mark| Mark { units: mark.at as u64, ..mark });
-    let mut cuts = group(text, marks, &room);
+    let mut cuts = group(text, marks, &SpanSizes::of_bytes(bytes_max));
     // The cuts were made by bytes; report lines instead.
     let mut start = 0;
     for cut in &mut cuts {

@@ -1,18 +1,7 @@
 //! Prose: sections under headings, paragraphs between blank lines, lines. A `#` inside a code fence is not a heading.
 
-use super::{Splitter, to_boundaries};
 use crate::lines::{is_blank, line_marks, lines};
-use crate::pack::{Boundary, Mark, Strength};
-
-/// Cuts at headings.
-#[derive(Debug, Clone, Copy)]
-pub struct Prose;
-
-impl Splitter for Prose {
-    fn boundaries(&self, text: &str) -> Vec<Boundary> {
-        to_boundaries(text, marks(text))
-    }
-}
+use crate::pack::{Mark, Strength};
 
 /// A heading of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use spelunk_types::Limits;
 
 use crate::kind::ContentType;
 use crate::kind::delimited::Shape;
+use crate::records::n_fields_of_head;
 
 /// The number of columns of a table, and how full they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,21 @@ pub fn target_units(limits: &Limits, content_type: ContentType) -> u64 {
         ContentType::Log => limits.chunk_log_lines,
         ContentType::Prose => limits.chunk_prose_lines,
         ContentType::Markup | ContentType::Config | ContentType::Unknown => limits.chunk_other_lines,
+    }
+}
+
+/// Records with fewer fields than this are narrow.
+const NARROW_FIELDS_BELOW: usize = 10;
+/// Records with more fields than this are wide.
+const WIDE_FIELDS_ABOVE: usize = 15;
+
+/// The target lines of a chunk of JSON lines, by the number of fields of the first records: the more fields they have,
+/// the fewer go into a chunk.
+pub(super) fn target_records(limits: &Limits, text: &str) -> u64 {
+    match n_fields_of_head(text) {
+        Some(n_fields) if n_fields < NARROW_FIELDS_BELOW => limits.chunk_jsonl_narrow_lines,
+        Some(n_fields) if n_fields > WIDE_FIELDS_ABOVE => limits.chunk_jsonl_wide_lines,
+        Some(_) | None => limits.chunk_jsonl_lines,
     }
 }
 

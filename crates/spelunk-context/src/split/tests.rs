@@ -310,7 +310,7 @@ proptest! {
     #[test]
     fn boundaries_ascend_and_lie_between_characters(text in mixed()) {
         for kind in kinds() {
-            let boundaries = splitter(&kind).boundaries(&text);
+            let boundaries = boundaries(&kind, &text);
             let mut before = 0;
             for boundary in &boundaries {
                 prop_assert!(boundary.at > before && boundary.at < text.len() as u64);

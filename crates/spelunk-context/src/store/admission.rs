@@ -175,45 +175,35 @@ impl Refusal {
 
     /// The reason a directory walk skips the file; `None` if the problem is not limited to the file.
     pub(super) fn skip_reason(&self) -> Option<SkipReason> {
-        match self {
-            Self::Unread(ReadError::NotText { why, .. }) => Some((*why).into()),
-            Self::Unread(ReadError::TooLarge { .. } | ReadError::MadeTooLarge { .. }) => {
-                Some(SkipReason::TooLarge)
+        let Self::Unread(error) = self else { return None };
+        let source = match error {
+            ReadError::Source(source) => source,
+            ReadError::TooLarge { .. } | ReadError::MadeTooLarge { .. } => return Some(SkipReason::TooLarge),
+            ReadError::Changed { .. } => return Some(SkipReason::Unreadable),
+            ReadError::Directory { .. }
+            | ReadError::PageOutOfRange { .. }
+            | ReadError::LineOutOfRange { .. }
+            | ReadError::ValueOutOfRange { .. }
+            | ReadError::Pattern(_)
+            | ReadError::Cancelled => return None,
+        };
+        match source {
+            SourceError::NotText { why, .. } => Some((*why).into()),
+            SourceError::Extract { source, .. } => Some(source.reason()),
+            SourceError::Archive { .. } => Some(SkipReason::Damaged),
+            // An archive with nothing readable in it: report the gravest reason.
+            SourceError::Empty { skipped, .. } => {
+                let mut grave =
+                    [SkipReason::Damaged, SkipReason::Encrypted, SkipReason::TooLarge].into_iter();
+                grave.find(|reason| skipped.contains_key(reason.name())).or(Some(SkipReason::NoText))
             }
-            Self::Unread(ReadError::NotFound { .. } | ReadError::Read { .. } | ReadError::Changed { .. }) => {
+            SourceError::NotFound { .. } | SourceError::Read { .. } | SourceError::Changed { .. } => {
                 Some(SkipReason::Unreadable)
             }
-            Self::Unread(ReadError::Source(source)) => reason_of(source),
-            Self::Unread(
-                ReadError::Directory { .. }
-                | ReadError::Special { .. }
-                | ReadError::PageOutOfRange { .. }
-                | ReadError::LineOutOfRange { .. }
-                | ReadError::ValueOutOfRange { .. }
-                | ReadError::Pattern(_)
-                | ReadError::Cancelled,
-            )
-            | Self::File(_) => None,
+            SourceError::Secret { .. } => Some(SkipReason::Secret),
+            SourceError::Special { .. } => Some(SkipReason::Special),
+            SourceError::Scratch { .. } | SourceError::Glob { .. } => None,
         }
-    }
-}
-
-fn reason_of(source: &SourceError) -> Option<SkipReason> {
-    match source {
-        SourceError::NotText { why, .. } => Some((*why).into()),
-        SourceError::Extract { source, .. } => Some(source.reason()),
-        SourceError::Archive { .. } => Some(SkipReason::Damaged),
-        // An archive with nothing readable in it: report the gravest reason.
-        SourceError::Empty { skipped, .. } => {
-            let mut grave = [SkipReason::Damaged, SkipReason::Encrypted, SkipReason::TooLarge].into_iter();
-            grave.find(|reason| skipped.contains_key(reason.name())).or(Some(SkipReason::NoText))
-        }
-        SourceError::NotFound { .. } | SourceError::Read { .. } | SourceError::Changed { .. } => {
-            Some(SkipReason::Unreadable)
-        }
-        SourceError::Secret { .. } => Some(SkipReason::Secret),
-        SourceError::Special { .. } => Some(SkipReason::Special),
-        SourceError::Scratch { .. } | SourceError::Glob { .. } => None,
     }
 }
 

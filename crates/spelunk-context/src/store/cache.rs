@@ -39,15 +39,6 @@ pub(crate) enum Heat {
     Hot,
 }
 
-/// The result of offering a text to the cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Admission {
-    /// It was added, after evicting others.
-    Kept { n_evicted: usize },
-    /// It is larger than the whole budget.
-    TooLarge,
-}
-
 /// Heat, then the tick of the last use.
 type Rank = (Heat, u64);
 
@@ -76,22 +67,20 @@ impl ContentCache {
         self.texts.len()
     }
 
-    /// Adds a text, replacing an older one with the same id.
-    pub(crate) fn put(&mut self, id: ContextId, cached: Cached) -> Admission {
+    /// Adds a text, replacing an older one with the same id. One larger than the whole budget is not added.
+    pub(crate) fn put(&mut self, id: ContextId, cached: Cached) {
         self.remove(id.as_str());
         let bytes = cached.text.len() as u64;
         if bytes > self.bytes_max {
-            return Admission::TooLarge;
+            return;
         }
-        let mut n_evicted = 0;
         if self.bytes + bytes > self.bytes_max {
-            n_evicted = self.evict_to(self.bytes_after_eviction.saturating_sub(bytes));
+            self.evict_to(self.bytes_after_eviction.saturating_sub(bytes));
         }
         let rank = self.next_rank(cached.heat);
         self.order.insert(rank, id.clone());
         self.texts.insert(id, (rank, cached));
         self.bytes += bytes;
-        Admission::Kept { n_evicted }
     }
 
     /// Returns the text with this id and marks it as most recently used.

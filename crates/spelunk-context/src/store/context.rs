@@ -4,10 +4,10 @@
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::store::{ContextKind, IdFault, LoadPolicy, StoreError};
+use crate::store::{AccessCounts, ContextKind, ContextRevision, IdFault, LoadPolicy, StoreError};
 use crate::{ContentType, Structure};
 
 /// The id of a context: 1 to 200 bytes on one line, without leading or trailing whitespace, and not a reserved word.
@@ -149,39 +149,15 @@ pub enum ContextSource {
     },
 }
 
-/// The state of a text when it was accessed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContextRevision {
-    /// The size of its source.
-    pub size_bytes: u64,
-    /// The modification time of a file.
-    pub modified_ms: Option<u64>,
-    /// BLAKE3 of its bytes in hexadecimal, once requested.
-    pub digest: Option<String>,
-}
+impl ContextSource {
+    /// The path of a file, the only source that changes by itself.
+    pub(super) fn file(&self) -> Option<&Path> {
+        if let Self::File { path } = self { Some(path) } else { None }
+    }
 
-/// How often a context was accessed, over all processes that saved their counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct AccessCounts {
-    /// Peeks.
-    pub peeks: u64,
-    /// Greps, including searches over all contexts.
-    pub greps: u64,
-    /// Pages.
-    pub pages: u64,
-    /// Loads of the whole text.
-    pub loads: u64,
-    /// The time of the last access.
-    pub last_accessed_ms: Option<u64>,
-}
-
-impl AccessCounts {
-    pub(crate) fn add(&mut self, more: &Self) {
-        self.peeks = self.peeks.saturating_add(more.peeks);
-        self.greps = self.greps.saturating_add(more.greps);
-        self.pages = self.pages.saturating_add(more.pages);
-        self.loads = self.loads.saturating_add(more.loads);
-        self.last_accessed_ms = self.last_accessed_ms.max(more.last_accessed_ms);
+    /// The digest of a text supplied at registration.
+    pub(super) fn inline_digest(&self) -> Option<&str> {
+        if let Self::Inline { digest, .. } = self { Some(digest) } else { None }
     }
 }
 

@@ -78,30 +78,20 @@ pub enum StoreError {
 }
 
 /// Why an id is invalid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum IdFault {
-    /// It is empty.
+    #[error("it is empty")]
     Empty,
-    /// It is longer than 200 bytes.
+    #[error("it is longer than 200 bytes")]
     TooLong,
-    /// It contains characters that do not print on one line.
+    #[error("it has characters that do not print on one line")]
     Control,
-    /// It begins or ends with whitespace.
+    #[error("it begins or ends with space")]
     SpaceAtTheEnds,
-    /// It is a word used in the URLs of the HTTP server.
+    /// A word used in the URLs of the HTTP server.
+    #[error("the word is reserved")]
     Reserved,
-}
-
-impl fmt::Display for IdFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Empty => "it is empty",
-            Self::TooLong => "it is longer than 200 bytes",
-            Self::Control => "it has characters that do not print on one line",
-            Self::SpaceAtTheEnds => "it begins or ends with space",
-            Self::Reserved => "the word is reserved",
-        })
-    }
 }
 
 impl StoreError {
@@ -121,11 +111,7 @@ impl StoreError {
             ReadError::ValueOutOfRange { .. } | ReadError::Pattern(_) | ReadError::Cancelled => {
                 Self::Request(source)
             }
-            ReadError::NotFound { .. }
-            | ReadError::Directory { .. }
-            | ReadError::Special { .. }
-            | ReadError::Read { .. }
-            | ReadError::NotText { .. }
+            ReadError::Directory { .. }
             | ReadError::MadeTooLarge { .. }
             | ReadError::Changed { .. }
             | ReadError::Source(_) => Self::Unread { id: id.to_string(), source },
@@ -166,63 +152,54 @@ impl Explain for StoreError {
     }
 
     fn hint(&self) -> Option<String> {
-        match self {
-            Self::Unread { source, .. } | Self::Request(source) => source.hint(),
-            Self::BadId { why: IdFault::Reserved, .. } => {
-                Some("put a prefix before it, as in `document:stats`".to_owned())
-            }
-            Self::BadId { .. } => Some("take a short id on one line, as in `project:notes`".to_owned()),
-            Self::Duplicate { .. } => {
-                Some("take another id, or pass `--replace` to put this in its place".to_owned())
-            }
+        let hint = match self {
+            Self::Unread { source, .. } | Self::Request(source) => return source.hint(),
+            Self::BadId { why: IdFault::Reserved, .. } => "put a prefix before it, as in `document:stats`",
+            Self::BadId { .. } => "take a short id on one line, as in `project:notes`",
+            Self::Duplicate { .. } => "take another id, or pass `--replace` to put this in its place",
             Self::UnknownContext { nearest, .. } if nearest.is_empty() => {
-                Some("list the contexts to see their ids".to_owned())
+                "list the contexts to see their ids"
             }
             Self::UnknownContext { nearest, .. } => {
-                Some(format!("did you mean {}?", ticked(nearest, " or ")))
+                return Some(format!("did you mean {}?", ticked(nearest, " or ")));
             }
-            Self::UnknownKind { known, .. } => Some(format!("the kinds are {}", ticked(known, ", "))),
-            Self::BadKindName { .. } => {
-                Some("use 1 to 64 small letters, digits, `_` or `-`, and no built-in name".to_owned())
-            }
-            Self::DescriptionTooLong { .. } => {
-                Some("shorten it, or put it into the text of the context".to_owned())
-            }
-            Self::DescriptionEmpty { what, .. } => Some(format!("give the {what}")),
-            Self::Full { .. } => Some("remove contexts that are not needed any more".to_owned()),
-            Self::BadUri { .. } => Some("write it with its scheme, as in `file:///tmp/a.txt`".to_owned()),
-            Self::PathNotUnicode { .. } => Some("rename the file".to_owned()),
+            Self::UnknownKind { known, .. } => return Some(format!("the kinds are {}", ticked(known, ", "))),
+            Self::BadKindName { .. } => "use 1 to 64 small letters, digits, `_` or `-`, and no built-in name",
+            Self::DescriptionTooLong { .. } => "shorten it, or put it into the text of the context",
+            Self::DescriptionEmpty { what, .. } => return Some(format!("give the {what}")),
+            Self::Full { .. } => "remove contexts that are not needed any more",
+            Self::BadUri { .. } => "write it with its scheme, as in `file:///tmp/a.txt`",
+            Self::PathNotUnicode { .. } => "rename the file",
             // A remote client need not know where the directories are on this machine.
             Self::OutsideRoots { .. } => {
-                Some("take a file below a directory that the server was started with (`--root`)".to_owned())
+                "take a file below a directory that the server was started with (`--root`)"
             }
-            Self::IsDirectory { .. } => Some("register the files of the directory instead".to_owned()),
-            Self::InlineLost { .. } => Some("register the text again".to_owned()),
-            Self::LoaderAbsent { loader, .. } => Some(format!("register the loader `{loader}` first")),
-            Self::LoaderRefused { .. } => Some("try again, or look at what the loader reads".to_owned()),
-            Self::Expired { .. } => Some("ask the tool again and register what it says".to_owned()),
-            Self::TooLarge { .. } => Some("grep it or read it in pages".to_owned()),
-            Self::SessionFull { .. } => {
-                Some("remove session contexts that are not needed any more".to_owned())
+            Self::IsDirectory { .. } => "register the files of the directory instead",
+            Self::InlineLost { .. } => "register the text again",
+            Self::LoaderAbsent { loader, .. } => {
+                return Some(format!("register the loader `{loader}` first"));
             }
-            Self::RegistryNewer { .. } => Some("use the newer version of spelunk".to_owned()),
+            Self::LoaderRefused { .. } => "try again, or look at what the loader reads",
+            Self::Expired { .. } => "ask the tool again and register what it says",
+            Self::TooLarge { .. } => "grep it or read it in pages",
+            Self::SessionFull { .. } => "remove session contexts that are not needed any more",
+            Self::RegistryNewer { .. } => "use the newer version of spelunk",
             Self::RegistryLocked { pid: Some(pid), .. } => {
-                Some(format!("wait for process {pid}, or end it if it hangs"))
+                return Some(format!("wait for process {pid}, or end it if it hangs"));
             }
-            Self::RegistryLocked { pid: None, .. } => {
-                Some("wait for the other process, or end it if it hangs".to_owned())
-            }
+            Self::RegistryLocked { pid: None, .. } => "wait for the other process, or end it if it hangs",
             Self::RegistryTooLarge { .. } | Self::Registry { .. } => {
-                Some("look at the file, or move it away to start with an empty registry".to_owned())
+                "look at the file, or move it away to start with an empty registry"
             }
             Self::BadGraph { .. } => {
-                Some("give a JSON object with `nodes` and `edges`, or one node or edge per line".to_owned())
+                "give a JSON object with `nodes` and `edges`, or one node or edge per line"
             }
             Self::BadCollection { .. } => {
-                Some("write one `name: path` per line, without nesting and without lists".to_owned())
+                "write one `name: path` per line, without nesting and without lists"
             }
-            Self::BadGlob { .. } => Some("take a pattern like `*.md` or `**/*.md`".to_owned()),
-        }
+            Self::BadGlob { .. } => "take a pattern like `*.md` or `**/*.md`",
+        };
+        Some(hint.to_owned())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The factory: registers contexts from files, texts, directories and functions, with sensible names and ids.
+//! The factory: registers contexts from files, directories and functions, with sensible names and ids.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use ignore::{DirEntry, WalkBuilder};
 
 use crate::store::admission::Admitted;
 use crate::store::{
-    Context, ContextId, ContextKind, ContextSource, ContextStore, Loader, NewContext, NewSource, SecretFiles,
-    StoreError, naming,
+    Context, ContextId, ContextKind, ContextStore, Loader, NewContext, NewSource, SecretFiles, StoreError,
+    naming,
 };
 use crate::{ScanReport, SkipReason, SourceError, name, secrets};
 
@@ -37,16 +37,6 @@ impl<'a> Factory<'a> {
         Self { store }
     }
 
-    /// Registers a file under the given id.
-    pub fn from_file(
-        &self,
-        id: ContextId,
-        path: &Path,
-        kind: ContextKind,
-    ) -> Result<Arc<Context>, StoreError> {
-        self.store.register(new_of_file(id, path, kind))
-    }
-
     /// Registers a file under an id made from its name. A file that is already registered keeps its context.
     pub fn from_file_by_name(&self, path: &Path, kind: &ContextKind) -> Result<Arc<Context>, StoreError> {
         let (mut registered, already) = self.register_files(&[(path.to_owned(), None)], "", kind)?;
@@ -54,16 +44,6 @@ impl<'a> Factory<'a> {
             Some(id) => self.store.get(id.as_str()),
             None => Ok(registered.remove(0)),
         }
-    }
-
-    /// Registers a text.
-    pub fn from_text(
-        &self,
-        id: ContextId,
-        text: &str,
-        kind: ContextKind,
-    ) -> Result<Arc<Context>, StoreError> {
-        self.store.register(NewContext::new(id, kind, NewSource::Inline(text.to_owned())))
     }
 
     /// Registers a function that returns the text. Another process must add the function again under the id.
@@ -118,16 +98,14 @@ impl<'a> Factory<'a> {
         kind: &ContextKind,
     ) -> Result<(Vec<Arc<Context>>, Vec<ContextId>), StoreError> {
         const N_ATTEMPTS: usize = 3;
-        let mut outcome = self.register_files_once(files, id_prefix, kind);
-        for _ in 1..N_ATTEMPTS {
-            match outcome {
-                Err(StoreError::Duplicate { .. }) => {
-                    outcome = self.register_files_once(files, id_prefix, kind);
-                }
-                Ok(_) | Err(_) => break,
+        let mut n_left = N_ATTEMPTS;
+        loop {
+            n_left -= 1;
+            match self.register_files_once(files, id_prefix, kind) {
+                Err(StoreError::Duplicate { .. }) if n_left > 0 => {}
+                outcome => return outcome,
             }
         }
-        outcome
     }
 
     fn register_files_once(
@@ -155,12 +133,7 @@ impl<'a> Factory<'a> {
         let contexts = self.store.list();
         let id_of: HashMap<&Path, &ContextId> = contexts
             .iter()
-            .filter_map(|context| match &context.source {
-                ContextSource::File { path } => Some((path.as_path(), &context.id)),
-                ContextSource::Inline { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => {
-                    None
-                }
-            })
+            .filter_map(|context| Some((context.source.file()?, &context.id)))
             .filter(|(_, id)| id.as_str().starts_with(id_prefix))
             .collect();
         let (mut already, mut fresh) = (Vec::new(), Vec::new());

@@ -59,6 +59,11 @@ impl ContextKind {
         }
     }
 
+    /// The name of a custom kind.
+    pub(crate) fn custom_name(&self) -> Option<&KindName> {
+        if let Self::Custom(name) = self { Some(name) } else { None }
+    }
+
     /// The policy of a context that names none. A custom kind is lazy unless it was declared otherwise.
     pub fn default_policy(&self) -> LoadPolicy {
         match self {
@@ -134,10 +139,7 @@ impl LoadPolicy {
 
     /// Whether contexts with this policy are written to the registry.
     pub(crate) fn is_durable(self) -> bool {
-        match self {
-            Self::Session => false,
-            Self::Hot | Self::Lazy | Self::Refresh | Self::Ttl { .. } | Self::Query => true,
-        }
+        self != Self::Session
     }
 }
 

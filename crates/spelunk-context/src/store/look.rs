@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::store::catalogue::Entry;
-use crate::store::reading::{Opened, Purpose, file_of};
+use crate::store::reading::{OpenContext, Purpose};
 use crate::store::revision::digest_of_file;
 use crate::store::{AccessCounts, Context, ContextStore, LoadPolicy, StoreError};
 use crate::{GrepQuery, GrepReport, Page, Peek, ReadError, Reader, SourceError};
@@ -62,7 +62,7 @@ impl ContextStore {
     pub fn digest(&self, id: &str) -> Result<String, StoreError> {
         let entry = self.entry(id)?;
         let opened = self.open_context(&entry, Purpose::Sweep)?;
-        let digest = match (file_of(&entry.context), &opened.text) {
+        let digest = match (entry.context.source.file(), &opened.text) {
             (Some(path), _) => digest_of_file(path).map_err(|error| {
                 StoreError::unread(&entry.context.id, SourceError::from_io(path, error).into())
             })?,
@@ -102,8 +102,8 @@ impl ContextStore {
         &self,
         entry: &Entry,
         purpose: Purpose,
-        read: impl Fn(&Opened) -> Result<T, ReadError>,
-    ) -> Result<(T, Opened), StoreError> {
+        read: impl Fn(&OpenContext) -> Result<T, ReadError>,
+    ) -> Result<(T, OpenContext), StoreError> {
         let mut n_left = N_ATTEMPTS;
         loop {
             let opened = self.open_context(entry, purpose)?;
@@ -111,14 +111,19 @@ impl ContextStore {
             match read(&opened) {
                 Ok(found) => return Ok((found, opened)),
                 Err(ReadError::Changed { .. }) if n_left > 0 => {
-                    self.state().shelf.remove(entry.context.id.as_str());
+                    self.state().pool.remove(entry.context.id.as_str());
                 }
                 Err(error) => return Err(StoreError::unread(&entry.context.id, error)),
             }
         }
     }
 
-    fn load_opened(&self, entry: &Entry, opened: &Opened, loaded_at_ms: u64) -> Result<Arc<str>, ReadError> {
+    fn load_opened(
+        &self,
+        entry: &Entry,
+        opened: &OpenContext,
+        loaded_at_ms: u64,
+    ) -> Result<Arc<str>, ReadError> {
         let bytes_max = self.settings.limits.load_bytes_max;
         if let Some(text) = &opened.text {
             let bytes = text.len() as u64;
@@ -142,7 +147,7 @@ impl ContextStore {
     }
 
     /// Records an access, and the state of the context at that time.
-    pub(super) fn count(&self, entry: &Entry, opened: &Opened, mut look: AccessCounts) {
+    pub(super) fn count(&self, entry: &Entry, opened: &OpenContext, mut look: AccessCounts) {
         look.last_accessed_ms = Some(self.now_ms());
         let mut revision = opened.revision();
         let mut state = self.state();

@@ -14,7 +14,7 @@ use crate::store::registry::RegistryFile;
 use crate::store::revision::{Stamp, digest_of_file};
 use crate::store::writing::expires_at_ms;
 use crate::store::{
-    Context, ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, SecretFiles, StoreError,
+    ContextId, ContextRevision, ContextSource, ContextStore, LoadPolicy, SecretFiles, StoreError,
 };
 use crate::{ReadError, Reader, SourceError};
 
@@ -33,7 +33,7 @@ pub(super) enum Purpose {
 
 /// An open context.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(super) struct OpenContext {
     pub(super) reader: Arc<Reader>,
     /// The stamp of its file; `None` for a text in memory.
     pub(super) stamp: Option<Stamp>,
@@ -43,7 +43,7 @@ pub(super) struct Opened {
     pub(super) digest: Option<String>,
 }
 
-impl Opened {
+impl OpenContext {
     pub(super) fn revision(&self) -> ContextRevision {
         match self.stamp {
             Some(stamp) => ContextRevision { digest: self.digest.clone(), ..stamp.revision() },
@@ -53,7 +53,7 @@ impl Opened {
 }
 
 impl ContextStore {
-    pub(super) fn open_context(&self, entry: &Entry, purpose: Purpose) -> Result<Opened, StoreError> {
+    pub(super) fn open_context(&self, entry: &Entry, purpose: Purpose) -> Result<OpenContext, StoreError> {
         let context = &entry.context;
         if let Some(expired_at_ms) = expires_at_ms(context).filter(|&at| at <= self.now_ms()) {
             return Err(StoreError::Expired { id: context.id.to_string(), expired_at_ms });
@@ -69,7 +69,7 @@ impl ContextStore {
             ContextSource::Loader { name } | ContextSource::Uri { uri: name } => {
                 let text = self.obtain(entry, name, purpose)?;
                 let reader = Arc::new(self.reader_of(&context.id, text.clone()));
-                Ok(Opened { reader, stamp: None, text: Some(text), digest: None })
+                Ok(OpenContext { reader, stamp: None, text: Some(text), digest: None })
             }
         }
     }
@@ -88,12 +88,12 @@ impl ContextStore {
         path: &Path,
         purpose: Purpose,
         open: impl FnOnce() -> Result<(Reader, Option<String>), ReadError>,
-    ) -> Result<Opened, ReadError> {
+    ) -> Result<OpenContext, ReadError> {
         let metadata = path.metadata().map_err(|error| SourceError::from_io(path, error))?;
         let stamp = Stamp::of(&metadata);
         let id = &entry.context.id;
-        if let Some(reader) = self.state().shelf.get(id.as_str(), entry.generation, stamp) {
-            return Ok(Opened { reader, stamp: Some(stamp), text: None, digest: None });
+        if let Some(reader) = self.state().pool.get(id.as_str(), entry.generation, stamp) {
+            return Ok(OpenContext { reader, stamp: Some(stamp), text: None, digest: None });
         }
         let (reader, digest) = open()?;
         let reader = Arc::new(self.redacting(reader));
@@ -102,18 +102,18 @@ impl ContextStore {
             let is_current =
                 state.catalogue.get(id.as_str()).is_some_and(|now| now.generation == entry.generation);
             if is_current {
-                state.shelf.put(id.clone(), entry.generation, stamp, reader.clone());
+                state.pool.put(id.clone(), entry.generation, stamp, reader.clone());
             }
         }
-        Ok(Opened { reader, stamp: Some(stamp), text: None, digest })
+        Ok(OpenContext { reader, stamp: Some(stamp), text: None, digest })
     }
 
-    fn open_inline(&self, entry: &Entry, digest: &str, purpose: Purpose) -> Result<Opened, StoreError> {
+    fn open_inline(&self, entry: &Entry, digest: &str, purpose: Purpose) -> Result<OpenContext, StoreError> {
         let id = &entry.context.id;
         let held = self.state().held.get(id.as_str()).cloned();
         if let Some(text) = held {
             let reader = Arc::new(self.reader_of(id, text));
-            return Ok(Opened { reader, stamp: None, text: None, digest: None });
+            return Ok(OpenContext { reader, stamp: None, text: None, digest: None });
         }
         let path: Option<PathBuf> =
             self.registry.as_ref().and_then(|registry: &RegistryFile| registry.inline_path(digest));
@@ -121,7 +121,7 @@ impl ContextStore {
         let open = || Reader::open(&path).map(|reader| (reader, None));
         match self.open_file(entry, &path, purpose, open) {
             Ok(opened) => Ok(opened),
-            Err(ReadError::NotFound { .. } | ReadError::Source(SourceError::NotFound { .. })) => {
+            Err(ReadError::Source(SourceError::NotFound { .. })) => {
                 Err(StoreError::InlineLost { id: id.to_string() })
             }
             Err(error) => Err(StoreError::unread(id, error)),
@@ -210,19 +210,19 @@ impl ContextStore {
 /// Files kept open with their line indexes, most recently used last. Texts that had to be decoded, extracted or
 /// unpacked are in memory and are kept while there is room.
 #[derive(Debug, Default)]
-pub(super) struct Shelf {
-    readers: VecDeque<Shelved>,
+pub(super) struct ReaderPool {
+    readers: VecDeque<PooledReader>,
 }
 
 #[derive(Debug)]
-struct Shelved {
+struct PooledReader {
     id: ContextId,
     generation: u64,
     stamp: Stamp,
     reader: Arc<Reader>,
 }
 
-impl Shelf {
+impl ReaderPool {
     /// Enough for a survey, and far below the system's limit on open files.
     const READERS_MAX: usize = 32;
 
@@ -231,7 +231,7 @@ impl Shelf {
 
     /// The bytes of the texts in memory.
     pub(super) fn held_bytes(&self) -> u64 {
-        self.readers.iter().map(|shelved| shelved.reader.held_bytes()).sum()
+        self.readers.iter().map(|pooled| pooled.reader.held_bytes()).sum()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -240,13 +240,13 @@ impl Shelf {
 
     /// A reader of the current file. One of another revision is dropped.
     fn get(&mut self, id: &str, generation: u64, stamp: Stamp) -> Option<Arc<Reader>> {
-        let place = self.readers.iter().position(|shelved| shelved.id.as_str() == id)?;
-        let shelved = self.readers.remove(place)?;
-        if shelved.generation != generation || shelved.stamp != stamp {
+        let place = self.readers.iter().position(|pooled| pooled.id.as_str() == id)?;
+        let pooled = self.readers.remove(place)?;
+        if pooled.generation != generation || pooled.stamp != stamp {
             return None;
         }
-        let reader = shelved.reader.clone();
-        self.readers.push_back(shelved);
+        let reader = pooled.reader.clone();
+        self.readers.push_back(pooled);
         Some(reader)
     }
 
@@ -261,19 +261,11 @@ impl Shelf {
         {
             self.readers.pop_front();
         }
-        self.readers.push_back(Shelved { id, generation, stamp, reader });
+        self.readers.push_back(PooledReader { id, generation, stamp, reader });
     }
 
     pub(super) fn remove(&mut self, id: &str) {
-        self.readers.retain(|shelved| shelved.id.as_str() != id);
-    }
-}
-
-/// The file that a context is read from, if it can change.
-pub(super) fn file_of(context: &Context) -> Option<&Path> {
-    match &context.source {
-        ContextSource::File { path } => Some(path),
-        ContextSource::Inline { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => None,
+        self.readers.retain(|pooled| pooled.id.as_str() != id);
     }
 }
 
@@ -283,14 +275,14 @@ mod tests {
     use crate::store::tests::id;
 
     #[test]
-    fn the_shelf_holds_no_more_text_than_it_may() {
+    fn the_pool_holds_no_more_text_than_it_may() {
         let stamp = Stamp { size_bytes: 0, modified_ns: None, inode: 0 };
-        let mut shelf = Shelf::default();
+        let mut pool = ReaderPool::default();
         let mut put = |name: &str, megabytes: usize| {
             let reader = Reader::of_bytes(name, vec![b'x'; megabytes * 1024 * 1024].into());
-            shelf.put(id(name), 1, stamp, Arc::new(reader));
-            let names: Vec<&str> = shelf.readers.iter().map(|shelved| shelved.id.as_str()).collect();
-            format!("{} {}", names.join(" "), shelf.held_bytes() >> 20)
+            pool.put(id(name), 1, stamp, Arc::new(reader));
+            let names: Vec<&str> = pool.readers.iter().map(|pooled| pooled.id.as_str()).collect();
+            format!("{} {}", names.join(" "), pool.held_bytes() >> 20)
         };
         assert_eq!(put("a", 6), "a 6");
         assert_eq!(put("b", 10), "a b 16");

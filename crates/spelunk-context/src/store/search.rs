@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use spelunk_types::Explain as _;
 
-use crate::store::reading::{Opened, Purpose};
+use crate::store::reading::{OpenContext, Purpose};
 use crate::store::{AccessCounts, ContextId, ContextKind, ContextStore, StoreError};
 use crate::{GrepMatch, GrepQuery, ReadError};
 
@@ -71,12 +71,12 @@ impl ContextStore {
             if cancel.load(Ordering::Relaxed) {
                 return Err(StoreError::Request(ReadError::Cancelled));
             }
-            if report.n_hits >= self.settings.limits.search_hits_max {
+            if report.n_hits >= self.settings.search_hits_max {
                 break;
             }
             report.n_left -= 1;
             let id = &entry.context.id;
-            let grep = |opened: &Opened| opened.reader.grep_compiled(&query, cancel);
+            let grep = |opened: &OpenContext| opened.reader.grep_compiled(&query, cancel);
             let found = match self.retrying(&entry, Purpose::Sweep, grep) {
                 Ok((found, opened)) => {
                     self.count(&entry, &opened, AccessCounts { greps: 1, ..AccessCounts::default() });

@@ -16,9 +16,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use spelunk_types::Limits;
+
 use crate::store::{
     ClockMs, Context, ContextId, ContextKind, ContextStore, LoadPolicy, NewContext, NewSource,
-    RegistryWarning, StoreError, StoreLimits, StoreSettings,
+    RegistryWarning, StoreError, StoreSettings,
 };
 
 /// A clock that advances only manually.
@@ -41,16 +43,13 @@ impl HandClock {
 }
 
 pub(super) fn settings() -> StoreSettings {
-    StoreSettings::for_a_person(StoreLimits::default())
+    StoreSettings::for_a_person(Limits::default())
 }
 
 /// A cache of this size, and loads up to all of it.
 pub(super) fn small(cache_bytes: u64) -> StoreSettings {
-    let limits = StoreLimits {
-        content_cache_bytes_max: cache_bytes,
-        load_bytes_max: cache_bytes,
-        ..StoreLimits::default()
-    };
+    let limits =
+        Limits { content_cache_bytes_max: cache_bytes, load_bytes_max: cache_bytes, ..Limits::default() };
     StoreSettings::for_a_person(limits)
 }
 

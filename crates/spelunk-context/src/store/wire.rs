@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::{
-    AccessCounts, Context, ContextId, ContextKind, ContextRevision, ContextSource, LoadPolicy,
-};
+use crate::store::{Context, ContextId, ContextKind, ContextSource, LoadPolicy};
 
 /// The version that this engine writes, and the newest that it reads.
 pub(crate) const VERSION: u64 = 1;
@@ -42,20 +40,14 @@ pub(crate) fn registry_bytes<'a>(
 
 /// Parses as much as possible. A file that is not valid JSON as a whole is parsed line by line.
 pub(crate) fn parse_registry(bytes: &[u8]) -> Parsed {
-    if let Ok(file) = serde_json::from_slice::<GoodFile>(bytes) {
-        let mut parsed = Parsed { is_whole: true, version: Some(file.version), ..Parsed::default() };
-        for line in file.contexts {
-            parsed.take(Some(line));
-        }
-        return parsed.without_repetition();
+    // The usual case, parsed directly; then a file with invalid entries.
+    if let Ok(file) = serde_json::from_slice::<File<Line>>(bytes) {
+        return Parsed::of(file.version, file.contexts.into_iter().map(Some));
     }
-    match serde_json::from_slice::<File>(bytes) {
+    match serde_json::from_slice::<File<serde_json::Value>>(bytes) {
         Ok(file) => {
-            let mut parsed = Parsed { is_whole: true, version: Some(file.version), ..Parsed::default() };
-            for value in file.contexts {
-                parsed.take(serde_json::from_value::<Line>(value).ok());
-            }
-            parsed.without_repetition()
+            let lines = file.contexts.into_iter().map(|value| serde_json::from_value(value).ok());
+            Parsed::of(file.version, lines)
         }
         Err(_) => salvage(bytes),
     }
@@ -89,6 +81,14 @@ fn version_of_head(line: &[u8]) -> Option<u64> {
 }
 
 impl Parsed {
+    fn of(version: u64, lines: impl Iterator<Item = Option<Line>>) -> Self {
+        let mut parsed = Self { is_whole: true, version: Some(version), ..Self::default() };
+        for line in lines {
+            parsed.take(line);
+        }
+        parsed.without_repetition()
+    }
+
     pub(crate) fn is_undamaged(&self) -> bool {
         self.is_whole && self.n_lost == 0
     }
@@ -121,18 +121,10 @@ impl Parsed {
     }
 }
 
-/// The usual case, parsed directly.
 #[derive(Deserialize)]
-struct GoodFile {
+struct File<T> {
     version: u64,
-    contexts: Vec<Line>,
-}
-
-/// A file with invalid entries.
-#[derive(Deserialize)]
-struct File {
-    version: u64,
-    contexts: Vec<serde_json::Value>,
+    contexts: Vec<T>,
 }
 
 #[derive(Deserialize)]
@@ -154,9 +146,9 @@ struct Line {
     policy: Policy,
     registered_at_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    revision: Option<Seen>,
-    #[serde(default, skip_serializing_if = "Access::is_none")]
-    access: Access,
+    revision: Option<ContextRevision>,
+    #[serde(default, skip_serializing_if = "AccessCounts::is_none")]
+    access: AccessCounts,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -179,29 +171,47 @@ enum Policy {
     Query,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Seen {
-    size_bytes: u64,
+/// The state of a text when it was accessed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContextRevision {
+    /// The size of its source.
+    pub size_bytes: u64,
+    /// The modification time of a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    modified_ms: Option<u64>,
+    pub modified_ms: Option<u64>,
+    /// BLAKE3 of its bytes in hexadecimal, once requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    digest: Option<String>,
+    pub digest: Option<String>,
 }
 
-#[derive(Serialize, Deserialize, Default, PartialEq)]
+/// How often a context was accessed, over all processes that saved their counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Access {
-    peeks: u64,
-    greps: u64,
-    pages: u64,
-    loads: u64,
+pub struct AccessCounts {
+    /// Peeks.
+    pub peeks: u64,
+    /// Greps, including searches over all contexts.
+    pub greps: u64,
+    /// Pages.
+    pub pages: u64,
+    /// Loads of the whole text.
+    pub loads: u64,
+    /// The time of the last access.
     #[serde(skip_serializing_if = "Option::is_none")]
-    last_accessed_ms: Option<u64>,
+    pub last_accessed_ms: Option<u64>,
 }
 
-impl Access {
+impl AccessCounts {
     fn is_none(&self) -> bool {
         *self == Self::default()
+    }
+
+    pub(crate) fn add(&mut self, more: &Self) {
+        self.peeks = self.peeks.saturating_add(more.peeks);
+        self.greps = self.greps.saturating_add(more.greps);
+        self.pages = self.pages.saturating_add(more.pages);
+        self.loads = self.loads.saturating_add(more.loads);
+        self.last_accessed_ms = self.last_accessed_ms.max(more.last_accessed_ms);
     }
 }
 
@@ -220,18 +230,8 @@ impl From<&Context> for Line {
                 .collect(),
             policy: Policy::from(context.policy),
             registered_at_ms: context.registered_at_ms,
-            revision: context.revision.as_ref().map(|revision| Seen {
-                size_bytes: revision.size_bytes,
-                modified_ms: revision.modified_ms,
-                digest: revision.digest.clone(),
-            }),
-            access: Access {
-                peeks: context.access.peeks,
-                greps: context.access.greps,
-                pages: context.access.pages,
-                loads: context.access.loads,
-                last_accessed_ms: context.access.last_accessed_ms,
-            },
+            revision: context.revision.clone(),
+            access: context.access,
         }
     }
 }
@@ -282,18 +282,8 @@ impl Line {
                 Policy::Query => LoadPolicy::Query,
             },
             registered_at_ms: self.registered_at_ms,
-            revision: self.revision.map(|seen| ContextRevision {
-                size_bytes: seen.size_bytes,
-                modified_ms: seen.modified_ms,
-                digest: seen.digest,
-            }),
-            access: AccessCounts {
-                peeks: self.access.peeks,
-                greps: self.access.greps,
-                pages: self.access.pages,
-                loads: self.access.loads,
-                last_accessed_ms: self.access.last_accessed_ms,
-            },
+            revision: self.revision,
+            access: self.access,
         })
     }
 }

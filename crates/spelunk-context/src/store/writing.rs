@@ -18,31 +18,25 @@ use crate::store::{
     StoreSettings, Writer,
 };
 
-/// A problem with the registry that did not prevent opening it.
+/// A registry that was damaged. The readable part was kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RegistryWarning {
-    /// The file was damaged. The readable part was kept.
-    Damaged {
-        /// The number of contexts kept.
-        n_kept: usize,
-        /// Entries that could not be read. A truncated end counts as one.
-        n_lost: usize,
-        /// Where the damaged file is now; `None` if it could not be set aside and was left as it is.
-        set_aside: Option<PathBuf>,
-    },
+pub struct RegistryWarning {
+    /// The number of contexts kept.
+    pub n_kept: usize,
+    /// Entries that could not be read. A truncated end counts as one.
+    pub n_lost: usize,
+    /// Where the damaged file is now; `None` if it could not be set aside and was left as it is.
+    pub set_aside: Option<PathBuf>,
 }
 
 impl fmt::Display for RegistryWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Damaged { n_kept, n_lost, set_aside } => {
-                let kept = if *n_kept == 1 { "context was" } else { "contexts were" };
-                write!(f, "the registry was damaged: {n_kept} {kept} kept, {n_lost} lost")?;
-                match set_aside {
-                    Some(path) => write!(f, "; the damaged file is `{}`", path.display()),
-                    None => f.write_str("; the damaged file could not be set aside"),
-                }
-            }
+        let Self { n_kept, n_lost, set_aside } = self;
+        let kept = if *n_kept == 1 { "context was" } else { "contexts were" };
+        write!(f, "the registry was damaged: {n_kept} {kept} kept, {n_lost} lost")?;
+        match set_aside {
+            Some(path) => write!(f, "; the damaged file is `{}`", path.display()),
+            None => f.write_str("; the damaged file could not be set aside"),
         }
     }
 }
@@ -55,8 +49,7 @@ impl ContextStore {
         clock: ClockMs,
         settings: StoreSettings,
     ) -> Result<(Self, Vec<RegistryWarning>), StoreError> {
-        let registry =
-            RegistryFile::new(storage.into(), Duration::from_millis(settings.limits.lock_wait_ms_max));
+        let registry = RegistryFile::new(storage.into(), Duration::from_millis(settings.lock_wait_ms_max));
         let store = Self::with(Some(registry), clock, settings);
         let warnings = store.reload()?;
         Ok((store, warnings))
@@ -90,7 +83,7 @@ impl ContextStore {
 
     /// Registers all of them in one write, or none.
     pub fn register_all(&self, new: Vec<NewContext>) -> Result<Vec<Arc<Context>>, StoreError> {
-        self.put(new.into_iter().map(|new| (new, None)).collect(), Taken::Refused)
+        self.put(new.into_iter().map(|new| (new, None)).collect(), TakenId::Refused)
     }
 
     /// The same for files that were already checked.
@@ -98,12 +91,12 @@ impl ContextStore {
         &self,
         new: Vec<(NewContext, Option<Admitted>)>,
     ) -> Result<Vec<Arc<Context>>, StoreError> {
-        self.put(new, Taken::Refused)
+        self.put(new, TakenId::Refused)
     }
 
     /// Registers a context, replacing the one with its id if there is one.
     pub fn replace(&self, new: NewContext) -> Result<Arc<Context>, StoreError> {
-        let mut replaced = self.put(vec![(new, None)], Taken::Replaced)?;
+        let mut replaced = self.put(vec![(new, None)], TakenId::Replaced)?;
         Ok(replaced.remove(0))
     }
 
@@ -165,7 +158,7 @@ impl ContextStore {
     fn put(
         &self,
         new: Vec<(NewContext, Option<Admitted>)>,
-        taken: Taken,
+        taken: TakenId,
     ) -> Result<Vec<Arc<Context>>, StoreError> {
         // Files are checked before any lock is taken.
         let mut admitted = Vec::with_capacity(new.len());
@@ -173,9 +166,7 @@ impl ContextStore {
             admitted.push(self.admit(new, source)?);
         }
         let now_ms = self.now_ms();
-        self.change(|catalogue| {
-            plan_put(catalogue, &admitted, taken, now_ms, self.settings.limits.contexts_max)
-        })?;
+        self.change(|catalogue| plan_put(catalogue, &admitted, taken, now_ms, self.settings.contexts_max))?;
         Ok(admitted.into_iter().map(|(context, _)| context).collect())
     }
 
@@ -200,9 +191,10 @@ impl ContextStore {
         if let Some((lock, draft)) = &draft {
             for (change, text) in &planned {
                 if let (Change::Put(context), Some(text)) = (change, text)
+                    && let Some(digest) = context.source.inline_digest()
                     && context.policy.is_durable()
                 {
-                    lock.put_inline(digest_of(context), text)?;
+                    lock.put_inline(digest, text)?;
                 }
             }
             self.write(lock, &mut writer, &draft.catalogue)?;
@@ -269,7 +261,7 @@ impl ContextStore {
             self.write(&lock, writer, &draft).ok()?;
             Some(set_aside)
         });
-        Ok(Some(RegistryWarning::Damaged { n_kept, n_lost, set_aside }))
+        Ok(Some(RegistryWarning { n_kept, n_lost, set_aside }))
     }
 
     fn write(
@@ -351,7 +343,7 @@ impl State {
 
 /// What to do if an id is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Taken {
+enum TakenId {
     Refused,
     Replaced,
 }
@@ -360,7 +352,7 @@ enum Taken {
 fn plan_put(
     catalogue: &Catalogue,
     admitted: &[(Arc<Context>, Option<Arc<str>>)],
-    taken: Taken,
+    taken: TakenId,
     now_ms: u64,
     contexts_max: u64,
 ) -> Result<Vec<Planned>, StoreError> {
@@ -368,7 +360,7 @@ fn plan_put(
     let mut ids: HashSet<&str> = HashSet::new();
     for (context, _) in admitted {
         let id = context.id.as_str();
-        let is_taken = taken == Taken::Refused && catalogue.contains(id) && !expired.contains(id);
+        let is_taken = taken == TakenId::Refused && catalogue.contains(id) && !expired.contains(id);
         if is_taken || !ids.insert(id) {
             return Err(StoreError::Duplicate { id: id.to_owned() });
         }
@@ -391,23 +383,9 @@ fn expired(catalogue: &Catalogue, now_ms: u64) -> Vec<ContextId> {
 
 /// When an inline text expires; `None` for everything that can be obtained again.
 pub(super) fn expires_at_ms(context: &Context) -> Option<u64> {
-    match (&context.source, context.policy) {
-        (ContextSource::Inline { .. }, LoadPolicy::Ttl { ttl_ms }) => {
-            Some(context.registered_at_ms.saturating_add(ttl_ms))
-        }
-        (
-            ContextSource::Inline { .. }
-            | ContextSource::File { .. }
-            | ContextSource::Loader { .. }
-            | ContextSource::Uri { .. },
-            LoadPolicy::Hot
-            | LoadPolicy::Lazy
-            | LoadPolicy::Refresh
-            | LoadPolicy::Ttl { .. }
-            | LoadPolicy::Session
-            | LoadPolicy::Query,
-        ) => None,
-    }
+    let LoadPolicy::Ttl { ttl_ms } = context.policy else { return None };
+    let is_inline = matches!(context.source, ContextSource::Inline { .. });
+    is_inline.then(|| context.registered_at_ms.saturating_add(ttl_ms))
 }
 
 fn parse(registry: &RegistryFile, bytes: &[u8]) -> Result<Parsed, StoreError> {
@@ -430,13 +408,6 @@ fn reaches_disk(before: &Catalogue, change: &Change) -> bool {
         }
 }
 
-fn digest_of(context: &Context) -> &str {
-    match &context.source {
-        ContextSource::Inline { digest, .. } => digest,
-        ContextSource::File { .. } | ContextSource::Loader { .. } | ContextSource::Uri { .. } => "",
-    }
-}
-
 /// The catalogue to be written, and the inline texts that it may no longer reference.
 struct Draft {
     catalogue: Catalogue,
@@ -448,14 +419,11 @@ impl Draft {
         let mut catalogue = before.clone();
         let mut digests_before = HashSet::new();
         for (change, _) in planned {
-            if let Some(entry) =
-                before.get(change.id().as_str()).filter(|entry| entry.context.policy.is_durable())
-            {
-                digests_before.insert(digest_of(&entry.context).to_owned());
-            }
+            let replaced = before.get(change.id().as_str()).filter(|entry| entry.context.policy.is_durable());
+            let digest = replaced.and_then(|entry| entry.context.source.inline_digest());
+            digests_before.extend(digest.map(str::to_owned));
             catalogue.apply(change.clone());
         }
-        digests_before.remove("");
         Self { catalogue, digests_before }
     }
 
@@ -464,7 +432,7 @@ impl Draft {
             return;
         }
         let durable = self.catalogue.contexts().filter(|context| context.policy.is_durable());
-        let needed: HashSet<&str> = durable.map(|context| digest_of(context)).collect();
+        let needed: HashSet<&str> = durable.filter_map(|context| context.source.inline_digest()).collect();
         for digest in self.digests_before.iter().filter(|digest| !needed.contains(digest.as_str())) {
             lock.remove_inline(digest);
         }

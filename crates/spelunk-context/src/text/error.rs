@@ -44,21 +44,20 @@ impl Explain for TextError {
     }
 
     fn hint(&self) -> Option<String> {
-        Some(match self {
+        let hint = match self {
             Self::Read(error) => return error.hint(),
             Self::Pattern(_) | Self::Value { .. } => return None,
-            Self::Backtracks { .. } => {
-                "write it without look-around and back-references, or search a slice".to_owned()
-            }
+            Self::Backtracks { .. } => "write it without look-around and back-references, or search a slice",
             Self::MatchTooLong { .. } => {
-                "make the repetition lazy or bounded, for example `.{0,1000}?`, or search a slice".to_owned()
+                "make the repetition lazy or bounded, for example `.{0,1000}?`, or search a slice"
             }
-            Self::ResultTooLarge { .. } => {
-                "go through the matches one by one, or take a slice first".to_owned()
+            Self::ResultTooLarge { .. } => "go through the matches one by one, or take a slice first",
+            Self::NoRecord { n_records: 0, .. } => "it has no records",
+            Self::NoRecord { n_records, .. } => {
+                return Some(format!("ask for a record from 0 to {}", n_records - 1));
             }
-            Self::NoRecord { n_records: 0, .. } => "it has no records".to_owned(),
-            Self::NoRecord { n_records, .. } => format!("ask for a record from 0 to {}", n_records - 1),
-            Self::NoRecords { .. } => "use it as text".to_owned(),
-        })
+            Self::NoRecords { .. } => "use it as text",
+        };
+        Some(hint.to_owned())
     }
 }

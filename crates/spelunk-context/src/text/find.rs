@@ -3,16 +3,7 @@
 use std::ops::Range;
 
 use super::re::{Flags, ITEM_BYTES, MatchCursor, PyPattern};
-use super::{LazyText, TextError};
-
-/// Some parts of a text, and where to continue.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextParts {
-    /// In text order.
-    pub items: Vec<String>,
-    /// `None` at the end.
-    pub next: Option<MatchCursor>,
-}
+use super::{LazyText, TextBatch, TextError};
 
 impl LazyText {
     /// `text.find(needle, start, end)`, with bounds counted from the beginning; `None` for Python's -1.
@@ -115,13 +106,13 @@ impl LazyText {
         splits_max: u64,
         from: MatchCursor,
         bytes_max: u64,
-    ) -> Result<TextParts, TextError> {
+    ) -> Result<TextBatch<String>, TextError> {
         match separator {
             None => self.split_blanks(splits_max, from, bytes_max),
             Some("") => Err(TextError::Value { message: "empty separator" }),
             Some(separator) => {
                 let splits = self.re_split(&PyPattern::literal(separator), splits_max, from, bytes_max)?;
-                Ok(TextParts { items: splits.items.into_iter().flatten().collect(), next: splits.next })
+                Ok(TextBatch { items: splits.items.into_iter().flatten().collect(), next: splits.next })
             }
         }
     }
@@ -131,22 +122,22 @@ impl LazyText {
         splits_max: u64,
         from: MatchCursor,
         bytes_max: u64,
-    ) -> Result<TextParts, TextError> {
+    ) -> Result<TextBatch<String>, TextError> {
         let word = PyPattern::compile(r"\S+", Flags::NONE)?;
         self.walk(&word, from, true, |walk| {
             let (mut items, mut bytes) = (Vec::new(), 0);
             while bytes < bytes_max {
                 let is_over = splits_max > 0 && walk.cursor.n_matches() >= splits_max;
-                let Some(found) = walk.next(false)? else { return Ok(TextParts { items, next: None }) };
+                let Some(found) = walk.next(false)? else { return Ok(TextBatch { items, next: None }) };
                 if is_over {
                     items.push(walk.part(found.start..self.bytes())?);
-                    return Ok(TextParts { items, next: None });
+                    return Ok(TextBatch { items, next: None });
                 }
                 let item = walk.hunt.group(0).unwrap_or_default().to_owned();
                 bytes += item.len() as u64 + ITEM_BYTES;
                 items.push(item);
             }
-            Ok(TextParts { items, next: Some(walk.cursor) })
+            Ok(TextBatch { items, next: Some(walk.cursor) })
         })
     }
 }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use super::piece::count_chars;
-use crate::reader::threads_for;
+use crate::reader::{in_shares, threads_for};
 use crate::{ReadError, Reader};
 
 /// The distance between two marks.
@@ -109,23 +109,8 @@ impl CharIndex {
 /// The ends of some blocks, each with only its own characters. Block `n` ends at the last character boundary not after
 /// `(n + 1) * BLOCK_BYTES`.
 fn count_blocks(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadError> {
-    let n_blocks = blocks.end - blocks.start;
-    let n_threads = threads_for(n_blocks * BLOCK_BYTES).get() as u64;
-    let share = n_blocks.div_ceil(n_threads);
-    if n_threads == 1 {
-        return count_share(blocks, reader);
-    }
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..n_threads)
-            .map(|idx| (blocks.start + idx * share).min(blocks.end))
-            .map(|first| scope.spawn(move || count_share(first..(first + share).min(blocks.end), reader)))
-            .collect();
-        let mut marks = Vec::new();
-        for worker in workers {
-            marks.extend(worker.join().expect("counting does not panic")?);
-        }
-        Ok(marks)
-    })
+    let threads = threads_for((blocks.end - blocks.start) * BLOCK_BYTES);
+    in_shares(blocks, threads, &|share| count_share(share, reader))
 }
 
 fn count_share(blocks: Range<u64>, reader: &Reader) -> Result<Vec<Mark>, ReadError> {

@@ -1,23 +1,17 @@
 //! Lines as `str.splitlines` defines them, in batches, and line numbers as the rest of the program counts them: from 1,
 //! each line ended by `\n`.
 
-use super::{LazyText, TextError};
-use crate::reader::LineIndex;
-use crate::reader::threads_for;
-
-/// Some lines, and where to continue.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lines {
-    /// In text order.
-    pub items: Vec<String>,
-    /// In bytes of the document; `None` at the end.
-    pub next: Option<u64>,
-}
+use super::{LazyText, TextBatch, TextError};
 
 impl LazyText {
-    /// `text.splitlines(keepends)` from an offset: whole lines of about `bytes_max` bytes, but at least one. The offset
-    /// is 0 or the `next` of an earlier call.
-    pub fn lines(&self, from: u64, bytes_max: u64, keeps_ends: bool) -> Result<Lines, TextError> {
+    /// `text.splitlines(keepends)` from an offset in bytes of the document: whole lines of about `bytes_max` bytes, but
+    /// at least one. The offset is 0 or the `next` of an earlier call.
+    pub fn lines(
+        &self,
+        from: u64,
+        bytes_max: u64,
+        keeps_ends: bool,
+    ) -> Result<TextBatch<String, u64>, TextError> {
         let from = self.floor_char(from)?;
         let mut bytes = bytes_max.clamp(4, Self::SLICE_BYTES_MAX);
         loop {
@@ -31,7 +25,7 @@ impl LazyText {
             if !items.is_empty() || is_end {
                 self.require_fresh()?;
                 let next = piece.document_at(first + n_done);
-                return Ok(Lines { items, next: (next < self.bytes()).then_some(next) });
+                return Ok(TextBatch { items, next: (next < self.bytes()).then_some(next) });
             }
             if bytes >= Self::SLICE_BYTES_MAX {
                 self.require_small(bytes + 1, Self::SLICE_BYTES_MAX)?;
@@ -42,35 +36,23 @@ impl LazyText {
 
     /// The number of lines ended by `\n`.
     pub fn n_lines(&self) -> Result<u64, TextError> {
-        let n_lines = self.line_index()?.n_lines();
-        self.require_fresh()?;
-        Ok(n_lines)
+        Ok(self.reader.n_lines()?)
     }
 
     /// The number, from 1, of the line that contains a character.
     pub fn line_of_char(&self, char: u64) -> Result<u64, TextError> {
         let at = self.at_char(char)?.byte;
-        let line = self.line_index()?.line_at(at, &|range, buffer| self.reader.read(range, buffer))?;
+        let line = self.reader.index()?.line_at(at, &self.reader.read_range())?;
         self.require_fresh()?;
         Ok(line + 1)
     }
 
     /// The first character of a line, counted from 1; the end of the text for a line after the last.
     pub fn char_of_line(&self, line: u64) -> Result<u64, TextError> {
-        let read = |range, buffer: &mut Vec<u8>| self.reader.read(range, buffer);
-        let at = self.line_index()?.start_of(line.saturating_sub(1), &read)?;
+        let at = self.reader.index()?.start_of(line.saturating_sub(1), &self.reader.read_range())?;
         let char = self.at_byte(at)?.char;
         self.require_fresh()?;
         Ok(char)
-    }
-
-    fn line_index(&self) -> Result<&LineIndex, TextError> {
-        if let Some(index) = self.line_index.get() {
-            return Ok(index);
-        }
-        let read = |range, buffer: &mut Vec<u8>| self.reader.read(range, buffer);
-        let index = LineIndex::build(self.bytes(), threads_for(self.bytes()), &read)?;
-        Ok(self.line_index.get_or_init(|| index))
     }
 }
 

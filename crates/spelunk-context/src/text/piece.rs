@@ -1,9 +1,7 @@
 //! A piece of a document as text: decoded bytes, masked if requested, with a mapping from offsets in it to offsets in
 //! the document. The two mostly advance in step; a list records where something was replaced.
 
-use std::ops::Range;
-
-use crate::secrets::{KEY_HEAD, find_secrets, secrets_in_line};
+use crate::secrets::{KEY_HEAD, SecretSpan, find_secrets};
 
 /// Replaces each character of a secret. It does not occur in ordinary text, so it cannot be mistaken for the original,
 /// and only a very general pattern matches it. One per character, so offsets stay those of the document.
@@ -11,7 +9,7 @@ pub(crate) const MASK: char = '█';
 
 /// Text of a range of the document.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct MappedText {
     pub(super) text: String,
     /// The start of the range.
     pub(super) start: u64,
@@ -27,7 +25,7 @@ struct Shift {
     document: u64,
 }
 
-impl Piece {
+impl MappedText {
     /// Decodes bytes that begin at a character boundary. An incomplete character at the end is left out, unless the
     /// document ends with it.
     pub(super) fn new(mut bytes: Vec<u8>, start: u64, is_end: bool) -> Self {
@@ -74,13 +72,13 @@ impl Piece {
     /// Masks the secrets. Correct for text with `REDACT_REACH_BYTES` around it in this piece, or the end of the
     /// document.
     pub(super) fn mask(&mut self) {
-        let secrets = secrets_of(&self.text, self.may_hold_key());
+        let secrets = find_secrets(&self.text);
         if secrets.is_empty() {
             return;
         }
         let (mut masked, mut shifts) = (String::with_capacity(self.text.len()), Vec::new());
         let mut done = 0;
-        for secret in secrets {
+        for SecretSpan { bytes: secret, .. } in secrets {
             let start = self.text.floor_char_boundary(secret.start).max(done);
             let end = self.text.ceil_char_boundary(secret.end).max(start);
             self.keep(done, start, &mut masked, &mut shifts);
@@ -102,21 +100,6 @@ impl Piece {
         shifts.extend(inside.map(|shift| Shift { text: masked.len() + (shift.text - from), ..*shift }));
         masked.push_str(self.text.get(from..to).unwrap_or_default());
     }
-}
-
-/// The secrets of a text. All except keys are recognised by their line alone, and most lines are quickly ruled out.
-fn secrets_of(text: &str, has_key: bool) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
-    if has_key {
-        return find_secrets(text).into_iter().map(|secret| secret.bytes).collect();
-    }
-    let (mut secrets, mut start) = (Vec::new(), 0);
-    for end in memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]) {
-        let found = secrets_in_line(&bytes[start..end]).into_iter();
-        secrets.extend(found.map(|secret| start + secret.start..start + secret.end));
-        start = end + 1;
-    }
-    secrets
 }
 
 /// How many bytes at the end may begin an incomplete character.

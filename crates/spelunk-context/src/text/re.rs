@@ -5,7 +5,6 @@ mod ast;
 mod emit;
 mod engine;
 mod expand;
-mod fault;
 mod flags;
 mod functions;
 mod parse;
@@ -22,9 +21,8 @@ use self::ast::Node;
 use self::emit::{Emitter, Target};
 use self::engine::{BACKTRACKS_MAX, Engine, How};
 pub use self::expand::Replacement;
-pub use self::fault::PatternFault;
 pub use self::flags::Flags;
-pub use self::functions::{FindAll, Found, Group, Matches, PyMatch, SplitPart, Splits};
+pub use self::functions::{FindAllItem, Group, PyMatch, SplitPart};
 use self::prefilter::LinePrefilter;
 pub(crate) use self::search::Sizes;
 use self::traits::Traits;
@@ -52,8 +50,8 @@ pub struct PyPattern {
 /// Compiled on first use.
 #[derive(Debug, Default)]
 struct Engines {
-    by_use: [OnceLock<Result<Engine, PatternFault>>; 8],
-    sieve: OnceLock<Option<LinePrefilter>>,
+    by_use: [[OnceLock<Result<Engine, PatternFault>>; 4]; 2],
+    prefilter: OnceLock<Option<LinePrefilter>>,
 }
 
 impl PyPattern {
@@ -120,23 +118,46 @@ impl PyPattern {
     }
 
     /// The prefilter for lines, if a match stays within a line.
-    fn sieve(&self) -> Option<&LinePrefilter> {
-        self.engines.sieve.get_or_init(|| LinePrefilter::new(self)).as_ref()
+    fn prefilter(&self) -> Option<&LinePrefilter> {
+        self.engines.prefilter.get_or_init(|| LinePrefilter::new(self)).as_ref()
     }
 
     fn engine(&self, how: How, target: Target) -> Result<&Engine, PatternFault> {
-        let column = match how {
-            How::Search => 0,
-            How::Match => 1,
-            How::FullMatch => 2,
-            How::Longer => 3,
-        };
-        let row = match target {
-            Target::Linear => 0,
-            Target::Backtracking => 4,
-        };
         let compile = || Engine::new(&self.node, target, self.traits.words, how);
-        self.engines.by_use[row + column].get_or_init(compile).as_ref().map_err(Clone::clone)
+        let engine = &self.engines.by_use[target as usize][how as usize];
+        engine.get_or_init(compile).as_ref().map_err(Clone::clone)
+    }
+}
+
+/// An invalid pattern or replacement, worded as in Python.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}{}", Position(*position, *line_and_column))]
+pub struct PatternFault {
+    /// Python's message: `unterminated character set`.
+    pub message: String,
+    /// Counted in characters from 0; `None` if Python reports no position.
+    pub position: Option<usize>,
+    /// From 1; only for a pattern with several lines.
+    pub line_and_column: Option<(usize, usize)>,
+}
+
+impl PatternFault {
+    fn plain(message: impl Into<String>) -> Self {
+        Self { message: message.into(), position: None, line_and_column: None }
+    }
+}
+
+struct Position(Option<usize>, Option<(usize, usize)>);
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(position) = self.0 {
+            write!(f, " at position {position}")?;
+        }
+        if let Some((line, column)) = self.1 {
+            write!(f, " (line {line}, column {column})")?;
+        }
+        Ok(())
     }
 }
 

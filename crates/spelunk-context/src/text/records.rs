@@ -45,7 +45,7 @@ impl JsonRecords {
     /// Counts the records by reading the whole document. An array must be well-formed, whatever its elements contain.
     pub fn open(text: Arc<LazyText>, shape: RecordShape) -> Result<Self, TextError> {
         let (mut marks, mut n_records): (Vec<Mark>, _) = (Vec::new(), 0);
-        let scan = Scan::new(shape, &text, 0, COUNT_BYTES);
+        let scan = Scan { shape, text: &text, from: 0, read_bytes: COUNT_BYTES };
         scan.each(&mut |record| {
             if marks.last().is_none_or(|mark| record.start >= mark.byte + MARK_BYTES) {
                 marks.push(Mark { byte: record.start, record: n_records });
@@ -77,7 +77,7 @@ impl JsonRecords {
             || TextError::NoRecord { name: self.text.name().to_owned(), record, n_records: self.n_records };
         let mark = n_before.checked_sub(1).and_then(|idx| self.marks.get(idx)).ok_or_else(no_record)?;
         let (mut left, mut found) = (record - mark.record, None);
-        let scan = Scan::new(self.shape, &self.text, mark.byte, SEEK_BYTES);
+        let scan = Scan { shape: self.shape, text: &self.text, from: mark.byte, read_bytes: SEEK_BYTES };
         scan.each(&mut |range| {
             if left > 0 {
                 left -= 1;
@@ -94,16 +94,12 @@ impl JsonRecords {
 struct Scan<'t> {
     shape: RecordShape,
     text: &'t LazyText,
+    /// The beginning of the text or of a record.
     from: u64,
     read_bytes: u64,
 }
 
-impl<'t> Scan<'t> {
-    /// Starts at the beginning of the text or of a record.
-    fn new(shape: RecordShape, text: &'t LazyText, from: u64, read_bytes: u64) -> Self {
-        Self { shape, text, from, read_bytes }
-    }
-
+impl Scan<'_> {
     /// Calls `found` with each record until it breaks.
     fn each(&self, found: &mut dyn FnMut(Range<u64>) -> ControlFlow<()>) -> Result<(), TextError> {
         match self.shape {
@@ -113,20 +109,20 @@ impl<'t> Scan<'t> {
     }
 
     fn each_line(&self, found: &mut dyn FnMut(Range<u64>) -> ControlFlow<()>) -> Result<(), TextError> {
-        let mut line = Line::default();
+        let mut record = None;
         self.each_block(&mut |at, block| {
             let mut start = 0;
             for end in memchr::memchr_iter(b'\n', block) {
-                line.add(at + start as u64, &block[start..end]);
-                if let Some(record) = line.take() {
+                extend_record(&mut record, at + start as u64, &block[start..end]);
+                if let Some(record) = record.take() {
                     found(record)?;
                 }
                 start = end + 1;
             }
-            line.add(at + start as u64, &block[start..]);
+            extend_record(&mut record, at + start as u64, &block[start..]);
             ControlFlow::Continue(())
         })?;
-        if let Some(record) = line.take() {
+        if let Some(record) = record {
             // It is the last one, so it does not matter whether more are wanted.
             let _ = found(record);
         }
@@ -157,7 +153,6 @@ impl<'t> Scan<'t> {
     ) -> Result<bool, TextError> {
         let (mut at, mut block) = (self.from, Vec::new());
         while at < self.text.bytes() {
-            self.text.require_going()?;
             let end = (at + self.read_bytes).min(self.text.bytes());
             self.text.reader.read(at..end, &mut block)?;
             if block_read(at, &block).is_break() {
@@ -169,25 +164,14 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// A line that may span several blocks: its range without surrounding whitespace.
-#[derive(Default)]
-struct Line {
-    record: Option<Range<u64>>,
-}
-
-impl Line {
-    fn add(&mut self, at: u64, bytes: &[u8]) {
-        let n_before = bytes.len() - bytes.trim_ascii_start().len();
-        let body = bytes.trim_ascii();
-        if body.is_empty() {
-            return;
-        }
-        let start = at + n_before as u64;
-        let end = start + body.len() as u64;
-        self.record = Some(self.record.take().map_or(start, |record| record.start)..end);
+/// Adds the next bytes of a line, which may span several blocks, to its range without surrounding whitespace.
+fn extend_record(record: &mut Option<Range<u64>>, at: u64, bytes: &[u8]) {
+    let body = bytes.trim_ascii();
+    if body.is_empty() {
+        return;
     }
-
-    fn take(&mut self) -> Option<Range<u64>> {
-        self.record.take()
-    }
+    let n_before = bytes.len() - bytes.trim_ascii_start().len();
+    let start = at + n_before as u64;
+    let end = start + body.len() as u64;
+    *record = Some(record.take().map_or(start, |record| record.start)..end);
 }

@@ -5,7 +5,6 @@ mod records;
 mod secrets;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{LazyText, MatchCursor, Sizes};
 use crate::testing::{put, scan, tree, view};
@@ -93,16 +92,6 @@ fn splitting_at_blanks_keeps_the_rest_when_it_stops() {
     assert_eq!(split(1), ["a", "b  c \n"]);
     assert_eq!(split(2), ["a", "b", "c \n"]);
     assert_eq!(split(3), ["a", "b", "c"]);
-}
-
-#[test]
-fn what_was_cancelled_stays_cancelled() {
-    let flag = Arc::new(AtomicBool::new(false));
-    let text = LazyText::of_string("s", "text").with_cancel(Arc::clone(&flag));
-    assert!(text.contains("ex").unwrap());
-    flag.store(true, Ordering::Relaxed);
-    assert_eq!(text.contains("ex").unwrap_err().to_string(), "the search was stopped");
-    assert_eq!(text.slice(0..2).unwrap_err().to_string(), "the search was stopped");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use spelunk_context::{
-    ContentType, Detector, DocEntry, Extent, GrepQuery, LazyText, Reader, SourceError, grep_view, pack,
-    splitter,
+    ContentType, Detector, DocEntry, Extent, GrepQuery, LazyText, Reader, SourceError, boundaries, grep_view,
+    pack,
 };
 use spelunk_index::{IndexError, Mode, RankOptions, rank};
 use spelunk_sandbox::{HostCall, HostFunction, Value};
@@ -185,7 +185,7 @@ fn chunk(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Valu
 /// Pieces of a text, each with its first line. `pack` counts bytes, which are never fewer than characters.
 fn pieces(name: &str, text: &str, chars: u64, overlap: u64) -> Vec<Value> {
     let detected = Detector::default().detect(name, head(text));
-    let boundaries = splitter(&detected).boundaries(text);
+    let boundaries = boundaries(&detected, text);
     let mut chunks = Vec::new();
     let (mut line, mut counted) = (1, 0);
     for span in pack(text, &boundaries, chars - overlap) {

@@ -7,9 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_context::{
-    ContextStore, Navigator, Nearest, SourceError, StoreError, StoreLimits, StoreSettings,
-};
+use spelunk_context::{ContextStore, Navigator, Nearest, SourceError, StoreError, StoreSettings};
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_sandbox::Sandbox;
 use tokio::sync::Semaphore;
@@ -74,7 +72,7 @@ impl State {
             let message = format!("`--output-chars-max` is below {OUTPUT_CHARS_MIN}");
             return Err(Usage { message, hint: "leave it out, or give more".into() }.into());
         }
-        let settings = StoreSettings::for_a_server(StoreLimits::from(&app.settings.limits), roots.clone());
+        let settings = StoreSettings::for_a_server(app.settings.limits.clone(), roots.clone());
         let clock = Arc::new(|| SystemClock.now_ms());
         let (store, warnings) = ContextStore::open(app.own_workspace_dir()?, clock, settings)?;
         for warning in warnings {

@@ -17,7 +17,7 @@ use spelunk_app::render::progress::IndexingLine;
 use spelunk_app::units::{head, listed};
 use spelunk_context::{
     Context, ContextId, ContextKind, ContextStore, Factory, GrepQuery, Navigator, NewContext, NewSource,
-    SecretFiles, StoreError, StoreLimits, StoreSettings, Suggestion,
+    SecretFiles, StoreError, StoreSettings, Suggestion,
 };
 use spelunk_engine::{Clock, SystemClock};
 use spelunk_index::Mode;
@@ -243,7 +243,7 @@ fn suggest(app: &App, suggestions: &[Suggestion]) {
 }
 
 fn open(app: &App, allow_secrets: bool) -> Result<Arc<ContextStore>, Failure> {
-    let mut settings = StoreSettings::for_a_person(StoreLimits::from(&app.settings.limits));
+    let mut settings = StoreSettings::for_a_person(app.settings.limits.clone());
     if allow_secrets {
         settings.secrets = SecretFiles::Allowed;
     }

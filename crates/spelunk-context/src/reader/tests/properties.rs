@@ -89,15 +89,6 @@ proptest! {
     }
 
     #[test]
-    fn a_tail_is_the_last_lines(text in any_text(), lines in 1_u64..9) {
-        let tail = reader(text.as_bytes()).tail(lines, 1_000_000).unwrap();
-        let all: Vec<&str> = split_lines(&text).collect();
-        let skip = all.len().saturating_sub(usize::try_from(lines).unwrap());
-        prop_assert_eq!(tail.text, all[skip..].join("\n"));
-        prop_assert_eq!((tail.lines_shown, tail.truncated, tail.has_before), ((all.len() - skip) as u64, false, skip > 0));
-    }
-
-    #[test]
     fn any_bytes_are_read_without_a_panic(
         bytes in any_bytes(), lines in 1_u64..9, start in 0_u64..90, n_bytes in 0_u64..90, redact: bool,
     ) {
@@ -105,7 +96,6 @@ proptest! {
         let n_lines = reader.n_lines().unwrap();
         prop_assert_eq!(reader.lines(1..=u64::MAX).map_or(0, |lines| lines.len() as u64), n_lines);
         prop_assert!(reader.peek(lines, lines).is_ok());
-        prop_assert!(reader.tail(lines, n_bytes + 1).is_ok());
         prop_assert!(reader.page(0, lines).is_ok());
         prop_assert!(reader.slice(start..start + n_bytes).is_ok());
         prop_assert!(reader.load(1_000_000).is_ok());

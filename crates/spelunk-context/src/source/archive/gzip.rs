@@ -10,6 +10,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::{Stop, Torn, Unpacking, tar};
 use crate::name;
+use crate::unpack_limits::UnpackLimits;
 
 /// Unpacks a compressed file into one document, named like the archive without its last extension. What precedes damage
 /// is kept.
@@ -17,10 +18,7 @@ pub(super) fn unpack_one(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(
     let (mut input, packed) = open(path)?;
     // The first byte decides: a file that is not gzip at all has no entry.
     let mut first = [0; 1];
-    let n_first = match input.read(&mut first) {
-        Ok(n_first) => n_first,
-        Err(error) => return Err(Stop::Damaged(error)),
-    };
+    let n_first = input.read(&mut first).map_err(Stop::Damaged)?;
     let archive = name::file_name(unpacking.archive);
     let inner = archive.rsplit_once('.').map_or(archive, |(stem, _)| stem).to_owned();
     let Some(relative) = unpacking.admit(&inner)? else { return Ok(()) };
@@ -30,8 +28,7 @@ pub(super) fn unpack_one(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(
 
 pub(super) fn unpack_tar(path: &Path, unpacking: &mut Unpacking<'_>) -> Result<(), Stop> {
     let (input, packed) = open(path)?;
-    let limits = unpacking.limits;
-    let input = Bounded { input, packed, unpacked: 0, is_bomb: Box::new(move |a, b| limits.is_bomb(a, b)) };
+    let input = Bounded { input, packed, unpacked: 0, limits: unpacking.limits };
     tar::unpack_stream(input, unpacking)
 }
 
@@ -63,14 +60,14 @@ struct Bounded<R> {
     input: R,
     packed: Packed,
     unpacked: u64,
-    is_bomb: Box<dyn Fn(u64, u64) -> bool>,
+    limits: UnpackLimits,
 }
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.input.read(buffer)?;
         self.unpacked += n as u64;
-        if (self.is_bomb)(self.unpacked, self.packed.get()) {
+        if self.limits.is_bomb(self.unpacked, self.packed.get()) {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it unpacks to far more than it is"));
         }
         Ok(n)

@@ -65,9 +65,9 @@ fn take(
 
 /// The bytes of an entry that holds a name.
 fn read_short(entry: &mut Entry<'_, impl Read>) -> Result<Vec<u8>, Stop> {
-    let too_long = || Stop::Damaged(io::Error::new(io::ErrorKind::InvalidData, "a name in it is too long"));
     if entry.size() > LONG_NAME_BYTES_MAX {
-        return Err(too_long());
+        let error = io::Error::new(io::ErrorKind::InvalidData, "a name in it is too long");
+        return Err(Stop::Damaged(error));
     }
     let mut bytes = Vec::new();
     entry.take(LONG_NAME_BYTES_MAX).read_to_end(&mut bytes).map_err(Stop::of)?;

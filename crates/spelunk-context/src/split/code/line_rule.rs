@@ -1,14 +1,14 @@
 //! Finds definitions by how lines begin, for languages without a grammar: a keyword at the margin begins a definition,
 //! one indented once begins a member. Comments and attributes directly above belong to what follows.
 
-use super::Place;
+use super::CutPoint;
 use crate::lines::{is_blank, lines};
 use crate::pack::Strength;
 
 /// The deepest indentation of a member, in bytes.
 const MEMBER_INDENT_MAX: usize = 4;
 
-pub(super) fn places(text: &str) -> Vec<Place> {
+pub(super) fn places(text: &str) -> Vec<CutPoint> {
     let mut places = Vec::new();
     let mut above: Option<usize> = None;
     for (at, line) in lines(text) {
@@ -25,7 +25,7 @@ pub(super) fn places(text: &str) -> Vec<Place> {
                 1..=MEMBER_INDENT_MAX if begins_with_keyword(bare) => Some(Strength::Item),
                 _ => None,
             };
-            places.extend(strength.map(|strength| Place { at: start, strength }));
+            places.extend(strength.map(|strength| CutPoint { at: start, strength }));
         }
     }
     places

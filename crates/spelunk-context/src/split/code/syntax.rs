@@ -10,7 +10,7 @@ mod apart;
 
 pub use apart::{PARSE_TASK, serve_parse};
 
-use super::Place;
+use super::CutPoint;
 use crate::kind::Language;
 use crate::lines::lines;
 use crate::pack::Strength;
@@ -31,7 +31,7 @@ const LONG_LINES: usize = 8;
 /// How deep members are looked for.
 const DEPTH_MAX: usize = 12;
 
-pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
+pub(super) fn places(text: &str, language: Language) -> Option<Vec<CutPoint>> {
     if text.len() > PARSED_BYTES_MAX || lines(text).any(|(_, line)| line.len() > LINE_BYTES_MAX) {
         return None;
     }
@@ -42,7 +42,7 @@ pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
     }
 }
 
-fn places_of(tree: &Tree, text: &str) -> Vec<Place> {
+fn places_of(tree: &Tree, text: &str) -> Vec<CutPoint> {
     let mut walk = Walk { text: text.as_bytes(), places: Vec::new() };
     let mut todo = vec![(tree.root_node(), Context::Top, 0)];
     // Each node is visited once; only nested nodes are added, and not below `DEPTH_MAX`.
@@ -54,67 +54,34 @@ fn places_of(tree: &Tree, text: &str) -> Vec<Place> {
 
 /// Whether code in this language is parsed.
 pub(crate) fn has_grammar(language: Language) -> bool {
-    grammar(language).is_some()
+    GRAMMARS.iter().any(|(known, _)| *known == language)
+}
+
+fn grammar(language: Language) -> Option<tree_sitter::Language> {
+    GRAMMARS.iter().find(|(known, _)| *known == language).map(|(_, grammar)| grammar())
 }
 
 /// The grammar by the name of its language, as sent to a worker process.
 fn grammar_of_name(name: &str) -> Option<tree_sitter::Language> {
-    PARSED.into_iter().find(|language| language.name() == name).and_then(grammar)
+    GRAMMARS.iter().find(|(known, _)| known.name() == name).map(|(_, grammar)| grammar())
 }
 
 /// The languages whose code is parsed.
-const PARSED: [Language; 13] = [
-    Language::Rust,
-    Language::Python,
-    Language::JavaScript,
-    Language::TypeScript,
-    Language::Tsx,
-    Language::Go,
-    Language::Java,
-    Language::C,
-    Language::Cpp,
-    Language::CSharp,
-    Language::Ruby,
-    Language::Php,
-    Language::Bash,
+const GRAMMARS: [(Language, fn() -> tree_sitter::Language); 13] = [
+    (Language::Rust, || tree_sitter_rust::LANGUAGE.into()),
+    (Language::Python, || tree_sitter_python::LANGUAGE.into()),
+    (Language::JavaScript, || tree_sitter_javascript::LANGUAGE.into()),
+    (Language::TypeScript, || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()),
+    (Language::Tsx, || tree_sitter_typescript::LANGUAGE_TSX.into()),
+    (Language::Go, || tree_sitter_go::LANGUAGE.into()),
+    (Language::Java, || tree_sitter_java::LANGUAGE.into()),
+    (Language::C, || tree_sitter_c::LANGUAGE.into()),
+    (Language::Cpp, || tree_sitter_cpp::LANGUAGE.into()),
+    (Language::CSharp, || tree_sitter_c_sharp::LANGUAGE.into()),
+    (Language::Ruby, || tree_sitter_ruby::LANGUAGE.into()),
+    (Language::Php, || tree_sitter_php::LANGUAGE_PHP.into()),
+    (Language::Bash, || tree_sitter_bash::LANGUAGE.into()),
 ];
-
-fn grammar(language: Language) -> Option<tree_sitter::Language> {
-    Some(match language {
-        Language::Rust => tree_sitter_rust::LANGUAGE.into(),
-        Language::Python => tree_sitter_python::LANGUAGE.into(),
-        Language::JavaScript => tree_sitter_javascript::LANGUAGE.into(),
-        Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
-        Language::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
-        Language::Go => tree_sitter_go::LANGUAGE.into(),
-        Language::Java => tree_sitter_java::LANGUAGE.into(),
-        Language::C => tree_sitter_c::LANGUAGE.into(),
-        Language::Cpp => tree_sitter_cpp::LANGUAGE.into(),
-        Language::CSharp => tree_sitter_c_sharp::LANGUAGE.into(),
-        Language::Ruby => tree_sitter_ruby::LANGUAGE.into(),
-        Language::Php => tree_sitter_php::LANGUAGE_PHP.into(),
-        Language::Bash => tree_sitter_bash::LANGUAGE.into(),
-        Language::Kotlin
-        | Language::Swift
-        | Language::Scala
-        | Language::Lua
-        | Language::Zig
-        | Language::Elixir
-        | Language::Haskell
-        | Language::Ocaml
-        | Language::Perl
-        | Language::R
-        | Language::Sql
-        | Language::Css
-        | Language::Dart
-        | Language::Julia
-        | Language::Erlang
-        | Language::Clojure
-        | Language::Groovy
-        | Language::Proto
-        | Language::PowerShell => return None,
-    })
-}
 
 /// The result of parsing a text.
 enum Parsed {
@@ -182,7 +149,7 @@ enum Context {
 
 struct Walk<'t> {
     text: &'t [u8],
-    places: Vec<Place>,
+    places: Vec<CutPoint>,
 }
 
 impl Walk<'_> {
@@ -215,7 +182,7 @@ impl Walk<'_> {
                 Context::Top | Context::Members => Strength::Item,
                 Context::Function => Strength::Paragraph,
             };
-            self.places.extend(self.line_start(start).map(|at| Place { at, strength }));
+            self.places.extend(self.line_start(start).map(|at| CutPoint { at, strength }));
             if last_row - first_row >= LONG_LINES && depth < DEPTH_MAX && context != Context::Function {
                 let inner = if is_function(child) { Context::Function } else { Context::Members };
                 todo.push((child, inner, depth + 1));
@@ -245,7 +212,7 @@ impl Walk<'_> {
             if child.kind() == "#" || is_remark(child) {
                 above = Some((at, end.row - usize::from(end.column == 0)));
             } else if begins_definition(child) {
-                self.places.extend(self.line_start(at).map(|at| Place { at, strength: Strength::Item }));
+                self.places.extend(self.line_start(at).map(|at| CutPoint { at, strength: Strength::Item }));
             }
         }
     }

@@ -1,7 +1,7 @@
 use expect_test::expect;
 
 use super::*;
-use crate::store::tests::{explain, id, ids, in_memory, peeked};
+use crate::store::tests::{explain, ids, in_memory, of_text, peeked};
 use crate::testing::tree;
 
 #[test]
@@ -85,7 +85,7 @@ fn the_user_and_a_project_are_had_together() {
     for (name, text) in
         [("identity:profile", "Ada"), ("project:x:plan", "build"), ("project:y:plan", "other")]
     {
-        factory.from_text(id(name), text, ContextKind::Document).unwrap();
+        store.register(of_text(name, text)).unwrap();
     }
     let combined = factory.combined("x").unwrap();
     let expected = CombinedTexts {

@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use expect_test::expect;
 
 use super::*;
-use crate::store::StoreSettings;
-use crate::store::tests::{HandClock, explain, id, ids, in_memory, peeked, settings};
+use crate::store::tests::{HandClock, explain, id, ids, in_memory, of_text, peeked, settings};
+use crate::store::{ContextSource, StoreSettings};
 use crate::testing::tree;
 
 #[test]
@@ -17,7 +17,7 @@ fn a_file_is_named_after_itself() {
     assert_eq!(context.metadata.iter().collect::<Vec<_>>(), [("file_type", "md")]);
     let again = Factory::new(&store).from_file_by_name(&path, &ContextKind::Document).unwrap();
     assert_eq!((again.id.as_str(), store.list().len()), ("Read Me", 1));
-    let named = Factory::new(&store).from_file(id("mine"), &path, ContextKind::Project).unwrap();
+    let named = store.register(new_of_file(id("mine"), &path, ContextKind::Project)).unwrap();
     assert_eq!((named.id.as_str(), named.kind.name()), ("mine", "project"));
 }
 
@@ -25,7 +25,7 @@ fn a_file_is_named_after_itself() {
 fn texts_and_functions_become_contexts() {
     let store = in_memory();
     let factory = Factory::new(&store);
-    factory.from_text(id("t"), "text", ContextKind::Document).unwrap();
+    store.register(of_text("t", "text")).unwrap();
     let loader: Loader = Arc::new(|| Ok("from a function".to_owned()));
     let context = factory.from_loader(id("f"), "A function", ContextKind::Temporal, loader).unwrap();
     assert_eq!(context.source, ContextSource::Loader { name: "f".to_owned() });

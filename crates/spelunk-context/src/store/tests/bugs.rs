@@ -269,7 +269,7 @@ fn a_server_reads_no_file_outside_of_its_directories() {
     let files = tree(&[("in/a", "a"), ("in/.env", "KEY=1"), ("out/b", "b")]);
     let inside = files.path().join("in");
     std::os::unix::fs::symlink(files.path().join("out/b"), inside.join("link")).unwrap();
-    let limits = StoreLimits::default();
+    let limits = Limits::default();
     let server = StoreSettings::for_a_server(limits.clone(), vec![inside.clone()]);
     let store = ContextStore::in_memory(HandClock::at(0).clock(), server);
     store.register(of_file("a", &inside.join("a"))).unwrap();
@@ -355,8 +355,7 @@ fn every_kind_can_be_listed_and_one_that_does_not_exist_is_an_error() {
 // B4.20: chunks were not counted, totals shrank with the log, and the ratio was wrong before the first peek.
 #[test]
 fn every_access_is_counted_and_totals_outlive_the_log() {
-    let limits =
-        StoreLimits { access_log_entries_max: 4, access_log_entries_kept: 2, ..StoreLimits::default() };
+    let limits = Limits { access_log_entries_max: 4, access_log_entries_kept: 2, ..Limits::default() };
     let store = ContextStore::in_memory(HandClock::at(7).clock(), StoreSettings::for_a_person(limits));
     let navigator = Navigator::new(Arc::new(store));
     navigator.store().register(of_text("a", "text")).unwrap();

@@ -141,7 +141,7 @@ fn a_registry_cut_in_half_is_salvaged_and_set_aside() {
     let (store, warnings) = open_with_warnings(directory.path());
     assert_eq!(ids(&store.list()), ["a", "b"]);
     let aside = directory.path().join("registry.json.damaged-1");
-    assert_eq!(warnings, [RegistryWarning::Damaged { n_kept: 2, n_lost: 1, set_aside: Some(aside.clone()) }]);
+    assert_eq!(warnings, [RegistryWarning { n_kept: 2, n_lost: 1, set_aside: Some(aside.clone()) }]);
     assert_eq!(
         warnings[0].to_string(),
         format!(
@@ -155,7 +155,7 @@ fn a_registry_cut_in_half_is_salvaged_and_set_aside() {
     let (store, warnings) = open_with_warnings(directory.path());
     assert_eq!(store.list(), []);
     let aside = Some(directory.path().join("registry.json.damaged-2"));
-    assert_eq!(warnings, [RegistryWarning::Damaged { n_kept: 0, n_lost: 0, set_aside: aside }]);
+    assert_eq!(warnings, [RegistryWarning { n_kept: 0, n_lost: 0, set_aside: aside }]);
 }
 
 #[test]
@@ -313,8 +313,7 @@ fn a_registry_that_another_process_holds_is_waited_for_and_then_its_holder_is_na
     let root = tree(&[]);
     let store = open(root.path());
     store.register(of_text("a", "one")).unwrap();
-    let limits = StoreLimits { lock_wait_ms_max: 20, ..StoreLimits::default() };
-    let settings = StoreSettings::for_a_person(limits);
+    let settings = StoreSettings { lock_wait_ms_max: 20, ..settings() };
     let (waiting, _) = ContextStore::open(root.path(), HandClock::at(1000).clock(), settings).unwrap();
     let path = root.path().join("registry.lock");
     let held = fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
@@ -342,7 +341,7 @@ fn a_registry_that_another_process_holds_is_waited_for_and_then_its_holder_is_na
 
 #[test]
 fn a_warning_counts_in_words() {
-    let damaged = |n_kept, n_lost| RegistryWarning::Damaged { n_kept, n_lost, set_aside: None }.to_string();
+    let damaged = |n_kept, n_lost| RegistryWarning { n_kept, n_lost, set_aside: None }.to_string();
     assert_eq!(
         [damaged(1, 2), damaged(0, 1)],
         [

@@ -65,8 +65,8 @@ fn descriptions_are_bounded() {
 
 #[test]
 fn a_store_takes_no_more_than_its_limit() {
-    let limits = StoreLimits { contexts_max: 2, ..StoreLimits::default() };
-    let store = ContextStore::in_memory(HandClock::at(0).clock(), StoreSettings::for_a_person(limits));
+    let settings = StoreSettings { contexts_max: 2, ..settings() };
+    let store = ContextStore::in_memory(HandClock::at(0).clock(), settings);
     store.register_all(vec![of_text("a", ""), of_text("b", "")]).unwrap();
     expect![[r"
         workspace-unusable: the store holds 2 contexts and takes no more

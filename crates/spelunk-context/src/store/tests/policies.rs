@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicU64;
 use expect_test::expect;
 
 use super::*;
-use crate::store::Factory;
 use crate::testing::tree;
 
 /// A store with a loader that returns how often it was called.
@@ -157,13 +156,13 @@ fn a_loader_that_gives_too_much_can_be_searched_but_not_loaded() {
 #[test]
 fn session_texts_have_a_budget_of_their_own() {
     let store = ContextStore::in_memory(HandClock::at(0).clock(), small(10));
-    let factory = Factory::new(&store);
-    factory.from_text(id("a"), "1234567", ContextKind::Web).unwrap();
+    let of_web = |name, text| NewContext { kind: ContextKind::Web, ..of_text(name, text) };
+    store.register(of_web("a", "1234567")).unwrap();
     expect![[r"
         source-unreadable: session texts take 7 bytes and may take 10: no room for 4 more
         hint: remove session contexts that are not needed any more"]]
-    .assert_eq(&explain(&factory.from_text(id("b"), "1234", ContextKind::Web).unwrap_err()));
+    .assert_eq(&explain(&store.register(of_web("b", "1234")).unwrap_err()));
     store.remove("a").unwrap();
-    factory.from_text(id("b"), "1234", ContextKind::Web).unwrap();
+    store.register(of_web("b", "1234")).unwrap();
     assert_eq!(store.memory().held_bytes, 4);
 }

@@ -33,8 +33,8 @@ fn hits_come_in_the_order_of_registration_and_failures_stop_nothing() {
 
 #[test]
 fn a_search_ends_when_there_are_hits_enough() {
-    let limits = StoreLimits { search_hits_max: 2, ..StoreLimits::default() };
-    let store = ContextStore::in_memory(HandClock::at(0).clock(), StoreSettings::for_a_person(limits));
+    let settings = StoreSettings { search_hits_max: 2, ..settings() };
+    let store = ContextStore::in_memory(HandClock::at(0).clock(), settings);
     store.register_all(["a", "b", "c"].map(|name| of_text(name, "needle")).to_vec()).unwrap();
     let never = AtomicBool::new(false);
     let query = GrepQuery::new("needle");

@@ -17,7 +17,7 @@ pub(super) enum Node {
         items: Vec<Item>,
         fold: Fold,
     },
-    Place(Place),
+    Assertion(Assertion),
     /// A capturing group.
     Group {
         idx: usize,
@@ -61,7 +61,7 @@ pub(super) enum Fold {
 
 /// A zero-width assertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Assertion {
     TextStart,
     LineStart,
     LineEnd,
@@ -106,7 +106,7 @@ impl Node {
             Self::Char { .. }
             | Self::Any { .. }
             | Self::Set { .. }
-            | Self::Place(_)
+            | Self::Assertion(_)
             | Self::Backref { .. } => Vec::new(),
             Self::Group { node, .. }
             | Self::Repeat { node, .. }
@@ -128,7 +128,7 @@ impl Node {
     pub(super) fn width(&self, widths: &[Option<Width>]) -> Width {
         match self {
             Self::Char { .. } | Self::Any { .. } | Self::Set { .. } => Width { min: 1, max: Some(1) },
-            Self::Place(_) | Self::Look { .. } => Width::NONE,
+            Self::Assertion(_) | Self::Look { .. } => Width::NONE,
             Self::Group { node, .. } | Self::Atomic(node) => node.width(widths),
             Self::Backref { idx, .. } => {
                 widths.get(*idx).copied().flatten().unwrap_or(Width { min: 0, max: None })

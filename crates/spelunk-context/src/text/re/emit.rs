@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::ast::{Category, Fold, Item, Kind, Node, Place};
+use super::ast::{Assertion, Category, Fold, Item, Kind, Node};
 
 /// The engine that a pattern is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Emitter {
             Node::Set { negated, items, fold } => {
                 folded(items, *fold, out, |items, out| self.set(*negated, items, out));
             }
-            Node::Place(place) => self.place(*place, out),
+            Node::Assertion(place) => self.place(*place, out),
             Node::Group { node, .. } => self.wrapped("(", node, out),
             Node::Backref { idx, fold } => {
                 let flag = if *fold == Fold::Exact { "" } else { "i" };
@@ -116,19 +116,19 @@ impl Emitter {
         }
     }
 
-    fn place(self, place: Place, out: &mut String) {
+    fn place(self, place: Assertion, out: &mut String) {
         out.push_str(match (place, self.target) {
-            (Place::TextStart, _) => "\\A",
-            (Place::LineStart, _) => "(?m:^)",
-            (Place::LineEnd, _) => "(?m:$)",
-            (Place::Dollar, Target::Backtracking) => "(?=\\n?\\z)",
-            (Place::TextEnd, _) | (Place::Dollar, Target::Linear) => "\\z",
-            (Place::Boundary { negated: false, ascii: false }, _) => "\\b",
-            (Place::Boundary { negated: true, ascii: false }, _) => "\\B",
-            (Place::Boundary { negated: false, ascii: true }, Target::Linear) => "(?-u:\\b)",
+            (Assertion::TextStart, _) => "\\A",
+            (Assertion::LineStart, _) => "(?m:^)",
+            (Assertion::LineEnd, _) => "(?m:$)",
+            (Assertion::Dollar, Target::Backtracking) => "(?=\\n?\\z)",
+            (Assertion::TextEnd, _) | (Assertion::Dollar, Target::Linear) => "\\z",
+            (Assertion::Boundary { negated: false, ascii: false }, _) => "\\b",
+            (Assertion::Boundary { negated: true, ascii: false }, _) => "\\B",
+            (Assertion::Boundary { negated: false, ascii: true }, Target::Linear) => "(?-u:\\b)",
             // An ASCII `\B` may match between two bytes of one character, which is not a position in text; here it is a
             // position between whole characters that is not a boundary.
-            (Place::Boundary { negated, ascii: true }, Target::Backtracking | Target::Linear) => {
+            (Assertion::Boundary { negated, ascii: true }, Target::Backtracking | Target::Linear) => {
                 let boundary = "(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_])";
                 let _ = if negated { write!(out, "(?!{boundary})") } else { write!(out, "(?:{boundary})") };
                 return;

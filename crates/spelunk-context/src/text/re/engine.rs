@@ -7,9 +7,9 @@ use regex_automata::meta;
 use regex_automata::util::primitives::NonMaxUsize;
 use regex_automata::{Anchored, Input};
 
+use super::PatternFault;
 use super::ast::Node;
 use super::emit::{Emitter, Target, Words};
-use super::fault::PatternFault;
 
 /// The maximum size of a compiled pattern, in bytes of memory.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
@@ -112,11 +112,12 @@ impl Engine {
         }
     }
 
-    /// The first match at or after `from`, with its groups if requested. Positions are character boundaries.
+    /// The first match in a range, with its groups if requested. The text around the range is visible to the pattern.
+    /// Positions are character boundaries. The engine that backtracks searches to the end of the text.
     pub(super) fn find(
         &self,
         text: &str,
-        from: usize,
+        range: Range<usize>,
         wants_groups: bool,
         slots: &mut Slots,
     ) -> Result<bool, GaveUp> {
@@ -124,7 +125,7 @@ impl Engine {
         match self {
             Self::Linear { regex, is_anchored, slots_len } => {
                 let anchored = if *is_anchored { Anchored::Yes } else { Anchored::No };
-                let input = Input::new(text).span(from..text.len()).anchored(anchored);
+                let input = Input::new(text).span(range).anchored(anchored);
                 if !wants_groups {
                     let found = regex.search(&input);
                     slots.push(found.map(|found| found.range()));
@@ -134,7 +135,7 @@ impl Engine {
                 Ok(regex.search_slots(&input, &mut slots.0).is_some())
             }
             Self::Backtracking(regex) if wants_groups => {
-                let Some(found) = regex.captures_from_pos(text, from).map_err(|_| GaveUp)? else {
+                let Some(found) = regex.captures_from_pos(text, range.start).map_err(|_| GaveUp)? else {
                     return Ok(false);
                 };
                 for group in found.iter() {
@@ -143,43 +144,10 @@ impl Engine {
                 Ok(true)
             }
             Self::Backtracking(regex) => {
-                let found = regex.find_from_pos(text, from).map_err(|_| GaveUp)?;
+                let found = regex.find_from_pos(text, range.start).map_err(|_| GaveUp)?;
                 slots.push(found.map(|found| found.range()));
                 Ok(found.is_some())
             }
-        }
-    }
-
-    /// The same within a range, with its surroundings visible. For the linear engine only.
-    pub(super) fn find_within(
-        &self,
-        text: &str,
-        range: Range<usize>,
-        wants_groups: bool,
-        slots: &mut Slots,
-    ) -> bool {
-        slots.0.clear();
-        let Self::Linear { regex, slots_len, .. } = self else { return false };
-        let input = Input::new(text).span(range);
-        if !wants_groups {
-            let found = regex.search(&input);
-            slots.push(found.map(|found| found.range()));
-            return found.is_some();
-        }
-        slots.0.resize(*slots_len, None);
-        regex.search_slots(&input, &mut slots.0).is_some()
-    }
-
-    /// The groups of a match whose bounds are already known.
-    pub(super) fn find_exact(&self, text: &str, bounds: Range<usize>, wants_groups: bool, slots: &mut Slots) {
-        slots.0.clear();
-        match self {
-            Self::Linear { regex, slots_len, .. } if wants_groups => {
-                slots.0.resize(*slots_len, None);
-                let input = Input::new(text).span(bounds).anchored(Anchored::Yes);
-                regex.search_slots(&input, &mut slots.0);
-            }
-            Self::Linear { .. } | Self::Backtracking(_) => slots.push(Some(bounds)),
         }
     }
 }

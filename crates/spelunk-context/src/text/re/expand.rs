@@ -1,18 +1,17 @@
 //! Replacements as `re.sub` accepts them: text with references to groups.
 
-use super::PyPattern;
-use super::fault::PatternFault;
 use super::parse::{Source, Token};
 use super::parse::{is_identifier, octal, octal_char, simple};
+use super::{PatternFault, PyPattern};
 
 /// A replacement, parsed for one pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replacement {
-    parts: Vec<Part>,
+    parts: Vec<ReplacementPart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum ReplacementPart {
     Text(String),
     Group(usize),
 }
@@ -27,7 +26,7 @@ impl Replacement {
                 Token::Char(c) => replacement.push(c),
                 Token::Escape('g') => {
                     let idx = named_group(&mut source, pattern)?;
-                    replacement.parts.push(Part::Group(idx));
+                    replacement.parts.push(ReplacementPart::Group(idx));
                 }
                 Token::Escape('0') => replacement.push(octal(&mut source, '0')?),
                 Token::Escape(first @ '1'..='9') => replacement.digits(&mut source, first, pattern)?,
@@ -50,27 +49,27 @@ impl Replacement {
 
     /// A literal replacement, such as the result of a function.
     pub fn literal(text: &str) -> Self {
-        Self { parts: vec![Part::Text(text.to_owned())] }
+        Self { parts: vec![ReplacementPart::Text(text.to_owned())] }
     }
 
     /// Writes the text for one match. A group that took no part in it is empty.
     pub(super) fn expand<'t>(&self, group: impl Fn(usize) -> Option<&'t str>, out: &mut String) {
         for part in &self.parts {
             out.push_str(match part {
-                Part::Text(text) => text,
-                Part::Group(idx) => group(*idx).unwrap_or_default(),
+                ReplacementPart::Text(text) => text,
+                ReplacementPart::Group(idx) => group(*idx).unwrap_or_default(),
             });
         }
     }
 
     pub(super) fn has_groups(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Group(_)))
+        self.parts.iter().any(|part| matches!(part, ReplacementPart::Group(_)))
     }
 
     fn push(&mut self, c: char) {
         match self.parts.last_mut() {
-            Some(Part::Text(text)) => text.push(c),
-            Some(Part::Group(_)) | None => self.parts.push(Part::Text(c.to_string())),
+            Some(ReplacementPart::Text(text)) => text.push(c),
+            Some(ReplacementPart::Group(_)) | None => self.parts.push(ReplacementPart::Text(c.to_string())),
         }
     }
 
@@ -86,7 +85,7 @@ impl Replacement {
             }
         }
         let idx = known_group(source, digits.parse().unwrap_or(usize::MAX), digits.len(), pattern)?;
-        self.parts.push(Part::Group(idx));
+        self.parts.push(ReplacementPart::Group(idx));
         Ok(())
     }
 }

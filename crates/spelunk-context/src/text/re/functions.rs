@@ -6,7 +6,7 @@ use super::PyPattern;
 use super::engine::How;
 use super::expand::Replacement;
 use super::walk::{MatchCursor, Walk};
-use crate::text::{LazyText, TextError};
+use crate::text::{LazyText, TextBatch, TextError};
 
 /// One match.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,38 +26,11 @@ pub struct Group {
 
 /// The result of `re.findall` for one match.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum FindAllItem {
     /// The match, or its only group.
     Text(String),
     /// Its groups, empty if one took no part.
     Groups(Vec<String>),
-}
-
-/// The result of `re.findall`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FindAll {
-    /// In text order.
-    pub items: Vec<Found>,
-    /// Where to search for the next match, if there may be more.
-    pub next: Option<MatchCursor>,
-}
-
-/// Some matches, and where to continue.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Matches {
-    /// In text order.
-    pub items: Vec<PyMatch>,
-    /// `None` at the end.
-    pub next: Option<MatchCursor>,
-}
-
-/// Part of the result of `re.split`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Splits {
-    /// Text between matches, and groups of the matches.
-    pub items: Vec<SplitPart>,
-    /// `None` at the end.
-    pub next: Option<MatchCursor>,
 }
 
 /// Text between matches, or a group of a match; `None` for a group that took no part.
@@ -87,7 +60,7 @@ impl LazyText {
         from: MatchCursor,
         matches_max: u64,
         bytes_max: u64,
-    ) -> Result<FindAll, TextError> {
+    ) -> Result<TextBatch<FindAllItem>, TextError> {
         self.walk(pattern, from, false, |walk| walk.find_all(matches_max, bytes_max))
     }
 
@@ -98,16 +71,8 @@ impl LazyText {
         from: MatchCursor,
         matches_max: u64,
         bytes_max: u64,
-    ) -> Result<Matches, TextError> {
+    ) -> Result<TextBatch<PyMatch>, TextError> {
         self.walk(pattern, from, false, |walk| walk.find_iter(matches_max, bytes_max))
-    }
-
-    /// The number of matches that `re.finditer` would return.
-    pub fn re_count(&self, pattern: &PyPattern) -> Result<u64, TextError> {
-        self.walk(pattern, MatchCursor::default(), false, |walk| {
-            while walk.next(false)?.is_some() {}
-            Ok(walk.cursor.n_matches())
-        })
     }
 
     /// `re.split`, in batches of about `bytes_max` bytes of text. `splits_max` is Python's `maxsplit`, 0 for no limit.
@@ -117,7 +82,7 @@ impl LazyText {
         splits_max: u64,
         from: MatchCursor,
         bytes_max: u64,
-    ) -> Result<Splits, TextError> {
+    ) -> Result<TextBatch<SplitPart>, TextError> {
         self.walk(pattern, from, true, |walk| walk.split(splits_max, bytes_max))
     }
 
@@ -144,12 +109,7 @@ impl LazyText {
         gives_parts: bool,
         go: impl FnOnce(&mut Walk<'_>) -> Result<R, TextError>,
     ) -> Result<R, TextError> {
-        let outcome = std::thread::scope(|scope| {
-            let spawn = Box::new(move |job| {
-                scope.spawn(job);
-            });
-            go(&mut Walk::new(self, pattern, from, gives_parts, spawn)?)
-        });
+        let outcome = Walk::new(self, pattern, from, gives_parts).and_then(|mut walk| go(&mut walk));
         // If the file changed, that is the cause of any other error.
         self.require_fresh()?;
         outcome

@@ -9,7 +9,7 @@ mod source;
 pub(super) use self::escape::{octal, octal_char, simple};
 pub(super) use self::group::is_identifier;
 pub(super) use self::source::{Source, Token};
-use super::ast::{Category, Fold, Item, Kind, Node, Place, Width};
+use super::ast::{Assertion, Category, Fold, Item, Kind, Node, Width};
 use super::{Flags, PatternFault};
 
 /// The maximum nesting depth of groups: it bounds the parser's recursion.
@@ -143,10 +143,10 @@ impl Parser {
                     let may_set_flags = is_first && nodes.is_empty();
                     nodes.extend(self.group(scope, may_set_flags)?);
                 }
-                '^' if scope.has(Flags::MULTI_LINE) => nodes.push(Node::Place(Place::LineStart)),
-                '^' => nodes.push(Node::Place(Place::TextStart)),
-                '$' if scope.has(Flags::MULTI_LINE) => nodes.push(Node::Place(Place::LineEnd)),
-                '$' => nodes.push(Node::Place(Place::Dollar)),
+                '^' if scope.has(Flags::MULTI_LINE) => nodes.push(Node::Assertion(Assertion::LineStart)),
+                '^' => nodes.push(Node::Assertion(Assertion::TextStart)),
+                '$' if scope.has(Flags::MULTI_LINE) => nodes.push(Node::Assertion(Assertion::LineEnd)),
+                '$' => nodes.push(Node::Assertion(Assertion::Dollar)),
                 c => nodes.push(scope.char(c)),
             }
         }
@@ -189,7 +189,7 @@ impl Parser {
         };
         let back = self.source.tell() - here + 1;
         let last = match nodes.pop() {
-            None | Some(Node::Place(_)) => return Err(self.source.fault("nothing to repeat", back)),
+            None | Some(Node::Assertion(_)) => return Err(self.source.fault("nothing to repeat", back)),
             Some(Node::Repeat { .. }) => return Err(self.source.fault("multiple repeat", back)),
             Some(last) => last,
         };

@@ -2,8 +2,8 @@
 //! worth searching. The engines look for the prefix of a match, which is often common while a later part is rare.
 
 use super::PyPattern;
-use super::ast::{Fold, Kind, Node, Place};
-use super::engine::{Engine, Slots};
+use super::ast::{Assertion, Fold, Kind, Node};
+use super::engine::{Engine, GaveUp, Slots};
 use super::traits::Barrier;
 
 /// Shorter literals occur in too many lines.
@@ -21,9 +21,9 @@ impl LinePrefilter {
     /// `None` for a pattern that may span lines, depends on the start or end of the text, or contains no literal.
     pub(super) fn new(pattern: &PyPattern) -> Option<Self> {
         let traits = &pattern.traits;
-        let asks_for_ends = pattern
-            .node
-            .any(&|node| matches!(node, Node::Place(Place::TextStart | Place::TextEnd | Place::Dollar)));
+        let asks_for_ends = pattern.node.any(&|node| {
+            matches!(node, Node::Assertion(Assertion::TextStart | Assertion::TextEnd | Assertion::Dollar))
+        });
         let is_within_line = matches!(traits.barrier, Some(Barrier::Newline));
         if !is_within_line || asks_for_ends || traits.may_be_empty || traits.needs_backtracking {
             return None;
@@ -35,7 +35,7 @@ impl LinePrefilter {
         Some(Self { needle: memchr::memmem::Finder::new(&needle).into_owned() })
     }
 
-    /// The first match at or after `at`.
+    /// The first match at or after `at`, by the linear engine.
     pub(super) fn find(
         &self,
         engine: &Engine,
@@ -43,26 +43,26 @@ impl LinePrefilter {
         at: usize,
         wants_groups: bool,
         slots: &mut Slots,
-    ) -> bool {
+    ) -> Result<bool, GaveUp> {
         let bytes = text.as_bytes();
         let line_end = |from: usize| {
             let rest = bytes.get(from..).unwrap_or_default();
             memchr::memchr(b'\n', rest).map_or(bytes.len(), |idx| from + idx + 1)
         };
         let near = line_end((at + NEAR_BYTES).min(bytes.len()));
-        if engine.find_within(text, at..near, wants_groups, slots) {
-            return true;
+        if engine.find(text, at..near, wants_groups, slots)? {
+            return Ok(true);
         }
         let mut at = near;
         while let Some(offset) = self.needle.find(&bytes[at..]) {
             let start = memchr::memrchr(b'\n', &bytes[at..at + offset]).map_or(at, |idx| at + idx + 1);
             let end = line_end(at + offset);
-            if engine.find_within(text, start..end, wants_groups, slots) {
-                return true;
+            if engine.find(text, start..end, wants_groups, slots)? {
+                return Ok(true);
             }
             at = end;
         }
-        false
+        Ok(false)
     }
 }
 
@@ -86,7 +86,7 @@ impl Literals {
                 self.end_run();
             }
             // An assertion consumes nothing, so the text before and after it is contiguous.
-            Node::Place(_) => {}
+            Node::Assertion(_) => {}
             Node::Char { fold: Fold::Ascii | Fold::Unicode, .. }
             | Node::Any { .. }
             | Node::Set { .. }

@@ -2,14 +2,15 @@
 //! final: no further text could change it. The offset follows from the pattern; see [`Traits`]. A pattern of unlimited
 //! reach is stepped through the text byte by byte instead, see `stream`.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::engine::{How, Slots};
-use super::read_ahead::{Ahead, Feed, First, Masks, Order, Spawn};
+use super::read_ahead::{Ahead, First, Masks, Order};
 use super::stream::Stepper;
 use super::{BACKTRACKS_MAX, PyPattern, Target, Traits};
 use crate::secrets::{REDACT_REACH_BYTES, secrets_in_line};
-use crate::text::piece::{Piece, count_chars};
+use crate::text::piece::{MappedText, count_chars};
 use crate::text::{LazyText, TextError};
 
 /// Window sizes.
@@ -52,16 +53,17 @@ pub(in crate::text) struct Hunt<'t> {
     pub(super) stepper: Option<Stepper>,
     /// Set when no window had a final part: the next one would not either, and trying means reading a lot.
     pub(super) steps_only: bool,
-    spawn: Spawn<'t>,
-    feed: Option<Feed>,
-    has_fed: bool,
+    /// Windows that were read ahead, in text order.
+    ahead: VecDeque<Result<Ahead, TextError>>,
+    /// Buffers of earlier windows.
+    buffers: Vec<Vec<u8>>,
     n_windows: u64,
 }
 
 /// The text being held.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    pub(super) piece: Piece,
+    pub(super) piece: MappedText,
     /// The start of the requested range: the piece has text around it.
     pub(super) from: u64,
     pub(super) end: u64,
@@ -80,7 +82,7 @@ pub(super) struct Window {
 }
 
 /// How a pattern can be searched for at some position.
-enum Way {
+enum SearchMethod {
     /// In the window.
     Window,
     /// Byte by byte: no window is large enough.
@@ -93,7 +95,6 @@ impl<'t> Hunt<'t> {
         text: &'t LazyText,
         pattern: &'t PyPattern,
         masks_first: bool,
-        spawn: Spawn<'t>,
     ) -> Result<Self, TextError> {
         let masks = match (text.reader.redacts(), masks_first || !pattern.traits.is_found_unmasked) {
             (false, _) => Masks::None,
@@ -111,9 +112,8 @@ impl<'t> Hunt<'t> {
             slots: Slots::default(),
             stepper: None,
             steps_only: false,
-            spawn,
-            feed: None,
-            has_fed: false,
+            ahead: VecDeque::new(),
+            buffers: Vec::new(),
             n_windows: 0,
         })
     }
@@ -128,7 +128,7 @@ impl<'t> Hunt<'t> {
     ) -> Result<Option<Range<u64>>, TextError> {
         let mut from = from;
         loop {
-            if let Way::Steps = self.hold(from, how)? {
+            if let SearchMethod::Steps = self.hold(from, how)? {
                 return self.find_by_steps(from, how, wants_groups);
             }
             let target = self.target();
@@ -137,13 +137,12 @@ impl<'t> Hunt<'t> {
             let mut found = None;
             if let Some(start) = start {
                 let (text, at) = (&self.window.piece.text, self.window.piece.text_at(start));
-                let sieve = self.pattern.sieve().filter(|_| how == How::Search && target == Target::Linear);
-                let is_found = match sieve {
-                    Some(sieve) => sieve.find(engine, text, at, wants_groups, &mut self.slots),
-                    None => {
-                        engine.find(text, at, wants_groups, &mut self.slots).map_err(|_| self.gave_up())?
-                    }
+                let is_plain = how == How::Search && target == Target::Linear;
+                let is_found = match self.pattern.prefilter().filter(|_| is_plain) {
+                    Some(prefilter) => prefilter.find(engine, text, at, wants_groups, &mut self.slots),
+                    None => engine.find(text, at..text.len(), wants_groups, &mut self.slots),
                 };
+                let is_found = is_found.map_err(|_| self.gave_up())?;
                 found = self.slots.group(0).filter(|_| is_found);
             }
             let is_last = self.window.is_last;
@@ -215,9 +214,9 @@ impl<'t> Hunt<'t> {
     }
 
     /// Ensures that the window can decide a match at `from`, or returns how else to search.
-    fn hold(&mut self, from: u64, how: How) -> Result<Way, TextError> {
+    fn hold(&mut self, from: u64, how: How) -> Result<SearchMethod, TextError> {
         if self.window.decides(from, how) {
-            return Ok(Way::Window);
+            return Ok(SearchMethod::Window);
         }
         let Sizes { window_bytes, backtracking_bytes, window_bytes_max, .. } = self.text.sizes;
         let bytes_left = self.text.bytes().saturating_sub(from);
@@ -232,7 +231,7 @@ impl<'t> Hunt<'t> {
         while may_be_sure || bytes_left <= bytes {
             self.load(from, bytes)?;
             if self.window.decides(from, how) {
-                return Ok(Way::Window);
+                return Ok(SearchMethod::Window);
             }
             if bytes >= window_bytes_max {
                 break;
@@ -243,7 +242,7 @@ impl<'t> Hunt<'t> {
     }
 
     /// The fallback if no window can be final.
-    fn hold_unsure(&mut self, from: u64, how: How) -> Result<Way, TextError> {
+    fn hold_unsure(&mut self, from: u64, how: How) -> Result<SearchMethod, TextError> {
         let traits = &self.pattern.traits;
         let may_step = !traits.needs_backtracking && !traits.may_be_empty && !self.ends_with_newline;
         if may_step && how != How::Longer {
@@ -252,11 +251,11 @@ impl<'t> Hunt<'t> {
             }
             if self.stepper.as_ref().is_some_and(Stepper::can_step) {
                 self.steps_only = true;
-                return Ok(Way::Steps);
+                return Ok(SearchMethod::Steps);
             }
         }
         self.load(from, self.text.sizes.window_bytes_max)?;
-        if self.window.is_last { Ok(Way::Window) } else { Err(self.too_long()) }
+        if self.window.is_last { Ok(SearchMethod::Window) } else { Err(self.too_long()) }
     }
 
     pub(super) fn too_long(&self) -> TextError {
@@ -267,50 +266,39 @@ impl<'t> Hunt<'t> {
     /// Reads a window and determines up to where it is final.
     fn load(&mut self, from: u64, bytes: u64) -> Result<(), TextError> {
         let margin = self.text.margin().max(self.pattern.traits.behind_bytes);
-        let buffer = std::mem::take(&mut self.window.piece).into_buffer();
-        let Ahead { piece, range, is_masked, first, settled: told } = match self
-            .take_ahead(from, bytes, margin, buffer)?
-        {
-            Ok(ahead) => ahead,
-            Err(buffer) => {
+        self.buffers.push(std::mem::take(&mut self.window.piece).into_buffer());
+        let ahead = match self.take_ahead(from, bytes, margin)? {
+            Some(ahead) => ahead,
+            None => {
                 let end = self.text.floor_char(from.saturating_add(bytes).min(self.text.bytes()))?.max(from);
-                let piece = self.text.piece(from..end, margin, buffer)?;
+                let piece = self.text.piece(from..end, margin, self.buffers.pop().unwrap_or_default())?;
                 Ahead::new(piece, from..end, self.masks)
             }
         };
-        if let Some(settled) = told {
-            // It has no text: it only records that nothing matches there.
-            let (piece, end) = (Piece::default(), from);
-            self.window = Window { piece, from, end, settled, is_masked, first, ..Window::default() };
-            return Ok(());
-        }
-        let (is_last, end) = (piece.end == self.text.bytes(), range.end);
+        let Ahead { piece, range: Range { end, .. }, is_masked, first } = ahead;
+        let is_last = piece.end == self.text.bytes();
         let settled = if is_last { piece.end } else { settled(&piece, from, end, &self.pattern.traits) };
         self.window = Window { piece, from, end, settled, is_last, is_masked, first, ..Window::default() };
         Ok(())
     }
 
-    /// A window that was read ahead, or the buffer to read one here.
-    fn take_ahead(
-        &mut self,
-        from: u64,
-        bytes: u64,
-        margin: u64,
-        buffer: Vec<u8>,
-    ) -> Result<Result<Ahead, Vec<u8>>, TextError> {
-        let Sizes { window_bytes, lead_bytes, windows_alone, .. } = self.text.sizes;
+    /// A window that was read ahead; `None` if this one is to be read here.
+    fn take_ahead(&mut self, from: u64, bytes: u64, margin: u64) -> Result<Option<Ahead>, TextError> {
+        let Sizes { window_bytes, windows_alone, .. } = self.text.sizes;
         self.n_windows += 1;
         if bytes != window_bytes || self.n_windows <= windows_alone {
-            return Ok(Err(buffer));
+            return Ok(None);
         }
-        if !self.has_fed {
-            self.has_fed = true;
-            let order =
-                Order { from, window_bytes, lead_bytes, margin, masks: self.masks, pattern: self.pattern };
-            self.feed = Feed::start(self.text, order, &self.spawn);
+        let is_passed = |ahead: &mut Result<Ahead, _>| ahead.as_ref().is_ok_and(|it| it.range.end <= from);
+        while let Some(Ok(passed)) = self.ahead.pop_front_if(is_passed) {
+            self.buffers.push(passed.piece.into_buffer());
         }
-        let Some(feed) = &mut self.feed else { return Ok(Err(buffer)) };
-        Ok(feed.take(from, buffer)?.ok_or_else(Vec::new))
+        if self.ahead.is_empty() {
+            let order = Order { text: self.text, pattern: self.pattern, from, margin, masks: self.masks };
+            self.ahead = order.read(&mut self.buffers).into();
+        }
+        let is_next = |ahead: &mut Result<Ahead, _>| ahead.as_ref().map_or(true, |it| it.range.start <= from);
+        self.ahead.pop_front_if(is_next).transpose()
     }
 
     /// Whether the window must be masked before this match can be trusted. Only the lines of the match matter, because
@@ -340,7 +328,7 @@ impl<'t> Hunt<'t> {
 }
 
 /// The offset in the document up to which the matches of a window are final.
-pub(super) fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u64 {
+fn settled(piece: &MappedText, from: u64, end: u64, traits: &Traits) -> u64 {
     if let Some(reach) = traits.sure_reach_bytes() {
         let at = piece.text_at(end).saturating_sub(usize::try_from(reach).unwrap_or(usize::MAX));
         return piece.document_at(piece.text.floor_char_boundary(at)).max(from);
@@ -352,7 +340,7 @@ pub(super) fn settled(piece: &Piece, from: u64, end: u64, traits: &Traits) -> u6
 
 impl Window {
     /// A window in which nothing is final: for stepping, not for the engines.
-    pub(super) fn for_steps(piece: Piece, from: u64, end: u64) -> Self {
+    pub(super) fn for_steps(piece: MappedText, from: u64, end: u64) -> Self {
         Self { piece, from, end, is_masked: true, ..Self::default() }
     }
 

@@ -139,9 +139,11 @@ impl Hunt<'_> {
             self.load_steps(found.start, found.end - found.start)?;
         }
         let inside = self.window.piece.text_at(found.start)..self.window.piece.text_at(found.end);
-        let engine = self.pattern.engine(How::Match, Target::Linear)?;
-        engine.find_exact(&self.window.piece.text, inside, wants_groups, &mut self.slots);
-        Ok(Some(found))
+        let at_start = if how == How::Search { How::Match } else { how };
+        let engine = self.pattern.engine(at_start, Target::Linear)?;
+        let text = &self.window.piece.text;
+        let is_found = engine.find(text, inside, wants_groups, &mut self.slots);
+        Ok(Some(found).filter(|_| is_found == Ok(true)))
     }
 
     fn step_both(

@@ -3,7 +3,7 @@
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, HirKind};
 
-use super::ast::{Kind, Node, Place};
+use super::ast::{Assertion, Kind, Node};
 use super::emit::{Emitter, Target, Words};
 use crate::text::MASK;
 
@@ -42,7 +42,7 @@ pub(super) struct Traits {
 
 impl Traits {
     pub(super) fn of(node: &Node) -> Self {
-        let is_boundary = |node: &Node| matches!(node, Node::Place(Place::Boundary { .. }));
+        let is_boundary = |node: &Node| matches!(node, Node::Assertion(Assertion::Boundary { .. }));
         let has_boundary = node.any(&is_boundary);
         let words = if has_boundary { Words::Boundaries } else { Words::Python };
         let emitter = Emitter { target: Target::Linear, words };
@@ -54,14 +54,14 @@ impl Traits {
                     | Node::Atomic(_)
                     | Node::Condition { .. }
                     | Node::Repeat { kind: Kind::Possessive, .. }
-                    | Node::Place(Place::Boundary { negated: true, ascii: true })
+                    | Node::Assertion(Assertion::Boundary { negated: true, ascii: true })
             )
         });
-        let mut taken = Taken::default();
+        let mut taken = ExaminedChars::default();
         taken.add(node, emitter);
         Self {
             needs_backtracking,
-            has_dollar: node.any(&|node| *node == Node::Place(Place::Dollar)),
+            has_dollar: node.any(&|node| *node == Node::Assertion(Assertion::Dollar)),
             words,
             reach_bytes: reach(node).map(|chars| (chars + 2).saturating_mul(CHAR_BYTES_MAX)),
             behind_bytes: behind(node).saturating_add(2).saturating_mul(CHAR_BYTES_MAX),
@@ -89,9 +89,7 @@ impl Traits {
             takes_masks: text.contains(MASK),
         }
     }
-}
 
-impl Traits {
     /// How far before the end of a window its matches are final, if their length determines that.
     pub(super) fn sure_reach_bytes(&self) -> Option<u64> {
         self.reach_bytes.filter(|reach| *reach <= REACH_BYTES_MAX)
@@ -146,19 +144,19 @@ impl Barrier {
 }
 
 /// The characters that a pattern consumes or examines.
-struct Taken {
+struct ExaminedChars {
     chars: ClassUnicode,
     /// Whether every part that accepts a mask also accepts every other character except whitespace.
     masks_are_anything: bool,
 }
 
-impl Default for Taken {
+impl Default for ExaminedChars {
     fn default() -> Self {
         Self { chars: ClassUnicode::empty(), masks_are_anything: true }
     }
 }
 
-impl Taken {
+impl ExaminedChars {
     fn add(&mut self, node: &Node, emitter: Emitter) {
         match node {
             Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => {
@@ -173,7 +171,7 @@ impl Taken {
                 self.chars.union(&class);
             }
             // `$` examines a newline, but only as the last character of a text.
-            Node::Place(_) => {}
+            Node::Assertion(_) => {}
             Node::Backref { .. } => {
                 // The text it repeats was already counted, in one case or the other. On failure only one case is
                 // counted, which is safe only for sets that contain everything; our tables have no such set.
@@ -225,7 +223,7 @@ fn complement(class: &ClassUnicode) -> ClassUnicode {
 fn reach(node: &Node) -> Option<u64> {
     match node {
         Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => Some(1),
-        Node::Place(_) => Some(0),
+        Node::Assertion(_) => Some(0),
         Node::Backref { .. } => None,
         Node::Group { node, .. } | Node::Atomic(node) | Node::Look { node, .. } => reach(node),
         Node::Concat(nodes) => {
@@ -253,18 +251,8 @@ fn behind(node: &Node) -> u64 {
 
 /// Lazy repetitions and alternatives may prefer an empty match to a longer one.
 fn prefers_empty(node: &Node) -> bool {
-    match node {
-        Node::Repeat { kind, .. } => *kind == Kind::Lazy,
-        Node::Alt(nodes) => nodes.iter().any(|node| node.width(&[]).min == 0),
-        Node::Condition { .. } => true,
-        Node::Char { .. }
-        | Node::Any { .. }
-        | Node::Set { .. }
-        | Node::Place(_)
-        | Node::Group { .. }
-        | Node::Backref { .. }
-        | Node::Concat(_)
-        | Node::Look { .. }
-        | Node::Atomic(_) => false,
+    if let Node::Alt(nodes) = node {
+        return nodes.iter().any(|node| node.width(&[]).min == 0);
     }
+    matches!(node, Node::Repeat { kind: Kind::Lazy, .. } | Node::Condition { .. })
 }

@@ -5,10 +5,9 @@ use std::ops::Range;
 use super::PyPattern;
 use super::engine::How;
 use super::expand::Replacement;
-use super::functions::{FindAll, Found, Group, Matches, PyMatch, Splits};
-use super::read_ahead::Spawn;
+use super::functions::{FindAllItem, Group, PyMatch, SplitPart};
 use super::search::Hunt;
-use crate::text::{LazyText, TextError};
+use crate::text::{LazyText, TextBatch, TextError};
 
 /// A position to continue from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,9 +55,8 @@ impl<'t> Walk<'t> {
         pattern: &'t PyPattern,
         from: MatchCursor,
         gives_parts: bool,
-        spawn: Spawn<'t>,
     ) -> Result<Self, TextError> {
-        Ok(Self { hunt: Hunt::new(text, pattern, gives_parts, spawn)?, cursor: from })
+        Ok(Self { hunt: Hunt::new(text, pattern, gives_parts)?, cursor: from })
     }
 
     pub(super) fn one(&mut self, how: How) -> Result<Option<PyMatch>, TextError> {
@@ -68,39 +66,61 @@ impl<'t> Walk<'t> {
         }
     }
 
-    pub(super) fn find_all(&mut self, matches_max: u64, bytes_max: u64) -> Result<FindAll, TextError> {
-        let (mut items, mut bytes) = (Vec::new(), 0);
+    pub(super) fn find_all(
+        &mut self,
+        matches_max: u64,
+        bytes_max: u64,
+    ) -> Result<TextBatch<FindAllItem>, TextError> {
         let n_groups = self.hunt.pattern.n_groups();
-        while (items.len() as u64) < matches_max && bytes < bytes_max {
-            if self.next(n_groups > 0)?.is_none() {
-                return Ok(FindAll { items, next: None });
-            }
-            let text = |idx: usize| self.hunt.group(idx).unwrap_or_default().to_owned();
-            let item = match n_groups {
-                0 | 1 => Found::Text(text(n_groups)),
-                _ => Found::Groups((1..=n_groups).map(text).collect()),
+        self.collect(n_groups > 0, matches_max, bytes_max, |hunt| {
+            let text = |idx: usize| hunt.group(idx).unwrap_or_default().to_owned();
+            let found = match n_groups {
+                0 | 1 => FindAllItem::Text(text(n_groups)),
+                _ => FindAllItem::Groups((1..=n_groups).map(text).collect()),
             };
-            bytes += bytes_of(&item);
-            items.push(item);
-        }
-        Ok(FindAll { items, next: Some(self.cursor) })
+            let bytes = bytes_of(&found);
+            Ok((found, bytes))
+        })
     }
 
-    pub(super) fn find_iter(&mut self, matches_max: u64, bytes_max: u64) -> Result<Matches, TextError> {
+    pub(super) fn find_iter(
+        &mut self,
+        matches_max: u64,
+        bytes_max: u64,
+    ) -> Result<TextBatch<PyMatch>, TextError> {
+        self.collect(true, matches_max, bytes_max, |hunt| {
+            let found = hunt.py_match()?;
+            let groups = found.groups.iter().flatten();
+            let bytes = groups.map(|group| group.text.len() as u64 + ITEM_BYTES).sum();
+            Ok((found, bytes))
+        })
+    }
+
+    /// One item for each match, up to a number of them and about a number of bytes.
+    fn collect<T>(
+        &mut self,
+        wants_groups: bool,
+        matches_max: u64,
+        bytes_max: u64,
+        item_of: impl Fn(&mut Hunt<'t>) -> Result<(T, u64), TextError>,
+    ) -> Result<TextBatch<T>, TextError> {
         let (mut items, mut bytes) = (Vec::new(), 0);
         while (items.len() as u64) < matches_max && bytes < bytes_max {
-            if self.next(true)?.is_none() {
-                return Ok(Matches { items, next: None });
+            if self.next(wants_groups)?.is_none() {
+                return Ok(TextBatch { items, next: None });
             }
-            let item = self.hunt.py_match()?;
-            bytes +=
-                item.groups.iter().flatten().map(|group| group.text.len() as u64 + ITEM_BYTES).sum::<u64>();
+            let (item, item_bytes) = item_of(&mut self.hunt)?;
+            bytes += item_bytes;
             items.push(item);
         }
-        Ok(Matches { items, next: Some(self.cursor) })
+        Ok(TextBatch { items, next: Some(self.cursor) })
     }
 
-    pub(super) fn split(&mut self, splits_max: u64, bytes_max: u64) -> Result<Splits, TextError> {
+    pub(super) fn split(
+        &mut self,
+        splits_max: u64,
+        bytes_max: u64,
+    ) -> Result<TextBatch<SplitPart>, TextError> {
         let (mut items, mut bytes) = (Vec::new(), 0);
         while bytes < bytes_max {
             let is_over = splits_max > 0 && self.cursor.n_matches >= splits_max;
@@ -109,7 +129,7 @@ impl<'t> Walk<'t> {
             let part = self.part(self.cursor.part_start..part_end)?;
             bytes += part.len() as u64 + ITEM_BYTES;
             items.push(Some(part));
-            let Some(found) = found else { return Ok(Splits { items, next: None }) };
+            let Some(found) = found else { return Ok(TextBatch { items, next: None }) };
             for idx in 1..=self.hunt.pattern.n_groups() {
                 let group = self.hunt.group(idx).map(str::to_owned);
                 bytes += group.as_ref().map_or(0, String::len) as u64 + ITEM_BYTES;
@@ -117,7 +137,7 @@ impl<'t> Walk<'t> {
             }
             self.cursor.part_start = found.end;
         }
-        Ok(Splits { items, next: Some(self.cursor) })
+        Ok(TextBatch { items, next: Some(self.cursor) })
     }
 
     pub(super) fn substitute(
@@ -196,10 +216,10 @@ impl Hunt<'_> {
 /// The cost of an item in addition to its text.
 pub(in crate::text) const ITEM_BYTES: u64 = 24;
 
-fn bytes_of(found: &Found) -> u64 {
+fn bytes_of(found: &FindAllItem) -> u64 {
     match found {
-        Found::Text(text) => text.len() as u64 + ITEM_BYTES,
-        Found::Groups(texts) => {
+        FindAllItem::Text(text) => text.len() as u64 + ITEM_BYTES,
+        FindAllItem::Groups(texts) => {
             texts.iter().map(|text| text.len() as u64 + ITEM_BYTES).sum::<u64>() + ITEM_BYTES
         }
     }

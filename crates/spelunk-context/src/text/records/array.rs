@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, Range};
 /// The state of the scan.
 #[derive(Debug)]
 pub(super) struct ArrayScan {
-    place: Place,
+    place: Position,
     /// Brackets open inside the array.
     depth: u64,
     string: StringPart,
@@ -15,7 +15,7 @@ pub(super) struct ArrayScan {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     Before,
     /// After the bracket or a comma, or in an element.
     Inside {
@@ -35,12 +35,12 @@ enum StringPart {
 impl ArrayScan {
     /// Before the array.
     pub(super) fn new() -> Self {
-        Self { place: Place::Before, depth: 0, string: StringPart::Outside, element: None }
+        Self { place: Position::Before, depth: 0, string: StringPart::Outside, element: None }
     }
 
     /// At the beginning of an element.
     pub(super) fn inside() -> Self {
-        Self { place: Place::Inside { is_first: false }, ..Self::new() }
+        Self { place: Position::Inside { is_first: false }, ..Self::new() }
     }
 
     /// Processes bytes that begin at that offset.
@@ -86,9 +86,9 @@ impl ArrayScan {
     /// The error, if the text ends here.
     pub(super) fn fault_at_end(&self) -> Option<&'static str> {
         match self.place {
-            Place::Before => Some("it has no array"),
-            Place::Inside { .. } => Some("its array does not end"),
-            Place::Behind => None,
+            Position::Before => Some("it has no array"),
+            Position::Inside { .. } => Some("its array does not end"),
+            Position::Behind => None,
         }
     }
 
@@ -103,21 +103,21 @@ impl ArrayScan {
         let is_blank = matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
         let is_first = match self.place {
             _ if is_blank => return Ok(None),
-            Place::Before if byte == b'[' => {
-                self.place = Place::Inside { is_first: true };
+            Position::Before if byte == b'[' => {
+                self.place = Position::Inside { is_first: true };
                 return Ok(None);
             }
-            Place::Before => return Err("it does not begin with an array"),
-            Place::Behind => return Err("something stands behind its array"),
-            Place::Inside { is_first } => is_first,
+            Position::Before => return Err("it does not begin with an array"),
+            Position::Behind => return Err("something stands behind its array"),
+            Position::Inside { is_first } => is_first,
         };
         match byte {
             b',' if self.depth == 0 => {
-                self.place = Place::Inside { is_first: false };
+                self.place = Position::Inside { is_first: false };
                 return self.element.take().map(Some).ok_or("an element of its array is missing");
             }
             b']' if self.depth == 0 => {
-                self.place = Place::Behind;
+                self.place = Position::Behind;
                 return match self.element.take() {
                     None if !is_first => Err("an element of its array is missing"),
                     element => Ok(element),

@@ -1,7 +1,7 @@
 //! Python's `re` on a host object. Arguments are the pattern, its flags, and then those of the function after the
 //! text.
 
-use spelunk_context::{Flags, Found, LazyText, MatchCursor, PyMatch, PyPattern, Replacement};
+use spelunk_context::{FindAllItem, Flags, LazyText, MatchCursor, PyMatch, PyPattern, Replacement};
 use spelunk_sandbox::{HostCall, Value};
 use spelunk_types::Limits;
 
@@ -86,8 +86,8 @@ fn findall(text: &LazyText, pattern: &PyPattern, limits: &Limits) -> Result<Valu
         )));
     }
     let item = |found| match found {
-        Found::Text(text) => Value::Str(text),
-        Found::Groups(groups) => Value::Tuple(groups.into_iter().map(Value::Str).collect()),
+        FindAllItem::Text(text) => Value::Str(text),
+        FindAllItem::Groups(groups) => Value::Tuple(groups.into_iter().map(Value::Str).collect()),
     };
     Ok(Value::List(found.items.into_iter().map(item).collect()))
 }

@@ -3,8 +3,8 @@
 
 use spelunk_types::{WorkBounds, WorkError, WorkLine, workers};
 
-use super::{Place, grammar_of_name, parse_whole, places_of};
-use crate::extract::Turn;
+use super::{CutPoint, grammar_of_name, parse_whole, places_of};
+use crate::extract::WorkerSlot;
 use crate::kind::Language;
 use crate::pack::Strength;
 
@@ -19,12 +19,12 @@ const PLACE_BYTES: usize = 9;
 
 /// The places of a file; `None` if it exceeds the limits, and then the line rule is used. A program without workers,
 /// such as the tests of this crate, parses it in this process.
-pub(super) fn places(text: &str, language: Language) -> Option<Vec<Place>> {
+pub(super) fn places(text: &str, language: Language) -> Option<Vec<CutPoint>> {
     let Some(workers) = workers() else {
         let tree = parse_whole(text, &grammar_of_name(language.name())?)?;
         return Some(places_of(&tree, text));
     };
-    let _turn = Turn::take();
+    let _slot = WorkerSlot::take();
     let reply = workers.start(PARSE_TASK, BOUNDS).and_then(|mut line| {
         line.send(language.name().as_bytes())?;
         line.send(text.as_bytes())?;
@@ -42,19 +42,19 @@ pub fn serve_parse(mut line: Box<dyn WorkLine>) -> Result<(), WorkError> {
     line.send(&encode(&places))
 }
 
-fn encode(places: &[Place]) -> Vec<u8> {
+fn encode(places: &[CutPoint]) -> Vec<u8> {
     let strength = |strength| match strength {
         Strength::Section => 3,
         Strength::Item => 2,
         Strength::Paragraph | Strength::Sentence | Strength::Word => 1,
     };
     let bytes =
-        |place: &Place| [(place.at as u64).to_le_bytes().as_slice(), &[strength(place.strength)]].concat();
+        |place: &CutPoint| [(place.at as u64).to_le_bytes().as_slice(), &[strength(place.strength)]].concat();
     places.iter().flat_map(bytes).collect()
 }
 
 /// A worker may be controlled by a malicious file: only line starts are accepted.
-fn decode(message: &[u8], text: &str) -> Option<Vec<Place>> {
+fn decode(message: &[u8], text: &str) -> Option<Vec<CutPoint>> {
     let mut places = Vec::new();
     for bytes in message.chunks(PLACE_BYTES) {
         let (at, strength) = bytes.split_first_chunk::<8>()?;
@@ -66,7 +66,7 @@ fn decode(message: &[u8], text: &str) -> Option<Vec<Place>> {
             _ => return None,
         };
         let is_line_start = at == 0 || text.as_bytes().get(at.checked_sub(1)?) == Some(&b'\n');
-        places.push(Place { at, strength });
+        places.push(CutPoint { at, strength });
         if !is_line_start || at >= text.len() {
             return None;
         }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn places_are_read_as_they_were_written_and_nothing_else_is_taken() {
         let text = "a\nb\nc\n";
-        let place = |at, strength| Place { at, strength };
+        let place = |at, strength| CutPoint { at, strength };
         let places =
             vec![place(0, Strength::Section), place(2, Strength::Item), place(4, Strength::Paragraph)];
         assert_eq!(decode(&encode(&places), text), Some(places));

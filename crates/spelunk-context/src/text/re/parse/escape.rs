@@ -1,7 +1,7 @@
 //! Escape sequences, in a pattern and inside a set.
 
 use super::source::Source;
-use super::{Category, Item, Node, Parser, PatternFault, Place, Scope};
+use super::{Assertion, Category, Item, Node, Parser, PatternFault, Scope};
 use crate::text::re::Flags;
 
 impl Parser {
@@ -12,9 +12,9 @@ impl Parser {
             return Ok(Node::Set { negated: false, items: vec![item], fold: scope.fold() });
         }
         match c {
-            'A' => return Ok(Node::Place(Place::TextStart)),
-            'Z' => return Ok(Node::Place(Place::TextEnd)),
-            'b' | 'B' => return Ok(Node::Place(Place::Boundary { negated: c == 'B', ascii })),
+            'A' => return Ok(Node::Assertion(Assertion::TextStart)),
+            'Z' => return Ok(Node::Assertion(Assertion::TextEnd)),
+            'b' | 'B' => return Ok(Node::Assertion(Assertion::Boundary { negated: c == 'B', ascii })),
             '1'..='9' => return self.octal_or_group(c, scope),
             _ => {}
         }

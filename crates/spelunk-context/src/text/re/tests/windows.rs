@@ -91,8 +91,7 @@ proptest! {
         let pattern = PyPattern::compile(pattern, Flags::from_python(flags)).unwrap();
         let (cut, whole) = (in_windows(&bytes, window_bytes), in_windows(&bytes, 1 << 20));
         let expected = matches(&whole, &pattern, u64::MAX);
-        prop_assert_eq!(matches(&cut, &pattern, batch), expected.clone());
-        prop_assert_eq!(cut.re_count(&pattern).unwrap(), expected.len() as u64);
+        prop_assert_eq!(matches(&cut, &pattern, batch), expected);
         prop_assert_eq!(cut.re_match(&pattern).unwrap(), whole.re_match(&pattern).unwrap());
         prop_assert_eq!(cut.re_fullmatch(&pattern).unwrap(), whole.re_fullmatch(&pattern).unwrap());
         let start = MatchCursor::default();
