@@ -117,28 +117,17 @@ impl Session {
 
     /// Whether a name is Python's own and no cell has bound it.
     pub(super) fn is_builtin(&self, name: &str) -> bool {
-        let is_known = NATIVE_BUILTINS.contains(&name) || tables::NATIVE_EXCEPTIONS.contains(&name);
+        let is_known = NATIVE_BUILTINS.contains(name) || tables::NATIVE_EXCEPTIONS.contains(name);
         is_known && !self.shadowed.contains(name)
     }
 
     /// Prepares a cell.
     pub(super) fn cell(&mut self, code: &str) -> Result<Ready, Refused> {
-        if !monty::source_within_nesting_bound(code, 0) {
-            return Err(Refused {
-                kind: "SyntaxError",
-                message: "the code is nested too deeply".to_owned(),
-                start: 0,
-                end: 0,
-            });
-        }
+        check_nesting(code)?;
         let parsed = parse_module(code).map_err(|error| refused(code, &error))?;
         let body = &parsed.syntax().body;
         let survey = Survey::of(body);
-        if let Some((name, at)) = &survey.reserved {
-            let message =
-                format!("names that begin with `{RESERVED}` are reserved, and `{name}` is one of them");
-            return Err(Refused { kind: "SyntaxError", message, start: *at, end: *at + name.len() });
-        }
+        check_names(&survey)?;
         self.learn(&survey);
         let is_async = survey.awaits;
         let mut walk = Walk::new(code, self, &survey, false);
@@ -162,23 +151,12 @@ impl Session {
     /// Prepares text given to `eval` or `exec`. The prelude it needs was loaded with the cell.
     pub(super) fn text(&mut self, code: &str, is_expression: bool) -> Result<String, Refused> {
         let code = if is_expression { code.trim() } else { code };
-        if !monty::source_within_nesting_bound(code, 0) {
-            return Err(Refused {
-                kind: "SyntaxError",
-                message: "the code is nested too deeply".to_owned(),
-                start: 0,
-                end: 0,
-            });
-        }
+        check_nesting(code)?;
         // Text that does not parse is left to the interpreter, which reports the right location.
         let Ok(parsed) = parse_module(code) else { return Ok(code.to_owned()) };
         let body = &parsed.syntax().body;
         let survey = Survey::of(body);
-        if let Some((name, _)) = &survey.reserved {
-            let message =
-                format!("names that begin with `{RESERVED}` are reserved, and `{name}` is one of them");
-            return Err(Refused { kind: "SyntaxError", message, start: 0, end: 0 });
-        }
+        check_names(&survey)?;
         self.learn(&survey);
         Ok(Walk::new(code, self, &survey, false).module(body).finish(code).text)
     }
@@ -238,6 +216,21 @@ pub(super) fn prelude_code(code: &str) -> String {
     session.learn(&survey);
     session.flags = Flags::default();
     Walk::new(code, &session, &survey, true).module(&parsed.syntax().body).finish(code).text
+}
+
+/// Code nested this deeply could exhaust the stack of the parser.
+fn check_nesting(code: &str) -> Result<(), Refused> {
+    if monty::source_within_nesting_bound(code, 0) {
+        return Ok(());
+    }
+    let message = "the code is nested too deeply".to_owned();
+    Err(Refused { kind: "SyntaxError", message, start: 0, end: 0 })
+}
+
+fn check_names(survey: &Survey) -> Result<(), Refused> {
+    let Some((name, at)) = &survey.reserved else { return Ok(()) };
+    let message = format!("names that begin with `{RESERVED}` are reserved, and `{name}` is one of them");
+    Err(Refused { kind: "SyntaxError", message, start: *at, end: *at + name.len() })
 }
 
 fn refused(code: &str, error: &ruff_python_parser::ParseError) -> Refused {

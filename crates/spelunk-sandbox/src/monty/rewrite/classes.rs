@@ -33,8 +33,7 @@ impl<'a> Walk<'a> {
         self.class_body(class);
         self.classes.pop();
         let mut rope = self.close(range.end);
-        let after = self.finished(class, is_simple, &indent);
-        rope.push(after);
+        rope.push(self.finished(class, is_simple, &indent));
         Some(rope)
     }
 
@@ -95,8 +94,7 @@ impl<'a> Walk<'a> {
         if is_generator {
             applied.push("__sp_generator".to_owned());
         }
-        let function = self.function_as(method, is_generator, false);
-        rope.push(function);
+        rope.push(self.function_as(method, is_generator, false));
         for name in applied.iter().rev() {
             rope.add(format!("\n{indent}{0} = {name}({0})", method.name), range.end);
         }
@@ -119,8 +117,7 @@ impl<'a> Walk<'a> {
             rope.add(format!("\n{indent}{name} = __sp_class({name}, ("), at);
             if let Some(arguments) = &class.arguments {
                 for base in &arguments.args {
-                    let base = self.expr(base);
-                    rope.push(base);
+                    rope.push(self.expr(base));
                     rope.add(", ", at);
                 }
             }
@@ -131,16 +128,14 @@ impl<'a> Walk<'a> {
                     keyword.arg.as_ref().filter(|argument| argument.as_str() != "metaclass")
                 {
                     rope.add(format!(", {argument}="), at);
-                    let value = self.expr(&keyword.value);
-                    rope.push(value);
+                    rope.push(self.expr(&keyword.value));
                 }
             }
             rope.add(")", at);
         }
         for decorator in class.decorator_list.iter().rev() {
             rope.add(format!("\n{indent}{name} = "), decorator.start().to_usize());
-            let function = self.expr(&decorator.expression);
-            rope.push(function);
+            rope.push(self.expr(&decorator.expression));
             rope.add(format!("({name})"), decorator.start().to_usize());
         }
         rope
@@ -151,10 +146,7 @@ impl<'a> Walk<'a> {
         let Expr::Attribute(attribute) = &*call.func else { return None };
         let Expr::Call(inner) = &*attribute.value else { return None };
         let function = self.super_of(inner)?;
-        self.open(call.start().to_usize());
-        self.replace(range_of(&*call.func), format!("{function}, \"{}\")", attribute.attr));
-        self.arguments(call);
-        Some(self.close(call.end().to_usize()))
+        Some(self.call_of(call, &format!("{function}, \"{}\")", attribute.attr)))
     }
 
     /// `super()` used as a value.

@@ -22,8 +22,7 @@ impl<'a> Walk<'a> {
         rope.push(value);
         if let Some(cause) = &raise.cause {
             rope.add(", ", range.start);
-            let cause = self.expr(cause);
-            rope.push(cause);
+            rope.push(self.expr(cause));
         }
         rope.add(")", range.end);
         self.splice(range_of(exception).start..range.end, rope);
@@ -33,7 +32,7 @@ impl<'a> Walk<'a> {
     fn is_native_exception(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Name(name) => {
-                tables::NATIVE_EXCEPTIONS.contains(&name.id.as_str()) && self.is_builtin(&name.id)
+                tables::NATIVE_EXCEPTIONS.contains(name.id.as_str()) && self.is_builtin(&name.id)
             }
             Expr::Call(call) => self.is_native_exception(&call.func),
             _ => false,

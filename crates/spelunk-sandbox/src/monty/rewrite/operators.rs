@@ -30,11 +30,9 @@ impl<'a> Walk<'a> {
             return None;
         }
         let mut rope = new_text(format!("({function}"), range.start);
-        let item = self.expr(left);
-        rope.push(item);
+        rope.push(self.expr(left));
         rope.add(", ", range.start);
-        let container = self.expr(right);
-        rope.push(container);
+        rope.push(self.expr(right));
         rope.add("))", range.end);
         Some(if !is_order && is_cheap(left) { guarded(right, &range, rope) } else { rope })
     }
@@ -54,8 +52,7 @@ impl<'a> Walk<'a> {
                 rope.add(", ", at);
                 match bound {
                     Some(bound) => {
-                        let bound = self.expr(bound);
-                        rope.push(bound);
+                        rope.push(self.expr(bound));
                     }
                     None => rope.add("None", at),
                 }
@@ -182,7 +179,7 @@ fn guarded(value: &Expr, range: &Range<usize>, slow: SourceMap) -> SourceMap {
 /// Whether an expression can be evaluated in one of two places and needs no rule.
 fn is_cheap(expr: &Expr) -> bool {
     match expr {
-        Expr::Name(name) => !tables::NAME_SHIMS.iter().any(|(shim, _)| *shim == name.id.as_str()),
+        Expr::Name(name) => tables::replacement(&name.id).is_none(),
         Expr::NumberLiteral(_) | Expr::StringLiteral(_) => true,
         Expr::UnaryOp(unary) => is_cheap(&unary.operand),
         Expr::BinOp(op) => is_number_or_name(&op.left) && is_number_or_name(&op.right),

@@ -83,11 +83,9 @@ impl<'a> Walk<'a> {
         {
             let range = range_of(assign);
             let mut rope = new_text("__sp_set(", range.start);
-            let object = self.expr(&target.value);
-            rope.push(object);
+            rope.push(self.expr(&target.value));
             rope.add(format!(", \"{}\", ", target.attr), range.start);
-            let value = self.expr(&assign.value);
-            rope.push(value);
+            rope.push(self.expr(&assign.value));
             rope.add(")", range.end);
             return Some(rope);
         }
@@ -148,8 +146,7 @@ impl<'a> Walk<'a> {
             if idx > 0 {
                 rope.add(indent.map_or_else(|| "; ".to_owned(), |indent| format!("\n{indent}")), range.start);
             }
-            let one = self.delete_one(target, indent);
-            rope.push(one);
+            rope.push(self.delete_one(target, indent));
         }
         rope
     }

@@ -30,8 +30,6 @@ pub(super) struct Walk<'a> {
     depth: usize,
     /// Enclosing classes, innermost last, with the first parameter of the method.
     pub(super) classes: Vec<(String, Option<String>)>,
-    /// Whether the innermost function is a generator.
-    pub(super) generators: Vec<bool>,
     pub(super) n_temporaries: usize,
     /// Comprehension clauses that iterate over a batch, and the name of the batch.
     pub(super) batch_names: Vec<(Range<usize>, String)>,
@@ -55,7 +53,6 @@ impl<'a> Walk<'a> {
             frames: Vec::new(),
             depth: 0,
             classes: Vec::new(),
-            generators: Vec::new(),
             n_temporaries: 0,
             batch_names: Vec::new(),
             is_awaited: false,
@@ -174,13 +171,6 @@ impl<'a> Walk<'a> {
             Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) => self.flat(expr, "__sp_flat"),
             Expr::Subscript(subscript) if subscript.ctx == ExprContext::Load => self.subscript(subscript),
             Expr::BoolOp(_) | Expr::UnaryOp(_) | Expr::If(_) => self.truth(expr),
-            Expr::Lambda(lambda) => {
-                self.generators.push(false);
-                let rope = self.plain_expr(expr);
-                self.generators.pop();
-                let _ = lambda;
-                Some(rope)
-            }
             _ => None,
         };
         ruled.unwrap_or_else(|| self.plain_expr(expr))
@@ -191,16 +181,13 @@ impl<'a> Walk<'a> {
         let at = name.start().to_usize();
         if self.is_prelude {
             // The prelude must not break if a cell rebinds `len`.
-            let is_kept = self.survey.bound.contains(id) || !tables::NATIVE_BUILTINS.contains(&id);
+            let is_kept = self.survey.bound.contains(id) || !tables::NATIVE_BUILTINS.contains(id);
             return (!is_kept).then(|| new_text(format!("__sp_b_{id}"), at));
         }
         if !self.is_builtin(id) {
             return None;
         }
-        if let Some((_, shim)) = tables::NAME_SHIMS.iter().find(|(name, _)| *name == id) {
-            return Some(new_text(*shim, at));
-        }
-        None
+        tables::replacement(id).map(|code| new_text(code, at))
     }
 
     /// The indentation of the line on which a statement begins, if it is the first on that line.
