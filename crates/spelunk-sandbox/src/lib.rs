@@ -13,7 +13,6 @@ mod monty;
 #[cfg(unix)]
 mod pool;
 mod sandbox;
-mod setup;
 mod value;
 mod wire;
 #[cfg(unix)]
@@ -24,12 +23,14 @@ pub use complete::needs_more;
 pub use cpython::{Python, PythonModules};
 pub use error::InterpreterError;
 pub use fence::{CELLS_MAX, FinalText, Found, FoundCell, find_cells};
-pub use interpreter::{CellEnd, HostCall, HostReply, Interpreter, Output, Raised, Step};
+pub use interpreter::Interpreter;
 pub use monty::{FILES, MontyInterpreter};
 /// The allocator for a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;
 pub use sandbox::Sandbox;
-pub use setup::{HostFunction, SandboxLimits, Setup};
 pub use value::{Handle, Value};
+pub use wire::{
+    CellEnd, HostCall, HostFunction, HostReply, Output, Raised, SandboxLimits, Setup, Step,
+};
 #[cfg(unix)]
 pub use worker::{Task, WorkerCommand, serve, serve_stdio, start_work};
