@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use cell::{CellEnd, HostCall, HostReply, Output, Raised, Step};
-pub(crate) use message::{Confine, Request, Response, Work};
+pub(crate) use message::{Confine, Request, Response, Survey, Work};
 pub use setup::{HostFunction, SandboxLimits, Setup};
 
 /// The longest frame to a worker: a setup with all its variables.

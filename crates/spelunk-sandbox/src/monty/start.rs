@@ -62,11 +62,10 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
     let mut inputs = Some(bound);
     for source in opening(&mut session, setup) {
         sources.add_prelude(repl.next_script_name());
-        let mut unheard = Capture::new(0);
-        repl.feed_run(&source, inputs.take().unwrap_or_default(), PrintWriter::Callback(&mut unheard))
-            .map_err(|error| InterpreterError::Protocol {
-                what: format!("the prelude does not run: {error}"),
-            })?;
+        let run = repl.feed_run(&source, inputs.take().unwrap_or_default(), PrintWriter::Disabled);
+        run.map_err(|error| InterpreterError::Protocol {
+            what: format!("the prelude does not run: {error}"),
+        })?;
     }
     session.has_handles = !handles.is_empty();
     session.has_texts_only = handles.has_texts_only();

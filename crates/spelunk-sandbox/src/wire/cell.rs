@@ -1,5 +1,7 @@
 //! What a cell and the host tell each other.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Handle, Value};
 
 /// What a cell did next.
@@ -34,7 +36,7 @@ pub enum CellEnd {
 }
 
 /// A request from a cell to the host.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostCall {
     /// The function, or the method of the receiver.
     pub name: String,
@@ -47,7 +49,8 @@ pub struct HostCall {
 }
 
 /// The host's reply to a call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HostReply {
     /// The return value.
     Return(Value),
@@ -63,7 +66,7 @@ pub enum HostReply {
 }
 
 /// The output of a cell: its beginning and its end, if it was long.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Output {
     /// The first characters.
     pub head: String,
@@ -74,7 +77,7 @@ pub struct Output {
 }
 
 /// An exception that ended a cell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raised {
     /// The class: `KeyError`.
     pub kind: String,

@@ -1,6 +1,7 @@
 //! The worker's side: reads requests, runs the interpreter, responds. It holds one session at a time, because the
 //! allocation counter is per process.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd as _;
@@ -11,7 +12,7 @@ use super::cpu_limit::CpuLimit;
 use super::{CLOCK_FACTOR, Task, lockdown, work};
 use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, Response, WireError};
 use crate::{
-    CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Setup, Step, Value,
+    CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Step, Value,
 };
 
 /// The stack of the interpreter thread: deep data is dropped and compared recursively.
@@ -54,7 +55,7 @@ fn serve_process(tasks: &'static [Task]) -> Result<(), WireError> {
         if !lockdown::is_child_of(*parent) {
             return Ok(());
         }
-        lockdown::limit_memory(setup.memory_bytes_max());
+        lockdown::limit_memory(setup.limits.memory_bytes_max);
     }
     // The interpreter has no access to the outside; this is in case it has a bug.
     lockdown::lock_down();
@@ -109,7 +110,7 @@ impl Session {
             Request::Open { setup, .. } => {
                 // Drop the old session first: both together may exceed the limit of one.
                 self.interpreter = None;
-                let mut setup = Setup::from(*setup);
+                let mut setup = setup.into_owned();
                 self.memory_bytes_max = setup.limits.memory_bytes_max;
                 self.set_cell_ms_max(setup.limits.cell_ms_max);
                 setup.limits.cell_ms_max = self.clock_ms_max();
@@ -126,7 +127,6 @@ impl Session {
                 self.tell(output, step)
             }
             Request::Resume { replies } => {
-                let replies = replies.into_iter().map(HostReply::from).collect();
                 let step = self.limited(|session| session.interpreter()?.resume(replies));
                 self.tell(output, step)
             }
@@ -232,7 +232,7 @@ fn tell_variable(
     found: &Result<Option<Value>, InterpreterError>,
 ) -> Result<(), WireError> {
     let told = match found {
-        Ok(Some(value)) => Response::Variable(value.into()),
+        Ok(Some(value)) => Response::Variable(Cow::Borrowed(value)),
         Ok(None) => Response::NoVariable,
         Err(error) => broken(error),
     };
@@ -240,7 +240,7 @@ fn tell_variable(
         (Err(error), Ok(Some(value))) if error.is_size() => {
             let type_name = value.type_name().to_owned();
             let opaque = Value::Opaque { repr: format!("<{type_name}, too large to be told>"), type_name };
-            answer(output, &Response::Variable(opaque.into()))
+            answer(output, &Response::Variable(Cow::Owned(opaque)))
         }
         (told, _) => told,
     }
