@@ -7,13 +7,13 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::caller::{Caller, KeyHeader};
 use crate::price::Price;
-use crate::reply::{Decode, ReplyFault};
+use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::closed;
 use crate::tool::sorted;
 use crate::tool_drafts::Drafts;
 use crate::wire::anthropic as wire;
 use crate::wire::error::{ErrorField, ProviderError};
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker};
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt};
 
 /// The API version we use.
 pub(crate) const API_VERSION: &str = "2023-06-01";
@@ -76,10 +76,7 @@ fn tool(tool: &crate::Tool) -> wire::RequestTool<'_> {
 
 /// A message: plain text if that is all, otherwise blocks. The cache mark goes on the last block.
 fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
-    let role = match message.speaker {
-        Speaker::User => "user",
-        Speaker::Assistant => "assistant",
-    };
+    let role = message.speaker.role();
     // There is nothing to mark in an empty text.
     if message.parts.is_empty() && (!is_cached || message.text.is_empty()) {
         return wire::RequestMessage { role, content: wire::Content::Text(&message.text) };
@@ -158,17 +155,17 @@ impl Decoder {
                 self.drafts.add(place, id, name, &arguments)?;
                 Ok(None)
             }
-            block @ (wire::Block::Text { .. } | wire::Block::Thinking { .. } | wire::Block::Other) => {
-                Ok(said(block))
-            }
+            wire::Block::Text { text } => Ok(text_delta(text)),
+            wire::Block::Thinking { thinking } => Ok(reasoning_delta(thinking)),
+            wire::Block::Other => Ok(None),
         }
     }
 
     /// The next fragment of a block.
     fn go_on(&mut self, place: u64, delta: wire::BlockDelta) -> Result<Option<ModelDelta>, ReplyFault> {
         match delta {
-            wire::BlockDelta::TextDelta { text } => Ok(said(wire::Block::Text { text })),
-            wire::BlockDelta::ThinkingDelta { thinking } => Ok(said(wire::Block::Thinking { thinking })),
+            wire::BlockDelta::TextDelta { text } => Ok(text_delta(text)),
+            wire::BlockDelta::ThinkingDelta { thinking } => Ok(reasoning_delta(thinking)),
             wire::BlockDelta::InputJsonDelta { partial_json } => {
                 self.drafts.go_on(place, &partial_json)?;
                 Ok(None)
@@ -180,8 +177,7 @@ impl Decoder {
 
 impl Decode for Decoder {
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let event: wire::Event = serde_json::from_str(data)
-            .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))?;
+        let event: wire::Event = parse_event(data)?;
         let delta = match event {
             wire::Event::MessageStart { message } => {
                 self.count(message.usage);
@@ -209,8 +205,7 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let whole: wire::Whole = serde_json::from_str(body)
-            .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))?;
+        let whole: wire::Whole = parse_whole(body)?;
         match whole {
             wire::Whole::Message { content, stop_reason: reason, usage } => {
                 self.count(usage);
@@ -224,17 +219,6 @@ impl Decode for Decoder {
             }
             wire::Whole::Error { error } => Err(refused(error)),
         }
-    }
-}
-
-fn said(block: wire::Block) -> Option<ModelDelta> {
-    match block {
-        wire::Block::Text { text } if !text.is_empty() => Some(ModelDelta::Text(text)),
-        wire::Block::Thinking { thinking } if !thinking.is_empty() => Some(ModelDelta::Reasoning(thinking)),
-        wire::Block::Text { .. }
-        | wire::Block::Thinking { .. }
-        | wire::Block::ToolUse { .. }
-        | wire::Block::Other => None,
     }
 }
 

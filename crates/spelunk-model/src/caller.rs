@@ -7,7 +7,7 @@ use spelunk_types::{CallId, ModelRef};
 use crate::error_mapping::Asked;
 use crate::http::{CALL_HEADER, Endpoint};
 use crate::price::price_of;
-use crate::reply::{Decode, Unsent, stream_reply};
+use crate::reply::{Decode, Prepared, stream_reply};
 use crate::{ModelError, ModelOptions, ModelStream, Price, Prompt};
 
 /// The endpoint, credentials and price of a model.
@@ -84,11 +84,8 @@ impl Caller {
         body: Vec<u8>,
         decoder: D,
     ) -> ModelStream {
-        stream_reply(
-            Unsent::Ready(Box::new(self.post(path, call, body))),
-            self.asked(prompt),
-            self.price,
-            decoder,
-        )
+        let prepared = Prepared { request: self.post(path, call, body), secrets: Vec::new() };
+        let unsent = Box::pin(std::future::ready(Ok(prepared)));
+        stream_reply(unsent, self.asked(prompt), self.price, decoder)
     }
 }

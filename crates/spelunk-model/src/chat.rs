@@ -1,7 +1,7 @@
 //! Chat formats of local models: a conversation is written as marks, which are single tokens, and text between them. A
 //! mark inside a text stays text, so that a document cannot end its message and impersonate another speaker.
 
-use crate::{Feature, ModelError, Prompt, Speaker};
+use crate::{Feature, ModelError, Prompt};
 
 /// A chat format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,11 +46,7 @@ impl ChatForm {
             self.message(&mut pieces, "system", &prompt.system);
         }
         for message in &prompt.messages {
-            let role = match message.speaker {
-                Speaker::User => "user",
-                Speaker::Assistant => "assistant",
-            };
-            self.message(&mut pieces, role, &message.text);
+            self.message(&mut pieces, message.speaker.role(), &message.text);
         }
         self.open(&mut pieces, "assistant");
         Ok(pieces)

@@ -12,7 +12,7 @@ use crate::error_mapping::Asked;
 use crate::price::Price;
 use crate::tool::sorted;
 use crate::wire::command as wire;
-use crate::{Model, ModelError, ModelStream, Prompt, Speaker, Tool};
+use crate::{Model, ModelError, ModelStream, Prompt, Tool};
 use running::Running;
 
 /// The output format of a program.
@@ -121,10 +121,7 @@ fn message(message: &crate::Message) -> wire::RequestMessage<'_> {
         arguments: call.object(),
     };
     wire::RequestMessage {
-        role: match message.speaker {
-            Speaker::User => "user",
-            Speaker::Assistant => "assistant",
-        },
+        role: message.speaker.role(),
         content: &message.text,
         tool_calls: calls.into_iter().map(called).collect(),
         tool_results: results

@@ -10,7 +10,7 @@ use reqwest::header::AUTHORIZATION;
 use spelunk_types::{ModelRef, Usage};
 
 use crate::caller::{Caller, KeyHeader};
-use crate::reply::{accept, content_type, read_text};
+use crate::reply::{accept, read_json};
 use crate::wire::embedding as wire;
 use crate::{ModelError, ModelOptions, Price, Prompt};
 
@@ -123,11 +123,7 @@ impl EmbeddingClient {
         let body = serde_json::to_vec(&request).expect("strings are JSON");
         let asked = self.caller.asked(&Prompt::default());
         let response = accept(self.caller.post_plain(path, body).send().await, &asked).await?;
-        let content_type = content_type(response.headers());
-        if content_type != "application/json" {
-            return Err(asked.malformed(&format!("its content type is `{content_type}`")));
-        }
-        let body = read_text(response, &asked).await?;
+        let body = read_json(response, &asked).await?;
         let (vectors, n_tokens) = self.read(&body, texts.len()).map_err(|detail| asked.malformed(&detail))?;
         let usage = n_tokens.map(|input_tokens| {
             let usage = Usage { input_tokens, ..Usage::default() };

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
 use crate::wire::error::{ProviderError, RETRY_AFTER_MAX};
@@ -191,11 +190,6 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         }
     };
     Some(wait.min(RETRY_AFTER_MAX))
-}
-
-/// Whether a status carries a reply.
-pub(crate) fn is_reply(status: StatusCode) -> bool {
-    status == StatusCode::OK
 }
 
 fn says(said: &ProviderError, words: &[&str]) -> bool {

@@ -15,6 +15,7 @@ mod embedded;
 mod embedding;
 mod error;
 mod error_mapping;
+mod event_parser;
 mod fallback;
 #[doc(hidden)]
 pub mod fuzzing;

@@ -7,7 +7,7 @@ use reqwest::header::AUTHORIZATION;
 use crate::anthropic::API_VERSION;
 use crate::error_mapping::Asked;
 use crate::http::Endpoint;
-use crate::reply::{accept, content_type, read_text};
+use crate::reply::{accept, read_json};
 use crate::wire::gemini::GeminiList;
 use crate::wire::openai::ModelList;
 use crate::{ModelError, Secret};
@@ -82,11 +82,7 @@ pub async fn list_models_as(
         }
         sent => accept(sent, &asked).await?,
     };
-    let content_type = content_type(response.headers());
-    if content_type != "application/json" {
-        return Err(asked.malformed(&format!("its content type is `{content_type}`")));
-    }
-    let body = read_text(response, &asked).await?;
+    let body = read_json(response, &asked).await?;
     names(shape, &body).map_err(|error| asked.malformed(&format!("the list cannot be read: {error}")))
 }
 

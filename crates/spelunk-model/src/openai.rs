@@ -9,14 +9,14 @@ use crate::caller::{Caller, KeyHeader};
 use crate::http::percent_encoded;
 use crate::price::Price;
 use crate::reasoning_tags::ReasoningTags;
-use crate::reply::{Decode, ReplyFault};
+use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
 use crate::tool::sorted;
 use crate::tool_drafts::Drafts;
 use crate::wire::anthropic::CacheControl;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::openai as wire;
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
 
 /// Spare capacity for a schema and field names: a growing body is copied each time it doubles.
 const ROOM_BYTES: usize = 2048;
@@ -112,10 +112,7 @@ impl OpenAiModel {
             .collect();
         if said.is_empty() || !message.text.is_empty() || !tool_calls.is_empty() {
             said.push(wire::RequestMessage {
-                role: match message.speaker {
-                    Speaker::User => "user",
-                    Speaker::Assistant => "assistant",
-                },
+                role: message.speaker.role(),
                 content: self.content(&message.text, is_cached),
                 tool_calls,
                 tool_call_id: None,
@@ -190,8 +187,7 @@ impl Decoder {
 
     fn take(&mut self, said: wire::Said, finish_reason: Option<&str>) -> Result<Vec<ModelDelta>, ReplyFault> {
         let mut deltas = Vec::new();
-        let reasoning = said.reasoning_content.or(said.reasoning).filter(|text| !text.is_empty());
-        deltas.extend(reasoning.map(ModelDelta::Reasoning));
+        deltas.extend(said.reasoning_content.or(said.reasoning).and_then(reasoning_delta));
         if let Some(text) = said.content.filter(|text| !text.is_empty()) {
             deltas.extend(self.think.push(text));
         }
@@ -225,8 +221,7 @@ impl Decode for Decoder {
             let stop = self.stop.unwrap_or(StopReason::Other);
             return Ok(self.done(stop));
         }
-        let chunk: wire::Chunk = serde_json::from_str(data)
-            .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))?;
+        let chunk: wire::Chunk = parse_event(data)?;
         if let Some(error) = chunk.error {
             return Err(refused(error));
         }
@@ -251,8 +246,7 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let whole: wire::Whole = serde_json::from_str(body)
-            .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))?;
+        let whole: wire::Whole = parse_whole(body)?;
         if let Some(error) = whole.error {
             return Err(refused(error));
         }

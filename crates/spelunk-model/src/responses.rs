@@ -7,13 +7,13 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 use crate::caller::{Caller, KeyHeader};
 use crate::openai::refused;
 use crate::price::Price;
-use crate::reply::{Decode, ReplyFault};
+use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
 use crate::tool::sorted;
 use crate::tool_drafts::Drafts;
 use crate::wire::error::ErrorField;
 use crate::wire::responses as wire;
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
 
 /// The provider refuses a lower output limit.
 const OUTPUT_TOKENS_MIN: u64 = 16;
@@ -83,10 +83,7 @@ fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
             output: &result.text,
         })
         .collect();
-    let role = match message.speaker {
-        Speaker::User => "user",
-        Speaker::Assistant => "assistant",
-    };
+    let role = message.speaker.role();
     if !message.text.is_empty() || message.parts.is_empty() {
         items.push(wire::InputItem::Message { role, content: &message.text });
     }
@@ -109,9 +106,9 @@ struct Decoder {
 }
 
 impl Decoder {
-    fn text(&mut self, text: String) -> Vec<ModelDelta> {
+    fn text(&mut self, text: String) -> Option<ModelDelta> {
         self.has_text = true;
-        if text.is_empty() { Vec::new() } else { vec![ModelDelta::Text(text)] }
+        text_delta(text)
     }
 
     /// A complete item; its text counts only if it was not streamed.
@@ -141,8 +138,7 @@ impl Decoder {
                 }
             }
             wire::Item::Reasoning { summary } if takes_text => {
-                let texts = summary.into_iter().map(|part| part.text).filter(|text| !text.is_empty());
-                deltas.extend(texts.map(ModelDelta::Reasoning));
+                deltas.extend(summary.into_iter().filter_map(|part| reasoning_delta(part.text)));
             }
             wire::Item::Message { .. } | wire::Item::Reasoning { .. } | wire::Item::Other => {}
         }
@@ -185,22 +181,22 @@ impl Decode for Decoder {
         if data.trim() == "[DONE]" {
             return Ok(Vec::new());
         }
-        let event: wire::Event = serde_json::from_str(data)
-            .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))?;
-        match event {
-            wire::Event::Text { delta } => Ok(self.text(delta)),
+        let event: wire::Event = parse_event(data)?;
+        let delta = match event {
+            wire::Event::Text { delta } => self.text(delta),
             wire::Event::Refusal { delta } => {
                 self.has_refused = true;
-                Ok(self.text(delta))
+                self.text(delta)
             }
-            wire::Event::Reasoning { delta } if delta.is_empty() => Ok(Vec::new()),
-            wire::Event::Reasoning { delta } => Ok(vec![ModelDelta::Reasoning(delta)]),
-            wire::Event::ItemDone { output_index, item } => self.item(output_index, item, false),
-            wire::Event::Ended { response } => self.ended(response),
-            wire::Event::Error { error: Some(error), .. } => Err(refused(error)),
-            wire::Event::Error { code, message, error: None } => Err(refused(ErrorField::of(code, message))),
-            wire::Event::Other => Ok(Vec::new()),
-        }
+            wire::Event::Reasoning { delta } => reasoning_delta(delta),
+            wire::Event::ItemDone { output_index, item } => return self.item(output_index, item, false),
+            wire::Event::Ended { response } => return self.ended(response),
+            wire::Event::Error { code, message, error } => {
+                return Err(refused(error.unwrap_or_else(|| ErrorField::of(code, message))));
+            }
+            wire::Event::Other => None,
+        };
+        Ok(delta.into_iter().collect())
     }
 
     fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
@@ -208,8 +204,7 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let response: wire::Response = serde_json::from_str(body)
-            .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))?;
+        let response: wire::Response = parse_whole(body)?;
         if response.output.is_none() && response.error.is_none() {
             return Err(ReplyFault::Malformed("the reply holds no `output`".to_owned()));
         }

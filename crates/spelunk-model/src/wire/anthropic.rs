@@ -113,7 +113,6 @@ pub(crate) enum Event {
     },
     MessageDelta {
         delta: MessageDelta,
-        #[serde(default)]
         usage: Option<Usage>,
     },
     MessageStop,
@@ -126,7 +125,6 @@ pub(crate) enum Event {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct StartedMessage {
-    #[serde(default)]
     pub(crate) usage: Option<Usage>,
 }
 
@@ -143,9 +141,7 @@ pub(crate) enum Block {
         thinking: String,
     },
     ToolUse {
-        #[serde(default)]
         id: Option<String>,
-        #[serde(default)]
         name: Option<String>,
         /// Empty at the start of a stream.
         #[serde(default)]
@@ -174,7 +170,6 @@ pub(crate) enum BlockDelta {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct MessageDelta {
-    #[serde(default)]
     pub(crate) stop_reason: Option<String>,
 }
 
@@ -182,13 +177,9 @@ pub(crate) struct MessageDelta {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the provider's names")]
 pub(crate) struct Usage {
-    #[serde(default)]
     pub(crate) input_tokens: Option<u64>,
-    #[serde(default)]
     pub(crate) cache_creation_input_tokens: Option<u64>,
-    #[serde(default)]
     pub(crate) cache_read_input_tokens: Option<u64>,
-    #[serde(default)]
     pub(crate) output_tokens: Option<u64>,
 }
 
@@ -198,9 +189,7 @@ pub(crate) struct Usage {
 pub(crate) enum Whole {
     Message {
         content: Vec<Block>,
-        #[serde(default)]
         stop_reason: Option<String>,
-        #[serde(default)]
         usage: Option<Usage>,
     },
     Error {

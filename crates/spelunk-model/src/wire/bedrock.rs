@@ -102,7 +102,6 @@ pub(crate) enum Event {
     ContentBlockStart {
         #[serde(default)]
         content_block_index: u64,
-        #[serde(default)]
         start: Option<Start>,
     },
     #[serde(rename_all = "camelCase")]
@@ -118,11 +117,9 @@ pub(crate) enum Event {
     },
     #[serde(rename_all = "camelCase")]
     MessageStop {
-        #[serde(default)]
         stop_reason: Option<String>,
     },
     Metadata {
-        #[serde(default)]
         usage: Option<Usage>,
     },
     ThrottlingException(Exception),
@@ -137,25 +134,21 @@ pub(crate) enum Event {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Exception {
-    #[serde(default, alias = "Message")]
+    #[serde(alias = "Message")]
     pub(crate) message: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Start {
-    #[serde(default)]
     pub(crate) tool_use: Option<ToolUse>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Delta {
-    #[serde(default)]
     pub(crate) text: Option<String>,
-    #[serde(default)]
     pub(crate) reasoning_content: Option<ReasoningContent>,
-    #[serde(default)]
     pub(crate) tool_use: Option<ToolUseDelta>,
 }
 
@@ -163,16 +156,13 @@ pub(crate) struct Delta {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReasoningContent {
     /// In a stream.
-    #[serde(default)]
     pub(crate) text: Option<String>,
     /// In a whole reply.
-    #[serde(default)]
     pub(crate) reasoning_text: Option<ReasoningText>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ReasoningText {
-    #[serde(default)]
     pub(crate) text: Option<String>,
 }
 
@@ -184,12 +174,10 @@ pub(crate) struct ToolUseDelta {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ToolUse {
-    #[serde(default, rename = "toolUseId")]
+    #[serde(rename = "toolUseId")]
     pub(crate) id: Option<String>,
-    #[serde(default)]
     pub(crate) name: Option<String>,
     /// Only in a whole reply.
-    #[serde(default)]
     pub(crate) input: Option<Value>,
 }
 
@@ -198,9 +186,7 @@ pub(crate) struct ToolUse {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Whole {
     pub(crate) output: Output,
-    #[serde(default)]
     pub(crate) stop_reason: Option<String>,
-    #[serde(default)]
     pub(crate) usage: Option<Usage>,
 }
 
@@ -218,11 +204,8 @@ pub(crate) struct OutputMessage {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Block {
-    #[serde(default)]
     pub(crate) text: Option<String>,
-    #[serde(default)]
     pub(crate) reasoning_content: Option<ReasoningContent>,
-    #[serde(default)]
     pub(crate) tool_use: Option<ToolUse>,
 }
 
@@ -235,8 +218,6 @@ pub(crate) struct Usage {
     pub(crate) input_tokens: u64,
     #[serde(default)]
     pub(crate) output_tokens: u64,
-    #[serde(default)]
     pub(crate) cache_read_input_tokens: Option<u64>,
-    #[serde(default)]
     pub(crate) cache_write_input_tokens: Option<u64>,
 }

@@ -12,7 +12,6 @@ pub(crate) struct ModelRow {
     pub(crate) bytes: u64,
     pub(crate) sha256: String,
     /// `OWNER/REPOSITORY/FILE` on a model hub.
-    #[serde(default)]
     pub(crate) hub: Option<String>,
     /// Packages that contain the file, in the order in which they are joined.
     pub(crate) parts: Vec<PartRow>,

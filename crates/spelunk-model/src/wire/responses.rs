@@ -87,11 +87,8 @@ pub(crate) enum Event {
     Ended { response: Response },
     #[serde(rename = "error")]
     Error {
-        #[serde(default)]
         code: Option<Code>,
-        #[serde(default)]
         message: Option<String>,
-        #[serde(default)]
         error: Option<ErrorField>,
     },
     #[serde(other)]
@@ -111,11 +108,8 @@ pub(crate) enum Item {
         summary: Vec<SummaryPart>,
     },
     FunctionCall {
-        #[serde(default)]
         call_id: Option<String>,
-        #[serde(default)]
         name: Option<String>,
-        #[serde(default)]
         arguments: Option<String>,
     },
     #[serde(other)]
@@ -146,21 +140,15 @@ pub(crate) struct SummaryPart {
 /// A whole response, or its state at the end of a stream.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Response {
-    #[serde(default)]
     pub(crate) status: Option<String>,
-    #[serde(default)]
     pub(crate) error: Option<ErrorField>,
-    #[serde(default)]
     pub(crate) incomplete_details: Option<IncompleteDetails>,
-    #[serde(default)]
     pub(crate) output: Option<Vec<Item>>,
-    #[serde(default)]
     pub(crate) usage: Option<Usage>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct IncompleteDetails {
-    #[serde(default)]
     pub(crate) reason: Option<String>,
 }
 
@@ -168,7 +156,6 @@ pub(crate) struct IncompleteDetails {
 pub(crate) struct Usage {
     #[serde(default)]
     pub(crate) input_tokens: u64,
-    #[serde(default)]
     pub(crate) input_tokens_details: Option<InputTokensDetails>,
     #[serde(default)]
     pub(crate) output_tokens: u64,
@@ -176,6 +163,5 @@ pub(crate) struct Usage {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct InputTokensDetails {
-    #[serde(default)]
     pub(crate) cached_tokens: Option<u64>,
 }
