@@ -48,8 +48,8 @@ mod wire;
 pub use anthropic::AnthropicModel;
 pub use aws::{AwsAuth, AwsKeys, AwsSettings, AwsSource, Now};
 pub use bedrock::BedrockModel;
-pub use catalogue::{CatalogueModel, CataloguePart, local_catalogue};
-pub use chat::{ChatForm, ChatPiece};
+pub use catalogue::local_catalogue;
+pub use chat::ChatForm;
 pub use command::{CommandModel, CommandOptions, CommandOutput};
 pub use download::Download;
 #[cfg(feature = "embedded")]
@@ -73,3 +73,4 @@ pub use responses::ResponsesModel;
 pub use secret::Secret;
 pub use tokens::{estimate_tokens, estimate_tokens_high};
 pub use tool::{Part, Tool, ToolCall, ToolResult};
+pub use wire::catalogue::{CatalogueModel, CataloguePart};

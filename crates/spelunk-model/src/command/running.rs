@@ -2,6 +2,7 @@
 //! everything, and write errors meanwhile.
 
 use std::collections::VecDeque;
+use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 
@@ -50,15 +51,6 @@ struct Pipes {
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-}
-
-/// What happened next.
-enum Next {
-    Wrote(usize),
-    InputClosed,
-    Output(usize),
-    Complaint(usize),
-    Ended(ExitStatus),
 }
 
 impl Running {
@@ -117,34 +109,49 @@ impl Running {
         };
         let (mut output, mut complaint) = ([0; 8192], [0; 1024]);
         let unwritten = self.input.get(self.n_written..).unwrap_or_default();
-        let next = pipes.next(unwritten, &mut output, &mut complaint).await;
-        match next.map_err(|error| self.asked.unreachable(&error.to_string()))? {
-            Next::Wrote(n_bytes) => {
+        let Pipes { child, stdin, stdout, stderr } = &mut pipes;
+        let (has_input, has_output, has_complaints) = (stdin.is_some(), stdout.is_some(), stderr.is_some());
+        let failed = |error: io::Error| self.asked.unreachable(&error.to_string());
+        // Whichever comes first. The exit of the program counts only after the end of its output.
+        tokio::select! {
+            wrote = write_some(stdin, unwritten), if has_input => {
+                // A program need not read all of its input.
+                let n_bytes = wrote.unwrap_or(0);
                 self.n_written += n_bytes;
-                if self.n_written >= self.input.len() {
-                    pipes.stdin = None;
+                if n_bytes == 0 || self.n_written >= self.input.len() {
+                    *stdin = None;
                 }
             }
-            Next::InputClosed => pipes.stdin = None,
-            Next::Output(0) => pipes.stdout = None,
-            Next::Output(n_bytes) => self.read(output.get(..n_bytes).unwrap_or_default())?,
-            Next::Complaint(0) => pipes.stderr = None,
-            Next::Complaint(n_bytes) => self.complain(complaint.get(..n_bytes).unwrap_or_default()),
-            Next::Ended(status) => {
-                for _ in 0..LAST_LOOKS_MAX {
-                    let Some(stderr) = &mut pipes.stderr else { break };
-                    match stderr.read(&mut complaint).now_or_never() {
-                        Some(Ok(n_bytes)) if n_bytes > 0 => {
-                            self.complain(complaint.get(..n_bytes).unwrap_or_default());
-                        }
-                        Some(_) | None => break,
-                    }
-                }
+            read = read_some(stdout, &mut output), if has_output => match read.map_err(failed)? {
+                0 => *stdout = None,
+                n_bytes => self.read(output.get(..n_bytes).unwrap_or_default())?,
+            },
+            read = read_some(stderr, &mut complaint), if has_complaints => match read.map_err(failed)? {
+                0 => *stderr = None,
+                n_bytes => self.complain(complaint.get(..n_bytes).unwrap_or_default()),
+            },
+            status = child.wait(), if !has_output => {
+                let status = status.map_err(failed)?;
+                self.read_last_complaints(stderr);
                 return self.end(status);
             }
         }
         self.pipes = Some(pipes);
         Ok(())
+    }
+
+    /// Reads what is left of the error output, without waiting.
+    fn read_last_complaints(&mut self, stderr: &mut Option<ChildStderr>) {
+        let Some(stderr) = stderr else { return };
+        let mut complaint = [0; 1024];
+        for _ in 0..LAST_LOOKS_MAX {
+            match stderr.read(&mut complaint).now_or_never() {
+                Some(Ok(n_bytes)) if n_bytes > 0 => {
+                    self.complain(complaint.get(..n_bytes).unwrap_or_default());
+                }
+                Some(_) | None => break,
+            }
+        }
     }
 
     fn complain(&mut self, bytes: &[u8]) {
@@ -250,30 +257,7 @@ impl Running {
     }
 }
 
-impl Pipes {
-    /// Whichever event comes first. The exit of the program counts only after the end of its output.
-    async fn next(
-        &mut self,
-        unwritten: &[u8],
-        output: &mut [u8],
-        complaint: &mut [u8],
-    ) -> std::io::Result<Next> {
-        let Self { child, stdin, stdout, stderr } = self;
-        let (has_input, has_output, has_complaints) = (stdin.is_some(), stdout.is_some(), stderr.is_some());
-        tokio::select! {
-            wrote = write_some(stdin, unwritten), if has_input => Ok(match wrote {
-                // A program need not read all of its input.
-                Ok(0) | Err(_) => Next::InputClosed,
-                Ok(n_bytes) => Next::Wrote(n_bytes),
-            }),
-            read = read_some(stdout, output), if has_output => read.map(Next::Output),
-            read = read_some(stderr, complaint), if has_complaints => read.map(Next::Complaint),
-            status = child.wait(), if !has_output => status.map(Next::Ended),
-        }
-    }
-}
-
-async fn write_some(stdin: &mut Option<ChildStdin>, bytes: &[u8]) -> std::io::Result<usize> {
+async fn write_some(stdin: &mut Option<ChildStdin>, bytes: &[u8]) -> io::Result<usize> {
     match stdin {
         Some(stdin) => stdin.write(bytes).await,
         None => Ok(0),
@@ -283,7 +267,7 @@ async fn write_some(stdin: &mut Option<ChildStdin>, bytes: &[u8]) -> std::io::Re
 async fn read_some(
     pipe: &mut Option<impl AsyncReadExt + Unpin>,
     buffer: &mut [u8],
-) -> std::io::Result<usize> {
+) -> io::Result<usize> {
     match pipe {
         Some(pipe) => pipe.read(buffer).await,
         None => Ok(0),
