@@ -1,9 +1,7 @@
 //! Embeddings: texts in, vectors out. One request per call, as with models; `embedding_batches` divides a corpus into
 //! calls, and retries are left to the engine.
 
-use std::future::Future;
 use std::ops::Range;
-use std::pin::Pin;
 use std::time::Duration;
 
 use reqwest::header::AUTHORIZATION;
@@ -30,21 +28,6 @@ pub struct Embedded {
     pub vectors: Vec<Vec<f32>>,
     /// What the call consumed, with its cost; `None` if the server did not report it.
     pub usage: Option<Usage>,
-}
-
-/// The future of an embedding request.
-pub type EmbeddingFuture<'a> = Pin<Box<dyn Future<Output = Result<Embedded, ModelError>> + Send + 'a>>;
-
-/// Turns texts into vectors.
-pub trait EmbeddingModel: Send + Sync {
-    /// Which model this is, without the key.
-    fn reference(&self) -> &ModelRef;
-
-    /// What it costs, if known.
-    fn price(&self) -> Option<Price>;
-
-    /// Embeds a batch; one request.
-    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbeddingFuture<'a>;
 }
 
 /// Divides texts into batches that fit a request.
@@ -97,18 +80,28 @@ impl EmbeddingClient {
         Self { timeout, ..self }
     }
 
+    /// Which model this is, without the key.
+    pub fn reference(&self) -> &ModelRef {
+        &self.caller.reference
+    }
+
+    /// What it costs, if known.
+    pub fn price(&self) -> Option<Price> {
+        self.caller.price
+    }
+
+    /// Embeds a batch; one request. A server that accepts and stays silent would block the caller forever, and nothing
+    /// but the timeout bounds it.
+    pub async fn embed(&self, texts: &[String]) -> Result<Embedded, ModelError> {
+        let after_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
+        let asking = tokio::time::timeout(self.timeout, self.ask(texts));
+        asking.await.unwrap_or(Err(ModelError::TimedOut { after_ms }))
+    }
+
     fn open(provider: &str, options: ModelOptions, suffix: &str, format: Format) -> Result<Self, ModelError> {
         let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
         let caller = Caller::open(provider, options, &key_header, suffix)?;
         Ok(Self { caller, format, timeout: TIMEOUT })
-    }
-
-    /// Enforces the timeout: a server that accepts and stays silent would block the caller forever, and nothing else
-    /// bounds it.
-    async fn ask_in_time(&self, texts: &[String]) -> Result<Embedded, ModelError> {
-        let after_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
-        let asking = tokio::time::timeout(self.timeout, self.ask(texts));
-        asking.await.unwrap_or(Err(ModelError::TimedOut { after_ms }))
     }
 
     async fn ask(&self, texts: &[String]) -> Result<Embedded, ModelError> {
@@ -159,20 +152,6 @@ impl EmbeddingClient {
             return Err("a vector holds a number that is none".to_owned());
         }
         Ok((vectors, n_tokens))
-    }
-}
-
-impl EmbeddingModel for EmbeddingClient {
-    fn reference(&self) -> &ModelRef {
-        &self.caller.reference
-    }
-
-    fn price(&self) -> Option<Price> {
-        self.caller.price
-    }
-
-    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbeddingFuture<'a> {
-        Box::pin(self.ask_in_time(texts))
     }
 }
 

@@ -54,7 +54,7 @@ pub use command::{CommandModel, CommandOptions, CommandOutput};
 pub use download::Download;
 #[cfg(feature = "embedded")]
 pub use embedded::{EmbeddedModel, EmbeddedOptions};
-pub use embedding::{Embedded, EmbeddingClient, EmbeddingFuture, EmbeddingModel, embedding_batches};
+pub use embedding::{Embedded, EmbeddingClient, embedding_batches};
 pub use error::{Feature, ModelError};
 pub use fallback::FallbackModel;
 pub use gemini::GeminiModel;

@@ -33,4 +33,4 @@ pub use wire::{
     CellEnd, HostCall, HostFunction, HostReply, Output, Raised, SandboxLimits, Setup, Step,
 };
 #[cfg(unix)]
-pub use worker::{Task, WorkerCommand, serve, serve_stdio, start_work};
+pub use worker::{Task, WorkerCommand, serve_stdio, start_work};

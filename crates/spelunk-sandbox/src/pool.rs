@@ -103,7 +103,7 @@ impl Pool {
     }
 
     /// Starts a worker in the background if none is idle.
-    pub(crate) fn start_ahead(self: &Arc<Self>) {
+    fn start_ahead(self: &Arc<Self>) {
         let n_idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).len();
         if n_idle > 0 || self.is_starting.swap(true, Ordering::Relaxed) {
             return;

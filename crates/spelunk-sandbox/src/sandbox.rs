@@ -65,13 +65,4 @@ impl Sandbox {
     pub fn may_refuse(&self) -> bool {
         self.backend() != "monty"
     }
-
-    /// Starts a worker in the background, so that the first session finds one.
-    pub fn warm_up(&self) {
-        match &self.place {
-            Place::InProcess => {}
-            #[cfg(unix)]
-            Place::Workers(pool) => pool.start_ahead(),
-        }
-    }
 }

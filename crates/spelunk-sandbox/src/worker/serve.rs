@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -62,7 +62,7 @@ fn serve_process(tasks: &'static [Task]) -> Result<(), WireError> {
     lockdown::end_with_input();
     // Without the thread, wall-clock time is used.
     let cpu = output.try_clone().and_then(CpuLimit::start).ok();
-    let work = move || serve_from(Some(first), &mut input, &mut output, cpu);
+    let work = move || serve_cells(first, &mut input, &mut output, cpu);
     let thread = std::thread::Builder::new().name("cells".into()).stack_size(STACK_BYTES).spawn(work)?;
     match thread.join() {
         Ok(served) => served,
@@ -70,29 +70,21 @@ fn serve_process(tasks: &'static [Task]) -> Result<(), WireError> {
     }
 }
 
-/// Serves the requests of `input` until it ends, with the interpreter of this crate and without any confinement.
-pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
-    serve_from(None, &mut input, &mut output, None).map_err(io::Error::other)
-}
-
-fn serve_from(
-    mut first: Option<Request<'static>>,
-    input: &mut impl Read,
-    output: &mut impl Write,
+/// Serves this request and those of `input` until it ends.
+fn serve_cells(
+    first: Request<'static>,
+    input: &mut File,
+    output: &mut File,
     cpu: Option<CpuLimit>,
 ) -> Result<(), WireError> {
     let mut session =
         Session { interpreter: None, memory_bytes_max: 0, cell_ms_max: 0, cell_left: Duration::ZERO, cpu };
-    loop {
-        let request = match first.take() {
-            Some(first) => first,
-            None => match wire::read(input, REQUEST_BYTES_MAX)? {
-                Some(request) => request,
-                None => return Ok(()),
-            },
-        };
+    let mut next = Some(first);
+    while let Some(request) = next {
         session.obey(request, output)?;
+        next = wire::read(input, REQUEST_BYTES_MAX)?;
     }
+    Ok(())
 }
 
 struct Session {
