@@ -35,7 +35,7 @@ impl AnthropicModel {
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
         let system = wire::RequestBlock::Text {
             text: &prompt.system,
-            cache_control: Some(wire::CacheControl::EPHEMERAL),
+            cache_control: Some(wire::CacheControl {}),
         };
         let cached = prompt.cached_messages();
         let said = prompt.messages.iter().enumerate();
@@ -49,7 +49,7 @@ impl AnthropicModel {
             tools: prompt.tools.iter().map(tool).collect(),
             output_config: prompt.schema.as_deref().map(|schema| wire::OutputConfig {
                 // The provider refuses open objects.
-                format: wire::OutputFormat { kind: "json_schema", schema: closed(schema) },
+                format: wire::OutputFormat { schema: closed(schema) },
             }),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
@@ -102,7 +102,7 @@ fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
         Some(
             wire::RequestBlock::Text { cache_control, .. }
             | wire::RequestBlock::ToolResult { cache_control, .. },
-        ) if is_cached => *cache_control = Some(wire::CacheControl::EPHEMERAL),
+        ) if is_cached => *cache_control = Some(wire::CacheControl {}),
         Some(_) | None => {}
     }
     wire::RequestMessage { role, content: wire::Content::Blocks(blocks) }

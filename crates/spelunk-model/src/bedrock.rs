@@ -57,7 +57,7 @@ impl BedrockModel {
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let cache_point = || wire::RequestBlock::CachePoint(wire::CachePoint { kind: "default" });
+        let cache_point = || wire::RequestBlock::CachePoint(wire::CachePoint {});
         let mut system = Vec::new();
         if !prompt.system.is_empty() {
             system.push(wire::RequestBlock::Text(&prompt.system));

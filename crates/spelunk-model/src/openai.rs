@@ -78,7 +78,6 @@ impl OpenAiModel {
             max_completion_tokens: if self.bounds_completion { tokens_max } else { None },
             max_tokens: if self.bounds_completion { None } else { tokens_max },
             response_format: prompt.schema.as_deref().map(|schema| wire::ResponseFormat {
-                kind: "json_schema",
                 json_schema: wire::NamedSchema { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
             }),
             tools: prompt.tools.iter().map(tool).collect(),
@@ -124,9 +123,8 @@ impl OpenAiModel {
     fn content<'a>(&self, text: &'a str, is_cached: bool) -> wire::Content<'a> {
         if is_cached && self.marks_cache && !text.is_empty() {
             return wire::Content::Parts([wire::TextPart {
-                kind: "text",
                 text,
-                cache_control: CacheControl::EPHEMERAL,
+                cache_control: CacheControl {},
             }]);
         }
         wire::Content::Text(text)
@@ -150,7 +148,6 @@ impl Model for OpenAiModel {
 fn tool(tool: &Tool) -> wire::RequestTool<'_> {
     let Tool { name, description, schema } = tool;
     wire::RequestTool {
-        kind: "function",
         function: wire::RequestFunction { name, description, parameters: schema },
     }
 }

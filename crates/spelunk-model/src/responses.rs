@@ -41,7 +41,6 @@ impl ResponsesModel {
             store: false,
             text: prompt.schema.as_deref().map(|schema| wire::TextConfig {
                 format: wire::TextFormat {
-                    kind: "json_schema",
                     name: SCHEMA_NAME,
                     schema,
                     strict: is_strict(schema),
@@ -69,7 +68,7 @@ impl Model for ResponsesModel {
 
 fn tool(tool: &Tool) -> wire::RequestTool<'_> {
     let Tool { name, description, schema } = tool;
-    wire::RequestTool { kind: "function", name, description, parameters: schema, strict: is_strict(schema) }
+    wire::RequestTool { name, description, parameters: schema, strict: is_strict(schema) }
 }
 
 /// A message is an item, as is each call and each result.
@@ -77,8 +76,7 @@ fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
     let (calls, results) = sorted(&message.parts);
     let mut items: Vec<wire::InputItem<'_>> = results
         .into_iter()
-        .map(|result| wire::InputItem::CallOutput {
-            kind: "function_call_output",
+        .map(|result| wire::InputItem::FunctionCallOutput {
             call_id: &result.call_id,
             output: &result.text,
         })
@@ -87,8 +85,7 @@ fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
     if !message.text.is_empty() || message.parts.is_empty() {
         items.push(wire::InputItem::Message { role, content: &message.text });
     }
-    items.extend(calls.into_iter().map(|call| wire::InputItem::Call {
-        kind: "function_call",
+    items.extend(calls.into_iter().map(|call| wire::InputItem::FunctionCall {
         call_id: &call.id,
         name: &call.name,
         arguments: &call.arguments,

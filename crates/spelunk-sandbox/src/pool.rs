@@ -33,21 +33,6 @@ impl Kind {
             Self::Cpython(launch) => Ok(Worker::new(launch.start(memory_bytes_max)?, Some(memory_bytes_max))),
         }
     }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Monty(_) => "monty",
-            Self::Cpython(_) => "cpython",
-        }
-    }
-
-    /// Whether a worker may serve a second session. In `CPython`, code can modify the interpreter itself.
-    fn is_reusable(&self) -> bool {
-        match self {
-            Self::Monty(_) => true,
-            Self::Cpython(_) => false,
-        }
-    }
 }
 
 /// Idle workers of one kind.
@@ -70,8 +55,12 @@ impl Pool {
         })
     }
 
+    /// Which interpreter the workers run.
     pub(crate) fn backend(&self) -> &'static str {
-        self.kind.name()
+        match self.kind {
+            Kind::Monty(_) => "monty",
+            Kind::Cpython(_) => "cpython",
+        }
     }
 
     /// Opens a session in an idle worker or a new one.
@@ -83,7 +72,11 @@ impl Pool {
             None => self.kind.start(memory_bytes_max)?,
         };
         self.start_ahead();
-        let home = if self.kind.is_reusable() { Arc::downgrade(self) } else { Weak::new() };
+        // In `CPython`, code can modify the interpreter itself: such a worker serves one session.
+        let home = match self.kind {
+            Kind::Monty(_) => Arc::downgrade(self),
+            Kind::Cpython(_) => Weak::new(),
+        };
         Ok(Box::new(WorkerInterpreter::open(worker, setup, self.backend(), home)?))
     }
 

@@ -62,13 +62,8 @@ fn is_false(flag: &bool) -> bool {
 
 /// A cache mark: everything up to here is worth caching.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[serde(tag = "type", rename = "ephemeral")]
 pub(crate) struct CacheControl {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
-}
-
-impl CacheControl {
-    pub(crate) const EPHEMERAL: Self = Self { kind: "ephemeral" };
 }
 
 #[derive(Debug, Serialize)]
@@ -84,9 +79,8 @@ pub(crate) struct OutputConfig {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
 pub(crate) struct OutputFormat {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) schema: Value,
 }
 

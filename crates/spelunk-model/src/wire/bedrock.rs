@@ -46,9 +46,8 @@ pub(crate) struct ResultText<'a> {
 
 /// Everything before it is worth caching.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[serde(tag = "type", rename = "default")]
 pub(crate) struct CachePoint {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
 }
 
 #[derive(Debug, Serialize)]

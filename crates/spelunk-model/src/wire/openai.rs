@@ -49,9 +49,8 @@ impl Default for Content<'_> {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "text")]
 pub(crate) struct TextPart<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) text: &'a str,
     pub(crate) cache_control: CacheControl,
 }
@@ -71,9 +70,8 @@ pub(crate) struct RequestFunctionCall<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
 pub(crate) struct ResponseFormat<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) json_schema: NamedSchema<'a>,
 }
 
@@ -85,9 +83,8 @@ pub(crate) struct NamedSchema<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "function")]
 pub(crate) struct RequestTool<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) function: RequestFunction<'a>,
 }
 

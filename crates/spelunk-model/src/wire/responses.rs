@@ -22,24 +22,21 @@ pub(crate) struct Request<'a> {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(untagged)]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum InputItem<'a> {
-    Message {
-        role: &'static str,
-        content: &'a str,
-    },
-    Call {
-        #[serde(rename = "type")]
-        kind: &'static str,
+    FunctionCall {
         call_id: &'a str,
         name: &'a str,
         arguments: &'a str,
     },
-    CallOutput {
-        #[serde(rename = "type")]
-        kind: &'static str,
+    FunctionCallOutput {
         call_id: &'a str,
         output: &'a str,
+    },
+    #[serde(untagged)]
+    Message {
+        role: &'static str,
+        content: &'a str,
     },
 }
 
@@ -49,18 +46,16 @@ pub(crate) struct TextConfig<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
 pub(crate) struct TextFormat<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) name: &'static str,
     pub(crate) schema: &'a Value,
     pub(crate) strict: bool,
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "function")]
 pub(crate) struct RequestTool<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) name: &'a str,
     pub(crate) description: &'a str,
     pub(crate) parameters: &'a Value,
