@@ -1,7 +1,7 @@
 //! The interpreter: a state machine that runs cells. It never blocks on the host: a host call suspends the cell until
 //! the host resumes it. The same cells and replies give the same steps; replay depends on it.
 
-use crate::{HostReply, InterpreterError, Step, Value};
+use crate::{HostReply, Step, Value};
 
 /// Runs cells in sequence, keeping variables between them.
 ///
@@ -19,4 +19,26 @@ pub trait Interpreter: Send {
 
     /// The value of a global variable, between two cells. `None` if it does not exist.
     fn variable(&mut self, name: &str) -> Result<Option<Value>, InterpreterError>;
+}
+
+/// Why an interpreter is gone. The session can be rebuilt in a new one by feeding the same cells again.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum InterpreterError {
+    #[error("the sandbox process died: {how}")]
+    Died { how: String },
+    #[error("the sandbox process did not answer within {ms} ms and was killed")]
+    Unresponsive { ms: u64 },
+    #[error("could not start the sandbox `{program}`")]
+    Spawn {
+        program: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the sandbox said something that is no message: {what}")]
+    Protocol { what: String },
+    #[error("the sandbox could not go on: {what}")]
+    Broken { what: String },
+    #[error("this machine cannot confine `{backend}`: {why}")]
+    Unconfined { backend: &'static str, why: String },
 }

@@ -6,7 +6,6 @@
 mod complete;
 #[cfg(unix)]
 mod cpython;
-mod error;
 mod fence;
 mod interpreter;
 mod monty;
@@ -21,9 +20,8 @@ mod worker;
 pub use complete::needs_more;
 #[cfg(unix)]
 pub use cpython::{Python, PythonModules};
-pub use error::InterpreterError;
 pub use fence::{CELLS_MAX, FinalText, Found, FoundCell, find_cells};
-pub use interpreter::Interpreter;
+pub use interpreter::{Interpreter, InterpreterError};
 pub use monty::{FILES, MontyInterpreter};
 /// The allocator for a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;
