@@ -20,15 +20,13 @@ mod worker;
 pub use complete::needs_more;
 #[cfg(unix)]
 pub use cpython::{Python, PythonModules};
-pub use fence::{CELLS_MAX, FinalText, Found, FoundCell, find_cells};
+pub use fence::{CELLS_MAX, CodeCell, FinalText, ParsedReply, find_cells};
 pub use interpreter::{Interpreter, InterpreterError};
 pub use monty::{FILES, MontyInterpreter};
 /// The allocator for a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;
 pub use sandbox::Sandbox;
 pub use value::{Handle, Value};
-pub use wire::{
-    CellEnd, HostCall, HostFunction, HostReply, Output, Raised, SandboxLimits, Setup, Step,
-};
+pub use wire::{CellEnd, HostCall, HostFunction, HostReply, Output, Raised, SandboxLimits, Setup, Step};
 #[cfg(unix)]
 pub use worker::{Task, WorkerCommand, serve_stdio, start_work};

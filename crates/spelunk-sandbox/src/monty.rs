@@ -27,7 +27,7 @@ use monty_types::{
     PrintWriter,
 };
 
-use self::callers::Callers;
+use self::callers::CallerPrelude;
 pub(crate) use self::capture::Capture;
 use self::files::Files;
 pub use self::host_files::FILES;
@@ -36,8 +36,8 @@ use self::system::Clock;
 use self::trace::{MARK, Sources};
 use self::values::{Handles, from_monty, to_monty};
 use crate::{
-    CellEnd, Handle, HostCall, HostReply, Interpreter, InterpreterError, Output, SandboxLimits,
-    Setup, Step, Value,
+    CellEnd, Handle, HostCall, HostReply, Interpreter, InterpreterError, Output, SandboxLimits, Setup, Step,
+    Value,
 };
 
 /// Runs cells with `monty`, in this process.
@@ -56,7 +56,7 @@ pub struct MontyInterpreter {
     clock: Clock,
     sources: Sources,
     session: Session,
-    callers: Callers,
+    callers: CallerPrelude,
     /// How many classes of host objects the prelude knows.
     n_shown_classes: usize,
     capture: Capture,
@@ -416,7 +416,7 @@ fn wrong_count(n_calls: usize, n_replies: usize) -> InterpreterError {
 
 /// A cell that cannot be run at all.
 #[derive(Debug)]
-struct Refused {
+struct RefusedCell {
     kind: &'static str,
     message: String,
     start: usize,

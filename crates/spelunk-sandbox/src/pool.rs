@@ -16,12 +16,12 @@ const IDLE_MAX: usize = 4;
 
 /// What the workers run.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum WorkerKind {
     Monty(WorkerCommand),
     Cpython(cpython::Launch),
 }
 
-impl Kind {
+impl WorkerKind {
     pub(crate) fn cpython(worker: WorkerCommand, python: Python) -> Self {
         Self::Cpython(cpython::Launch::new(worker, python))
     }
@@ -38,7 +38,7 @@ impl Kind {
 /// Idle workers of one kind.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    kind: Kind,
+    kind: WorkerKind,
     idle: Mutex<Vec<Worker>>,
     is_starting: AtomicBool,
     /// The memory limit of the last session: `CPython` needs it before it starts.
@@ -46,7 +46,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(kind: Kind) -> Arc<Self> {
+    pub(crate) fn new(kind: WorkerKind) -> Arc<Self> {
         Arc::new(Self {
             kind,
             idle: Mutex::default(),
@@ -58,8 +58,8 @@ impl Pool {
     /// Which interpreter the workers run.
     pub(crate) fn backend(&self) -> &'static str {
         match self.kind {
-            Kind::Monty(_) => "monty",
-            Kind::Cpython(_) => "cpython",
+            WorkerKind::Monty(_) => "monty",
+            WorkerKind::Cpython(_) => "cpython",
         }
     }
 
@@ -74,8 +74,8 @@ impl Pool {
         self.start_ahead();
         // In `CPython`, code can modify the interpreter itself: such a worker serves one session.
         let home = match self.kind {
-            Kind::Monty(_) => Arc::downgrade(self),
-            Kind::Cpython(_) => Weak::new(),
+            WorkerKind::Monty(_) => Arc::downgrade(self),
+            WorkerKind::Cpython(_) => Weak::new(),
         };
         Ok(Box::new(WorkerInterpreter::open(worker, setup, self.backend(), home)?))
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 #[cfg(unix)]
 use crate::cpython::Python;
 #[cfg(unix)]
-use crate::pool::{Kind, Pool};
+use crate::pool::{Pool, WorkerKind};
 #[cfg(unix)]
 use crate::worker::WorkerCommand;
 use crate::{Interpreter, InterpreterError, MontyInterpreter, Setup};
@@ -29,13 +29,13 @@ impl Sandbox {
     /// Sessions in worker processes.
     #[cfg(unix)]
     pub fn monty(worker: WorkerCommand) -> Self {
-        Self { workers: Some(Pool::new(Kind::Monty(worker))) }
+        Self { workers: Some(Pool::new(WorkerKind::Monty(worker))) }
     }
 
     /// Sessions in the machine's `CPython`, confined by the operating system.
     #[cfg(unix)]
     pub fn cpython(worker: WorkerCommand, python: Python) -> Self {
-        Self { workers: Some(Pool::new(Kind::cpython(worker, python))) }
+        Self { workers: Some(Pool::new(WorkerKind::cpython(worker, python))) }
     }
 
     /// A session with this setup.

@@ -9,7 +9,7 @@ use super::rewrite::{NATIVE_BUILTINS, prelude_code};
 
 /// One part.
 #[derive(Debug)]
-struct Part {
+struct PreludePart {
     code: String,
     /// Names of other parts that it uses.
     uses: Vec<String>,
@@ -36,16 +36,16 @@ const SMALL: [&str; 9] =
     ["numbers", "keyword", "timeit", "platform", "gc", "uuid", "queue", "secrets", "calendar"];
 
 /// Built on first use.
-type Make = Box<dyn FnOnce() -> Part + Send>;
+type Make = Box<dyn FnOnce() -> PreludePart + Send>;
 
-static PARTS: LazyLock<BTreeMap<&'static str, LazyLock<Part, Make>>> = LazyLock::new(|| {
+static PARTS: LazyLock<BTreeMap<&'static str, LazyLock<PreludePart, Make>>> = LazyLock::new(|| {
     SOURCES
         .iter()
         .map(|(name, source)| {
             let make: Make = Box::new(move || {
                 let code = prelude_code(source);
                 let uses = names_in(&code);
-                Part { code, uses }
+                PreludePart { code, uses }
             });
             (*name, LazyLock::new(make))
         })

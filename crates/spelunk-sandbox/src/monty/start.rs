@@ -8,7 +8,7 @@ use monty_types::{
     PrintWriter, RandomSeed, RandomStart, ResourceLimits, ResourceTracker, SleepMode,
 };
 
-use super::callers::Callers;
+use super::callers::CallerPrelude;
 use super::capture::Capture;
 use super::files::Files;
 use super::names;
@@ -86,7 +86,7 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
         clock: Clock::new(setup.clock_ms),
         sources,
         session,
-        callers: Callers::new(&setup.prelude)?,
+        callers: CallerPrelude::new(&setup.prelude)?,
         capture: Capture::new(setup.limits.output_chars_max),
         cell: Cell::default(),
     };

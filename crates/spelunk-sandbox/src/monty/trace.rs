@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use monty_types::{CodeLoc, ExcType, MontyException, StackFrame, StringRepr};
 
-use super::Refused;
+use super::RefusedCell;
 use super::hints::hint_for;
 use super::names::RESERVED;
 use super::source_map::Rewritten;
@@ -97,8 +97,8 @@ impl Sources {
     }
 
     /// A syntax error in a cell that never ran.
-    pub(super) fn syntax_error(&mut self, original: &str, refused: Refused) -> Raised {
-        let Refused { kind, message, start, end } = refused;
+    pub(super) fn syntax_error(&mut self, original: &str, refused: RefusedCell) -> Raised {
+        let RefusedCell { kind, message, start, end } = refused;
         self.n_cells += 1;
         let mut lines = located(self.n_cells, original, start, end.max(start), None, true);
         lines.push(format!("{kind}: {message}"));

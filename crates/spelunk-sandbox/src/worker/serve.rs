@@ -11,9 +11,7 @@ use std::time::Duration;
 use super::cpu_limit::CpuLimit;
 use super::{CLOCK_FACTOR, Task, lockdown, work};
 use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, Response, WireError};
-use crate::{
-    CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Step, Value,
-};
+use crate::{CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Step, Value};
 
 /// The stack of the interpreter thread: deep data is dropped and compared recursively.
 pub(super) const STACK_BYTES: usize = 256 << 20;

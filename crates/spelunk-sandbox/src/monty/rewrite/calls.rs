@@ -64,8 +64,12 @@ impl<'a> Walk<'a> {
             && self.session.awaitable.contains(name.id.as_str())
             && !self.survey.bound.contains(name.id.as_str())
         {
-            let rope = self.plain_call(call);
-            return Some(if is_awaited { rope } else { rope.wrapped("__sp_now(", ")", &range_of(call)) });
+            let source_map = self.plain_call(call);
+            return Some(if is_awaited {
+                source_map
+            } else {
+                source_map.wrapped("__sp_now(", ")", &range_of(call))
+            });
         }
         let is_append =
             matches!(&*call.func, Expr::Attribute(attribute) if attribute.attr.as_str() == "append");
@@ -86,23 +90,23 @@ impl<'a> Walk<'a> {
     /// `f(**a, **b)`: the interpreter supports only one of them.
     fn merged_call(&mut self, call: &'a ExprCall) -> SourceMap {
         let range = range_of(call);
-        let mut rope = self.expr(&call.func);
-        rope.add("(", range.start);
+        let mut source_map = self.expr(&call.func);
+        source_map.add("(", range.start);
         for arg in &call.arguments.args {
-            rope.push(self.expr(arg));
-            rope.add(", ", range.start);
+            source_map.push(self.expr(arg));
+            source_map.add(", ", range.start);
         }
-        rope.add("**{", range.start);
+        source_map.add("**{", range.start);
         for keyword in &call.arguments.keywords {
             match &keyword.arg {
-                Some(name) => rope.add(format!("\"{name}\": "), keyword.start().to_usize()),
-                None => rope.add("**", keyword.start().to_usize()),
+                Some(name) => source_map.add(format!("\"{name}\": "), keyword.start().to_usize()),
+                None => source_map.add("**", keyword.start().to_usize()),
             }
-            rope.push(self.expr(&keyword.value));
-            rope.add(", ", range.start);
+            source_map.push(self.expr(&keyword.value));
+            source_map.add(", ", range.start);
         }
-        rope.add("})", range.end);
-        rope
+        source_map.add("})", range.end);
+        source_map
     }
 
     /// A call with its function replaced.
@@ -122,8 +126,8 @@ impl<'a> Walk<'a> {
     pub(super) fn arguments(&mut self, call: &'a ExprCall) {
         for argument in call.arguments.iter_source_order() {
             let value = argument.value();
-            let rope = self.argument(call, value);
-            self.splice(range_of(value), rope);
+            let source_map = self.argument(call, value);
+            self.splice(range_of(value), source_map);
         }
     }
 
@@ -207,11 +211,12 @@ impl<'a> Walk<'a> {
         let mut is_first = true;
         for argument in call.arguments.iter_source_order() {
             let value = argument.value();
-            let rope = self.argument(call, value);
+            let source_map = self.argument(call, value);
             let is_iterable = is_first && !matches!(value, Expr::Starred(_)) && !is_plain_value(value);
-            let rope = if is_iterable { rope.wrapped("__sp_all(", ")", &range_of(value)) } else { rope };
+            let source_map =
+                if is_iterable { source_map.wrapped("__sp_all(", ")", &range_of(value)) } else { source_map };
             is_first = false;
-            self.splice(range_of(value), rope);
+            self.splice(range_of(value), source_map);
         }
         self.close(call.end().to_usize())
     }
@@ -234,12 +239,12 @@ impl<'a> Walk<'a> {
         for (idx, argument) in call.arguments.iter_source_order().enumerate() {
             let value = argument.value();
             let range = range_of(value);
-            let rope = self.expr(value);
-            let rope = match idx {
-                0 => rope.wrapped(format!("__sp_{name}_code("), ")", &range),
-                _ => rope.wrapped("__sp_namespace(", ")", &range),
+            let source_map = self.expr(value);
+            let source_map = match idx {
+                0 => source_map.wrapped(format!("__sp_{name}_code("), ")", &range),
+                _ => source_map.wrapped("__sp_namespace(", ")", &range),
             };
-            self.splice(range, rope);
+            self.splice(range, source_map);
         }
         self.close(call.end().to_usize())
     }
@@ -336,8 +341,8 @@ impl<'a> Walk<'a> {
         let value = self.expr(&attribute.value);
         self.splice(range_of(&*attribute.value), value);
         let argument = &call.arguments.args[0];
-        let rope = self.argument(call, argument).wrapped("__sp_all(", ")", &range_of(argument));
-        self.splice(range_of(argument), rope);
+        let source_map = self.argument(call, argument).wrapped("__sp_all(", ")", &range_of(argument));
+        self.splice(range_of(argument), source_map);
         self.close(call.end().to_usize())
     }
 
@@ -370,8 +375,8 @@ impl<'a> Walk<'a> {
         if self.is_prelude {
             return None;
         }
-        if let Some(rope) = self.flat(expr, "__sp_stepped") {
-            return Some(rope);
+        if let Some(source_map) = self.flat(expr, "__sp_stepped") {
+            return Some(source_map);
         }
         Some(self.plain_expr(expr).wrapped("iter(", ")", &range_of(expr)))
     }

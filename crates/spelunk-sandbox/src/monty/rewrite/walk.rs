@@ -39,7 +39,7 @@ pub(super) struct Walk<'a> {
 
 /// A node whose text is being assembled.
 struct Frame {
-    rope: SourceMap,
+    source_map: SourceMap,
     at: usize,
 }
 
@@ -73,8 +73,8 @@ impl<'a> Walk<'a> {
             self.visit_stmt(stmt);
         }
         let range = range_of(last);
-        let rope = self.expr(&last.value).wrapped("__sp_echo(", ")", &range);
-        self.splice(range, rope);
+        let source_map = self.expr(&last.value).wrapped("__sp_echo(", ")", &range);
+        self.splice(range, source_map);
         self.close(self.source.len())
     }
 
@@ -96,20 +96,20 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn open(&mut self, at: usize) {
-        self.frames.push(Frame { rope: SourceMap::default(), at });
+        self.frames.push(Frame { source_map: SourceMap::default(), at });
     }
 
     pub(super) fn close(&mut self, end: usize) -> SourceMap {
         let mut frame = self.frames.pop().expect("every node that is opened is closed once");
-        frame.rope.keep(frame.at..end.max(frame.at));
-        frame.rope
+        frame.source_map.keep(frame.at..end.max(frame.at));
+        frame.source_map
     }
 
     /// Replaces a range by a source map.
-    pub(super) fn splice(&mut self, range: Range<usize>, rope: SourceMap) {
+    pub(super) fn splice(&mut self, range: Range<usize>, source_map: SourceMap) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.rope.keep(frame.at..range.start.max(frame.at));
-            frame.rope.push(rope);
+            frame.source_map.keep(frame.at..range.start.max(frame.at));
+            frame.source_map.push(source_map);
             frame.at = range.end;
         }
     }
@@ -151,10 +151,10 @@ impl<'a> Walk<'a> {
                 | Expr::Call(_)
         );
         self.is_awaited = is_awaited && is_passed_on;
-        let rope = self.ruled_expr(expr);
+        let source_map = self.ruled_expr(expr);
         self.is_awaited = is_awaited;
         self.depth -= 1;
-        rope
+        source_map
     }
 
     fn ruled_expr(&mut self, expr: &'a Expr) -> SourceMap {
@@ -216,13 +216,13 @@ impl<'a> Walk<'a> {
 
 impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
-        let rope = self.stmt(stmt).unwrap_or_else(|| self.plain_stmt(stmt));
-        self.splice(range_of(stmt), rope);
+        let source_map = self.stmt(stmt).unwrap_or_else(|| self.plain_stmt(stmt));
+        self.splice(range_of(stmt), source_map);
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {
-        let rope = self.expr(expr);
-        self.splice(range_of(expr), rope);
+        let source_map = self.expr(expr);
+        self.splice(range_of(expr), source_map);
     }
 
     // Annotations have no effect at run time, and their names may not exist.
@@ -237,8 +237,8 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
         if !self.handler(handler) {
             walk_except_handler(self, handler);
         }
-        let rope = self.close(handler.end().to_usize());
-        self.splice(range_of(handler), rope);
+        let source_map = self.close(handler.end().to_usize());
+        self.splice(range_of(handler), source_map);
     }
 
     fn visit_interpolated_string_element(&mut self, element: &'a InterpolatedStringElement) {
@@ -268,8 +268,9 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
         let n_tail = tail.find(['!', ':', '}']).unwrap_or(tail.len());
         let written =
             self.source.get(range.start + 1..range_of(&*inner.expression).end + n_tail).unwrap_or_default();
-        let mut rope = new_text(format!("{}{{", written.replace('{', "{{").replace('}', "}}")), range.start);
-        rope.push(value);
+        let mut source_map =
+            new_text(format!("{}{{", written.replace('{', "{{").replace('}', "}}")), range.start);
+        source_map.push(value);
         let conversion = match (inner.conversion, &inner.format_spec) {
             (ConversionFlag::None, None) | (ConversionFlag::Repr, _) => "!r",
             (ConversionFlag::None, Some(_)) => "",
@@ -280,7 +281,7 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
             .format_spec
             .as_ref()
             .map_or_else(String::new, |spec| format!(":{}", self.text_of(&**spec).trim_start_matches(':')));
-        rope.add(format!("{conversion}{spec}}}"), range.end);
-        self.splice(range, rope);
+        source_map.add(format!("{conversion}{spec}}}"), range.end);
+        self.splice(range, source_map);
     }
 }
