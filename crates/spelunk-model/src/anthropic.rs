@@ -33,10 +33,8 @@ impl AnthropicModel {
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let system = wire::RequestBlock::Text {
-            text: &prompt.system,
-            cache_control: Some(wire::CacheControl {}),
-        };
+        let system =
+            wire::RequestBlock::Text { text: &prompt.system, cache_control: Some(wire::CacheControl {}) };
         let cached = prompt.cached_messages();
         let said = prompt.messages.iter().enumerate();
         let request = wire::Request {
@@ -144,7 +142,7 @@ impl Decoder {
     }
 
     /// The start of a block, or a whole block.
-    fn begin(&mut self, place: u64, block: wire::Block) -> Result<Option<ModelDelta>, ReplyFault> {
+    fn begin(&mut self, index: u64, block: wire::Block) -> Result<Option<ModelDelta>, ReplyFault> {
         match block {
             wire::Block::ToolUse { id, name, input } => {
                 let arguments = match &input {
@@ -152,7 +150,7 @@ impl Decoder {
                     Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
                     Value::String(_) | Value::Array(_) => input.to_string(),
                 };
-                self.drafts.add(place, id, name, &arguments)?;
+                self.drafts.add(index, id, name, &arguments)?;
                 Ok(None)
             }
             wire::Block::Text { text } => Ok(text_delta(text)),
@@ -162,12 +160,12 @@ impl Decoder {
     }
 
     /// The next fragment of a block.
-    fn go_on(&mut self, place: u64, delta: wire::BlockDelta) -> Result<Option<ModelDelta>, ReplyFault> {
+    fn go_on(&mut self, index: u64, delta: wire::BlockDelta) -> Result<Option<ModelDelta>, ReplyFault> {
         match delta {
             wire::BlockDelta::TextDelta { text } => Ok(text_delta(text)),
             wire::BlockDelta::ThinkingDelta { thinking } => Ok(reasoning_delta(thinking)),
             wire::BlockDelta::InputJsonDelta { partial_json } => {
-                self.drafts.go_on(place, &partial_json)?;
+                self.drafts.go_on(index, &partial_json)?;
                 Ok(None)
             }
             wire::BlockDelta::Other => Ok(None),
@@ -205,19 +203,19 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let whole: wire::Whole = parse_whole(body)?;
+        let whole: wire::FullReply = parse_whole(body)?;
         match whole {
-            wire::Whole::Message { content, stop_reason: reason, usage } => {
+            wire::FullReply::Message { content, stop_reason: reason, usage } => {
                 self.count(usage);
                 self.stop = reason.as_deref().map_or(StopReason::Other, stop_reason);
                 let mut deltas = Vec::new();
-                for (place, block) in (0..).zip(content) {
-                    deltas.extend(self.begin(place, block)?);
+                for (index, block) in (0..).zip(content) {
+                    deltas.extend(self.begin(index, block)?);
                 }
                 deltas.extend(self.done());
                 Ok(deltas)
             }
-            wire::Whole::Error { error } => Err(refused(error)),
+            wire::FullReply::Error { error } => Err(refused(error)),
         }
     }
 }

@@ -71,7 +71,7 @@ fn event_of(frame: &[u8]) -> Result<String, StreamFault> {
     }
     let headers_len = number(frame, 4).ok_or(damaged)? as usize;
     let headers_end = PRELUDE_BYTES.checked_add(headers_len).ok_or(damaged)?;
-    let names = Names::read(checked.get(PRELUDE_BYTES..headers_end).ok_or(damaged)?)?;
+    let names = FrameHeaders::read(checked.get(PRELUDE_BYTES..headers_end).ok_or(damaged)?)?;
     let payload = checked.get(headers_end..).ok_or(damaged)?;
     let payload = str::from_utf8(payload).map_err(|_| StreamFault::NotUtf8)?;
     // An error without a payload is described by its headers alone.
@@ -92,14 +92,14 @@ fn event_of(frame: &[u8]) -> Result<String, StreamFault> {
 
 /// The relevant headers of a frame.
 #[derive(Debug, Default)]
-struct Names {
+struct FrameHeaders {
     event: Option<String>,
     exception: Option<String>,
     error: Option<String>,
     error_message: Option<String>,
 }
 
-impl Names {
+impl FrameHeaders {
     fn read(mut headers: &[u8]) -> Result<Self, StreamFault> {
         let damaged = StreamFault::Damaged("a header does not fit");
         let mut names = Self::default();

@@ -98,7 +98,7 @@ impl Model for BedrockModel {
         let request = self.caller.post(&self.path, call, body.clone());
         let (host, path) = self.caller.endpoint.host_and_path(&self.path);
         let unsent = Box::pin(async move { signer.signed(request, (&host, &path, &body)).await });
-        stream_reply(unsent, self.caller.asked(prompt), self.caller.price, Decoder::default())
+        stream_reply(unsent, self.caller.context(prompt), self.caller.price, Decoder::default())
     }
 }
 
@@ -167,25 +167,25 @@ struct Decoder {
 }
 
 impl Decoder {
-    fn begin(&mut self, place: u64, tool_use: wire::ToolUse) -> Result<Option<ModelDelta>, ReplyFault> {
+    fn begin(&mut self, index: u64, tool_use: wire::ToolUse) -> Result<Option<ModelDelta>, ReplyFault> {
         let input = tool_use.input.map(|input| input.to_string()).unwrap_or_default();
         if tool_use.name.as_deref() == Some(ANSWER_TOOL) {
-            self.answer_block = Some(place);
+            self.answer_block = Some(index);
             self.has_answered = true;
             return Ok(text_delta(input));
         }
-        self.drafts.add(place, tool_use.id, tool_use.name, &input)?;
+        self.drafts.add(index, tool_use.id, tool_use.name, &input)?;
         Ok(None)
     }
 
-    fn go_on(&mut self, place: u64, delta: wire::Delta) -> Result<Vec<ModelDelta>, ReplyFault> {
+    fn go_on(&mut self, index: u64, delta: wire::Delta) -> Result<Vec<ModelDelta>, ReplyFault> {
         let mut deltas = Vec::new();
         deltas.extend(delta.reasoning_content.and_then(reasoning));
         deltas.extend(delta.text.and_then(text_delta));
         if let Some(tool_use) = delta.tool_use {
             match self.answer_block {
-                Some(answer) if answer == place => deltas.extend(text_delta(tool_use.input)),
-                Some(_) | None => self.drafts.go_on(place, &tool_use.input)?,
+                Some(answer) if answer == index => deltas.extend(text_delta(tool_use.input)),
+                Some(_) | None => self.drafts.go_on(index, &tool_use.input)?,
             }
         }
         Ok(deltas)
@@ -267,13 +267,13 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let whole: wire::Whole = parse_whole(body)?;
+        let whole: wire::FullReply = parse_whole(body)?;
         let mut deltas = Vec::new();
-        for (place, block) in (0..).zip(whole.output.message.content) {
+        for (index, block) in (0..).zip(whole.output.message.content) {
             deltas.extend(block.reasoning_content.and_then(reasoning));
             deltas.extend(block.text.and_then(text_delta));
             if let Some(tool_use) = block.tool_use {
-                deltas.extend(self.begin(place, tool_use)?);
+                deltas.extend(self.begin(index, tool_use)?);
             }
         }
         self.usage = whole.usage.map(usage_of);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use futures_util::stream;
 use spelunk_types::{CallId, ModelRef};
 
-use crate::error_mapping::Asked;
+use crate::error_mapping::RequestContext;
 use crate::price::Price;
 use crate::tool::sorted;
 use crate::wire::command as wire;
@@ -90,9 +90,9 @@ impl Model for CommandModel {
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
-        let asked = Asked::new(self.shown.clone(), self.reference.name.clone(), Vec::new());
+        let context = RequestContext::new(self.shown.clone(), self.reference.name.clone(), Vec::new());
         let running =
-            Running::new(Arc::clone(&self.options), self.input(prompt), asked.with_features(prompt));
+            Running::new(Arc::clone(&self.options), self.input(prompt), context.with_features(prompt));
         Box::pin(stream::try_unfold(running, Running::advance))
     }
 }

@@ -114,10 +114,11 @@ impl EmbeddingClient {
         };
         let request = wire::Request { model: &self.caller.reference.name, input: texts, encoding_format };
         let body = serde_json::to_vec(&request).expect("strings are JSON");
-        let asked = self.caller.asked(&Prompt::default());
-        let response = accept(self.caller.post_plain(path, body).send().await, &asked).await?;
-        let body = read_json(response, &asked).await?;
-        let (vectors, n_tokens) = self.read(&body, texts.len()).map_err(|detail| asked.malformed(&detail))?;
+        let context = self.caller.context(&Prompt::default());
+        let response = accept(self.caller.post_plain(path, body).send().await, &context).await?;
+        let body = read_json(response, &context).await?;
+        let (vectors, n_tokens) =
+            self.read(&body, texts.len()).map_err(|detail| context.malformed(&detail))?;
         let usage = n_tokens.map(|input_tokens| {
             let usage = Usage { input_tokens, ..Usage::default() };
             Usage { cost_microusd: self.caller.price.map_or(0, |price| price.cost_microusd(&usage)), ..usage }

@@ -79,7 +79,7 @@ const TOOL_WORDS: [&str; 2] = ["tool", "function"];
 
 /// Whom the request was sent to: what error messages name, and the keys they must not contain.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct RequestContext {
     pub(crate) base_url: String,
     pub(crate) model: String,
     pub(crate) keys: Vec<Secret>,
@@ -87,7 +87,7 @@ pub(crate) struct Asked {
     has_tools: bool,
 }
 
-impl Asked {
+impl RequestContext {
     /// A plain request.
     pub(crate) fn new(base_url: String, model: String, keys: Vec<Secret>) -> Self {
         Self { base_url, model, keys, has_schema: false, has_tools: false }

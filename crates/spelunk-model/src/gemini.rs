@@ -148,11 +148,11 @@ impl Decoder {
 
     fn part(&mut self, part: wire::Part) -> Result<Option<ModelDelta>, ReplyFault> {
         if let Some(call) = part.function_call {
-            let place = self.n_calls;
+            let index = self.n_calls;
             self.n_calls += 1;
             let arguments = call.args.map(|args| args.to_string()).unwrap_or_default();
-            self.drafts.add(place, call.id, call.name, &arguments)?;
-            return Ok(self.drafts.finish(place).map(|delta| signed(delta, part.thought_signature)));
+            self.drafts.add(index, call.id, call.name, &arguments)?;
+            return Ok(self.drafts.finish(index).map(|delta| signed(delta, part.thought_signature)));
         }
         let delta = if part.thought == Some(true) { reasoning_delta } else { text_delta };
         Ok(part.text.and_then(delta))
@@ -179,10 +179,10 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let whole: wire::Whole = parse_whole(body)?;
+        let whole: wire::FullReply = parse_whole(body)?;
         let responses = match whole {
-            wire::Whole::List(responses) => responses,
-            wire::Whole::One(response) => vec![*response],
+            wire::FullReply::List(responses) => responses,
+            wire::FullReply::One(response) => vec![*response],
         };
         let mut deltas = Vec::new();
         for response in responses {

@@ -81,7 +81,7 @@ impl GgufHeader {
         if !(2..=3).contains(&version) {
             return Err(GgufError::Version { version });
         }
-        let (n_tensors, n_entries) = (input.whole()?, input.whole()?);
+        let (n_tensors, n_entries) = (input.number()?, input.number()?);
         if n_tensors > TENSORS_MAX || n_entries > ENTRIES_MAX {
             return Err(GgufError::Damaged { what: "it counts more entries than any model has" });
         }
@@ -131,7 +131,7 @@ impl<R: Read> Input<R> {
         Ok(bytes)
     }
 
-    fn whole(&mut self) -> Result<u64, GgufError> {
+    fn number(&mut self) -> Result<u64, GgufError> {
         Ok(u64::from_le_bytes(self.bytes()?))
     }
 
@@ -142,7 +142,7 @@ impl<R: Read> Input<R> {
 
     /// The length of the name that follows.
     fn name_bytes(&mut self) -> Result<u64, GgufError> {
-        let n_bytes = self.whole()?;
+        let n_bytes = self.number()?;
         if n_bytes > KEY_BYTES_MAX {
             return Err(GgufError::Damaged { what: "an entry has a name longer than 1,024 bytes" });
         }
@@ -164,7 +164,7 @@ impl<R: Read> Input<R> {
                 entries.numbers.entry(name).or_insert(number.into());
             }
             10 => {
-                let number = self.whole()?;
+                let number = self.number()?;
                 entries.numbers.entry(name).or_insert(number);
             }
             9 => self.skip_list()?,
@@ -175,7 +175,7 @@ impl<R: Read> Input<R> {
 
     /// A string; `None` if it is too long or not UTF-8.
     fn short_text(&mut self) -> Result<Option<String>, GgufError> {
-        let n_bytes = self.whole()?;
+        let n_bytes = self.number()?;
         if n_bytes > TEXT_BYTES_MAX {
             self.skip(n_bytes)?;
             return Ok(None);
@@ -195,14 +195,14 @@ impl<R: Read> Input<R> {
 
     fn skip_list(&mut self) -> Result<(), GgufError> {
         let kind = u32::from_le_bytes(self.bytes()?);
-        let n_elements = self.whole()?;
+        let n_elements = self.number()?;
         if n_elements > ELEMENTS_MAX {
             return Err(GgufError::Damaged { what: "a list is longer than any vocabulary" });
         }
         match kind {
             8 => {
                 for _ in 0..n_elements {
-                    let n_bytes = self.whole()?;
+                    let n_bytes = self.number()?;
                     self.skip(n_bytes)?;
                 }
                 Ok(())

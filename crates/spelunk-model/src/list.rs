@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::header::AUTHORIZATION;
 
 use crate::anthropic::API_VERSION;
-use crate::error_mapping::Asked;
+use crate::error_mapping::RequestContext;
 use crate::http::Endpoint;
 use crate::reply::{accept, read_json};
 use crate::wire::gemini::GeminiList;
@@ -73,17 +73,20 @@ pub async fn list_models_as(
     if let Some(value) = endpoint.key_header(key, prefix)? {
         request = request.header(header, value);
     }
-    let asked =
-        Asked::new(endpoint.base_url.clone(), "models".to_owned(), key.cloned().into_iter().collect());
+    let context = RequestContext::new(
+        endpoint.base_url.clone(),
+        "models".to_owned(),
+        key.cloned().into_iter().collect(),
+    );
     let response = match request.send().await {
         Err(error) if error.is_timeout() => {
             let after_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
             return Err(ModelError::TimedOut { after_ms });
         }
-        sent => accept(sent, &asked).await?,
+        sent => accept(sent, &context).await?,
     };
-    let body = read_json(response, &asked).await?;
-    names(shape, &body).map_err(|error| asked.malformed(&format!("the list cannot be read: {error}")))
+    let body = read_json(response, &context).await?;
+    names(shape, &body).map_err(|error| context.malformed(&format!("the list cannot be read: {error}")))
 }
 
 fn names(shape: ListShape, body: &str) -> Result<Vec<String>, serde_json::Error> {

@@ -122,10 +122,7 @@ impl OpenAiModel {
 
     fn content<'a>(&self, text: &'a str, is_cached: bool) -> wire::Content<'a> {
         if is_cached && self.marks_cache && !text.is_empty() {
-            return wire::Content::Parts([wire::TextPart {
-                text,
-                cache_control: CacheControl {},
-            }]);
+            return wire::Content::Parts([wire::TextPart { text, cache_control: CacheControl {} }]);
         }
         wire::Content::Text(text)
     }
@@ -147,9 +144,7 @@ impl Model for OpenAiModel {
 
 fn tool(tool: &Tool) -> wire::RequestTool<'_> {
     let Tool { name, description, schema } = tool;
-    wire::RequestTool {
-        function: wire::RequestFunction { name, description, parameters: schema },
-    }
+    wire::RequestTool { function: wire::RequestFunction { name, description, parameters: schema } }
 }
 
 /// Decodes chunks. The finish reason comes before the usage, and the usage before the end mark, so the end is held
@@ -182,14 +177,18 @@ impl Decoder {
         deltas
     }
 
-    fn take(&mut self, said: wire::Said, finish_reason: Option<&str>) -> Result<Vec<ModelDelta>, ReplyFault> {
+    fn take(
+        &mut self,
+        said: wire::MessageContent,
+        finish_reason: Option<&str>,
+    ) -> Result<Vec<ModelDelta>, ReplyFault> {
         let mut deltas = Vec::new();
         deltas.extend(said.reasoning_content.or(said.reasoning).and_then(reasoning_delta));
         if let Some(text) = said.content.filter(|text| !text.is_empty()) {
             deltas.extend(self.think.push(text));
         }
-        for (call, place) in said.tool_calls.unwrap_or_default().into_iter().zip(0..) {
-            let place = call.index.unwrap_or(place);
+        for (call, index) in said.tool_calls.unwrap_or_default().into_iter().zip(0..) {
+            let index = call.index.unwrap_or(index);
             let (name, arguments) =
                 call.function.map_or((None, None), |function| (function.name, function.arguments));
             let arguments = match arguments {
@@ -199,7 +198,7 @@ impl Decoder {
                     json.to_string()
                 }
             };
-            self.drafts.add(place, call.id, name, &arguments)?;
+            self.drafts.add(index, call.id, name, &arguments)?;
         }
         if let Some(refusal) = said.refusal.filter(|text| !text.is_empty()) {
             self.has_refused = true;
@@ -243,7 +242,7 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let whole: wire::Whole = parse_whole(body)?;
+        let whole: wire::FullReply = parse_whole(body)?;
         if let Some(error) = whole.error {
             return Err(refused(error));
         }

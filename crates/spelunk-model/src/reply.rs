@@ -9,7 +9,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde::de::DeserializeOwned;
 
-use crate::error_mapping::{Asked, retry_after};
+use crate::error_mapping::{RequestContext, retry_after};
 use crate::event_parser::{EVENT_BYTES_MAX, EventParser, StreamFault};
 use crate::http::deepest_cause;
 use crate::sse::SseParser;
@@ -100,18 +100,21 @@ pub(crate) struct Prepared {
 /// Sends the request and decodes its reply.
 pub(crate) fn stream_reply<D: Decode>(
     request: Unsent,
-    asked: Asked,
+    context: RequestContext,
     price: Option<Price>,
     decoder: D,
 ) -> ModelStream {
     let source = Source::Unsent(request);
-    let reading = Reading { asked, price, decoder, ready: VecDeque::new(), owes_sign: false, source };
-    Box::pin(stream::try_unfold(reading, Reading::advance))
+    let reader = ReplyReader { context, price, decoder, ready: VecDeque::new(), owes_sign: false, source };
+    Box::pin(stream::try_unfold(reader, ReplyReader::advance))
 }
 
 /// The response to a request; anything but a 200 is an error.
-pub(crate) async fn accept(sent: reqwest::Result<Response>, asked: &Asked) -> Result<Response, ModelError> {
-    let response = sent.map_err(|error| asked.unreachable(&deepest_cause(&error)))?;
+pub(crate) async fn accept(
+    sent: reqwest::Result<Response>,
+    context: &RequestContext,
+) -> Result<Response, ModelError> {
+    let response = sent.map_err(|error| context.unreachable(&deepest_cause(&error)))?;
     let status = response.status();
     if status == StatusCode::OK {
         return Ok(response);
@@ -119,22 +122,22 @@ pub(crate) async fn accept(sent: reqwest::Result<Response>, asked: &Asked) -> Re
     let retry_after = retry_after(response.headers());
     let (body, _) = read_body(response, ERROR_BODY_BYTES_MAX).await;
     let said = ProviderError::of_body(&String::from_utf8_lossy(&body));
-    Err(asked.refused(status.as_u16(), retry_after, &said))
+    Err(context.refused(status.as_u16(), retry_after, &said))
 }
 
 /// The JSON text of a response that is not streamed.
-pub(crate) async fn read_json(response: Response, asked: &Asked) -> Result<String, ModelError> {
+pub(crate) async fn read_json(response: Response, context: &RequestContext) -> Result<String, ModelError> {
     let content_type = content_type(response.headers());
     if content_type != "application/json" {
-        return Err(asked.malformed(&format!("its content type is `{content_type}`")));
+        return Err(context.malformed(&format!("its content type is `{content_type}`")));
     }
-    read_text(response, asked).await
+    read_text(response, context).await
 }
 
 /// A complete body as text, bounded.
-async fn read_text(response: Response, asked: &Asked) -> Result<String, ModelError> {
+async fn read_text(response: Response, context: &RequestContext) -> Result<String, ModelError> {
     match read_body(response, BODY_BYTES_MAX).await {
-        (bytes, BodyEnd::Whole) => String::from_utf8(bytes).map_err(|_| asked.malformed("it is not UTF-8")),
+        (bytes, BodyEnd::Whole) => String::from_utf8(bytes).map_err(|_| context.malformed("it is not UTF-8")),
         (_, BodyEnd::TooLong) => Err(ModelError::ReplyTooLong { bytes_max: BODY_BYTES_MAX as u64 }),
         (_, BodyEnd::Cut) => Err(ModelError::StreamCut),
     }
@@ -147,8 +150,8 @@ fn content_type(headers: &HeaderMap) -> String {
 }
 
 /// A reply being read.
-struct Reading<D> {
-    asked: Asked,
+struct ReplyReader<D> {
+    context: RequestContext,
     price: Option<Price>,
     decoder: D,
     ready: VecDeque<ModelDelta>,
@@ -164,7 +167,7 @@ enum Source {
     Ended,
 }
 
-impl<D: Decode> Reading<D> {
+impl<D: Decode> ReplyReader<D> {
     /// The next delta, and the remaining state.
     async fn advance(mut self) -> Result<Option<(ModelDelta, Self)>, ModelError> {
         loop {
@@ -200,19 +203,19 @@ impl<D: Decode> Reading<D> {
 
     async fn open(mut self, unsent: Unsent) -> Result<Self, ModelError> {
         let Prepared { request, secrets } = unsent.await?;
-        self.asked.keys.extend(secrets);
-        let response = accept(request.send().await, &self.asked).await?;
+        self.context.keys.extend(secrets);
+        let response = accept(request.send().await, &self.context).await?;
         match content_type(response.headers()).as_str() {
             streamed if streamed == D::STREAM_TYPE => {
                 self.source = Source::Events(response, D::parser());
             }
             "application/json" => {
-                let body = read_text(response, &self.asked).await?;
+                let body = read_text(response, &self.context).await?;
                 let deltas = self.decoder.whole(&body);
                 self.take(deltas)?;
             }
-            "" => return Err(self.asked.malformed("it has no content type")),
-            other => return Err(self.asked.malformed(&format!("its content type is `{other}`"))),
+            "" => return Err(self.context.malformed("it has no content type")),
+            other => return Err(self.context.malformed(&format!("its content type is `{other}`"))),
         }
         Ok(self)
     }
@@ -269,9 +272,9 @@ impl<D: Decode> Reading<D> {
                 self.ready.extend(deltas);
                 Ok(())
             }
-            Err(ReplyFault::Malformed(detail)) => Err(self.asked.malformed(&detail)),
+            Err(ReplyFault::Malformed(detail)) => Err(self.context.malformed(&detail)),
             Err(ReplyFault::Cut) => Err(ModelError::StreamCut),
-            Err(ReplyFault::Refused(status, said)) => Err(self.asked.refused(status, None, &said)),
+            Err(ReplyFault::Refused(status, said)) => Err(self.context.refused(status, None, &said)),
             Err(ReplyFault::TooLong(bytes_max)) => {
                 Err(ModelError::ReplyTooLong { bytes_max: bytes_max as u64 })
             }

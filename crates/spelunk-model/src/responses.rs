@@ -40,11 +40,7 @@ impl ResponsesModel {
             stream: true,
             store: false,
             text: prompt.schema.as_deref().map(|schema| wire::TextConfig {
-                format: wire::TextFormat {
-                    name: SCHEMA_NAME,
-                    schema,
-                    strict: is_strict(schema),
-                },
+                format: wire::TextFormat { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
             }),
             tools: prompt.tools.iter().map(tool).collect(),
         };
@@ -76,10 +72,7 @@ fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
     let (calls, results) = sorted(&message.parts);
     let mut items: Vec<wire::InputItem<'_>> = results
         .into_iter()
-        .map(|result| wire::InputItem::FunctionCallOutput {
-            call_id: &result.call_id,
-            output: &result.text,
-        })
+        .map(|result| wire::InputItem::FunctionCallOutput { call_id: &result.call_id, output: &result.text })
         .collect();
     let role = message.speaker.role();
     if !message.text.is_empty() || message.parts.is_empty() {
@@ -111,7 +104,7 @@ impl Decoder {
     /// A complete item; its text counts only if it was not streamed.
     fn item(
         &mut self,
-        place: u64,
+        index: u64,
         item: wire::Item,
         takes_text: bool,
     ) -> Result<Vec<ModelDelta>, ReplyFault> {
@@ -119,8 +112,8 @@ impl Decoder {
         match item {
             wire::Item::FunctionCall { call_id, name, arguments } => {
                 self.n_calls += 1;
-                self.drafts.add(place, call_id, name, arguments.as_deref().unwrap_or_default())?;
-                deltas.extend(self.drafts.finish(place));
+                self.drafts.add(index, call_id, name, arguments.as_deref().unwrap_or_default())?;
+                deltas.extend(self.drafts.finish(index));
             }
             wire::Item::Message { content } if takes_text => {
                 for part in content {
@@ -152,10 +145,10 @@ impl Decoder {
         }
         let (is_streamed, has_calls) = (self.has_text, self.n_calls > 0);
         let mut deltas = Vec::new();
-        for (place, item) in (0..).zip(response.output.unwrap_or_default()) {
+        for (index, item) in (0..).zip(response.output.unwrap_or_default()) {
             let was_told = has_calls && matches!(item, wire::Item::FunctionCall { .. });
             if !was_told {
-                deltas.extend(self.item(place, item, !is_streamed)?);
+                deltas.extend(self.item(index, item, !is_streamed)?);
             }
         }
         let reason = response.incomplete_details.and_then(|details| details.reason);

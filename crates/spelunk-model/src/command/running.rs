@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::{CommandOptions, CommandOutput};
-use crate::error_mapping::Asked;
+use crate::error_mapping::RequestContext;
 use crate::price::Price;
 use crate::tool_drafts::Drafts;
 use crate::wire::command as wire;
@@ -28,7 +28,7 @@ const LAST_LOOKS_MAX: usize = 64;
 /// A reply that a program is writing.
 pub(super) struct Running {
     options: Arc<CommandOptions>,
-    asked: Asked,
+    context: RequestContext,
     input: Vec<u8>,
     n_written: usize,
     pipes: Option<Pipes>,
@@ -54,10 +54,10 @@ struct Pipes {
 }
 
 impl Running {
-    pub(super) fn new(options: Arc<CommandOptions>, input: Vec<u8>, asked: Asked) -> Self {
+    pub(super) fn new(options: Arc<CommandOptions>, input: Vec<u8>, context: RequestContext) -> Self {
         Self {
             options,
-            asked,
+            context,
             input,
             n_written: 0,
             pipes: None,
@@ -97,7 +97,7 @@ impl Running {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| self.asked.unreachable(&format!("it could not be started: {error}")))?;
+            .map_err(|error| self.context.unreachable(&format!("it could not be started: {error}")))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         Ok(Pipes { child, stdin, stdout, stderr })
     }
@@ -111,7 +111,7 @@ impl Running {
         let unwritten = self.input.get(self.n_written..).unwrap_or_default();
         let Pipes { child, stdin, stdout, stderr } = &mut pipes;
         let (has_input, has_output, has_complaints) = (stdin.is_some(), stdout.is_some(), stderr.is_some());
-        let failed = |error: io::Error| self.asked.unreachable(&error.to_string());
+        let failed = |error: io::Error| self.context.unreachable(&error.to_string());
         // Whichever comes first. The exit of the program counts only after the end of its output.
         tokio::select! {
             wrote = write_some(stdin, unwritten), if has_input => {
@@ -173,10 +173,10 @@ impl Running {
         let n_whole = match str::from_utf8(&self.pending) {
             Ok(text) => text.len(),
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            Err(_) => return Err(self.asked.malformed("it is not UTF-8")),
+            Err(_) => return Err(self.context.malformed("it is not UTF-8")),
         };
         let text: Vec<u8> = self.pending.drain(..n_whole).collect();
-        let text = String::from_utf8(text).map_err(|_| self.asked.malformed("it is not UTF-8"))?;
+        let text = String::from_utf8(text).map_err(|_| self.context.malformed("it is not UTF-8"))?;
         let text = std::mem::take(&mut self.held_line_ends) + &text;
         let answer = text.trim_end_matches(['\n', '\r']);
         text.strip_prefix(answer).unwrap_or_default().clone_into(&mut self.held_line_ends);
@@ -202,32 +202,32 @@ impl Running {
     }
 
     fn read_line(&mut self, line: &[u8]) -> Result<(), ModelError> {
-        let line = str::from_utf8(line).map_err(|_| self.asked.malformed("a line is not UTF-8"))?.trim();
+        let line = str::from_utf8(line).map_err(|_| self.context.malformed("a line is not UTF-8"))?.trim();
         if line.is_empty() {
             return Ok(());
         }
         let line: wire::Line = serde_json::from_str(line)
-            .map_err(|error| self.asked.malformed(&format!("a line cannot be read: {error}")))?;
+            .map_err(|error| self.context.malformed(&format!("a line cannot be read: {error}")))?;
         match line {
             wire::Line::Text(text) => {
                 self.ready.extend(Some(text).filter(|text| !text.is_empty()).map(ModelDelta::Text));
             }
             wire::Line::Reasoning(text) => self.ready.push_back(ModelDelta::Reasoning(text)),
             wire::Line::ToolCall(wire::Call { id, name, arguments }) => {
-                let place = self.n_calls;
+                let index = self.n_calls;
                 self.n_calls += 1;
                 let arguments = if arguments.is_null() { String::new() } else { arguments.to_string() };
-                if self.drafts.add(place, Some(id), Some(name), &arguments).is_err() {
-                    return Err(self.asked.malformed("it holds too many tool calls"));
+                if self.drafts.add(index, Some(id), Some(name), &arguments).is_err() {
+                    return Err(self.context.malformed("it holds too many tool calls"));
                 }
-                self.ready.extend(self.drafts.finish(place));
+                self.ready.extend(self.drafts.finish(index));
             }
             wire::Line::Done(done) => {
                 let stop = done.stop.unwrap_or(StopReason::Finished);
                 self.done(stop, done.usage);
             }
             wire::Line::Error(detail) => {
-                let (program, detail) = (self.options.program.clone(), self.asked.detail(&detail));
+                let (program, detail) = (self.options.program.clone(), self.context.detail(&detail));
                 return Err(ModelError::CommandFailed { program, status: "an error".to_owned(), detail });
             }
         }
@@ -242,13 +242,13 @@ impl Running {
 
     fn end(&mut self, status: ExitStatus) -> Result<(), ModelError> {
         if !status.success() {
-            let detail = self.asked.detail(&String::from_utf8_lossy(&self.complaint));
+            let detail = self.context.detail(&String::from_utf8_lossy(&self.complaint));
             let (program, status) = (self.options.program.clone(), status.to_string());
             return Err(ModelError::CommandFailed { program, status, detail });
         }
         let rest = std::mem::take(&mut self.pending);
         match self.options.output {
-            CommandOutput::Text if !rest.is_empty() => return Err(self.asked.malformed("it is not UTF-8")),
+            CommandOutput::Text if !rest.is_empty() => return Err(self.context.malformed("it is not UTF-8")),
             CommandOutput::Text => {}
             CommandOutput::JsonLines => self.read_line(&rest)?,
         }
@@ -264,10 +264,7 @@ async fn write_some(stdin: &mut Option<ChildStdin>, bytes: &[u8]) -> io::Result<
     }
 }
 
-async fn read_some(
-    pipe: &mut Option<impl AsyncReadExt + Unpin>,
-    buffer: &mut [u8],
-) -> io::Result<usize> {
+async fn read_some(pipe: &mut Option<impl AsyncReadExt + Unpin>, buffer: &mut [u8]) -> io::Result<usize> {
     match pipe {
         Some(pipe) => pipe.read(buffer).await,
         None => Ok(0),

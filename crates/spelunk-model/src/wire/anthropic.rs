@@ -63,8 +63,7 @@ fn is_false(flag: &bool) -> bool {
 /// A cache mark: everything up to here is worth caching.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(tag = "type", rename = "ephemeral")]
-pub(crate) struct CacheControl {
-}
+pub(crate) struct CacheControl {}
 
 #[derive(Debug, Serialize)]
 pub(crate) struct RequestTool<'a> {
@@ -180,13 +179,7 @@ pub(crate) struct Usage {
 /// A reply that was not streamed, or an error instead of one.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum Whole {
-    Message {
-        content: Vec<Block>,
-        stop_reason: Option<String>,
-        usage: Option<Usage>,
-    },
-    Error {
-        error: ErrorField,
-    },
+pub(crate) enum FullReply {
+    Message { content: Vec<Block>, stop_reason: Option<String>, usage: Option<Usage> },
+    Error { error: ErrorField },
 }

@@ -47,8 +47,7 @@ pub(crate) struct ResultText<'a> {
 /// Everything before it is worth caching.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(tag = "type", rename = "default")]
-pub(crate) struct CachePoint {
-}
+pub(crate) struct CachePoint {}
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -183,7 +182,7 @@ pub(crate) struct ToolUse {
 /// A reply that was not streamed.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Whole {
+pub(crate) struct FullReply {
     pub(crate) output: Output,
     pub(crate) stop_reason: Option<String>,
     pub(crate) usage: Option<Usage>,

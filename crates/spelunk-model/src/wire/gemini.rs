@@ -92,7 +92,7 @@ pub(crate) struct Response {
 /// A reply that was not streamed: one response, or a list of them if the server ignores the request for events.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Whole {
+pub(crate) enum FullReply {
     List(Vec<Response>),
     One(Box<Response>),
 }
@@ -115,11 +115,11 @@ pub(crate) struct Part {
     pub(crate) text: Option<String>,
     pub(crate) thought: Option<bool>,
     pub(crate) thought_signature: Option<String>,
-    pub(crate) function_call: Option<SaidCall>,
+    pub(crate) function_call: Option<FunctionCall>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct SaidCall {
+pub(crate) struct FunctionCall {
     pub(crate) id: Option<String>,
     pub(crate) name: Option<String>,
     pub(crate) args: Option<Value>,

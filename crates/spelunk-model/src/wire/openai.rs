@@ -110,45 +110,45 @@ pub(crate) struct Chunk {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ChunkChoice {
-    pub(crate) delta: Option<Said>,
+    pub(crate) delta: Option<MessageContent>,
     pub(crate) finish_reason: Option<String>,
 }
 
 /// A reply that was not streamed.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Whole {
-    pub(crate) choices: Option<Vec<WholeChoice>>,
+pub(crate) struct FullReply {
+    pub(crate) choices: Option<Vec<FullChoice>>,
     pub(crate) usage: Option<Usage>,
     pub(crate) error: Option<ErrorField>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct WholeChoice {
-    pub(crate) message: Said,
+pub(crate) struct FullChoice {
+    pub(crate) message: MessageContent,
     pub(crate) finish_reason: Option<String>,
 }
 
 /// The content of a delta or a message. Reasoning has two names: vLLM and `DeepSeek` use the first, OpenRouter the
 /// second.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct MessageContent {
     pub(crate) content: Option<String>,
     pub(crate) reasoning_content: Option<String>,
     pub(crate) reasoning: Option<String>,
     pub(crate) refusal: Option<String>,
-    pub(crate) tool_calls: Option<Vec<SaidToolCall>>,
+    pub(crate) tool_calls: Option<Vec<ToolCallFragment>>,
 }
 
 /// A tool call or a fragment of one. Only fragments have an index.
 #[derive(Debug, Deserialize)]
-pub(crate) struct SaidToolCall {
+pub(crate) struct ToolCallFragment {
     pub(crate) index: Option<u64>,
     pub(crate) id: Option<String>,
-    pub(crate) function: Option<SaidFunction>,
+    pub(crate) function: Option<FunctionFragment>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct SaidFunction {
+pub(crate) struct FunctionFragment {
     pub(crate) name: Option<String>,
     /// A string, though some servers send the JSON itself.
     pub(crate) arguments: Option<Value>,
