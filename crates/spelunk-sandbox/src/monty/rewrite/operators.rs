@@ -42,29 +42,7 @@ impl<'a> Walk<'a> {
             return None;
         }
         let range = range_of(subscript);
-        let at = range.start;
-        let mut source_map = new_text("__sp_item(", at);
-        let value = self.expr(&subscript.value);
-        if let Expr::Slice(slice) = &*subscript.slice {
-            source_map = new_text("__sp_slice(", at);
-            source_map.push(value);
-            for bound in [&slice.lower, &slice.upper, &slice.step] {
-                source_map.add(", ", at);
-                match bound {
-                    Some(bound) => {
-                        source_map.push(self.expr(bound));
-                    }
-                    None => source_map.add("None", at),
-                }
-            }
-        } else {
-            source_map.push(value);
-            source_map.add(", ", at);
-            let is_tuple = matches!(&*subscript.slice, Expr::Tuple(tuple) if !tuple.parenthesized);
-            let idx = self.expr(&subscript.slice);
-            source_map.push(if is_tuple { idx.wrapped("(", ")", &range_of(&*subscript.slice)) } else { idx });
-        }
-        source_map.add(")", range.end);
+        let source_map = self.item_call(subscript, "__sp_item", "__sp_slice");
         let is_cheap_place = match &*subscript.slice {
             Expr::Slice(slice) => {
                 [&slice.lower, &slice.upper, &slice.step].into_iter().flatten().all(|bound| is_cheap(bound))
@@ -72,6 +50,32 @@ impl<'a> Walk<'a> {
             place => is_cheap(place),
         };
         Some(if is_cheap_place { guarded(&subscript.value, &range, source_map) } else { source_map })
+    }
+
+    /// `item(value, idx)` or `slice(value, lower, upper, step)`, with these functions.
+    pub(super) fn item_call(&mut self, subscript: &'a ExprSubscript, item: &str, slice: &str) -> SourceMap {
+        let range = range_of(subscript);
+        let at = range.start;
+        let value = self.expr(&subscript.value);
+        let function = if subscript.slice.is_slice_expr() { slice } else { item };
+        let mut source_map = new_text(format!("{function}("), at);
+        source_map.push(value);
+        if let Expr::Slice(slice) = &*subscript.slice {
+            for bound in [&slice.lower, &slice.upper, &slice.step] {
+                source_map.add(", ", at);
+                match bound {
+                    Some(bound) => source_map.push(self.expr(bound)),
+                    None => source_map.add("None", at),
+                }
+            }
+        } else {
+            source_map.add(", ", at);
+            let is_tuple = matches!(&*subscript.slice, Expr::Tuple(tuple) if !tuple.parenthesized);
+            let idx = self.expr(&subscript.slice);
+            source_map.push(if is_tuple { idx.wrapped("(", ")", &range_of(&*subscript.slice)) } else { idx });
+        }
+        source_map.add(")", range.end);
+        source_map
     }
 
     /// A value that becomes part of a string: a host object supplies its own text.

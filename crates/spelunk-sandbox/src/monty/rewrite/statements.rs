@@ -155,30 +155,7 @@ impl<'a> Walk<'a> {
     fn delete_one(&mut self, target: &'a Expr, indent: Option<&str>) -> SourceMap {
         let range = range_of(target);
         match target {
-            Expr::Subscript(subscript) => {
-                let at = range.start;
-                let value = self.expr(&subscript.value);
-                if let Expr::Slice(slice) = &*subscript.slice {
-                    let mut source_map = new_text("__sp_del_slice(", at);
-                    source_map.push(value);
-                    for bound in [&slice.lower, &slice.upper, &slice.step] {
-                        source_map.add(", ", at);
-                        let bound =
-                            bound.as_ref().map_or_else(|| new_text("None", at), |bound| self.expr(bound));
-                        source_map.push(bound);
-                    }
-                    source_map.add(")", range.end);
-                    return source_map;
-                }
-                let mut source_map = new_text("__sp_del_item(", at);
-                source_map.push(value);
-                source_map.add(", ", at);
-                let is_tuple = matches!(&*subscript.slice, Expr::Tuple(tuple) if !tuple.parenthesized);
-                let idx = self.expr(&subscript.slice);
-                source_map.push(if is_tuple { idx.wrapped("(", ")", &range) } else { idx });
-                source_map.add(")", range.end);
-                source_map
-            }
+            Expr::Subscript(subscript) => self.item_call(subscript, "__sp_del_item", "__sp_del_slice"),
             Expr::Attribute(attribute) => self.expr(&attribute.value).wrapped(
                 "__sp_delattr(",
                 format!(", \"{}\")", attribute.attr),
