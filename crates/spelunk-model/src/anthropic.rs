@@ -198,10 +198,6 @@ impl Decode for Decoder {
         Ok(delta.into_iter().collect())
     }
 
-    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
-        Err(ReplyFault::Cut)
-    }
-
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
         let whole: wire::FullReply = parse_whole(body)?;
         match whole {

@@ -93,9 +93,8 @@ impl EmbeddingClient {
     /// Embeds a batch; one request. A server that accepts and stays silent would block the caller forever, and nothing
     /// but the timeout bounds it.
     pub async fn embed(&self, texts: &[String]) -> Result<Embedded, ModelError> {
-        let after_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
         let asking = tokio::time::timeout(self.timeout, self.ask(texts));
-        asking.await.unwrap_or(Err(ModelError::TimedOut { after_ms }))
+        asking.await.unwrap_or_else(|_| Err(ModelError::timed_out(self.timeout)))
     }
 
     fn open(provider: &str, options: ModelOptions, suffix: &str, format: Format) -> Result<Self, ModelError> {

@@ -88,6 +88,11 @@ impl ModelError {
         )
     }
 
+    /// No reply within this time.
+    pub(crate) fn timed_out(after: Duration) -> Self {
+        Self::TimedOut { after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
+    }
+
     /// How long the provider asked us to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         if let Self::RateLimited { retry_after } | Self::Overloaded { retry_after } = self {

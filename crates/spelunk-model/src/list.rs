@@ -53,18 +53,14 @@ pub async fn list_models_as(
     timeout: Duration,
 ) -> Result<Vec<String>, ModelError> {
     let endpoint = Endpoint::open(base_url)?;
-    let address = match shape {
-        ListShape::OpenAi => format!("{}/models", endpoint.base_url),
+    let base_url = &endpoint.base_url;
+    let (address, header, prefix) = match shape {
+        ListShape::OpenAi => (format!("{base_url}/models"), AUTHORIZATION.as_str(), "Bearer "),
         ListShape::Anthropic => {
-            let base_url = endpoint.base_url.strip_suffix("/v1").unwrap_or(&endpoint.base_url);
-            format!("{base_url}/v1/models?limit=1000")
+            let base_url = base_url.strip_suffix("/v1").unwrap_or(base_url);
+            (format!("{base_url}/v1/models?limit=1000"), "x-api-key", "")
         }
-        ListShape::Gemini => format!("{}/models?pageSize=1000", endpoint.base_url),
-    };
-    let (header, prefix) = match shape {
-        ListShape::OpenAi => (AUTHORIZATION.as_str(), "Bearer "),
-        ListShape::Anthropic => ("x-api-key", ""),
-        ListShape::Gemini => ("x-goog-api-key", ""),
+        ListShape::Gemini => (format!("{base_url}/models?pageSize=1000"), "x-goog-api-key", ""),
     };
     let mut request = endpoint.client.get(address).timeout(timeout);
     if shape == ListShape::Anthropic {
@@ -79,10 +75,7 @@ pub async fn list_models_as(
         key.cloned().into_iter().collect(),
     );
     let response = match request.send().await {
-        Err(error) if error.is_timeout() => {
-            let after_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-            return Err(ModelError::TimedOut { after_ms });
-        }
+        Err(error) if error.is_timeout() => return Err(ModelError::timed_out(timeout)),
         sent => accept(sent, &context).await?,
     };
     let body = read_json(response, &context).await?;

@@ -36,7 +36,9 @@ pub(crate) trait Decode: Send + 'static {
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
 
     /// The stream ended without `Done`.
-    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault>;
+    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
+        Err(ReplyFault::Cut)
+    }
 
     /// A complete reply from a server that does not stream.
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault>;

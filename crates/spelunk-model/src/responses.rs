@@ -189,10 +189,6 @@ impl Decode for Decoder {
         Ok(delta.into_iter().collect())
     }
 
-    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
-        Err(ReplyFault::Cut)
-    }
-
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
         let response: wire::Response = parse_whole(body)?;
         if response.output.is_none() && response.error.is_none() {

@@ -21,22 +21,12 @@ pub(crate) struct RequestMessage<'a> {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(crate) enum RequestBlock<'a> {
     Text(&'a str),
     CachePoint(CachePoint),
-    #[serde(rename_all = "camelCase")]
-    ToolUse {
-        tool_use_id: &'a str,
-        name: &'a str,
-        input: Value,
-    },
-    #[serde(rename_all = "camelCase")]
-    ToolResult {
-        tool_use_id: &'a str,
-        content: [ResultText<'a>; 1],
-        status: &'static str,
-    },
+    ToolUse { tool_use_id: &'a str, name: &'a str, input: Value },
+    ToolResult { tool_use_id: &'a str, content: [ResultText<'a>; 1], status: &'static str },
 }
 
 #[derive(Debug, Serialize)]
@@ -94,26 +84,22 @@ pub(crate) enum ToolChoice {
 
 /// One event of a stream: the name in its frame, and its payload.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(crate) enum Event {
-    #[serde(rename_all = "camelCase")]
     ContentBlockStart {
         #[serde(default)]
         content_block_index: u64,
         start: Option<Start>,
     },
-    #[serde(rename_all = "camelCase")]
     ContentBlockDelta {
         #[serde(default)]
         content_block_index: u64,
         delta: Delta,
     },
-    #[serde(rename_all = "camelCase")]
     ContentBlockStop {
         #[serde(default)]
         content_block_index: u64,
     },
-    #[serde(rename_all = "camelCase")]
     MessageStop {
         stop_reason: Option<String>,
     },
