@@ -81,11 +81,7 @@ pub(crate) enum Event {
     #[serde(rename = "response.completed", alias = "response.incomplete", alias = "response.failed")]
     Ended { response: Response },
     #[serde(rename = "error")]
-    Error {
-        code: Option<Code>,
-        message: Option<String>,
-        error: Option<ErrorField>,
-    },
+    Error { code: Option<Code>, message: Option<String>, error: Option<ErrorField> },
     #[serde(other)]
     Other,
 }
