@@ -7,13 +7,13 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::caller::{Caller, KeyHeader};
 use crate::price::Price;
-use crate::reply::{Decode, ReplyFault};
+use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::closed;
 use crate::tool::sorted;
 use crate::tool_drafts::Drafts;
 use crate::wire::anthropic as wire;
 use crate::wire::error::{ErrorField, ProviderError};
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker};
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt};
 
 /// The API version we use.
 pub(crate) const API_VERSION: &str = "2023-06-01";
@@ -33,10 +33,8 @@ impl AnthropicModel {
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let system = wire::RequestBlock::Text {
-            text: &prompt.system,
-            cache_control: Some(wire::CacheControl::EPHEMERAL),
-        };
+        let system =
+            wire::RequestBlock::Text { text: &prompt.system, cache_control: Some(wire::CacheControl {}) };
         let cached = prompt.cached_messages();
         let said = prompt.messages.iter().enumerate();
         let request = wire::Request {
@@ -49,7 +47,7 @@ impl AnthropicModel {
             tools: prompt.tools.iter().map(tool).collect(),
             output_config: prompt.schema.as_deref().map(|schema| wire::OutputConfig {
                 // The provider refuses open objects.
-                format: wire::OutputFormat { kind: "json_schema", schema: closed(schema) },
+                format: wire::OutputFormat { schema: closed(schema) },
             }),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
@@ -76,10 +74,7 @@ fn tool(tool: &crate::Tool) -> wire::RequestTool<'_> {
 
 /// A message: plain text if that is all, otherwise blocks. The cache mark goes on the last block.
 fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
-    let role = match message.speaker {
-        Speaker::User => "user",
-        Speaker::Assistant => "assistant",
-    };
+    let role = message.speaker.role();
     // There is nothing to mark in an empty text.
     if message.parts.is_empty() && (!is_cached || message.text.is_empty()) {
         return wire::RequestMessage { role, content: wire::Content::Text(&message.text) };
@@ -105,7 +100,7 @@ fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
         Some(
             wire::RequestBlock::Text { cache_control, .. }
             | wire::RequestBlock::ToolResult { cache_control, .. },
-        ) if is_cached => *cache_control = Some(wire::CacheControl::EPHEMERAL),
+        ) if is_cached => *cache_control = Some(wire::CacheControl {}),
         Some(_) | None => {}
     }
     wire::RequestMessage { role, content: wire::Content::Blocks(blocks) }
@@ -147,7 +142,7 @@ impl Decoder {
     }
 
     /// The start of a block, or a whole block.
-    fn begin(&mut self, place: u64, block: wire::Block) -> Result<Option<ModelDelta>, ReplyFault> {
+    fn begin(&mut self, index: u64, block: wire::Block) -> Result<Option<ModelDelta>, ReplyFault> {
         match block {
             wire::Block::ToolUse { id, name, input } => {
                 let arguments = match &input {
@@ -155,22 +150,22 @@ impl Decoder {
                     Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) => String::new(),
                     Value::String(_) | Value::Array(_) => input.to_string(),
                 };
-                self.drafts.add(place, id, name, &arguments)?;
+                self.drafts.add(index, id, name, &arguments)?;
                 Ok(None)
             }
-            block @ (wire::Block::Text { .. } | wire::Block::Thinking { .. } | wire::Block::Other) => {
-                Ok(said(block))
-            }
+            wire::Block::Text { text } => Ok(text_delta(text)),
+            wire::Block::Thinking { thinking } => Ok(reasoning_delta(thinking)),
+            wire::Block::Other => Ok(None),
         }
     }
 
     /// The next fragment of a block.
-    fn go_on(&mut self, place: u64, delta: wire::BlockDelta) -> Result<Option<ModelDelta>, ReplyFault> {
+    fn go_on(&mut self, index: u64, delta: wire::BlockDelta) -> Result<Option<ModelDelta>, ReplyFault> {
         match delta {
-            wire::BlockDelta::TextDelta { text } => Ok(said(wire::Block::Text { text })),
-            wire::BlockDelta::ThinkingDelta { thinking } => Ok(said(wire::Block::Thinking { thinking })),
+            wire::BlockDelta::TextDelta { text } => Ok(text_delta(text)),
+            wire::BlockDelta::ThinkingDelta { thinking } => Ok(reasoning_delta(thinking)),
             wire::BlockDelta::InputJsonDelta { partial_json } => {
-                self.drafts.go_on(place, &partial_json)?;
+                self.drafts.go_on(index, &partial_json)?;
                 Ok(None)
             }
             wire::BlockDelta::Other => Ok(None),
@@ -180,8 +175,7 @@ impl Decoder {
 
 impl Decode for Decoder {
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let event: wire::Event = serde_json::from_str(data)
-            .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))?;
+        let event: wire::Event = parse_event(data)?;
         let delta = match event {
             wire::Event::MessageStart { message } => {
                 self.count(message.usage);
@@ -204,37 +198,21 @@ impl Decode for Decoder {
         Ok(delta.into_iter().collect())
     }
 
-    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
-        Err(ReplyFault::Cut)
-    }
-
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let whole: wire::Whole = serde_json::from_str(body)
-            .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))?;
+        let whole: wire::FullReply = parse_whole(body)?;
         match whole {
-            wire::Whole::Message { content, stop_reason: reason, usage } => {
+            wire::FullReply::Message { content, stop_reason: reason, usage } => {
                 self.count(usage);
                 self.stop = reason.as_deref().map_or(StopReason::Other, stop_reason);
                 let mut deltas = Vec::new();
-                for (place, block) in (0..).zip(content) {
-                    deltas.extend(self.begin(place, block)?);
+                for (index, block) in (0..).zip(content) {
+                    deltas.extend(self.begin(index, block)?);
                 }
                 deltas.extend(self.done());
                 Ok(deltas)
             }
-            wire::Whole::Error { error } => Err(refused(error)),
+            wire::FullReply::Error { error } => Err(refused(error)),
         }
-    }
-}
-
-fn said(block: wire::Block) -> Option<ModelDelta> {
-    match block {
-        wire::Block::Text { text } if !text.is_empty() => Some(ModelDelta::Text(text)),
-        wire::Block::Thinking { thinking } if !thinking.is_empty() => Some(ModelDelta::Reasoning(thinking)),
-        wire::Block::Text { .. }
-        | wire::Block::Thinking { .. }
-        | wire::Block::ToolUse { .. }
-        | wire::Block::Other => None,
     }
 }
 

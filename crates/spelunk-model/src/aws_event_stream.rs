@@ -1,22 +1,13 @@
 //! The binary event stream of AWS, parsed incrementally: length, headers, payload, and a checksum over each part. A
 //! frame is returned as the JSON text `{"<event>": <payload>}`, so that a decoder reads it like any other event.
 
+use crate::event_parser::{EventParser, StreamFault};
+
 /// The prelude: two lengths and their checksum.
 const PRELUDE_BYTES: usize = 12;
 
 /// A frame without headers and payload.
 const FRAME_BYTES_MIN: usize = 16;
-
-/// What makes a stream unreadable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EventStreamFault {
-    /// A frame is longer than the limit.
-    TooLong,
-    /// A payload or a header is not UTF-8.
-    NotUtf8,
-    /// A checksum or a length is wrong.
-    Damaged(&'static str),
-}
 
 /// An incremental parser: bytes in, events out.
 #[derive(Debug)]
@@ -31,16 +22,16 @@ impl EventStreamParser {
     pub(crate) fn new(frame_bytes_max: usize) -> Self {
         Self { frame_bytes_max, buffer: Vec::new(), consumed: 0 }
     }
+}
 
-    /// Appends bytes.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+impl EventParser for EventStreamParser {
+    fn push(&mut self, bytes: &[u8]) {
         self.buffer.drain(..self.consumed);
         self.consumed = 0;
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next complete event. After a fault the stream is unusable.
-    pub(crate) fn next_event(&mut self) -> Option<Result<String, EventStreamFault>> {
+    fn next_event(&mut self) -> Option<Result<String, StreamFault>> {
         let rest = self.buffer.get(self.consumed..).unwrap_or_default();
         let prelude = rest.get(..PRELUDE_BYTES)?;
         let frame_len = match checked_len(prelude, self.frame_bytes_max) {
@@ -55,34 +46,34 @@ impl EventStreamParser {
 }
 
 /// The length of a frame whose prelude is complete.
-fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, EventStreamFault> {
+fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, StreamFault> {
     if number(prelude, 8) != Some(crc32fast::hash(prelude.get(..8).unwrap_or_default())) {
-        return Err(EventStreamFault::Damaged("the checksum of its beginning is wrong"));
+        return Err(StreamFault::Damaged("the checksum of its beginning is wrong"));
     }
     let frame_len = number(prelude, 0).unwrap_or(0) as usize;
     if frame_len > frame_bytes_max {
-        return Err(EventStreamFault::TooLong);
+        return Err(StreamFault::TooLong);
     }
     let headers_len = number(prelude, 4).unwrap_or(0) as usize;
     if frame_len < FRAME_BYTES_MIN || headers_len > frame_len - FRAME_BYTES_MIN {
-        return Err(EventStreamFault::Damaged("its lengths do not fit"));
+        return Err(StreamFault::Damaged("its lengths do not fit"));
     }
     Ok(frame_len)
 }
 
 /// The event in a frame whose lengths were validated.
-fn event_of(frame: &[u8]) -> Result<String, EventStreamFault> {
-    let damaged = EventStreamFault::Damaged("its lengths do not fit");
+fn event_of(frame: &[u8]) -> Result<String, StreamFault> {
+    let damaged = StreamFault::Damaged("its lengths do not fit");
     let body_end = frame.len().checked_sub(4).ok_or(damaged)?;
     let (checked, checksum) = frame.split_at_checked(body_end).ok_or(damaged)?;
     if number(checksum, 0) != Some(crc32fast::hash(checked)) {
-        return Err(EventStreamFault::Damaged("its checksum is wrong"));
+        return Err(StreamFault::Damaged("its checksum is wrong"));
     }
     let headers_len = number(frame, 4).ok_or(damaged)? as usize;
     let headers_end = PRELUDE_BYTES.checked_add(headers_len).ok_or(damaged)?;
-    let names = Names::read(checked.get(PRELUDE_BYTES..headers_end).ok_or(damaged)?)?;
+    let names = FrameHeaders::read(checked.get(PRELUDE_BYTES..headers_end).ok_or(damaged)?)?;
     let payload = checked.get(headers_end..).ok_or(damaged)?;
-    let payload = str::from_utf8(payload).map_err(|_| EventStreamFault::NotUtf8)?;
+    let payload = str::from_utf8(payload).map_err(|_| StreamFault::NotUtf8)?;
     // An error without a payload is described by its headers alone.
     let (name, payload) = match (&names.event, &names.exception, &names.error) {
         (_, Some(exception), _) => (exception.as_str(), payload.to_owned()),
@@ -90,10 +81,10 @@ fn event_of(frame: &[u8]) -> Result<String, EventStreamFault> {
             (code.as_str(), serde_json::json!({ "message": names.error_message }).to_string())
         }
         (Some(event), None, None) => (event.as_str(), payload.to_owned()),
-        (None, None, None) => return Err(EventStreamFault::Damaged("it does not name its event")),
+        (None, None, None) => return Err(StreamFault::Damaged("it does not name its event")),
     };
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
-        return Err(EventStreamFault::Damaged("the name of its event is none"));
+        return Err(StreamFault::Damaged("the name of its event is none"));
     }
     let payload = if payload.trim().is_empty() { "{}" } else { &payload };
     Ok(format!("{{\"{name}\":{payload}}}"))
@@ -101,16 +92,16 @@ fn event_of(frame: &[u8]) -> Result<String, EventStreamFault> {
 
 /// The relevant headers of a frame.
 #[derive(Debug, Default)]
-struct Names {
+struct FrameHeaders {
     event: Option<String>,
     exception: Option<String>,
     error: Option<String>,
     error_message: Option<String>,
 }
 
-impl Names {
-    fn read(mut headers: &[u8]) -> Result<Self, EventStreamFault> {
-        let damaged = EventStreamFault::Damaged("a header does not fit");
+impl FrameHeaders {
+    fn read(mut headers: &[u8]) -> Result<Self, StreamFault> {
+        let damaged = StreamFault::Damaged("a header does not fit");
         let mut names = Self::default();
         while !headers.is_empty() {
             let (name_len, rest) = headers.split_first().ok_or(damaged)?;
@@ -118,7 +109,7 @@ impl Names {
             let (kind, rest) = rest.split_first().ok_or(damaged)?;
             let (value, rest) = split_value(*kind, rest).ok_or(damaged)?;
             headers = rest;
-            let text = || str::from_utf8(value).map(str::to_owned).map_err(|_| EventStreamFault::NotUtf8);
+            let text = || str::from_utf8(value).map(str::to_owned).map_err(|_| StreamFault::NotUtf8);
             match name {
                 b":event-type" => names.event = Some(text()?),
                 b":exception-type" => names.exception = Some(text()?),

@@ -8,15 +8,17 @@ use reqwest::header::AUTHORIZATION;
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::aws::{AwsAuth, Signer};
+use crate::aws_event_stream::EventStreamParser;
 use crate::caller::{Caller, KeyHeader};
+use crate::event_parser::{EVENT_BYTES_MAX, EventParser};
 use crate::http::percent_encoded;
 use crate::price::Price;
-use crate::reply::{Decode, Framing, ReplyFault, Unsent, stream_reply};
+use crate::reply::{Decode, ReplyFault, parse_whole, reasoning_delta, stream_reply, text_delta};
 use crate::tool::sorted;
 use crate::tool_drafts::Drafts;
 use crate::wire::bedrock as wire;
 use crate::wire::error::ProviderError;
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
 
 /// The tool that represents an answer with a schema.
 const ANSWER_TOOL: &str = "spelunk_answer";
@@ -55,7 +57,7 @@ impl BedrockModel {
     }
 
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
-        let cache_point = || wire::RequestBlock::CachePoint(wire::CachePoint { kind: "default" });
+        let cache_point = || wire::RequestBlock::CachePoint(wire::CachePoint {});
         let mut system = Vec::new();
         if !prompt.system.is_empty() {
             system.push(wire::RequestBlock::Text(&prompt.system));
@@ -90,17 +92,13 @@ impl Model for BedrockModel {
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         let body = self.body(prompt);
-        let request = self.caller.post(&self.path, call, body.clone());
-        let asked = self.caller.asked(prompt);
-        let unsent = match &self.signer {
-            None => Unsent::Ready(Box::new(request)),
-            Some(signer) => {
-                let signer = Arc::clone(signer);
-                let (host, path) = self.caller.endpoint.host_and_path(&self.path);
-                Unsent::Later(Box::pin(async move { signer.signed(request, (&host, &path, &body)).await }))
-            }
+        let Some(signer) = self.signer.clone() else {
+            return self.caller.stream(&self.path, (prompt, call), body, Decoder::default());
         };
-        stream_reply(unsent, asked, self.caller.price, Decoder::default())
+        let request = self.caller.post(&self.path, call, body.clone());
+        let (host, path) = self.caller.endpoint.host_and_path(&self.path);
+        let unsent = Box::pin(async move { signer.signed(request, (&host, &path, &body)).await });
+        stream_reply(unsent, self.caller.context(prompt), self.caller.price, Decoder::default())
     }
 }
 
@@ -136,11 +134,7 @@ fn said_by(message: &Message) -> wire::RequestMessage<'_> {
         name: &call.name,
         input: call.object(),
     }));
-    let role = match message.speaker {
-        Speaker::User => "user",
-        Speaker::Assistant => "assistant",
-    };
-    wire::RequestMessage { role, content }
+    wire::RequestMessage { role: message.speaker.role(), content }
 }
 
 fn tool_config(prompt: &Prompt) -> Option<wire::ToolConfig<'_>> {
@@ -173,25 +167,25 @@ struct Decoder {
 }
 
 impl Decoder {
-    fn begin(&mut self, place: u64, tool_use: wire::ToolUse) -> Result<Option<ModelDelta>, ReplyFault> {
+    fn begin(&mut self, index: u64, tool_use: wire::ToolUse) -> Result<Option<ModelDelta>, ReplyFault> {
         let input = tool_use.input.map(|input| input.to_string()).unwrap_or_default();
         if tool_use.name.as_deref() == Some(ANSWER_TOOL) {
-            self.answer_block = Some(place);
+            self.answer_block = Some(index);
             self.has_answered = true;
-            return Ok(text(input));
+            return Ok(text_delta(input));
         }
-        self.drafts.add(place, tool_use.id, tool_use.name, &input)?;
+        self.drafts.add(index, tool_use.id, tool_use.name, &input)?;
         Ok(None)
     }
 
-    fn go_on(&mut self, place: u64, delta: wire::Delta) -> Result<Vec<ModelDelta>, ReplyFault> {
+    fn go_on(&mut self, index: u64, delta: wire::Delta) -> Result<Vec<ModelDelta>, ReplyFault> {
         let mut deltas = Vec::new();
         deltas.extend(delta.reasoning_content.and_then(reasoning));
-        deltas.extend(delta.text.and_then(text));
+        deltas.extend(delta.text.and_then(text_delta));
         if let Some(tool_use) = delta.tool_use {
             match self.answer_block {
-                Some(answer) if answer == place => deltas.extend(text(tool_use.input)),
-                Some(_) | None => self.drafts.go_on(place, &tool_use.input)?,
+                Some(answer) if answer == index => deltas.extend(text_delta(tool_use.input)),
+                Some(_) | None => self.drafts.go_on(index, &tool_use.input)?,
             }
         }
         Ok(deltas)
@@ -217,7 +211,11 @@ impl Decoder {
 }
 
 impl Decode for Decoder {
-    const FRAMING: Framing = Framing::Aws;
+    const STREAM_TYPE: &'static str = "application/vnd.amazon.eventstream";
+
+    fn parser() -> Box<dyn EventParser> {
+        Box::new(EventStreamParser::new(EVENT_BYTES_MAX))
+    }
 
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
         let event: wire::Event = match serde_json::from_str(data) {
@@ -269,14 +267,13 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let whole: wire::Whole = serde_json::from_str(body)
-            .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))?;
+        let whole: wire::FullReply = parse_whole(body)?;
         let mut deltas = Vec::new();
-        for (place, block) in (0..).zip(whole.output.message.content) {
+        for (index, block) in (0..).zip(whole.output.message.content) {
             deltas.extend(block.reasoning_content.and_then(reasoning));
-            deltas.extend(block.text.and_then(text));
+            deltas.extend(block.text.and_then(text_delta));
             if let Some(tool_use) = block.tool_use {
-                deltas.extend(self.begin(place, tool_use)?);
+                deltas.extend(self.begin(index, tool_use)?);
             }
         }
         self.usage = whole.usage.map(usage_of);
@@ -296,13 +293,9 @@ fn unknown(data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
     Ok(Vec::new())
 }
 
-fn text(text: String) -> Option<ModelDelta> {
-    (!text.is_empty()).then_some(ModelDelta::Text(text))
-}
-
 fn reasoning(content: wire::ReasoningContent) -> Option<ModelDelta> {
     let whole = content.reasoning_text.and_then(|reasoning| reasoning.text);
-    content.text.or(whole).filter(|text| !text.is_empty()).map(ModelDelta::Reasoning)
+    content.text.or(whole).and_then(reasoning_delta)
 }
 
 fn usage_of(usage: wire::Usage) -> Usage {

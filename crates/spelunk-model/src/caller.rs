@@ -4,11 +4,26 @@ use reqwest::RequestBuilder;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use spelunk_types::{CallId, ModelRef};
 
-use crate::error_mapping::Asked;
+use crate::error_mapping::RequestContext;
 use crate::http::{CALL_HEADER, Endpoint};
 use crate::price::price_of;
-use crate::reply::{Decode, Unsent, stream_reply};
-use crate::{ModelError, ModelOptions, ModelStream, Price, Prompt};
+use crate::reply::{Decode, Prepared, stream_reply};
+use crate::{ModelError, ModelStream, Price, Prompt, Secret};
+
+/// A provider's URL, credentials and model name.
+#[derive(Debug, Clone)]
+pub struct ModelOptions {
+    /// The base URL: `https://api.openai.com/v1`, `http://127.0.0.1:11434/v1`. A trailing slash is ignored.
+    pub base_url: String,
+    /// The provider's name for the model.
+    pub name: String,
+    /// The key; local servers need none.
+    pub key: Option<Secret>,
+    /// What it costs, if not the list price.
+    pub price: Option<Price>,
+    /// Whether requests carry `x-spelunk-call`, which scripted servers use to choose the reply.
+    pub label_calls: bool,
+}
 
 /// The endpoint, credentials and price of a model.
 #[derive(Debug, Clone)]
@@ -17,7 +32,7 @@ pub(crate) struct Caller {
     pub(crate) reference: ModelRef,
     pub(crate) price: Option<Price>,
     headers: HeaderMap,
-    asked: Asked,
+    context: RequestContext,
     label_calls: bool,
 }
 
@@ -48,9 +63,9 @@ impl Caller {
         endpoint.base_url.clone_from(&base_url);
         let reference =
             ModelRef { provider: provider.to_owned(), name: name.clone(), base_url: base_url.clone() };
-        let asked = Asked::new(base_url, name, key.into_iter().collect());
+        let context = RequestContext::new(base_url, name, key.into_iter().collect());
         let price = price_of(&reference, endpoint.is_local, price);
-        Ok(Self { endpoint, reference, price, headers, asked, label_calls })
+        Ok(Self { endpoint, reference, price, headers, context, label_calls })
     }
 
     /// Adds a header to every request.
@@ -72,8 +87,8 @@ impl Caller {
     }
 
     /// What error messages about this prompt refer to.
-    pub(crate) fn asked(&self, prompt: &Prompt) -> Asked {
-        self.asked.clone().with_features(prompt)
+    pub(crate) fn context(&self, prompt: &Prompt) -> RequestContext {
+        self.context.clone().with_features(prompt)
     }
 
     /// Sends the request and reads its reply.
@@ -84,11 +99,8 @@ impl Caller {
         body: Vec<u8>,
         decoder: D,
     ) -> ModelStream {
-        stream_reply(
-            Unsent::Ready(Box::new(self.post(path, call, body))),
-            self.asked(prompt),
-            self.price,
-            decoder,
-        )
+        let prepared = Prepared { request: self.post(path, call, body), secrets: Vec::new() };
+        let unsent = Box::pin(std::future::ready(Ok(prepared)));
+        stream_reply(unsent, self.context(prompt), self.price, decoder)
     }
 }

@@ -2,37 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::wire::catalogue::ModelRow;
-
-/// A local model available by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CatalogueModel {
-    /// Its name in this program.
-    pub name: String,
-    /// What it is and what it is good for, in one line.
-    pub about: String,
-    /// Its licence.
-    pub license: String,
-    /// The size of its file.
-    pub bytes: u64,
-    /// SHA-256 of the file, in lower-case hexadecimal.
-    pub sha256: String,
-    /// `OWNER/REPOSITORY/FILE` on a model hub, if it has one.
-    pub hub: Option<String>,
-    /// The packages that contain it, in the order in which they are joined.
-    pub parts: Vec<CataloguePart>,
-}
-
-/// A package that contains a part of a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CataloguePart {
-    /// Its name.
-    pub package: String,
-    /// Its version.
-    pub version: String,
-    /// The file inside it.
-    pub member: String,
-}
+use crate::CatalogueModel;
 
 /// Every local model available by name.
 pub fn local_catalogue() -> &'static [CatalogueModel] {
@@ -40,23 +10,8 @@ pub fn local_catalogue() -> &'static [CatalogueModel] {
 }
 
 static CATALOGUE: LazyLock<Vec<CatalogueModel>> = LazyLock::new(|| {
-    let rows: Vec<ModelRow> = serde_json::from_str(include_str!("../data/local-models.json"))
-        .expect("the catalogue is part of the program and read by a test");
-    let part = |row: crate::wire::catalogue::PartRow| CataloguePart {
-        package: row.package,
-        version: row.version,
-        member: row.member,
-    };
-    let model = |row: ModelRow| CatalogueModel {
-        name: row.name,
-        about: row.about,
-        license: row.license,
-        bytes: row.bytes,
-        sha256: row.sha256,
-        hub: row.hub,
-        parts: row.parts.into_iter().map(part).collect(),
-    };
-    rows.into_iter().map(model).collect()
+    serde_json::from_str(include_str!("../data/local-models.json"))
+        .expect("the catalogue is part of the program and read by a test")
 });
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use futures_util::stream;
 use spelunk_types::{CallId, ModelRef};
 
-use crate::error_mapping::Asked;
+use crate::error_mapping::RequestContext;
 use crate::price::Price;
 use crate::tool::sorted;
 use crate::wire::command as wire;
-use crate::{Model, ModelError, ModelStream, Prompt, Speaker, Tool};
+use crate::{Model, ModelError, ModelStream, Prompt, Tool};
 use running::Running;
 
 /// The output format of a program.
@@ -90,9 +90,9 @@ impl Model for CommandModel {
     }
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
-        let asked = Asked::new(self.shown.clone(), self.reference.name.clone(), Vec::new());
+        let context = RequestContext::new(self.shown.clone(), self.reference.name.clone(), Vec::new());
         let running =
-            Running::new(Arc::clone(&self.options), self.input(prompt), asked.with_features(prompt));
+            Running::new(Arc::clone(&self.options), self.input(prompt), context.with_features(prompt));
         Box::pin(stream::try_unfold(running, Running::advance))
     }
 }
@@ -121,10 +121,7 @@ fn message(message: &crate::Message) -> wire::RequestMessage<'_> {
         arguments: call.object(),
     };
     wire::RequestMessage {
-        role: match message.speaker {
-            Speaker::User => "user",
-            Speaker::Assistant => "assistant",
-        },
+        role: message.speaker.role(),
         content: &message.text,
         tool_calls: calls.into_iter().map(called).collect(),
         tool_results: results

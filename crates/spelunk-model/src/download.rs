@@ -89,7 +89,7 @@ impl Download {
     pub async fn piece(&mut self) -> Result<Option<Vec<u8>>, ModelError> {
         let Some(response) = &mut self.response else { return Ok(None) };
         let waited = timeout(SILENCE_MAX, response.chunk()).await;
-        let read = waited.map_err(|_| silent())?;
+        let read = waited.map_err(|_| ModelError::timed_out(SILENCE_MAX))?;
         let piece = read.map_err(|error| unreachable(&self.base_url, &deepest_cause(&error)))?;
         Ok(piece.map(|bytes| bytes.to_vec()))
     }
@@ -101,16 +101,12 @@ async fn get(base_url: &str, url: &str, from: u64) -> Result<Response, ModelErro
     if from > 0 {
         request = request.header(RANGE, format!("bytes={from}-"));
     }
-    let sent = timeout(SILENCE_MAX, request.send()).await.map_err(|_| silent())?;
+    let sent = timeout(SILENCE_MAX, request.send()).await.map_err(|_| ModelError::timed_out(SILENCE_MAX))?;
     sent.map_err(|error| unreachable(base_url, &deepest_cause(&error)))
 }
 
 fn unreachable(base_url: &str, detail: &str) -> ModelError {
     ModelError::Unreachable { base_url: base_url.to_owned(), detail: detail.to_owned() }
-}
-
-fn silent() -> ModelError {
-    ModelError::TimedOut { after_ms: u64::try_from(SILENCE_MAX.as_millis()).unwrap_or(u64::MAX) }
 }
 
 /// `OWNER/REPOSITORY` and the path of a file in it, if every component is a plain name.

@@ -201,12 +201,12 @@ struct Runner {
 
 /// The threads of this process, by configuration. A thread is kept while a call holds it and, so that the next call
 /// finds the weights loaded, until the process ends.
-static RUNNERS: LazyLock<Mutex<HashMap<String, Kept>>> = LazyLock::new(Mutex::default);
+static RUNNERS: LazyLock<Mutex<HashMap<String, KeptRunner>>> = LazyLock::new(Mutex::default);
 
 /// How many idle threads are kept; the least recently used is dropped first.
 const RUNNERS_KEPT_MAX: usize = 4;
 
-struct Kept {
+struct KeptRunner {
     runner: Arc<Runner>,
     used: u64,
 }
@@ -238,7 +238,7 @@ impl Runner {
             let oldest = runners.iter().min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());
             oldest.and_then(|oldest| runners.remove(&oldest));
         }
-        runners.insert(key, Kept { runner: Arc::clone(&runner), used });
+        runners.insert(key, KeptRunner { runner: Arc::clone(&runner), used });
         Ok(runner)
     }
 

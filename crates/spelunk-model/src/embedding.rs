@@ -1,16 +1,14 @@
 //! Embeddings: texts in, vectors out. One request per call, as with models; `embedding_batches` divides a corpus into
 //! calls, and retries are left to the engine.
 
-use std::future::Future;
 use std::ops::Range;
-use std::pin::Pin;
 use std::time::Duration;
 
 use reqwest::header::AUTHORIZATION;
 use spelunk_types::{ModelRef, Usage};
 
 use crate::caller::{Caller, KeyHeader};
-use crate::reply::{accept, content_type, read_text};
+use crate::reply::{accept, read_json};
 use crate::wire::embedding as wire;
 use crate::{ModelError, ModelOptions, Price, Prompt};
 
@@ -30,21 +28,6 @@ pub struct Embedded {
     pub vectors: Vec<Vec<f32>>,
     /// What the call consumed, with its cost; `None` if the server did not report it.
     pub usage: Option<Usage>,
-}
-
-/// The future of an embedding request.
-pub type EmbeddingFuture<'a> = Pin<Box<dyn Future<Output = Result<Embedded, ModelError>> + Send + 'a>>;
-
-/// Turns texts into vectors.
-pub trait EmbeddingModel: Send + Sync {
-    /// Which model this is, without the key.
-    fn reference(&self) -> &ModelRef;
-
-    /// What it costs, if known.
-    fn price(&self) -> Option<Price>;
-
-    /// Embeds a batch; one request.
-    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbeddingFuture<'a>;
 }
 
 /// Divides texts into batches that fit a request.
@@ -97,18 +80,27 @@ impl EmbeddingClient {
         Self { timeout, ..self }
     }
 
+    /// Which model this is, without the key.
+    pub fn reference(&self) -> &ModelRef {
+        &self.caller.reference
+    }
+
+    /// What it costs, if known.
+    pub fn price(&self) -> Option<Price> {
+        self.caller.price
+    }
+
+    /// Embeds a batch; one request. A server that accepts and stays silent would block the caller forever, and nothing
+    /// but the timeout bounds it.
+    pub async fn embed(&self, texts: &[String]) -> Result<Embedded, ModelError> {
+        let asking = tokio::time::timeout(self.timeout, self.ask(texts));
+        asking.await.unwrap_or_else(|_| Err(ModelError::timed_out(self.timeout)))
+    }
+
     fn open(provider: &str, options: ModelOptions, suffix: &str, format: Format) -> Result<Self, ModelError> {
         let key_header = KeyHeader { name: AUTHORIZATION, prefix: "Bearer " };
         let caller = Caller::open(provider, options, &key_header, suffix)?;
         Ok(Self { caller, format, timeout: TIMEOUT })
-    }
-
-    /// Enforces the timeout: a server that accepts and stays silent would block the caller forever, and nothing else
-    /// bounds it.
-    async fn ask_in_time(&self, texts: &[String]) -> Result<Embedded, ModelError> {
-        let after_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
-        let asking = tokio::time::timeout(self.timeout, self.ask(texts));
-        asking.await.unwrap_or(Err(ModelError::TimedOut { after_ms }))
     }
 
     async fn ask(&self, texts: &[String]) -> Result<Embedded, ModelError> {
@@ -121,14 +113,11 @@ impl EmbeddingClient {
         };
         let request = wire::Request { model: &self.caller.reference.name, input: texts, encoding_format };
         let body = serde_json::to_vec(&request).expect("strings are JSON");
-        let asked = self.caller.asked(&Prompt::default());
-        let response = accept(self.caller.post_plain(path, body).send().await, &asked).await?;
-        let content_type = content_type(response.headers());
-        if content_type != "application/json" {
-            return Err(asked.malformed(&format!("its content type is `{content_type}`")));
-        }
-        let body = read_text(response, &asked).await?;
-        let (vectors, n_tokens) = self.read(&body, texts.len()).map_err(|detail| asked.malformed(&detail))?;
+        let context = self.caller.context(&Prompt::default());
+        let response = accept(self.caller.post_plain(path, body).send().await, &context).await?;
+        let body = read_json(response, &context).await?;
+        let (vectors, n_tokens) =
+            self.read(&body, texts.len()).map_err(|detail| context.malformed(&detail))?;
         let usage = n_tokens.map(|input_tokens| {
             let usage = Usage { input_tokens, ..Usage::default() };
             Usage { cost_microusd: self.caller.price.map_or(0, |price| price.cost_microusd(&usage)), ..usage }
@@ -163,20 +152,6 @@ impl EmbeddingClient {
             return Err("a vector holds a number that is none".to_owned());
         }
         Ok((vectors, n_tokens))
-    }
-}
-
-impl EmbeddingModel for EmbeddingClient {
-    fn reference(&self) -> &ModelRef {
-        &self.caller.reference
-    }
-
-    fn price(&self) -> Option<Price> {
-        self.caller.price
-    }
-
-    fn embed<'a>(&'a self, texts: &'a [String]) -> EmbeddingFuture<'a> {
-        Box::pin(self.ask_in_time(texts))
     }
 }
 

@@ -66,73 +66,39 @@ pub enum ModelError {
 impl ModelError {
     /// Whether the same request may succeed a moment later.
     pub fn is_transient(&self) -> bool {
-        match self {
-            Self::RateLimited { .. }
-            | Self::Overloaded { .. }
-            | Self::ServerError { .. }
-            | Self::Unreachable { .. }
-            | Self::CommandFailed { .. }
-            | Self::TimedOut { .. }
-            | Self::StreamCut
-            | Self::ReplyMalformed { .. } => true,
+        if let Self::ReplyEmpty { stop, .. } = self {
             // A model that reasons past its output limit would do so again, at a cost each time.
-            Self::ReplyEmpty { stop, .. } => *stop != StopReason::Length,
-            Self::Unauthorized { .. }
-            | Self::KeysMissing { .. }
-            | Self::NotFound { .. }
-            | Self::RequestRefused { .. }
-            | Self::FeatureRefused { .. }
-            | Self::PromptTooLong { .. }
-            | Self::LocalFailed { .. }
-            | Self::ReplyTooLong { .. } => false,
+            return *stop != StopReason::Length;
         }
+        self.is_outage() || matches!(self, Self::RateLimited { .. } | Self::ReplyMalformed { .. })
     }
 
     /// Whether the provider is failing or unreachable, so that another one may do better right now. A refusal, a wrong
     /// key or an unreadable or empty reply is not an outage: asking elsewhere would hide it. Nor is a rate limit: the
     /// concurrency limit handles that.
     pub fn is_outage(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Overloaded { .. }
-            | Self::ServerError { .. }
-            | Self::Unreachable { .. }
-            | Self::CommandFailed { .. }
-            | Self::TimedOut { .. }
-            | Self::StreamCut => true,
-            Self::RateLimited { .. }
-            | Self::Unauthorized { .. }
-            | Self::KeysMissing { .. }
-            | Self::NotFound { .. }
-            | Self::RequestRefused { .. }
-            | Self::FeatureRefused { .. }
-            | Self::PromptTooLong { .. }
-            | Self::LocalFailed { .. }
-            | Self::ReplyMalformed { .. }
-            | Self::ReplyEmpty { .. }
-            | Self::ReplyTooLong { .. } => false,
-        }
+                | Self::ServerError { .. }
+                | Self::Unreachable { .. }
+                | Self::CommandFailed { .. }
+                | Self::TimedOut { .. }
+                | Self::StreamCut
+        )
+    }
+
+    /// No reply within this time.
+    pub(crate) fn timed_out(after: Duration) -> Self {
+        Self::TimedOut { after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX) }
     }
 
     /// How long the provider asked us to wait.
     pub fn retry_after(&self) -> Option<Duration> {
-        match self {
-            Self::RateLimited { retry_after } | Self::Overloaded { retry_after } => *retry_after,
-            Self::Unauthorized { .. }
-            | Self::KeysMissing { .. }
-            | Self::NotFound { .. }
-            | Self::ServerError { .. }
-            | Self::RequestRefused { .. }
-            | Self::FeatureRefused { .. }
-            | Self::PromptTooLong { .. }
-            | Self::Unreachable { .. }
-            | Self::CommandFailed { .. }
-            | Self::LocalFailed { .. }
-            | Self::TimedOut { .. }
-            | Self::StreamCut
-            | Self::ReplyMalformed { .. }
-            | Self::ReplyEmpty { .. }
-            | Self::ReplyTooLong { .. } => None,
+        if let Self::RateLimited { retry_after } | Self::Overloaded { retry_after } = self {
+            return *retry_after;
         }
+        None
     }
 }
 

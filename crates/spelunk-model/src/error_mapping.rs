@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
 use crate::wire::error::{ProviderError, RETRY_AFTER_MAX};
@@ -80,7 +79,7 @@ const TOOL_WORDS: [&str; 2] = ["tool", "function"];
 
 /// Whom the request was sent to: what error messages name, and the keys they must not contain.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct RequestContext {
     pub(crate) base_url: String,
     pub(crate) model: String,
     pub(crate) keys: Vec<Secret>,
@@ -88,7 +87,7 @@ pub(crate) struct Asked {
     has_tools: bool,
 }
 
-impl Asked {
+impl RequestContext {
     /// A plain request.
     pub(crate) fn new(base_url: String, model: String, keys: Vec<Secret>) -> Self {
         Self { base_url, model, keys, has_schema: false, has_tools: false }
@@ -191,11 +190,6 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         }
     };
     Some(wait.min(RETRY_AFTER_MAX))
-}
-
-/// Whether a status carries a reply.
-pub(crate) fn is_reply(status: StatusCode) -> bool {
-    status == StatusCode::OK
 }
 
 fn says(said: &ProviderError, words: &[&str]) -> bool {

@@ -7,7 +7,7 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 use crate::caller::{Caller, KeyHeader};
 use crate::http::percent_encoded;
 use crate::price::Price;
-use crate::reply::{Decode, ReplyFault};
+use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::tool::sorted;
 use crate::tool_drafts::Drafts;
 use crate::wire::error::{ErrorField, ProviderError};
@@ -148,14 +148,14 @@ impl Decoder {
 
     fn part(&mut self, part: wire::Part) -> Result<Option<ModelDelta>, ReplyFault> {
         if let Some(call) = part.function_call {
-            let place = self.n_calls;
+            let index = self.n_calls;
             self.n_calls += 1;
             let arguments = call.args.map(|args| args.to_string()).unwrap_or_default();
-            self.drafts.add(place, call.id, call.name, &arguments)?;
-            return Ok(self.drafts.finish(place).map(|delta| signed(delta, part.thought_signature)));
+            self.drafts.add(index, call.id, call.name, &arguments)?;
+            return Ok(self.drafts.finish(index).map(|delta| signed(delta, part.thought_signature)));
         }
-        let text = part.text.filter(|text| !text.is_empty());
-        Ok(text.map(if part.thought == Some(true) { ModelDelta::Reasoning } else { ModelDelta::Text }))
+        let delta = if part.thought == Some(true) { reasoning_delta } else { text_delta };
+        Ok(part.text.and_then(delta))
     }
 
     fn done(&self, stop: StopReason) -> ModelDelta {
@@ -167,8 +167,7 @@ impl Decoder {
 
 impl Decode for Decoder {
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let response: wire::Response = serde_json::from_str(data)
-            .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))?;
+        let response: wire::Response = parse_event(data)?;
         self.take(response)
     }
 
@@ -180,11 +179,10 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let whole: wire::Whole = serde_json::from_str(body)
-            .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))?;
+        let whole: wire::FullReply = parse_whole(body)?;
         let responses = match whole {
-            wire::Whole::List(responses) => responses,
-            wire::Whole::One(response) => vec![*response],
+            wire::FullReply::List(responses) => responses,
+            wire::FullReply::One(response) => vec![*response],
         };
         let mut deltas = Vec::new();
         for response in responses {

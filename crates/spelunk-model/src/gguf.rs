@@ -3,6 +3,7 @@
 
 mod tensor;
 
+use std::collections::HashMap;
 use std::io::{self, Read};
 
 /// The magic number.
@@ -69,80 +70,54 @@ impl GgufHeader {
     /// Parses the metadata of a file of `bytes` bytes; the tensors themselves are not read. Use a buffered reader.
     pub fn read(source: impl Read, bytes: u64) -> Result<Self, GgufError> {
         let mut input = Input { source: source.take(HEADER_BYTES_MAX) };
-        if input.bytes::<4>().map_err(|error| not_gguf(error.into()))? != MAGIC {
-            return Err(GgufError::NotGguf);
+        match input.bytes() {
+            Ok(MAGIC) => {}
+            Ok(_) => return Err(GgufError::NotGguf),
+            // A file too short for a header is not a GGUF file.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(GgufError::NotGguf),
+            Err(error) => return Err(error.into()),
         }
         let version = u32::from_le_bytes(input.bytes()?);
         if !(2..=3).contains(&version) {
             return Err(GgufError::Version { version });
         }
-        let (n_tensors, n_entries) = (input.whole()?, input.whole()?);
+        let (n_tensors, n_entries) = (input.number()?, input.number()?);
         if n_tensors > TENSORS_MAX || n_entries > ENTRIES_MAX {
             return Err(GgufError::Damaged { what: "it counts more entries than any model has" });
         }
-        let mut entries = Vec::new();
+        let mut entries = Entries::default();
         for _ in 0..n_entries {
-            entries.extend(input.entry()?);
+            input.entry(&mut entries)?;
         }
-        let header = Self::of(&entries)?;
-        let bytes_min = tensor::bytes_min(&mut input, n_tensors, alignment_bytes(&entries)?)?;
+        let alignment = entries.numbers.get("general.alignment").copied().unwrap_or(ALIGNMENT_BYTES_USUAL);
+        let header = Self::of(entries)?;
+        if !alignment.is_power_of_two() {
+            return Err(GgufError::Damaged { what: "its alignment is no power of two" });
+        }
+        let bytes_min = tensor::bytes_min(&mut input, n_tensors, alignment)?;
         if bytes < bytes_min {
             return Err(GgufError::CutShort { bytes, bytes_min });
         }
         Ok(header)
     }
 
-    fn of(entries: &[(String, Kept)]) -> Result<Self, GgufError> {
-        let text = |key: &str| {
-            entries.iter().find_map(|(name, value)| match value {
-                Kept::Text(text) if name == key => Some(text.clone()),
-                Kept::Text(_) | Kept::Whole(_) => None,
-            })
-        };
-        let architecture = text("general.architecture").ok_or(GgufError::NoArchitecture)?;
-        let window = format!("{architecture}.context_length");
-        let context_tokens = entries.iter().find_map(|(name, value)| match value {
-            Kept::Whole(whole) if *name == window => Some(*whole),
-            Kept::Text(_) | Kept::Whole(_) => None,
-        });
+    fn of(Entries { mut texts, numbers }: Entries) -> Result<Self, GgufError> {
+        let architecture = texts.remove("general.architecture").ok_or(GgufError::NoArchitecture)?;
         Ok(Self {
-            name: text("general.name"),
-            size_label: text("general.size_label"),
-            chat_template: text("tokenizer.chat_template"),
+            name: texts.remove("general.name"),
+            size_label: texts.remove("general.size_label"),
+            chat_template: texts.remove("tokenizer.chat_template"),
+            context_tokens: numbers.get(&format!("{architecture}.context_length")).copied(),
             architecture,
-            context_tokens,
         })
     }
 }
 
-fn alignment_bytes(entries: &[(String, Kept)]) -> Result<u64, GgufError> {
-    let told = entries.iter().find_map(|(name, value)| match value {
-        Kept::Whole(whole) if name == "general.alignment" => Some(*whole),
-        Kept::Text(_) | Kept::Whole(_) => None,
-    });
-    let alignment = told.unwrap_or(ALIGNMENT_BYTES_USUAL);
-    if !alignment.is_power_of_two() {
-        return Err(GgufError::Damaged { what: "its alignment is no power of two" });
-    }
-    Ok(alignment)
-}
-
-/// A file too short for a header is not a GGUF file.
-fn not_gguf(error: GgufError) -> GgufError {
-    match error {
-        GgufError::Damaged { .. } => GgufError::NotGguf,
-        other @ (GgufError::NotGguf
-        | GgufError::Version { .. }
-        | GgufError::NoArchitecture
-        | GgufError::CutShort { .. }
-        | GgufError::Read(_)) => other,
-    }
-}
-
-/// A value that may be needed; all others are skipped.
-enum Kept {
-    Text(String),
-    Whole(u64),
+/// The values that may be needed, by name; all others are skipped. The first value of a name counts.
+#[derive(Default)]
+struct Entries {
+    texts: HashMap<String, String>,
+    numbers: HashMap<String, u64>,
 }
 
 struct Input<R> {
@@ -156,7 +131,7 @@ impl<R: Read> Input<R> {
         Ok(bytes)
     }
 
-    fn whole(&mut self) -> Result<u64, GgufError> {
+    fn number(&mut self) -> Result<u64, GgufError> {
         Ok(u64::from_le_bytes(self.bytes()?))
     }
 
@@ -167,40 +142,45 @@ impl<R: Read> Input<R> {
 
     /// The length of the name that follows.
     fn name_bytes(&mut self) -> Result<u64, GgufError> {
-        let n_bytes = self.whole()?;
+        let n_bytes = self.number()?;
         if n_bytes > KEY_BYTES_MAX {
             return Err(GgufError::Damaged { what: "an entry has a name longer than 1,024 bytes" });
         }
         Ok(n_bytes)
     }
 
-    fn entry(&mut self) -> Result<Option<(String, Kept)>, GgufError> {
+    fn entry(&mut self, entries: &mut Entries) -> Result<(), GgufError> {
         let n_bytes = self.name_bytes()?;
-        let name = self.text(n_bytes)?;
-        let kind = u32::from_le_bytes(self.bytes()?);
-        let kept = match kind {
-            8 => self.kept_text()?,
-            4 => Some(Kept::Whole(u32::from_le_bytes(self.bytes()?).into())),
-            10 => Some(Kept::Whole(self.whole()?)),
-            9 => {
-                self.skip_list()?;
-                None
+        // A name that is not UTF-8 is none that is looked up.
+        let name = self.text(n_bytes)?.unwrap_or_default();
+        match u32::from_le_bytes(self.bytes()?) {
+            8 => {
+                if let Some(text) = self.short_text()? {
+                    entries.texts.entry(name).or_insert(text);
+                }
             }
-            other => {
-                self.skip(width(other)?)?;
-                None
+            4 => {
+                let number = u32::from_le_bytes(self.bytes()?);
+                entries.numbers.entry(name).or_insert(number.into());
             }
-        };
-        Ok(name.zip(kept))
+            10 => {
+                let number = self.number()?;
+                entries.numbers.entry(name).or_insert(number);
+            }
+            9 => self.skip_list()?,
+            other => self.skip(width(other)?)?,
+        }
+        Ok(())
     }
 
-    fn kept_text(&mut self) -> Result<Option<Kept>, GgufError> {
-        let n_bytes = self.whole()?;
+    /// A string; `None` if it is too long or not UTF-8.
+    fn short_text(&mut self) -> Result<Option<String>, GgufError> {
+        let n_bytes = self.number()?;
         if n_bytes > TEXT_BYTES_MAX {
             self.skip(n_bytes)?;
             return Ok(None);
         }
-        Ok(self.text(n_bytes)?.map(Kept::Text))
+        self.text(n_bytes)
     }
 
     /// A string of this many bytes, which the caller has bounded; `None` if it is not UTF-8.
@@ -215,14 +195,14 @@ impl<R: Read> Input<R> {
 
     fn skip_list(&mut self) -> Result<(), GgufError> {
         let kind = u32::from_le_bytes(self.bytes()?);
-        let n_elements = self.whole()?;
+        let n_elements = self.number()?;
         if n_elements > ELEMENTS_MAX {
             return Err(GgufError::Damaged { what: "a list is longer than any vocabulary" });
         }
         match kind {
             8 => {
                 for _ in 0..n_elements {
-                    let n_bytes = self.whole()?;
+                    let n_bytes = self.number()?;
                     self.skip(n_bytes)?;
                 }
                 Ok(())

@@ -5,9 +5,9 @@ use std::time::Duration;
 use reqwest::header::AUTHORIZATION;
 
 use crate::anthropic::API_VERSION;
-use crate::error_mapping::Asked;
+use crate::error_mapping::RequestContext;
 use crate::http::Endpoint;
-use crate::reply::{accept, content_type, read_text};
+use crate::reply::{accept, read_json};
 use crate::wire::gemini::GeminiList;
 use crate::wire::openai::ModelList;
 use crate::{ModelError, Secret};
@@ -53,18 +53,14 @@ pub async fn list_models_as(
     timeout: Duration,
 ) -> Result<Vec<String>, ModelError> {
     let endpoint = Endpoint::open(base_url)?;
-    let address = match shape {
-        ListShape::OpenAi => format!("{}/models", endpoint.base_url),
+    let base_url = &endpoint.base_url;
+    let (address, header, prefix) = match shape {
+        ListShape::OpenAi => (format!("{base_url}/models"), AUTHORIZATION.as_str(), "Bearer "),
         ListShape::Anthropic => {
-            let base_url = endpoint.base_url.strip_suffix("/v1").unwrap_or(&endpoint.base_url);
-            format!("{base_url}/v1/models?limit=1000")
+            let base_url = base_url.strip_suffix("/v1").unwrap_or(base_url);
+            (format!("{base_url}/v1/models?limit=1000"), "x-api-key", "")
         }
-        ListShape::Gemini => format!("{}/models?pageSize=1000", endpoint.base_url),
-    };
-    let (header, prefix) = match shape {
-        ListShape::OpenAi => (AUTHORIZATION.as_str(), "Bearer "),
-        ListShape::Anthropic => ("x-api-key", ""),
-        ListShape::Gemini => ("x-goog-api-key", ""),
+        ListShape::Gemini => (format!("{base_url}/models?pageSize=1000"), "x-goog-api-key", ""),
     };
     let mut request = endpoint.client.get(address).timeout(timeout);
     if shape == ListShape::Anthropic {
@@ -73,21 +69,17 @@ pub async fn list_models_as(
     if let Some(value) = endpoint.key_header(key, prefix)? {
         request = request.header(header, value);
     }
-    let asked =
-        Asked::new(endpoint.base_url.clone(), "models".to_owned(), key.cloned().into_iter().collect());
+    let context = RequestContext::new(
+        endpoint.base_url.clone(),
+        "models".to_owned(),
+        key.cloned().into_iter().collect(),
+    );
     let response = match request.send().await {
-        Err(error) if error.is_timeout() => {
-            let after_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
-            return Err(ModelError::TimedOut { after_ms });
-        }
-        sent => accept(sent, &asked).await?,
+        Err(error) if error.is_timeout() => return Err(ModelError::timed_out(timeout)),
+        sent => accept(sent, &context).await?,
     };
-    let content_type = content_type(response.headers());
-    if content_type != "application/json" {
-        return Err(asked.malformed(&format!("its content type is `{content_type}`")));
-    }
-    let body = read_text(response, &asked).await?;
-    names(shape, &body).map_err(|error| asked.malformed(&format!("the list cannot be read: {error}")))
+    let body = read_json(response, &context).await?;
+    names(shape, &body).map_err(|error| context.malformed(&format!("the list cannot be read: {error}")))
 }
 
 fn names(shape: ListShape, body: &str) -> Result<Vec<String>, serde_json::Error> {

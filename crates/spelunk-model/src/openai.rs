@@ -9,14 +9,14 @@ use crate::caller::{Caller, KeyHeader};
 use crate::http::percent_encoded;
 use crate::price::Price;
 use crate::reasoning_tags::ReasoningTags;
-use crate::reply::{Decode, ReplyFault};
+use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
 use crate::tool::sorted;
 use crate::tool_drafts::Drafts;
 use crate::wire::anthropic::CacheControl;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::openai as wire;
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
 
 /// Spare capacity for a schema and field names: a growing body is copied each time it doubles.
 const ROOM_BYTES: usize = 2048;
@@ -78,7 +78,6 @@ impl OpenAiModel {
             max_completion_tokens: if self.bounds_completion { tokens_max } else { None },
             max_tokens: if self.bounds_completion { None } else { tokens_max },
             response_format: prompt.schema.as_deref().map(|schema| wire::ResponseFormat {
-                kind: "json_schema",
                 json_schema: wire::NamedSchema { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
             }),
             tools: prompt.tools.iter().map(tool).collect(),
@@ -112,10 +111,7 @@ impl OpenAiModel {
             .collect();
         if said.is_empty() || !message.text.is_empty() || !tool_calls.is_empty() {
             said.push(wire::RequestMessage {
-                role: match message.speaker {
-                    Speaker::User => "user",
-                    Speaker::Assistant => "assistant",
-                },
+                role: message.speaker.role(),
                 content: self.content(&message.text, is_cached),
                 tool_calls,
                 tool_call_id: None,
@@ -126,11 +122,7 @@ impl OpenAiModel {
 
     fn content<'a>(&self, text: &'a str, is_cached: bool) -> wire::Content<'a> {
         if is_cached && self.marks_cache && !text.is_empty() {
-            return wire::Content::Parts([wire::TextPart {
-                kind: "text",
-                text,
-                cache_control: CacheControl::EPHEMERAL,
-            }]);
+            return wire::Content::Parts([wire::TextPart { text, cache_control: CacheControl {} }]);
         }
         wire::Content::Text(text)
     }
@@ -152,10 +144,7 @@ impl Model for OpenAiModel {
 
 fn tool(tool: &Tool) -> wire::RequestTool<'_> {
     let Tool { name, description, schema } = tool;
-    wire::RequestTool {
-        kind: "function",
-        function: wire::RequestFunction { name, description, parameters: schema },
-    }
+    wire::RequestTool { function: wire::RequestFunction { name, description, parameters: schema } }
 }
 
 /// Decodes chunks. The finish reason comes before the usage, and the usage before the end mark, so the end is held
@@ -188,15 +177,18 @@ impl Decoder {
         deltas
     }
 
-    fn take(&mut self, said: wire::Said, finish_reason: Option<&str>) -> Result<Vec<ModelDelta>, ReplyFault> {
+    fn take(
+        &mut self,
+        said: wire::MessageContent,
+        finish_reason: Option<&str>,
+    ) -> Result<Vec<ModelDelta>, ReplyFault> {
         let mut deltas = Vec::new();
-        let reasoning = said.reasoning_content.or(said.reasoning).filter(|text| !text.is_empty());
-        deltas.extend(reasoning.map(ModelDelta::Reasoning));
+        deltas.extend(said.reasoning_content.or(said.reasoning).and_then(reasoning_delta));
         if let Some(text) = said.content.filter(|text| !text.is_empty()) {
             deltas.extend(self.think.push(text));
         }
-        for (call, place) in said.tool_calls.unwrap_or_default().into_iter().zip(0..) {
-            let place = call.index.unwrap_or(place);
+        for (call, index) in said.tool_calls.unwrap_or_default().into_iter().zip(0..) {
+            let index = call.index.unwrap_or(index);
             let (name, arguments) =
                 call.function.map_or((None, None), |function| (function.name, function.arguments));
             let arguments = match arguments {
@@ -206,7 +198,7 @@ impl Decoder {
                     json.to_string()
                 }
             };
-            self.drafts.add(place, call.id, name, &arguments)?;
+            self.drafts.add(index, call.id, name, &arguments)?;
         }
         if let Some(refusal) = said.refusal.filter(|text| !text.is_empty()) {
             self.has_refused = true;
@@ -225,8 +217,7 @@ impl Decode for Decoder {
             let stop = self.stop.unwrap_or(StopReason::Other);
             return Ok(self.done(stop));
         }
-        let chunk: wire::Chunk = serde_json::from_str(data)
-            .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))?;
+        let chunk: wire::Chunk = parse_event(data)?;
         if let Some(error) = chunk.error {
             return Err(refused(error));
         }
@@ -251,8 +242,7 @@ impl Decode for Decoder {
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let whole: wire::Whole = serde_json::from_str(body)
-            .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))?;
+        let whole: wire::FullReply = parse_whole(body)?;
         if let Some(error) = whole.error {
             return Err(refused(error));
         }

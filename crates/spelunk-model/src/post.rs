@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::header::CONTENT_TYPE;
 
-use crate::error_mapping::Asked;
+use crate::error_mapping::RequestContext;
 use crate::http::Endpoint;
 use crate::reply::accept;
 use crate::{ModelError, Secret};
@@ -22,8 +22,8 @@ pub async fn post_json(
         request = request.header(name, value);
     }
     let sent = request.header(CONTENT_TYPE, "application/json").body(body).send().await;
-    let asked = Asked::new(endpoint.base_url, "collector".to_owned(), secrets(headers));
-    accept(sent, &asked).await?;
+    let context = RequestContext::new(endpoint.base_url, "collector".to_owned(), secrets(headers));
+    accept(sent, &context).await?;
     Ok(())
 }
 

@@ -16,6 +16,16 @@ pub enum Speaker {
     Assistant,
 }
 
+impl Speaker {
+    /// Its role in the formats of most providers.
+    pub(crate) fn role(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
 /// One message of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {

@@ -25,20 +25,20 @@ pub struct Rate {
 /// The remaining allowance.
 #[derive(Debug, Clone)]
 pub struct RateBucket {
-    requests: Option<Level>,
-    tokens: Option<Level>,
+    requests: Option<Bucket>,
+    tokens: Option<Bucket>,
     /// Requests are never larger than their bucket; tokens may be.
-    past: Option<Past>,
+    last_minute: Option<LastMinute>,
 }
 
 impl RateBucket {
     /// Full buckets, at this time of any monotonic clock.
     pub fn new(rate: Rate, now_ms: u64) -> Self {
-        let level = |per_minute: Option<u64>| per_minute.map(|per_minute| Level::full(per_minute, now_ms));
+        let bucket = |per_minute: Option<u64>| per_minute.map(|per_minute| Bucket::full(per_minute, now_ms));
         Self {
-            requests: level(rate.requests_per_minute),
-            tokens: level(rate.tokens_per_minute),
-            past: rate.tokens_per_minute.map(|per_minute| Past::new(per_minute, now_ms)),
+            requests: bucket(rate.requests_per_minute),
+            tokens: bucket(rate.tokens_per_minute),
+            last_minute: rate.tokens_per_minute.map(|per_minute| LastMinute::new(per_minute, now_ms)),
         }
     }
 
@@ -46,14 +46,15 @@ impl RateBucket {
     /// more than the bucket holds starts when the bucket is full and the last minute has room for all of it, and later
     /// ones wait for it; one for more than a minute's allowance starts after an idle minute.
     pub fn take(&mut self, tokens: u64, now_ms: u64) -> Result<(), Duration> {
-        let wait_ms = |level: &mut Option<Level>, amount| {
-            level.as_mut().map_or(0, |level| {
-                level.refill(now_ms);
-                level.wait_ms(amount)
+        let wait_ms = |bucket: &mut Option<Bucket>, amount| {
+            bucket.as_mut().map_or(0, |bucket| {
+                bucket.refill(now_ms);
+                bucket.wait_ms(amount)
             })
         };
         let wait_ms = wait_ms(&mut self.requests, 1).max(wait_ms(&mut self.tokens, tokens));
-        let wait_ms = wait_ms.max(self.past.as_mut().map_or(0, |past| past.wait_ms(tokens, now_ms)));
+        let wait_ms = wait_ms
+            .max(self.last_minute.as_mut().map_or(0, |last_minute| last_minute.wait_ms(tokens, now_ms)));
         if wait_ms > 0 {
             return Err(Duration::from_millis(wait_ms));
         }
@@ -63,8 +64,8 @@ impl RateBucket {
         if let Some(bucket) = &mut self.tokens {
             bucket.left -= units(tokens);
         }
-        if let Some(past) = &mut self.past {
-            past.add(tokens);
+        if let Some(last_minute) = &mut self.last_minute {
+            last_minute.add(tokens);
         }
         Ok(())
     }
@@ -74,15 +75,15 @@ impl RateBucket {
         if let Some(bucket) = &mut self.tokens {
             bucket.left = (bucket.left + units(taken_tokens) - units(used_tokens)).min(bucket.capacity);
         }
-        if let Some(past) = &mut self.past {
-            past.correct(taken_at_ms, taken_tokens, used_tokens);
+        if let Some(last_minute) = &mut self.last_minute {
+            last_minute.correct(taken_at_ms, taken_tokens, used_tokens);
         }
     }
 }
 
 /// One bucket. Amounts are in units of 1/60,000, so that the refill of a millisecond is an integer.
 #[derive(Debug, Clone)]
-struct Level {
+struct Bucket {
     capacity: i128,
     /// Negative after a request larger than the bucket.
     left: i128,
@@ -90,7 +91,7 @@ struct Level {
     at_ms: u64,
 }
 
-impl Level {
+impl Bucket {
     fn full(per_minute: u64, now_ms: u64) -> Self {
         // A limit of zero would never let anything through; it counts as one.
         let per_minute = per_minute.max(1);
@@ -117,44 +118,44 @@ impl Level {
 
 /// What was taken in the last minute, in intervals of half a second: at most about as many as fit into a minute.
 #[derive(Debug, Clone)]
-struct Past {
+struct LastMinute {
     per_minute: u128,
-    stretches: VecDeque<Stretch>,
+    intervals: VecDeque<Interval>,
     /// The sum over all intervals.
     sum: u128,
     now_ms: u64,
 }
 
 #[derive(Debug, Clone)]
-struct Stretch {
+struct Interval {
     from_ms: u64,
     to_ms: u64,
     amount: u128,
 }
 
-impl Past {
+impl LastMinute {
     fn new(per_minute: u64, now_ms: u64) -> Self {
-        Self { per_minute: u128::from(per_minute.max(1)), stretches: VecDeque::new(), sum: 0, now_ms }
+        Self { per_minute: u128::from(per_minute.max(1)), intervals: VecDeque::new(), sum: 0, now_ms }
     }
 
     /// How long until this amount fits into the minute that ends then.
     fn wait_ms(&mut self, amount: u64, now_ms: u64) -> u64 {
         self.now_ms = self.now_ms.max(now_ms);
-        while let Some(oldest) = self.stretches.front()
+        while let Some(oldest) = self.intervals.front()
             && self.now_ms.saturating_sub(oldest.to_ms) >= MINUTE_MS
         {
             self.sum = self.sum.saturating_sub(oldest.amount);
-            self.stretches.pop_front();
+            self.intervals.pop_front();
         }
         let room = self.per_minute - u128::from(amount).min(self.per_minute);
         let mut sum = self.sum;
-        for stretch in &self.stretches {
+        for interval in &self.intervals {
             if sum <= room {
                 break;
             }
-            sum = sum.saturating_sub(stretch.amount);
+            sum = sum.saturating_sub(interval.amount);
             if sum <= room {
-                return MINUTE_MS - self.now_ms.saturating_sub(stretch.to_ms);
+                return MINUTE_MS - self.now_ms.saturating_sub(interval.to_ms);
             }
         }
         0
@@ -164,22 +165,22 @@ impl Past {
     fn add(&mut self, amount: u64) {
         let (now_ms, amount) = (self.now_ms, u128::from(amount));
         self.sum += amount;
-        match self.stretches.back_mut() {
+        match self.intervals.back_mut() {
             Some(last) if now_ms.saturating_sub(last.from_ms) < STRETCH_MS => {
                 last.to_ms = now_ms;
                 last.amount += amount;
             }
-            Some(_) | None => self.stretches.push_back(Stretch { from_ms: now_ms, to_ms: now_ms, amount }),
+            Some(_) | None => self.intervals.push_back(Interval { from_ms: now_ms, to_ms: now_ms, amount }),
         }
     }
 
     /// Corrects an amount; anything older than a minute no longer counts.
     fn correct(&mut self, at_ms: u64, taken: u64, used: u64) {
-        let is_of = |stretch: &&mut Stretch| stretch.from_ms <= at_ms && at_ms <= stretch.to_ms;
-        if let Some(stretch) = self.stretches.iter_mut().find(is_of) {
-            let corrected = (stretch.amount + u128::from(used)).saturating_sub(u128::from(taken));
-            self.sum = (self.sum + corrected).saturating_sub(stretch.amount);
-            stretch.amount = corrected;
+        let is_of = |interval: &&mut Interval| interval.from_ms <= at_ms && at_ms <= interval.to_ms;
+        if let Some(interval) = self.intervals.iter_mut().find(is_of) {
+            let corrected = (interval.amount + u128::from(used)).saturating_sub(u128::from(taken));
+            self.sum = (self.sum + corrected).saturating_sub(interval.amount);
+            interval.amount = corrected;
         }
     }
 }

@@ -12,13 +12,13 @@ const CLOSE: &str = "</think>";
 /// Separates reasoning from the answer, however the text is split.
 #[derive(Debug)]
 pub(crate) struct ReasoningTags {
-    place: Place,
+    state: TagState,
     /// Text that may still become a tag.
     held: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum TagState {
     /// Only whitespace and perhaps a partial tag so far.
     Beginning,
     /// Between the tags.
@@ -31,20 +31,20 @@ enum Place {
 
 impl ReasoningTags {
     pub(crate) fn new() -> Self {
-        Self { place: Place::Beginning, held: String::new() }
+        Self { state: TagState::Beginning, held: String::new() }
     }
 
     /// Parses more text.
     pub(crate) fn push(&mut self, text: String) -> Vec<ModelDelta> {
-        if self.place == Place::Answer {
+        if self.state == TagState::Answer {
             return delta(ModelDelta::Text, text);
         }
         self.held.push_str(&text);
         let mut deltas = Vec::new();
         loop {
-            let before = self.place;
+            let before = self.state;
             deltas.extend(self.step());
-            if self.place == before {
+            if self.state == before {
                 return deltas;
             }
         }
@@ -53,32 +53,32 @@ impl ReasoningTags {
     /// Flushes the held text when the reply ends.
     pub(crate) fn finish(&mut self) -> Vec<ModelDelta> {
         let held = std::mem::take(&mut self.held);
-        match self.place {
-            Place::Thinking => delta(ModelDelta::Reasoning, held),
-            Place::Beginning | Place::Answer => delta(ModelDelta::Text, held),
-            Place::AfterThinking => Vec::new(),
+        match self.state {
+            TagState::Thinking => delta(ModelDelta::Reasoning, held),
+            TagState::Beginning | TagState::Answer => delta(ModelDelta::Text, held),
+            TagState::AfterThinking => Vec::new(),
         }
     }
 
     fn step(&mut self) -> Vec<ModelDelta> {
-        match self.place {
-            Place::Beginning => {
+        match self.state {
+            TagState::Beginning => {
                 let begun = self.held.trim_start();
                 let is_too_blank = self.held.len() - begun.len() > BLANK_BYTES_MAX;
                 if let Some(rest) = begun.strip_prefix(OPEN).filter(|_| !is_too_blank) {
                     self.held = rest.to_owned();
-                    self.place = Place::Thinking;
+                    self.state = TagState::Thinking;
                 } else if !OPEN.starts_with(begun) || is_too_blank {
-                    self.place = Place::Answer;
+                    self.state = TagState::Answer;
                     return delta(ModelDelta::Text, std::mem::take(&mut self.held));
                 }
                 Vec::new()
             }
-            Place::Thinking => match self.held.split_once(CLOSE) {
+            TagState::Thinking => match self.held.split_once(CLOSE) {
                 Some((thought, rest)) => {
                     let thought = thought.to_owned();
                     self.held = rest.to_owned();
-                    self.place = Place::AfterThinking;
+                    self.state = TagState::AfterThinking;
                     delta(ModelDelta::Reasoning, thought)
                 }
                 None => {
@@ -87,7 +87,7 @@ impl ReasoningTags {
                     delta(ModelDelta::Reasoning, thought)
                 }
             },
-            Place::AfterThinking => {
+            TagState::AfterThinking => {
                 let answer = self.held.trim_start();
                 if answer.is_empty() {
                     self.held.clear();
@@ -95,10 +95,10 @@ impl ReasoningTags {
                 }
                 let answer = answer.to_owned();
                 self.held.clear();
-                self.place = Place::Answer;
+                self.state = TagState::Answer;
                 delta(ModelDelta::Text, answer)
             }
-            Place::Answer => Vec::new(),
+            TagState::Answer => Vec::new(),
         }
     }
 }

@@ -6,12 +6,13 @@ use std::pin::Pin;
 
 use futures_util::stream;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
-use reqwest::{RequestBuilder, Response};
+use reqwest::{RequestBuilder, Response, StatusCode};
+use serde::de::DeserializeOwned;
 
-use crate::aws_event_stream::{EventStreamFault, EventStreamParser};
-use crate::error_mapping::{Asked, is_reply, retry_after};
+use crate::error_mapping::{RequestContext, retry_after};
+use crate::event_parser::{EVENT_BYTES_MAX, EventParser, StreamFault};
 use crate::http::deepest_cause;
-use crate::sse::{EVENT_BYTES_MAX, SseFault, SseParser};
+use crate::sse::SseParser;
 use crate::wire::error::ProviderError;
 use crate::{ModelDelta, ModelError, ModelStream, Price, Secret};
 
@@ -23,91 +24,56 @@ const ERROR_BODY_BYTES_MAX: usize = 65_536;
 
 /// Decodes one provider's format. A `Done` delta ends the reply; the cost is filled in later.
 pub(crate) trait Decode: Send + 'static {
-    /// How the provider frames the events of a stream.
-    const FRAMING: Framing = Framing::Sse;
+    /// The content type of a stream.
+    const STREAM_TYPE: &'static str = "text/event-stream";
+
+    /// Splits a stream into events.
+    fn parser() -> Box<dyn EventParser> {
+        Box::new(SseParser::new(EVENT_BYTES_MAX))
+    }
 
     /// One event of a stream.
     fn event(&mut self, data: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
 
     /// The stream ended without `Done`.
-    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault>;
+    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
+        Err(ReplyFault::Cut)
+    }
 
     /// A complete reply from a server that does not stream.
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault>;
 }
 
-/// How the events of a stream are framed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Framing {
-    /// Server-sent events.
-    Sse,
-    /// The binary frames of AWS.
-    Aws,
-}
-
-impl Framing {
-    fn content_type(self) -> &'static str {
-        match self {
-            Self::Sse => "text/event-stream",
-            Self::Aws => "application/vnd.amazon.eventstream",
-        }
-    }
-
-    fn parser(self) -> Parser {
-        match self {
-            Self::Sse => Parser::Sse(SseParser::new(EVENT_BYTES_MAX)),
-            Self::Aws => Parser::Aws(EventStreamParser::new(EVENT_BYTES_MAX)),
-        }
-    }
-}
-
-/// An incremental parser: bytes in, event texts out.
-#[derive(Debug)]
-enum Parser {
-    Sse(SseParser),
-    Aws(EventStreamParser),
-}
-
-impl Parser {
-    fn push(&mut self, bytes: &[u8]) {
-        match self {
-            Self::Sse(parser) => parser.push(bytes),
-            Self::Aws(parser) => parser.push(bytes),
-        }
-    }
-
-    fn next_event(&mut self) -> Option<Result<String, ReplyFault>> {
-        match self {
-            Self::Sse(parser) => parser.next_event().map(|event| event.map_err(ReplyFault::from)),
-            Self::Aws(parser) => parser.next_event().map(|event| event.map_err(ReplyFault::from)),
-        }
-    }
-
-    fn finish(&mut self) -> Option<String> {
-        match self {
-            Self::Sse(parser) => parser.finish(),
-            Self::Aws(_) => None,
-        }
-    }
-}
-
-impl From<SseFault> for ReplyFault {
-    fn from(fault: SseFault) -> Self {
+impl From<StreamFault> for ReplyFault {
+    fn from(fault: StreamFault) -> Self {
         match fault {
-            SseFault::NotUtf8 => Self::Malformed("an event is not UTF-8".to_owned()),
-            SseFault::TooLong => Self::TooLong(EVENT_BYTES_MAX),
+            StreamFault::NotUtf8 => Self::Malformed("an event is not UTF-8".to_owned()),
+            StreamFault::TooLong => Self::TooLong(EVENT_BYTES_MAX),
+            StreamFault::Damaged(what) => Self::Malformed(format!("a frame is damaged: {what}")),
         }
     }
 }
 
-impl From<EventStreamFault> for ReplyFault {
-    fn from(fault: EventStreamFault) -> Self {
-        match fault {
-            EventStreamFault::NotUtf8 => Self::Malformed("an event is not UTF-8".to_owned()),
-            EventStreamFault::TooLong => Self::TooLong(EVENT_BYTES_MAX),
-            EventStreamFault::Damaged(what) => Self::Malformed(format!("a frame is damaged: {what}")),
-        }
-    }
+/// Parses one event of a stream.
+pub(crate) fn parse_event<T: DeserializeOwned>(data: &str) -> Result<T, ReplyFault> {
+    serde_json::from_str(data)
+        .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))
+}
+
+/// Parses a complete reply.
+pub(crate) fn parse_whole<T: DeserializeOwned>(body: &str) -> Result<T, ReplyFault> {
+    serde_json::from_str(body)
+        .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))
+}
+
+/// A piece of the answer, unless it is empty.
+pub(crate) fn text_delta(text: String) -> Option<ModelDelta> {
+    (!text.is_empty()).then_some(ModelDelta::Text(text))
+}
+
+/// A piece of the reasoning, unless it is empty.
+pub(crate) fn reasoning_delta(text: String) -> Option<ModelDelta> {
+    (!text.is_empty()).then_some(ModelDelta::Reasoning(text))
 }
 
 /// What a decoder found wrong, before the provider's details are added.
@@ -123,12 +89,8 @@ pub(crate) enum ReplyFault {
     TooLong(usize),
 }
 
-/// A request that has not been sent yet.
-pub(crate) enum Unsent {
-    Ready(Box<RequestBuilder>),
-    /// It needs something that must be fetched first, such as signing keys.
-    Later(Pin<Box<dyn Future<Output = Result<Prepared, ModelError>> + Send>>),
-}
+/// A request that is sent once what it needs, such as signing keys, has been fetched.
+pub(crate) type Unsent = Pin<Box<dyn Future<Output = Result<Prepared, ModelError>> + Send>>;
 
 /// A request with what was fetched for it.
 pub(crate) struct Prepared {
@@ -140,46 +102,58 @@ pub(crate) struct Prepared {
 /// Sends the request and decodes its reply.
 pub(crate) fn stream_reply<D: Decode>(
     request: Unsent,
-    asked: Asked,
+    context: RequestContext,
     price: Option<Price>,
     decoder: D,
 ) -> ModelStream {
     let source = Source::Unsent(request);
-    let reading = Reading { asked, price, decoder, ready: VecDeque::new(), owes_sign: false, source };
-    Box::pin(stream::try_unfold(reading, Reading::advance))
+    let reader = ReplyReader { context, price, decoder, ready: VecDeque::new(), owes_sign: false, source };
+    Box::pin(stream::try_unfold(reader, ReplyReader::advance))
 }
 
 /// The response to a request; anything but a 200 is an error.
-pub(crate) async fn accept(sent: reqwest::Result<Response>, asked: &Asked) -> Result<Response, ModelError> {
-    let response = sent.map_err(|error| asked.unreachable(&deepest_cause(&error)))?;
+pub(crate) async fn accept(
+    sent: reqwest::Result<Response>,
+    context: &RequestContext,
+) -> Result<Response, ModelError> {
+    let response = sent.map_err(|error| context.unreachable(&deepest_cause(&error)))?;
     let status = response.status();
-    if is_reply(status) {
+    if status == StatusCode::OK {
         return Ok(response);
     }
     let retry_after = retry_after(response.headers());
     let (body, _) = read_body(response, ERROR_BODY_BYTES_MAX).await;
     let said = ProviderError::of_body(&String::from_utf8_lossy(&body));
-    Err(asked.refused(status.as_u16(), retry_after, &said))
+    Err(context.refused(status.as_u16(), retry_after, &said))
+}
+
+/// The JSON text of a response that is not streamed.
+pub(crate) async fn read_json(response: Response, context: &RequestContext) -> Result<String, ModelError> {
+    let content_type = content_type(response.headers());
+    if content_type != "application/json" {
+        return Err(context.malformed(&format!("its content type is `{content_type}`")));
+    }
+    read_text(response, context).await
 }
 
 /// A complete body as text, bounded.
-pub(crate) async fn read_text(response: Response, asked: &Asked) -> Result<String, ModelError> {
+async fn read_text(response: Response, context: &RequestContext) -> Result<String, ModelError> {
     match read_body(response, BODY_BYTES_MAX).await {
-        (bytes, BodyEnd::Whole) => String::from_utf8(bytes).map_err(|_| asked.malformed("it is not UTF-8")),
+        (bytes, BodyEnd::Whole) => String::from_utf8(bytes).map_err(|_| context.malformed("it is not UTF-8")),
         (_, BodyEnd::TooLong) => Err(ModelError::ReplyTooLong { bytes_max: BODY_BYTES_MAX as u64 }),
         (_, BodyEnd::Cut) => Err(ModelError::StreamCut),
     }
 }
 
 /// The content type without its parameters, in lower case.
-pub(crate) fn content_type(headers: &HeaderMap) -> String {
+fn content_type(headers: &HeaderMap) -> String {
     let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 /// A reply being read.
-struct Reading<D> {
-    asked: Asked,
+struct ReplyReader<D> {
+    context: RequestContext,
     price: Option<Price>,
     decoder: D,
     ready: VecDeque<ModelDelta>,
@@ -191,11 +165,11 @@ struct Reading<D> {
 /// Where the next delta comes from.
 enum Source {
     Unsent(Unsent),
-    Events(Response, Parser),
+    Events(Response, Box<dyn EventParser>),
     Ended,
 }
 
-impl<D: Decode> Reading<D> {
+impl<D: Decode> ReplyReader<D> {
     /// The next delta, and the remaining state.
     async fn advance(mut self) -> Result<Option<(ModelDelta, Self)>, ModelError> {
         loop {
@@ -230,26 +204,20 @@ impl<D: Decode> Reading<D> {
     }
 
     async fn open(mut self, unsent: Unsent) -> Result<Self, ModelError> {
-        let request = match unsent {
-            Unsent::Ready(request) => *request,
-            Unsent::Later(preparing) => {
-                let Prepared { request, secrets } = preparing.await?;
-                self.asked.keys.extend(secrets);
-                request
-            }
-        };
-        let response = accept(request.send().await, &self.asked).await?;
+        let Prepared { request, secrets } = unsent.await?;
+        self.context.keys.extend(secrets);
+        let response = accept(request.send().await, &self.context).await?;
         match content_type(response.headers()).as_str() {
-            streamed if streamed == D::FRAMING.content_type() => {
-                self.source = Source::Events(response, D::FRAMING.parser());
+            streamed if streamed == D::STREAM_TYPE => {
+                self.source = Source::Events(response, D::parser());
             }
             "application/json" => {
-                let body = read_text(response, &self.asked).await?;
+                let body = read_text(response, &self.context).await?;
                 let deltas = self.decoder.whole(&body);
                 self.take(deltas)?;
             }
-            "" => return Err(self.asked.malformed("it has no content type")),
-            other => return Err(self.asked.malformed(&format!("its content type is `{other}`"))),
+            "" => return Err(self.context.malformed("it has no content type")),
+            other => return Err(self.context.malformed(&format!("its content type is `{other}`"))),
         }
         Ok(self)
     }
@@ -257,14 +225,18 @@ impl<D: Decode> Reading<D> {
     /// Decodes the next event, or waits for more bytes. Bytes that yield no delta yet (a partial tool call, a ping, a
     /// comment) produce a sign of life: without it, a silence timeout would cut a model off in the middle of a long
     /// call. At most one is emitted per read.
-    async fn read_on(mut self, mut response: Response, mut parser: Parser) -> Result<Self, ModelError> {
+    async fn read_on(
+        mut self,
+        mut response: Response,
+        mut parser: Box<dyn EventParser>,
+    ) -> Result<Self, ModelError> {
         match parser.next_event() {
             Some(Ok(data)) => {
                 let deltas = self.decoder.event(&data);
                 self.take(deltas)?;
                 self.source = Source::Events(response, parser);
             }
-            Some(Err(fault)) => self.take(Err(fault))?,
+            Some(Err(fault)) => self.take(Err(fault.into()))?,
             None if std::mem::take(&mut self.owes_sign) => {
                 self.ready.push_back(ModelDelta::Reasoning(String::new()));
                 self.source = Source::Events(response, parser);
@@ -302,9 +274,9 @@ impl<D: Decode> Reading<D> {
                 self.ready.extend(deltas);
                 Ok(())
             }
-            Err(ReplyFault::Malformed(detail)) => Err(self.asked.malformed(&detail)),
+            Err(ReplyFault::Malformed(detail)) => Err(self.context.malformed(&detail)),
             Err(ReplyFault::Cut) => Err(ModelError::StreamCut),
-            Err(ReplyFault::Refused(status, said)) => Err(self.asked.refused(status, None, &said)),
+            Err(ReplyFault::Refused(status, said)) => Err(self.context.refused(status, None, &said)),
             Err(ReplyFault::TooLong(bytes_max)) => {
                 Err(ModelError::ReplyTooLong { bytes_max: bytes_max as u64 })
             }

@@ -7,13 +7,13 @@ use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 use crate::caller::{Caller, KeyHeader};
 use crate::openai::refused;
 use crate::price::Price;
-use crate::reply::{Decode, ReplyFault};
+use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
 use crate::tool::sorted;
 use crate::tool_drafts::Drafts;
 use crate::wire::error::ErrorField;
 use crate::wire::responses as wire;
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Speaker, Tool};
+use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
 
 /// The provider refuses a lower output limit.
 const OUTPUT_TOKENS_MIN: u64 = 16;
@@ -40,12 +40,7 @@ impl ResponsesModel {
             stream: true,
             store: false,
             text: prompt.schema.as_deref().map(|schema| wire::TextConfig {
-                format: wire::TextFormat {
-                    kind: "json_schema",
-                    name: SCHEMA_NAME,
-                    schema,
-                    strict: is_strict(schema),
-                },
+                format: wire::TextFormat { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
             }),
             tools: prompt.tools.iter().map(tool).collect(),
         };
@@ -69,7 +64,7 @@ impl Model for ResponsesModel {
 
 fn tool(tool: &Tool) -> wire::RequestTool<'_> {
     let Tool { name, description, schema } = tool;
-    wire::RequestTool { kind: "function", name, description, parameters: schema, strict: is_strict(schema) }
+    wire::RequestTool { name, description, parameters: schema, strict: is_strict(schema) }
 }
 
 /// A message is an item, as is each call and each result.
@@ -77,21 +72,13 @@ fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
     let (calls, results) = sorted(&message.parts);
     let mut items: Vec<wire::InputItem<'_>> = results
         .into_iter()
-        .map(|result| wire::InputItem::CallOutput {
-            kind: "function_call_output",
-            call_id: &result.call_id,
-            output: &result.text,
-        })
+        .map(|result| wire::InputItem::FunctionCallOutput { call_id: &result.call_id, output: &result.text })
         .collect();
-    let role = match message.speaker {
-        Speaker::User => "user",
-        Speaker::Assistant => "assistant",
-    };
+    let role = message.speaker.role();
     if !message.text.is_empty() || message.parts.is_empty() {
         items.push(wire::InputItem::Message { role, content: &message.text });
     }
-    items.extend(calls.into_iter().map(|call| wire::InputItem::Call {
-        kind: "function_call",
+    items.extend(calls.into_iter().map(|call| wire::InputItem::FunctionCall {
         call_id: &call.id,
         name: &call.name,
         arguments: &call.arguments,
@@ -109,15 +96,15 @@ struct Decoder {
 }
 
 impl Decoder {
-    fn text(&mut self, text: String) -> Vec<ModelDelta> {
+    fn text(&mut self, text: String) -> Option<ModelDelta> {
         self.has_text = true;
-        if text.is_empty() { Vec::new() } else { vec![ModelDelta::Text(text)] }
+        text_delta(text)
     }
 
     /// A complete item; its text counts only if it was not streamed.
     fn item(
         &mut self,
-        place: u64,
+        index: u64,
         item: wire::Item,
         takes_text: bool,
     ) -> Result<Vec<ModelDelta>, ReplyFault> {
@@ -125,8 +112,8 @@ impl Decoder {
         match item {
             wire::Item::FunctionCall { call_id, name, arguments } => {
                 self.n_calls += 1;
-                self.drafts.add(place, call_id, name, arguments.as_deref().unwrap_or_default())?;
-                deltas.extend(self.drafts.finish(place));
+                self.drafts.add(index, call_id, name, arguments.as_deref().unwrap_or_default())?;
+                deltas.extend(self.drafts.finish(index));
             }
             wire::Item::Message { content } if takes_text => {
                 for part in content {
@@ -141,8 +128,7 @@ impl Decoder {
                 }
             }
             wire::Item::Reasoning { summary } if takes_text => {
-                let texts = summary.into_iter().map(|part| part.text).filter(|text| !text.is_empty());
-                deltas.extend(texts.map(ModelDelta::Reasoning));
+                deltas.extend(summary.into_iter().filter_map(|part| reasoning_delta(part.text)));
             }
             wire::Item::Message { .. } | wire::Item::Reasoning { .. } | wire::Item::Other => {}
         }
@@ -159,10 +145,10 @@ impl Decoder {
         }
         let (is_streamed, has_calls) = (self.has_text, self.n_calls > 0);
         let mut deltas = Vec::new();
-        for (place, item) in (0..).zip(response.output.unwrap_or_default()) {
+        for (index, item) in (0..).zip(response.output.unwrap_or_default()) {
             let was_told = has_calls && matches!(item, wire::Item::FunctionCall { .. });
             if !was_told {
-                deltas.extend(self.item(place, item, !is_streamed)?);
+                deltas.extend(self.item(index, item, !is_streamed)?);
             }
         }
         let reason = response.incomplete_details.and_then(|details| details.reason);
@@ -185,31 +171,26 @@ impl Decode for Decoder {
         if data.trim() == "[DONE]" {
             return Ok(Vec::new());
         }
-        let event: wire::Event = serde_json::from_str(data)
-            .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))?;
-        match event {
-            wire::Event::Text { delta } => Ok(self.text(delta)),
+        let event: wire::Event = parse_event(data)?;
+        let delta = match event {
+            wire::Event::Text { delta } => self.text(delta),
             wire::Event::Refusal { delta } => {
                 self.has_refused = true;
-                Ok(self.text(delta))
+                self.text(delta)
             }
-            wire::Event::Reasoning { delta } if delta.is_empty() => Ok(Vec::new()),
-            wire::Event::Reasoning { delta } => Ok(vec![ModelDelta::Reasoning(delta)]),
-            wire::Event::ItemDone { output_index, item } => self.item(output_index, item, false),
-            wire::Event::Ended { response } => self.ended(response),
-            wire::Event::Error { error: Some(error), .. } => Err(refused(error)),
-            wire::Event::Error { code, message, error: None } => Err(refused(ErrorField::of(code, message))),
-            wire::Event::Other => Ok(Vec::new()),
-        }
-    }
-
-    fn end(&mut self) -> Result<Vec<ModelDelta>, ReplyFault> {
-        Err(ReplyFault::Cut)
+            wire::Event::Reasoning { delta } => reasoning_delta(delta),
+            wire::Event::ItemDone { output_index, item } => return self.item(output_index, item, false),
+            wire::Event::Ended { response } => return self.ended(response),
+            wire::Event::Error { code, message, error } => {
+                return Err(refused(error.unwrap_or_else(|| ErrorField::of(code, message))));
+            }
+            wire::Event::Other => None,
+        };
+        Ok(delta.into_iter().collect())
     }
 
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
-        let response: wire::Response = serde_json::from_str(body)
-            .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))?;
+        let response: wire::Response = parse_whole(body)?;
         if response.output.is_none() && response.error.is_none() {
             return Err(ReplyFault::Malformed("the reply holds no `output`".to_owned()));
         }

@@ -3,17 +3,7 @@
 
 use std::mem;
 
-/// The longest event accepted. The engine bounds a reply's text; this bounds what is buffered before it is text.
-pub(crate) const EVENT_BYTES_MAX: usize = 16_000_000;
-
-/// What makes a stream unreadable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SseFault {
-    /// A line is not UTF-8.
-    NotUtf8,
-    /// An event is longer than the limit.
-    TooLong,
-}
+use crate::event_parser::{EventParser, StreamFault};
 
 /// An incremental parser: bytes in, events out.
 #[derive(Debug)]
@@ -44,42 +34,6 @@ impl SseParser {
         }
     }
 
-    /// Appends bytes.
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
-        self.buffer.drain(..self.consumed);
-        self.searched = self.searched.saturating_sub(self.consumed);
-        self.consumed = 0;
-        self.buffer.extend_from_slice(bytes);
-    }
-
-    /// The data of the next complete event. After a fault the stream is unusable.
-    pub(crate) fn next_event(&mut self) -> Option<Result<String, SseFault>> {
-        while let Some(line) = self.next_line() {
-            if line.len() > self.event_bytes_max {
-                return Some(Err(SseFault::TooLong));
-            }
-            let Ok(line) = str::from_utf8(&line) else { return Some(Err(SseFault::NotUtf8)) };
-            let is_first = mem::take(&mut self.is_first_line);
-            let line = line.strip_prefix('\u{feff}').filter(|_| is_first).unwrap_or(line);
-            if line.is_empty() {
-                match self.data.take() {
-                    Some(data) => return Some(Ok(data)),
-                    None => continue,
-                }
-            }
-            if let Err(fault) = self.take_field(line) {
-                return Some(Err(fault));
-            }
-        }
-        let pending = self.buffer.len() - self.consumed;
-        (pending > self.event_bytes_max).then_some(Err(SseFault::TooLong))
-    }
-
-    /// The last event, if the stream ended without its blank line. An incomplete line is dropped.
-    pub(crate) fn finish(&mut self) -> Option<String> {
-        self.data.take()
-    }
-
     /// The next complete line without its ending, which is LF, CRLF or CR.
     fn next_line(&mut self) -> Option<Vec<u8>> {
         if self.after_cr {
@@ -106,7 +60,7 @@ impl SseParser {
         Some(line)
     }
 
-    fn take_field(&mut self, line: &str) -> Result<(), SseFault> {
+    fn take_field(&mut self, line: &str) -> Result<(), StreamFault> {
         let (name, value) = line.split_once(':').unwrap_or((line, ""));
         if name != "data" {
             return Ok(());
@@ -117,10 +71,46 @@ impl SseParser {
             None => value.to_owned(),
         };
         if data.len() > self.event_bytes_max {
-            return Err(SseFault::TooLong);
+            return Err(StreamFault::TooLong);
         }
         self.data = Some(data);
         Ok(())
+    }
+}
+
+impl EventParser for SseParser {
+    fn push(&mut self, bytes: &[u8]) {
+        self.buffer.drain(..self.consumed);
+        self.searched = self.searched.saturating_sub(self.consumed);
+        self.consumed = 0;
+        self.buffer.extend_from_slice(bytes);
+    }
+
+    fn next_event(&mut self) -> Option<Result<String, StreamFault>> {
+        while let Some(line) = self.next_line() {
+            if line.len() > self.event_bytes_max {
+                return Some(Err(StreamFault::TooLong));
+            }
+            let Ok(line) = str::from_utf8(&line) else { return Some(Err(StreamFault::NotUtf8)) };
+            let is_first = mem::take(&mut self.is_first_line);
+            let line = line.strip_prefix('\u{feff}').filter(|_| is_first).unwrap_or(line);
+            if line.is_empty() {
+                match self.data.take() {
+                    Some(data) => return Some(Ok(data)),
+                    None => continue,
+                }
+            }
+            if let Err(fault) = self.take_field(line) {
+                return Some(Err(fault));
+            }
+        }
+        let pending = self.buffer.len() - self.consumed;
+        (pending > self.event_bytes_max).then_some(Err(StreamFault::TooLong))
+    }
+
+    /// The event before a missing blank line. An incomplete line is dropped.
+    fn finish(&mut self) -> Option<String> {
+        self.data.take()
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use spelunk_types::civil_date;
+
 const DAY_S: u64 = 86_400;
 
 /// `20150830T123600Z`. A time before 1970 becomes 1970: a request signed with it is refused anyway.
 pub(crate) fn stamp(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
-    let (year, month, day) = civil(seconds / DAY_S);
+    let [year, month, day] = civil_date(seconds / DAY_S);
     let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
     format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
 }
@@ -20,10 +22,8 @@ pub(crate) fn parse(text: &str) -> Option<SystemTime> {
     let mut date = date.splitn(3, '-').map(number);
     let (year, month, day) = (date.next()??, date.next()??, date.next()??);
     let local = moment((year, month, day), time.split('.').next()?)?;
-    match ahead_s {
-        Ahead::By(seconds) => local.checked_sub(Duration::from_secs(seconds)),
-        Ahead::Behind(seconds) => local.checked_add(Duration::from_secs(seconds)),
-    }
+    let distance = Duration::from_secs(ahead_s.unsigned_abs());
+    if ahead_s > 0 { local.checked_sub(distance) } else { local.checked_add(distance) }
 }
 
 /// `Sun, 15 Nov 2026 12:00:00 GMT`, the only form that HTTP servers may generate.
@@ -40,16 +40,10 @@ pub(crate) fn parse_http(text: &str) -> Option<SystemTime> {
     words.next().is_none().then(|| moment((year, month, day), time))?
 }
 
-/// The offset of a time zone from UTC, in seconds.
-enum Ahead {
-    By(u64),
-    Behind(u64),
-}
-
-/// Splits a time of day from its time zone offset.
-fn split_offset(text: &str) -> Option<(&str, Ahead)> {
+/// Splits a time of day from the seconds that its time zone is ahead of UTC.
+fn split_offset(text: &str) -> Option<(&str, i64)> {
     if let Some(time) = text.strip_suffix(['Z', 'z']) {
-        return Some((time, Ahead::By(0)));
+        return Some((time, 0));
     }
     let at = text.rfind(['+', '-'])?;
     let (time, offset) = text.split_at_checked(at)?;
@@ -60,8 +54,8 @@ fn split_offset(text: &str) -> Option<(&str, Ahead)> {
     if hours > 23 || minutes > 59 {
         return None;
     }
-    let seconds = hours * 3600 + minutes * 60;
-    Some((time, if sign == "+" { Ahead::By(seconds) } else { Ahead::Behind(seconds) }))
+    let seconds = (hours * 3600 + minutes * 60).cast_signed();
+    Some((time, if sign == "+" { seconds } else { -seconds }))
 }
 
 /// A date and `12:00:00`, in UTC.
@@ -86,19 +80,6 @@ fn days(year: u64, month: u64, day: u64) -> u64 {
     let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
     let of_year = (153 * month + 2) / 5 + day - 1;
     (365 * year + year / 4 - year / 100 + year / 400 + of_year).saturating_sub(719_468)
-}
-
-/// The date of a day since 1970.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let era = days / 146_097;
-    let of_era = days % 146_097;
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let (year, month) = if month < 10 { (0, month + 3) } else { (1, month - 9) };
-    (era * 400 + year_of_era + year, month, day)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ impl Drafts {
     /// with a different id starts another call.
     pub(crate) fn add(
         &mut self,
-        place: u64,
+        index: u64,
         id: Option<String>,
         name: Option<String>,
         arguments: &str,
@@ -38,14 +38,14 @@ impl Drafts {
         let id = id.filter(|id| !id.is_empty());
         let name = name.filter(|name| !name.is_empty());
         // A server that sends no id gets one that is the same for the same reply.
-        let unnamed = format!("call-{place}");
+        let unnamed = format!("call-{index}");
         let is_its_own = |call: &ToolCall| {
             name.is_none() || id.as_ref().is_none_or(|id| call.id == *id || call.id == unnamed)
         };
-        let key = match self.last_at(place) {
+        let key = match self.last_at(index) {
             Some((key, call)) if is_its_own(call) => key,
-            Some(((_, nth), _)) => (place, nth + 1),
-            None => (place, 0),
+            Some(((_, nth), _)) => (index, nth + 1),
+            None => (index, 0),
         };
         if !self.calls.contains_key(&key) {
             self.n_begun += 1;
@@ -72,13 +72,13 @@ impl Drafts {
     }
 
     /// Adds arguments to a call that was started; others are ignored.
-    pub(crate) fn go_on(&mut self, place: u64, arguments: &str) -> Result<(), ReplyFault> {
-        if self.last_at(place).is_some() { self.add(place, None, None, arguments) } else { Ok(()) }
+    pub(crate) fn go_on(&mut self, index: u64, arguments: &str) -> Result<(), ReplyFault> {
+        if self.last_at(index).is_some() { self.add(index, None, None, arguments) } else { Ok(()) }
     }
 
     /// The complete call at this index.
-    pub(crate) fn finish(&mut self, place: u64) -> Option<ModelDelta> {
-        let (key, _) = self.last_at(place)?;
+    pub(crate) fn finish(&mut self, index: u64) -> Option<ModelDelta> {
+        let (key, _) = self.last_at(index)?;
         self.calls.remove(&key).map(finished)
     }
 
@@ -87,8 +87,8 @@ impl Drafts {
         std::mem::take(&mut self.calls).into_values().map(finished).collect()
     }
 
-    fn last_at(&self, place: u64) -> Option<((u64, usize), &ToolCall)> {
-        self.calls.range((place, 0)..=(place, usize::MAX)).next_back().map(|(key, call)| (*key, call))
+    fn last_at(&self, index: u64) -> Option<((u64, usize), &ToolCall)> {
+        self.calls.range((index, 0)..=(index, usize::MAX)).next_back().map(|(key, call)| (*key, call))
     }
 }
 

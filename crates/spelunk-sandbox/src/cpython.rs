@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
-use serde_json::Value as Json;
-
 use crate::InterpreterError;
-use crate::wire::{Confine, Request};
+use crate::wire::{Confine, Request, Survey};
 use crate::worker::{Deadline, Process, WorkerCommand};
 
 /// The worker script, in the order in which it runs.
@@ -52,14 +50,6 @@ pub(crate) struct Launch {
     worker: WorkerCommand,
     python: Python,
     survey: OnceLock<Survey>,
-}
-
-/// What an interpreter reported about itself.
-#[derive(Debug, Clone)]
-struct Survey {
-    program: PathBuf,
-    path: Vec<String>,
-    readable: Vec<PathBuf>,
 }
 
 impl Launch {
@@ -119,17 +109,5 @@ fn survey(python: &Python) -> Result<Survey, InterpreterError> {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(unfit(said.trim().lines().next_back().unwrap_or("it ended without a word")));
     }
-    let told: Json = serde_json::from_slice(&output.stdout)
-        .map_err(|_| unfit("it is no Python of version 3.10 or newer"))?;
-    let texts = |key: &str| -> Option<Vec<String>> {
-        told[key].as_array()?.iter().map(|text| Some(text.as_str()?.to_owned())).collect()
-    };
-    let survey = (|| {
-        Some(Survey {
-            program: told["program"].as_str()?.into(),
-            path: texts("path")?,
-            readable: texts("readable")?.into_iter().map(PathBuf::from).collect(),
-        })
-    })();
-    survey.ok_or_else(|| unfit("it is no Python of version 3.10 or newer"))
+    serde_json::from_slice(&output.stdout).map_err(|_| unfit("it is no Python of version 3.10 or newer"))
 }

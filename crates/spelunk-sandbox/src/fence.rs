@@ -18,9 +18,9 @@ pub const CELLS_MAX: usize = 32;
 
 /// What a reply contains.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct ParsedReply {
     /// The code, in order.
-    pub cells: Vec<FoundCell>,
+    pub cells: Vec<CodeCell>,
     /// The answer, if the text outside of code contains one. The first one counts.
     pub final_text: Option<FinalText>,
     /// Whatever is neither code, nor the answer, nor thinking, trimmed.
@@ -31,7 +31,7 @@ pub struct Found {
 
 /// One piece of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundCell {
+pub struct CodeCell {
     /// The code without its fence, with `\n` line endings and no trailing newline; blank lines are kept.
     pub code: String,
     /// The line of the reply on which the code begins, from 1; for a tool call, the line on which the call begins.
@@ -46,7 +46,7 @@ pub struct FoundCell {
 /// fence if it is a Python program that does something, of `<python>` or `<repl>` tags, and of tool calls: a
 /// `<tool_call>` or a JSON object at the start of a line that is `{"code": …}` or names a Python tool. A fence is
 /// closed by the first fence line that is not within a Python string. The content of `<think>` is ignored.
-pub fn find_cells(reply: &str) -> Found {
+pub fn find_cells(reply: &str) -> ParsedReply {
     Scan::new(reply).run().0
 }
 

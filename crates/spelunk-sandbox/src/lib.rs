@@ -6,14 +6,12 @@
 mod complete;
 #[cfg(unix)]
 mod cpython;
-mod error;
 mod fence;
 mod interpreter;
 mod monty;
 #[cfg(unix)]
 mod pool;
 mod sandbox;
-mod setup;
 mod value;
 mod wire;
 #[cfg(unix)]
@@ -22,14 +20,13 @@ mod worker;
 pub use complete::needs_more;
 #[cfg(unix)]
 pub use cpython::{Python, PythonModules};
-pub use error::InterpreterError;
-pub use fence::{CELLS_MAX, FinalText, Found, FoundCell, find_cells};
-pub use interpreter::{CellEnd, HostCall, HostReply, Interpreter, Output, Raised, Step};
+pub use fence::{CELLS_MAX, CodeCell, FinalText, ParsedReply, find_cells};
+pub use interpreter::{Interpreter, InterpreterError};
 pub use monty::{FILES, MontyInterpreter};
 /// The allocator for a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;
 pub use sandbox::Sandbox;
-pub use setup::{HostFunction, SandboxLimits, Setup};
 pub use value::{Handle, Value};
+pub use wire::{CellEnd, HostCall, HostFunction, HostReply, Output, Raised, SandboxLimits, Setup, Step};
 #[cfg(unix)]
-pub use worker::{Task, WorkerCommand, serve, serve_stdio, start_work};
+pub use worker::{Task, WorkerCommand, serve_stdio, start_work};

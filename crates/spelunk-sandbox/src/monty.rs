@@ -23,10 +23,11 @@ use std::time::Duration;
 
 use monty::{MontyRepl, ReplFunctionCall, ReplOsCall, ReplProgress, ReplResolveFutures, ReplStartError};
 use monty_types::{
-    ExcType, ExtFunctionResult, MontyException, MontyObject, NameLookupResult, NamedValues, PrintWriter,
+    ExcType, ExtFunctionResult, MontyException, MontyObject, NameLookupResult, NamedValues, ObjectRef,
+    PrintWriter,
 };
 
-use self::callers::Callers;
+use self::callers::CallerPrelude;
 pub(crate) use self::capture::Capture;
 use self::files::Files;
 pub use self::host_files::FILES;
@@ -35,8 +36,8 @@ use self::system::Clock;
 use self::trace::{MARK, Sources};
 use self::values::{Handles, from_monty, to_monty};
 use crate::{
-    CellEnd, Handle, HostCall, HostReply, Interpreter, InterpreterError, Output, Raised, SandboxLimits,
-    Setup, Step, Value,
+    CellEnd, Handle, HostCall, HostReply, Interpreter, InterpreterError, Output, SandboxLimits, Setup, Step,
+    Value,
 };
 
 /// Runs cells with `monty`, in this process.
@@ -55,7 +56,7 @@ pub struct MontyInterpreter {
     clock: Clock,
     sources: Sources,
     session: Session,
-    callers: Callers,
+    callers: CallerPrelude,
     /// How many classes of host objects the prelude knows.
     n_shown_classes: usize,
     capture: Capture,
@@ -116,8 +117,7 @@ impl MontyInterpreter {
             Ok(rewritten) => rewritten,
             Err(error) => {
                 self.state = State::Idle(repl);
-                let raised =
-                    self.sources.syntax_error(code, error.kind, &error.message, error.start, error.end);
+                let raised = self.sources.syntax_error(code, error);
                 return Ok(self.ended(|output| CellEnd::Raised { output, raised }));
             }
         };
@@ -142,7 +142,7 @@ impl MontyInterpreter {
         if let Some(names) = rewritten.names {
             inputs.push("__sp_names", MontyObject::list(names.into_iter().map(MontyObject::string)));
         }
-        let progress = repl.feed_start(&text, inputs, PrintWriter::Callback(&mut self.capture));
+        let progress = repl.feed_start(&text, inputs, self.writer());
         Ok(self.drive(progress))
     }
 
@@ -151,8 +151,7 @@ impl MontyInterpreter {
         let mut repl = *repl;
         for part in parts {
             self.sources.add_prelude(repl.next_script_name());
-            let mut unheard = Capture::new(0);
-            repl.feed_run(part, vec![], PrintWriter::Callback(&mut unheard))
+            repl.feed_run(part, vec![], PrintWriter::Disabled)
                 .map_err(|error| format!("the prelude does not run: {error}"))?;
         }
         Ok(repl)
@@ -165,32 +164,21 @@ impl MontyInterpreter {
                 Ok(at) => at,
                 Err(error) => return self.failed(*error),
             };
-            progress = match at {
+            let turn = match at {
                 ReplProgress::Complete { repl, .. } => {
                     self.state = State::Idle(Box::new(repl));
                     return self.ended(|output| CellEnd::Done { output });
                 }
                 ReplProgress::NameLookup(lookup) => {
-                    lookup.resume(NameLookupResult::Undefined, PrintWriter::Callback(&mut self.capture))
+                    Ok(lookup.resume(NameLookupResult::Undefined, self.writer()))
                 }
-                ReplProgress::OsCall(call) if self.functions.contains_key(FILES) => {
-                    match self.ask_for_file(call) {
-                        Ok(progress) => progress,
-                        Err(step) => return *step,
-                    }
-                }
-                ReplProgress::OsCall(call) => {
-                    let answer = system::answer(&call.function_call, &mut self.clock, &mut self.files);
-                    call.resume(answer, PrintWriter::Callback(&mut self.capture))
-                }
-                ReplProgress::FunctionCall(call) => match self.called(call) {
-                    Ok(progress) => progress,
-                    Err(step) => return *step,
-                },
-                ReplProgress::ResolveFutures(futures) => match self.blocked(futures) {
-                    Ok(progress) => progress,
-                    Err(step) => return *step,
-                },
+                ReplProgress::OsCall(call) => self.system_call(call),
+                ReplProgress::FunctionCall(call) => self.called(call),
+                ReplProgress::ResolveFutures(futures) => self.blocked(futures),
+            };
+            progress = match turn {
+                Ok(progress) => progress,
+                Err(step) => return *step,
             };
         }
     }
@@ -207,7 +195,7 @@ impl MontyInterpreter {
                         "is no host object"
                     };
                     let error = MontyException::new(ExcType::TypeError, Some(what.to_owned()));
-                    Ok(call.resume(error, PrintWriter::Callback(&mut self.capture)))
+                    Ok(call.resume(error, self.writer()))
                 }
             };
         }
@@ -225,23 +213,23 @@ impl MontyInterpreter {
             return self.internal(call);
         }
         let answer = ExtFunctionResult::NotFound(call.function_name.clone());
-        Ok(call.resume(answer, PrintWriter::Callback(&mut self.capture)))
+        Ok(call.resume(answer, self.writer()))
     }
 
     /// Passes a call to the host, at once or when it is awaited.
     fn ask(&mut self, call: ReplFunctionCall, receiver: Option<Handle>, is_awaited: bool) -> Turn {
         let args: Vec<Value> = call.args.args().map(|arg| from_monty(arg, &self.handles)).collect();
-        let kwargs = call
-            .args
-            .kwargs()
-            .map(|(name, value)| {
-                (name.as_str().unwrap_or_default().to_owned(), from_monty(value, &self.handles))
-            })
-            .collect();
+        let kwargs = self.kwargs_of(&call);
         let name = call.function_name.as_str();
         let name = name.strip_prefix(names::NOW).or_else(|| name.strip_prefix(names::LATER)).unwrap_or(name);
         let asked = HostCall { name: name.to_owned(), receiver, args, kwargs };
         self.ask_for(call, asked, is_awaited)
+    }
+
+    fn kwargs_of(&self, call: &ReplFunctionCall) -> Vec<(String, Value)> {
+        let text_of = |name: ObjectRef<'_>| name.as_str().unwrap_or_default().to_owned();
+        let kwargs = call.args.kwargs();
+        kwargs.map(|(name, value)| (text_of(name), from_monty(value, &self.handles))).collect()
     }
 
     fn ask_for(&mut self, call: ReplFunctionCall, asked: HostCall, is_awaited: bool) -> Turn {
@@ -249,29 +237,27 @@ impl MontyInterpreter {
         if self.cell.n_calls > self.limits.cell_calls_max {
             let what = format!("this cell made more than {} host calls", self.limits.cell_calls_max);
             let error = MontyException::new(ExcType::RuntimeError, Some(what));
-            return Ok(call.abort(error, PrintWriter::Callback(&mut self.capture)));
+            return Ok(call.abort(error, self.writer()));
         }
         if is_awaited {
             self.cell.pending.push((call.call_id, asked));
-            return Ok(call.resume_pending(PrintWriter::Callback(&mut self.capture)));
+            return Ok(call.resume_pending(self.writer()));
         }
         self.state = State::Call(Box::new(call));
         Err(Box::new(Step::Calls(vec![asked])))
     }
 
     /// Passes a file operation to the host if it keeps the files; anything else is answered here.
-    fn ask_for_file(&mut self, call: ReplOsCall) -> Turn {
-        match host_files::asked(&call.function_call) {
-            Some(asked) => {
-                self.cell.n_calls += 1;
-                self.state = State::File(Box::new(call));
-                Err(Box::new(Step::Calls(vec![asked])))
-            }
-            None => {
-                let answer = system::answer(&call.function_call, &mut self.clock, &mut self.files);
-                Ok(call.resume(answer, PrintWriter::Callback(&mut self.capture)))
-            }
+    fn system_call(&mut self, call: ReplOsCall) -> Turn {
+        if self.functions.contains_key(FILES)
+            && let Some(asked) = host_files::asked(&call.function_call)
+        {
+            self.cell.n_calls += 1;
+            self.state = State::File(Box::new(call));
+            return Err(Box::new(Step::Calls(vec![asked])));
         }
+        let answer = system::answer(&call.function_call, &mut self.clock, &mut self.files);
+        Ok(call.resume(answer, self.writer()))
     }
 
     /// All tasks are waiting. Generators take their turn first, then the host.
@@ -279,7 +265,7 @@ impl MontyInterpreter {
         while let Some(key) = self.cell.woken.pop() {
             if let Some(id) = self.cell.parked.remove(&key) {
                 let answer = vec![(id, ExtFunctionResult::Return(MontyObject::none()))];
-                return Ok(futures.resume(answer, PrintWriter::Callback(&mut self.capture)));
+                return Ok(futures.resume(answer, self.writer()));
             }
         }
         let waiting = futures.pending_call_ids();
@@ -289,7 +275,7 @@ impl MontyInterpreter {
         if asked.is_empty() {
             let error =
                 MontyException::runtime_error("this code waits for something that cannot happen any more");
-            return Ok(futures.abort(error, PrintWriter::Callback(&mut self.capture)));
+            return Ok(futures.abort(error, self.writer()));
         }
         let (ids, calls) = asked.into_iter().unzip();
         self.state = State::Futures(Box::new(futures), ids);
@@ -297,48 +283,35 @@ impl MontyInterpreter {
     }
 
     fn answered(&mut self, replies: Vec<HostReply>) -> Result<Step, InterpreterError> {
-        let wrong = |n_calls: usize, n_replies: usize| InterpreterError::Protocol {
-            what: format!("{n_replies} replies to {n_calls} calls"),
-        };
         let finish = || MontyException::new(ExcType::SystemExit, None);
         let progress = match mem::replace(&mut self.state, State::Gone) {
             State::Call(call) => {
-                let n_replies = replies.len();
-                let mut replies = replies.into_iter();
-                let (Some(reply), None) = (replies.next(), replies.next()) else {
-                    return Err(wrong(1, n_replies));
-                };
+                let reply = only(replies)?;
                 if reply == HostReply::Finish {
                     self.cell.is_finished = true;
-                    call.abort(finish(), PrintWriter::Callback(&mut self.capture))
+                    call.abort(finish(), self.writer())
                 } else {
-                    let answer = self.answer(reply);
-                    call.resume(answer, PrintWriter::Callback(&mut self.capture))
+                    call.resume(self.answer(reply), self.writer())
                 }
             }
             State::File(call) => {
-                let n_replies = replies.len();
-                let mut replies = replies.into_iter();
-                let (Some(reply), None) = (replies.next(), replies.next()) else {
-                    return Err(wrong(1, n_replies));
-                };
-                let answer = match reply {
+                let answer = match only(replies)? {
                     HostReply::Return(value) => host_files::answered(&call.function_call, value),
                     refused @ (HostReply::Raise { .. } | HostReply::Finish) => self.answer(refused),
                 };
-                call.resume(answer, PrintWriter::Callback(&mut self.capture))
+                call.resume(answer, self.writer())
             }
             State::Futures(futures, ids) => {
                 if ids.len() != replies.len() {
-                    return Err(wrong(ids.len(), replies.len()));
+                    return Err(wrong_count(ids.len(), replies.len()));
                 }
                 if replies.contains(&HostReply::Finish) {
                     self.cell.is_finished = true;
-                    futures.abort(finish(), PrintWriter::Callback(&mut self.capture))
+                    futures.abort(finish(), self.writer())
                 } else {
-                    let answers = replies.into_iter().map(|reply| self.answer(reply)).collect::<Vec<_>>();
-                    let answers = ids.into_iter().zip(answers).collect();
-                    futures.resume(answers, PrintWriter::Callback(&mut self.capture))
+                    let replies = ids.into_iter().zip(replies);
+                    let answers = replies.map(|(id, reply)| (id, self.answer(reply))).collect();
+                    futures.resume(answers, self.writer())
                 }
             }
             State::Idle(repl) => {
@@ -383,6 +356,10 @@ impl MontyInterpreter {
         self.ended(|output| CellEnd::Raised { output, raised })
     }
 
+    fn writer(&mut self) -> PrintWriter<'_> {
+        PrintWriter::Callback(&mut self.capture)
+    }
+
     fn ended(&mut self, end: impl FnOnce(Output) -> CellEnd) -> Step {
         self.cell = Cell::default();
         Step::Finished(end(self.capture.finish()))
@@ -416,9 +393,8 @@ impl Interpreter for MontyInterpreter {
                 what: "a variable was asked for while a cell runs".to_owned(),
             });
         };
-        let mut unheard = Capture::new(0);
         self.sources.add_prelude(repl.next_script_name());
-        match repl.feed_run(name, vec![], PrintWriter::Callback(&mut unheard)) {
+        match repl.feed_run(name, vec![], PrintWriter::Disabled) {
             Ok(value) => Ok(Some(from_monty(value.as_ref(), &self.handles))),
             // Not bound: the only error a lookup can have.
             Err(_) => Ok(None),
@@ -426,18 +402,23 @@ impl Interpreter for MontyInterpreter {
     }
 }
 
+/// The reply to a single call.
+fn only(replies: Vec<HostReply>) -> Result<HostReply, InterpreterError> {
+    match <[HostReply; 1]>::try_from(replies) {
+        Ok([reply]) => Ok(reply),
+        Err(replies) => Err(wrong_count(1, replies.len())),
+    }
+}
+
+fn wrong_count(n_calls: usize, n_replies: usize) -> InterpreterError {
+    InterpreterError::Protocol { what: format!("{n_replies} replies to {n_calls} calls") }
+}
+
 /// A cell that cannot be run at all.
 #[derive(Debug)]
-struct Refused {
+struct RefusedCell {
     kind: &'static str,
     message: String,
     start: usize,
     end: usize,
-}
-
-impl From<Refused> for Raised {
-    fn from(refused: Refused) -> Self {
-        let traceback = format!("{}: {}", refused.kind, refused.message);
-        Self { kind: refused.kind.to_owned(), message: refused.message, traceback, is_poisoned: false }
-    }
 }

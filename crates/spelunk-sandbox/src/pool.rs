@@ -16,12 +16,12 @@ const IDLE_MAX: usize = 4;
 
 /// What the workers run.
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum WorkerKind {
     Monty(WorkerCommand),
     Cpython(cpython::Launch),
 }
 
-impl Kind {
+impl WorkerKind {
     pub(crate) fn cpython(worker: WorkerCommand, python: Python) -> Self {
         Self::Cpython(cpython::Launch::new(worker, python))
     }
@@ -33,27 +33,12 @@ impl Kind {
             Self::Cpython(launch) => Ok(Worker::new(launch.start(memory_bytes_max)?, Some(memory_bytes_max))),
         }
     }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Monty(_) => "monty",
-            Self::Cpython(_) => "cpython",
-        }
-    }
-
-    /// Whether a worker may serve a second session. In `CPython`, code can modify the interpreter itself.
-    fn is_reusable(&self) -> bool {
-        match self {
-            Self::Monty(_) => true,
-            Self::Cpython(_) => false,
-        }
-    }
 }
 
 /// Idle workers of one kind.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    kind: Kind,
+    kind: WorkerKind,
     idle: Mutex<Vec<Worker>>,
     is_starting: AtomicBool,
     /// The memory limit of the last session: `CPython` needs it before it starts.
@@ -61,7 +46,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(kind: Kind) -> Arc<Self> {
+    pub(crate) fn new(kind: WorkerKind) -> Arc<Self> {
         Arc::new(Self {
             kind,
             idle: Mutex::default(),
@@ -70,8 +55,12 @@ impl Pool {
         })
     }
 
+    /// Which interpreter the workers run.
     pub(crate) fn backend(&self) -> &'static str {
-        self.kind.name()
+        match self.kind {
+            WorkerKind::Monty(_) => "monty",
+            WorkerKind::Cpython(_) => "cpython",
+        }
     }
 
     /// Opens a session in an idle worker or a new one.
@@ -83,7 +72,11 @@ impl Pool {
             None => self.kind.start(memory_bytes_max)?,
         };
         self.start_ahead();
-        let home = if self.kind.is_reusable() { Arc::downgrade(self) } else { Weak::new() };
+        // In `CPython`, code can modify the interpreter itself: such a worker serves one session.
+        let home = match self.kind {
+            WorkerKind::Monty(_) => Arc::downgrade(self),
+            WorkerKind::Cpython(_) => Weak::new(),
+        };
         Ok(Box::new(WorkerInterpreter::open(worker, setup, self.backend(), home)?))
     }
 
@@ -103,7 +96,7 @@ impl Pool {
     }
 
     /// Starts a worker in the background if none is idle.
-    pub(crate) fn start_ahead(self: &Arc<Self>) {
+    fn start_ahead(self: &Arc<Self>) {
         let n_idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).len();
         if n_idle > 0 || self.is_starting.swap(true, Ordering::Relaxed) {
             return;

@@ -1,11 +1,12 @@
 //! The sandbox: opens sessions, in this process or in workers.
 
+#[cfg(unix)]
 use std::sync::Arc;
 
 #[cfg(unix)]
 use crate::cpython::Python;
 #[cfg(unix)]
-use crate::pool::{Kind, Pool};
+use crate::pool::{Pool, WorkerKind};
 #[cfg(unix)]
 use crate::worker::WorkerCommand;
 use crate::{Interpreter, InterpreterError, MontyInterpreter, Setup};
@@ -13,65 +14,50 @@ use crate::{Interpreter, InterpreterError, MontyInterpreter, Setup};
 /// Opens sessions. Cheap to clone; idle workers end with the last clone.
 #[derive(Debug, Clone, Default)]
 pub struct Sandbox {
-    place: Place,
-}
-
-#[derive(Debug, Clone, Default)]
-enum Place {
-    #[default]
-    InProcess,
+    /// The workers that sessions run in; `None` if they run in this process.
     #[cfg(unix)]
-    Workers(Arc<Pool>),
+    workers: Option<Arc<Pool>>,
 }
 
 impl Sandbox {
     /// Sessions in this process, for tests and for programs without a worker. An interpreter bug then affects this
     /// process, and memory is limited only where the interpreter checks.
     pub fn in_process() -> Self {
-        Self { place: Place::InProcess }
+        Self::default()
     }
 
     /// Sessions in worker processes.
     #[cfg(unix)]
     pub fn monty(worker: WorkerCommand) -> Self {
-        Self { place: Place::Workers(Pool::new(Kind::Monty(worker))) }
+        Self { workers: Some(Pool::new(WorkerKind::Monty(worker))) }
     }
 
     /// Sessions in the machine's `CPython`, confined by the operating system.
     #[cfg(unix)]
     pub fn cpython(worker: WorkerCommand, python: Python) -> Self {
-        Self { place: Place::Workers(Pool::new(Kind::cpython(worker, python))) }
+        Self { workers: Some(Pool::new(WorkerKind::cpython(worker, python))) }
     }
 
     /// A session with this setup.
     pub fn open(&self, setup: &Setup) -> Result<Box<dyn Interpreter>, InterpreterError> {
-        match &self.place {
-            Place::InProcess => Ok(Box::new(MontyInterpreter::open(setup)?)),
-            #[cfg(unix)]
-            Place::Workers(pool) => pool.open(setup),
+        #[cfg(unix)]
+        if let Some(pool) = &self.workers {
+            return pool.open(setup);
         }
+        Ok(Box::new(MontyInterpreter::open(setup)?))
     }
 
     /// Which interpreter runs the cells: `monty` or `cpython`.
     pub fn backend(&self) -> &'static str {
-        match &self.place {
-            Place::InProcess => "monty",
-            #[cfg(unix)]
-            Place::Workers(pool) => pool.backend(),
+        #[cfg(unix)]
+        if let Some(pool) = &self.workers {
+            return pool.backend();
         }
+        "monty"
     }
 
     /// Whether this sandbox may be unavailable on this machine: open it before spending anything.
     pub fn may_refuse(&self) -> bool {
         self.backend() != "monty"
-    }
-
-    /// Starts a worker in the background, so that the first session finds one.
-    pub fn warm_up(&self) {
-        match &self.place {
-            Place::InProcess => {}
-            #[cfg(unix)]
-            Place::Workers(pool) => pool.start_ahead(),
-        }
     }
 }

@@ -53,22 +53,7 @@ pub struct Handle {
 impl Value {
     /// The text, if it is text.
     pub fn as_str(&self) -> Option<&str> {
-        match self {
-            Self::Str(text) => Some(text),
-            Self::None
-            | Self::Bool(_)
-            | Self::Int(_)
-            | Self::BigInt(_)
-            | Self::Float(_)
-            | Self::Bytes(_)
-            | Self::List(_)
-            | Self::Tuple(_)
-            | Self::Set(_)
-            | Self::Dict(_)
-            | Self::Slice(..)
-            | Self::Handle(_)
-            | Self::Opaque { .. } => None,
-        }
+        if let Self::Str(text) = self { Some(text) } else { None }
     }
 
     /// The value of `type(value).__name__`.

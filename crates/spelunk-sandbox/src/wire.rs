@@ -1,7 +1,9 @@
 //! The protocol between the host and a worker process: frames of a `u32` little-endian length and JSON, the same for
 //! every backend. Hostile code may control a worker, so a frame is checked for size and shape before it is parsed.
 
+mod cell;
 mod message;
+mod setup;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -12,7 +14,9 @@ use std::io::{Read, Write};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use message::{Confine, Request, Response, Work};
+pub use cell::{CellEnd, HostCall, HostReply, Output, Raised, Step};
+pub(crate) use message::{Confine, Request, Response, Survey, Work};
+pub use setup::{HostFunction, SandboxLimits, Setup};
 
 /// The longest frame to a worker: a setup with all its variables.
 pub(crate) const REQUEST_BYTES_MAX: usize = 512 << 20;

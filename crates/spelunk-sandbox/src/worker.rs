@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 pub(crate) use process::{Deadline, Process};
-pub use serve::{serve, serve_stdio};
+pub use serve::serve_stdio;
 pub(crate) use spawner::later as spawn_later;
 pub use work::{Task, start_work};
 

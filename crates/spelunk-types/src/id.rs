@@ -76,7 +76,7 @@ impl FromStr for RunId {
 }
 
 /// Year, month and day of a count of days since 1970-01-01, in the proleptic Gregorian calendar.
-pub(crate) fn civil_date(days: u64) -> [u64; 3] {
+pub fn civil_date(days: u64) -> [u64; 3] {
     // Years begin in March here, so that the leap day is the last day of the year.
     let day_of_era_origin = days + 719_468;
     let era = day_of_era_origin / 146_097;

@@ -25,7 +25,7 @@ pub use error_code::{Blame, ErrorCode, Explain};
 pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
 pub use file_change::FileChange;
 pub use finding::{AnalystReport, Finding, Focus, Location, Severity, Unit};
-pub use id::{BlobId, CallId, FrameId, IdError, RunId, hex};
+pub use id::{BlobId, CallId, FrameId, IdError, RunId, civil_date, hex};
 pub use limits::{Limit, Limits};
 pub use moment::iso_time;
 pub use outcome::{CallOutcome, CellOutcome, FrameOutcome, RunOutcome, Served, StopReason};

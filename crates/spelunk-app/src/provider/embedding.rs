@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
-use spelunk_model::{EmbeddingClient, EmbeddingModel as _, ModelError, ModelOptions, embedding_batches};
+use spelunk_model::{EmbeddingClient, ModelError, ModelOptions, embedding_batches};
 
 use super::keys::{Endpoint, required_endpoint};
 use super::list::usual;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use expect_test::expect;
 
 use super::*;
-use crate::{Message, Tool};
+use crate::{Message, Prompt, Tool};
 
 /// Marks unchanged, texts in quotes.
 fn shown(form: ChatForm, prompt: &Prompt) -> String {

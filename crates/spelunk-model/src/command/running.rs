@@ -2,6 +2,7 @@
 //! everything, and write errors meanwhile.
 
 use std::collections::VecDeque;
+use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
 use super::{CommandOptions, CommandOutput};
-use crate::error_mapping::Asked;
+use crate::error_mapping::RequestContext;
 use crate::price::Price;
 use crate::tool_drafts::Drafts;
 use crate::wire::command as wire;
@@ -27,7 +28,7 @@ const LAST_LOOKS_MAX: usize = 64;
 /// A reply that a program is writing.
 pub(super) struct Running {
     options: Arc<CommandOptions>,
-    asked: Asked,
+    context: RequestContext,
     input: Vec<u8>,
     n_written: usize,
     pipes: Option<Pipes>,
@@ -52,20 +53,11 @@ struct Pipes {
     stderr: Option<ChildStderr>,
 }
 
-/// What happened next.
-enum Next {
-    Wrote(usize),
-    InputClosed,
-    Output(usize),
-    Complaint(usize),
-    Ended(ExitStatus),
-}
-
 impl Running {
-    pub(super) fn new(options: Arc<CommandOptions>, input: Vec<u8>, asked: Asked) -> Self {
+    pub(super) fn new(options: Arc<CommandOptions>, input: Vec<u8>, context: RequestContext) -> Self {
         Self {
             options,
-            asked,
+            context,
             input,
             n_written: 0,
             pipes: None,
@@ -105,7 +97,7 @@ impl Running {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| self.asked.unreachable(&format!("it could not be started: {error}")))?;
+            .map_err(|error| self.context.unreachable(&format!("it could not be started: {error}")))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         Ok(Pipes { child, stdin, stdout, stderr })
     }
@@ -117,34 +109,49 @@ impl Running {
         };
         let (mut output, mut complaint) = ([0; 8192], [0; 1024]);
         let unwritten = self.input.get(self.n_written..).unwrap_or_default();
-        let next = pipes.next(unwritten, &mut output, &mut complaint).await;
-        match next.map_err(|error| self.asked.unreachable(&error.to_string()))? {
-            Next::Wrote(n_bytes) => {
+        let Pipes { child, stdin, stdout, stderr } = &mut pipes;
+        let (has_input, has_output, has_complaints) = (stdin.is_some(), stdout.is_some(), stderr.is_some());
+        let failed = |error: io::Error| self.context.unreachable(&error.to_string());
+        // Whichever comes first. The exit of the program counts only after the end of its output.
+        tokio::select! {
+            wrote = write_some(stdin, unwritten), if has_input => {
+                // A program need not read all of its input.
+                let n_bytes = wrote.unwrap_or(0);
                 self.n_written += n_bytes;
-                if self.n_written >= self.input.len() {
-                    pipes.stdin = None;
+                if n_bytes == 0 || self.n_written >= self.input.len() {
+                    *stdin = None;
                 }
             }
-            Next::InputClosed => pipes.stdin = None,
-            Next::Output(0) => pipes.stdout = None,
-            Next::Output(n_bytes) => self.read(output.get(..n_bytes).unwrap_or_default())?,
-            Next::Complaint(0) => pipes.stderr = None,
-            Next::Complaint(n_bytes) => self.complain(complaint.get(..n_bytes).unwrap_or_default()),
-            Next::Ended(status) => {
-                for _ in 0..LAST_LOOKS_MAX {
-                    let Some(stderr) = &mut pipes.stderr else { break };
-                    match stderr.read(&mut complaint).now_or_never() {
-                        Some(Ok(n_bytes)) if n_bytes > 0 => {
-                            self.complain(complaint.get(..n_bytes).unwrap_or_default());
-                        }
-                        Some(_) | None => break,
-                    }
-                }
+            read = read_some(stdout, &mut output), if has_output => match read.map_err(failed)? {
+                0 => *stdout = None,
+                n_bytes => self.read(output.get(..n_bytes).unwrap_or_default())?,
+            },
+            read = read_some(stderr, &mut complaint), if has_complaints => match read.map_err(failed)? {
+                0 => *stderr = None,
+                n_bytes => self.complain(complaint.get(..n_bytes).unwrap_or_default()),
+            },
+            status = child.wait(), if !has_output => {
+                let status = status.map_err(failed)?;
+                self.read_last_complaints(stderr);
                 return self.end(status);
             }
         }
         self.pipes = Some(pipes);
         Ok(())
+    }
+
+    /// Reads what is left of the error output, without waiting.
+    fn read_last_complaints(&mut self, stderr: &mut Option<ChildStderr>) {
+        let Some(stderr) = stderr else { return };
+        let mut complaint = [0; 1024];
+        for _ in 0..LAST_LOOKS_MAX {
+            match stderr.read(&mut complaint).now_or_never() {
+                Some(Ok(n_bytes)) if n_bytes > 0 => {
+                    self.complain(complaint.get(..n_bytes).unwrap_or_default());
+                }
+                Some(_) | None => break,
+            }
+        }
     }
 
     fn complain(&mut self, bytes: &[u8]) {
@@ -166,10 +173,10 @@ impl Running {
         let n_whole = match str::from_utf8(&self.pending) {
             Ok(text) => text.len(),
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            Err(_) => return Err(self.asked.malformed("it is not UTF-8")),
+            Err(_) => return Err(self.context.malformed("it is not UTF-8")),
         };
         let text: Vec<u8> = self.pending.drain(..n_whole).collect();
-        let text = String::from_utf8(text).map_err(|_| self.asked.malformed("it is not UTF-8"))?;
+        let text = String::from_utf8(text).map_err(|_| self.context.malformed("it is not UTF-8"))?;
         let text = std::mem::take(&mut self.held_line_ends) + &text;
         let answer = text.trim_end_matches(['\n', '\r']);
         text.strip_prefix(answer).unwrap_or_default().clone_into(&mut self.held_line_ends);
@@ -195,32 +202,32 @@ impl Running {
     }
 
     fn read_line(&mut self, line: &[u8]) -> Result<(), ModelError> {
-        let line = str::from_utf8(line).map_err(|_| self.asked.malformed("a line is not UTF-8"))?.trim();
+        let line = str::from_utf8(line).map_err(|_| self.context.malformed("a line is not UTF-8"))?.trim();
         if line.is_empty() {
             return Ok(());
         }
         let line: wire::Line = serde_json::from_str(line)
-            .map_err(|error| self.asked.malformed(&format!("a line cannot be read: {error}")))?;
+            .map_err(|error| self.context.malformed(&format!("a line cannot be read: {error}")))?;
         match line {
             wire::Line::Text(text) => {
                 self.ready.extend(Some(text).filter(|text| !text.is_empty()).map(ModelDelta::Text));
             }
             wire::Line::Reasoning(text) => self.ready.push_back(ModelDelta::Reasoning(text)),
             wire::Line::ToolCall(wire::Call { id, name, arguments }) => {
-                let place = self.n_calls;
+                let index = self.n_calls;
                 self.n_calls += 1;
                 let arguments = if arguments.is_null() { String::new() } else { arguments.to_string() };
-                if self.drafts.add(place, Some(id), Some(name), &arguments).is_err() {
-                    return Err(self.asked.malformed("it holds too many tool calls"));
+                if self.drafts.add(index, Some(id), Some(name), &arguments).is_err() {
+                    return Err(self.context.malformed("it holds too many tool calls"));
                 }
-                self.ready.extend(self.drafts.finish(place));
+                self.ready.extend(self.drafts.finish(index));
             }
             wire::Line::Done(done) => {
                 let stop = done.stop.unwrap_or(StopReason::Finished);
                 self.done(stop, done.usage);
             }
             wire::Line::Error(detail) => {
-                let (program, detail) = (self.options.program.clone(), self.asked.detail(&detail));
+                let (program, detail) = (self.options.program.clone(), self.context.detail(&detail));
                 return Err(ModelError::CommandFailed { program, status: "an error".to_owned(), detail });
             }
         }
@@ -235,13 +242,13 @@ impl Running {
 
     fn end(&mut self, status: ExitStatus) -> Result<(), ModelError> {
         if !status.success() {
-            let detail = self.asked.detail(&String::from_utf8_lossy(&self.complaint));
+            let detail = self.context.detail(&String::from_utf8_lossy(&self.complaint));
             let (program, status) = (self.options.program.clone(), status.to_string());
             return Err(ModelError::CommandFailed { program, status, detail });
         }
         let rest = std::mem::take(&mut self.pending);
         match self.options.output {
-            CommandOutput::Text if !rest.is_empty() => return Err(self.asked.malformed("it is not UTF-8")),
+            CommandOutput::Text if !rest.is_empty() => return Err(self.context.malformed("it is not UTF-8")),
             CommandOutput::Text => {}
             CommandOutput::JsonLines => self.read_line(&rest)?,
         }
@@ -250,40 +257,14 @@ impl Running {
     }
 }
 
-impl Pipes {
-    /// Whichever event comes first. The exit of the program counts only after the end of its output.
-    async fn next(
-        &mut self,
-        unwritten: &[u8],
-        output: &mut [u8],
-        complaint: &mut [u8],
-    ) -> std::io::Result<Next> {
-        let Self { child, stdin, stdout, stderr } = self;
-        let (has_input, has_output, has_complaints) = (stdin.is_some(), stdout.is_some(), stderr.is_some());
-        tokio::select! {
-            wrote = write_some(stdin, unwritten), if has_input => Ok(match wrote {
-                // A program need not read all of its input.
-                Ok(0) | Err(_) => Next::InputClosed,
-                Ok(n_bytes) => Next::Wrote(n_bytes),
-            }),
-            read = read_some(stdout, output), if has_output => read.map(Next::Output),
-            read = read_some(stderr, complaint), if has_complaints => read.map(Next::Complaint),
-            status = child.wait(), if !has_output => status.map(Next::Ended),
-        }
-    }
-}
-
-async fn write_some(stdin: &mut Option<ChildStdin>, bytes: &[u8]) -> std::io::Result<usize> {
+async fn write_some(stdin: &mut Option<ChildStdin>, bytes: &[u8]) -> io::Result<usize> {
     match stdin {
         Some(stdin) => stdin.write(bytes).await,
         None => Ok(0),
     }
 }
 
-async fn read_some(
-    pipe: &mut Option<impl AsyncReadExt + Unpin>,
-    buffer: &mut [u8],
-) -> std::io::Result<usize> {
+async fn read_some(pipe: &mut Option<impl AsyncReadExt + Unpin>, buffer: &mut [u8]) -> io::Result<usize> {
     match pipe {
         Some(pipe) => pipe.read(buffer).await,
         None => Ok(0),

@@ -11,13 +11,13 @@ use crate::Tool;
 
 const KEY: &str = "sk-very-secret";
 
-fn asked() -> Asked {
-    Asked::new("http://host/v1".to_owned(), "m".to_owned(), vec![Secret::new(KEY)])
+fn context() -> RequestContext {
+    RequestContext::new("http://host/v1".to_owned(), "m".to_owned(), vec![Secret::new(KEY)])
 }
 
 fn check(status: u16, body: &str, expected: &Expect) {
     let said = ProviderError::of_body(body);
-    expected.assert_eq(&format!("{:?}", asked().refused(status, Some(Duration::from_millis(5)), &said)));
+    expected.assert_eq(&format!("{:?}", context().refused(status, Some(Duration::from_millis(5)), &said)));
 }
 
 #[test]
@@ -135,7 +135,7 @@ const TOO_LONG: [(u16, &str); 27] = [
 fn a_prompt_that_is_too_long_is_known_in_the_words_of_every_server() {
     for (status, message) in TOO_LONG {
         let said = ProviderError::in_words(message.to_owned());
-        let seen = asked().refused(status, None, &said);
+        let seen = context().refused(status, None, &said);
         assert!(matches!(seen, ModelError::PromptTooLong { .. }), "{status} {message}: {seen:?}");
     }
     check(
@@ -161,7 +161,7 @@ fn other_refusals_are_not_taken_for_a_long_prompt() {
         "Invalid schema for response_format: too many properties",
     ] {
         let said = ProviderError::in_words(message.to_owned());
-        let seen = asked().refused(400, None, &said);
+        let seen = context().refused(400, None, &said);
         assert!(matches!(seen, ModelError::RequestRefused { .. }), "{message}: {seen:?}");
     }
 }
@@ -193,7 +193,7 @@ fn what_gemini_and_bedrock_say_in_a_400_is_told_apart() {
 fn a_refused_feature_is_named_only_where_it_was_asked_for() {
     let refused = |prompt: &Prompt, status: u16, message: &str| {
         let said = ProviderError { message: message.to_owned(), codes: Vec::new(), retry_after: None };
-        format!("{:?}", asked().with_features(prompt).refused(status, None, &said))
+        format!("{:?}", context().with_features(prompt).refused(status, None, &said))
     };
     let plain = Prompt::default();
     let with_schema = Prompt { schema: Some(Arc::new(Value::Null)), ..Prompt::default() };
@@ -218,10 +218,10 @@ fn a_refused_feature_is_named_only_where_it_was_asked_for() {
 fn a_wait_in_the_body_counts_where_no_header_says_one() {
     let body = r#"{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"m","details":[{"@type":"x"},{"retryDelay":"34.5s"}]}}"#;
     let said = ProviderError::of_body(body);
-    let seen = asked().refused(429, None, &said);
+    let seen = context().refused(429, None, &said);
     assert_eq!(seen, ModelError::RateLimited { retry_after: Some(Duration::from_millis(34_500)) });
     let header = Some(Duration::from_secs(1));
-    assert_eq!(asked().refused(429, header, &said), ModelError::RateLimited { retry_after: header });
+    assert_eq!(context().refused(429, header, &said), ModelError::RateLimited { retry_after: header });
     for hostile in ["-1s", "NaNs", "1e99s", "s", "1"] {
         let body = body.replace("34.5s", hostile);
         assert_eq!(ProviderError::of_body(&body).retry_after, None, "{hostile}");
@@ -251,17 +251,17 @@ fn an_echoed_key_is_replaced_even_where_the_quote_is_cut() {
         ]],
     );
     let long = format!("{}{KEY}", "a".repeat(290));
-    let cut = asked().detail(&long);
+    let cut = context().detail(&long);
     assert_eq!(cut, format!("{}[key]", "a".repeat(290)));
     let longer = format!("{}{KEY}", "a".repeat(296));
-    assert_eq!(asked().detail(&longer), format!("{}[ke…", "a".repeat(296)));
+    assert_eq!(context().detail(&longer), format!("{}[ke…", "a".repeat(296)));
 }
 
 #[test]
 fn a_quote_is_one_line_of_at_most_300_characters() {
-    assert_eq!(asked().detail("a\n\n  b\tc\u{1b}[31m"), "a b c [31m");
-    assert_eq!(asked().detail(&"ä".repeat(300)), "ä".repeat(300));
-    assert_eq!(asked().detail(&"ä".repeat(301)), format!("{}…", "ä".repeat(299)));
+    assert_eq!(context().detail("a\n\n  b\tc\u{1b}[31m"), "a b c [31m");
+    assert_eq!(context().detail(&"ä".repeat(300)), "ä".repeat(300));
+    assert_eq!(context().detail(&"ä".repeat(301)), format!("{}…", "ä".repeat(299)));
 }
 
 #[test]

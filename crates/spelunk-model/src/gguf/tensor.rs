@@ -40,10 +40,10 @@ fn tensor_end<R: Read>(input: &mut Input<R>) -> Result<u64, GgufError> {
     }
     let mut n_elements = 1_u64;
     for _ in 0..n_dimensions {
-        n_elements = n_elements.checked_mul(input.whole()?).ok_or_else(too_long)?;
+        n_elements = n_elements.checked_mul(input.number()?).ok_or_else(too_long)?;
     }
     let (elements, bytes) = block(u32::from_le_bytes(input.bytes()?));
-    let offset = input.whole()?;
+    let offset = input.number()?;
     let n_bytes = n_elements.div_ceil(elements).checked_mul(bytes).ok_or_else(too_long)?;
     offset.checked_add(n_bytes).ok_or_else(too_long)
 }

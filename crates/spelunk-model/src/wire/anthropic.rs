@@ -62,14 +62,8 @@ fn is_false(flag: &bool) -> bool {
 
 /// A cache mark: everything up to here is worth caching.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct CacheControl {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
-}
-
-impl CacheControl {
-    pub(crate) const EPHEMERAL: Self = Self { kind: "ephemeral" };
-}
+#[serde(tag = "type", rename = "ephemeral")]
+pub(crate) struct CacheControl {}
 
 #[derive(Debug, Serialize)]
 pub(crate) struct RequestTool<'a> {
@@ -84,9 +78,8 @@ pub(crate) struct OutputConfig {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
 pub(crate) struct OutputFormat {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) schema: Value,
 }
 
@@ -113,7 +106,6 @@ pub(crate) enum Event {
     },
     MessageDelta {
         delta: MessageDelta,
-        #[serde(default)]
         usage: Option<Usage>,
     },
     MessageStop,
@@ -126,7 +118,6 @@ pub(crate) enum Event {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct StartedMessage {
-    #[serde(default)]
     pub(crate) usage: Option<Usage>,
 }
 
@@ -143,9 +134,7 @@ pub(crate) enum Block {
         thinking: String,
     },
     ToolUse {
-        #[serde(default)]
         id: Option<String>,
-        #[serde(default)]
         name: Option<String>,
         /// Empty at the start of a stream.
         #[serde(default)]
@@ -174,7 +163,6 @@ pub(crate) enum BlockDelta {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct MessageDelta {
-    #[serde(default)]
     pub(crate) stop_reason: Option<String>,
 }
 
@@ -182,28 +170,16 @@ pub(crate) struct MessageDelta {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the provider's names")]
 pub(crate) struct Usage {
-    #[serde(default)]
     pub(crate) input_tokens: Option<u64>,
-    #[serde(default)]
     pub(crate) cache_creation_input_tokens: Option<u64>,
-    #[serde(default)]
     pub(crate) cache_read_input_tokens: Option<u64>,
-    #[serde(default)]
     pub(crate) output_tokens: Option<u64>,
 }
 
 /// A reply that was not streamed, or an error instead of one.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum Whole {
-    Message {
-        content: Vec<Block>,
-        #[serde(default)]
-        stop_reason: Option<String>,
-        #[serde(default)]
-        usage: Option<Usage>,
-    },
-    Error {
-        error: ErrorField,
-    },
+pub(crate) enum FullReply {
+    Message { content: Vec<Block>, stop_reason: Option<String>, usage: Option<Usage> },
+    Error { error: ErrorField },
 }

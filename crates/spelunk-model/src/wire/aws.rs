@@ -5,13 +5,13 @@ use serde::Deserialize;
 /// The output of a credential process, a container's agent or the metadata service.
 #[derive(Deserialize)]
 pub(crate) struct Credentials {
-    #[serde(default, rename = "AccessKeyId")]
+    #[serde(rename = "AccessKeyId")]
     pub(crate) access_key_id: Option<String>,
-    #[serde(default, rename = "SecretAccessKey")]
+    #[serde(rename = "SecretAccessKey")]
     pub(crate) secret_access_key: Option<String>,
     /// Programs call it the session token, services just the token.
-    #[serde(default, rename = "SessionToken", alias = "Token")]
+    #[serde(rename = "SessionToken", alias = "Token")]
     pub(crate) token: Option<String>,
-    #[serde(default, rename = "Expiration")]
+    #[serde(rename = "Expiration")]
     pub(crate) expiration: Option<String>,
 }

@@ -21,22 +21,12 @@ pub(crate) struct RequestMessage<'a> {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(crate) enum RequestBlock<'a> {
     Text(&'a str),
     CachePoint(CachePoint),
-    #[serde(rename_all = "camelCase")]
-    ToolUse {
-        tool_use_id: &'a str,
-        name: &'a str,
-        input: Value,
-    },
-    #[serde(rename_all = "camelCase")]
-    ToolResult {
-        tool_use_id: &'a str,
-        content: [ResultText<'a>; 1],
-        status: &'static str,
-    },
+    ToolUse { tool_use_id: &'a str, name: &'a str, input: Value },
+    ToolResult { tool_use_id: &'a str, content: [ResultText<'a>; 1], status: &'static str },
 }
 
 #[derive(Debug, Serialize)]
@@ -46,10 +36,8 @@ pub(crate) struct ResultText<'a> {
 
 /// Everything before it is worth caching.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct CachePoint {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
-}
+#[serde(tag = "type", rename = "default")]
+pub(crate) struct CachePoint {}
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -96,33 +84,26 @@ pub(crate) enum ToolChoice {
 
 /// One event of a stream: the name in its frame, and its payload.
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(crate) enum Event {
-    #[serde(rename_all = "camelCase")]
     ContentBlockStart {
         #[serde(default)]
         content_block_index: u64,
-        #[serde(default)]
         start: Option<Start>,
     },
-    #[serde(rename_all = "camelCase")]
     ContentBlockDelta {
         #[serde(default)]
         content_block_index: u64,
         delta: Delta,
     },
-    #[serde(rename_all = "camelCase")]
     ContentBlockStop {
         #[serde(default)]
         content_block_index: u64,
     },
-    #[serde(rename_all = "camelCase")]
     MessageStop {
-        #[serde(default)]
         stop_reason: Option<String>,
     },
     Metadata {
-        #[serde(default)]
         usage: Option<Usage>,
     },
     ThrottlingException(Exception),
@@ -137,25 +118,21 @@ pub(crate) enum Event {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Exception {
-    #[serde(default, alias = "Message")]
+    #[serde(alias = "Message")]
     pub(crate) message: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Start {
-    #[serde(default)]
     pub(crate) tool_use: Option<ToolUse>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Delta {
-    #[serde(default)]
     pub(crate) text: Option<String>,
-    #[serde(default)]
     pub(crate) reasoning_content: Option<ReasoningContent>,
-    #[serde(default)]
     pub(crate) tool_use: Option<ToolUseDelta>,
 }
 
@@ -163,16 +140,13 @@ pub(crate) struct Delta {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ReasoningContent {
     /// In a stream.
-    #[serde(default)]
     pub(crate) text: Option<String>,
     /// In a whole reply.
-    #[serde(default)]
     pub(crate) reasoning_text: Option<ReasoningText>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ReasoningText {
-    #[serde(default)]
     pub(crate) text: Option<String>,
 }
 
@@ -184,23 +158,19 @@ pub(crate) struct ToolUseDelta {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ToolUse {
-    #[serde(default, rename = "toolUseId")]
+    #[serde(rename = "toolUseId")]
     pub(crate) id: Option<String>,
-    #[serde(default)]
     pub(crate) name: Option<String>,
     /// Only in a whole reply.
-    #[serde(default)]
     pub(crate) input: Option<Value>,
 }
 
 /// A reply that was not streamed.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Whole {
+pub(crate) struct FullReply {
     pub(crate) output: Output,
-    #[serde(default)]
     pub(crate) stop_reason: Option<String>,
-    #[serde(default)]
     pub(crate) usage: Option<Usage>,
 }
 
@@ -218,11 +188,8 @@ pub(crate) struct OutputMessage {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Block {
-    #[serde(default)]
     pub(crate) text: Option<String>,
-    #[serde(default)]
     pub(crate) reasoning_content: Option<ReasoningContent>,
-    #[serde(default)]
     pub(crate) tool_use: Option<ToolUse>,
 }
 
@@ -235,8 +202,6 @@ pub(crate) struct Usage {
     pub(crate) input_tokens: u64,
     #[serde(default)]
     pub(crate) output_tokens: u64,
-    #[serde(default)]
     pub(crate) cache_read_input_tokens: Option<u64>,
-    #[serde(default)]
     pub(crate) cache_write_input_tokens: Option<u64>,
 }

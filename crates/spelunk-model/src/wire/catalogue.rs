@@ -2,28 +2,34 @@
 
 use serde::Deserialize;
 
-/// One model of `data/local-models.json`.
-#[derive(Debug, Clone, Deserialize)]
+/// A local model available by name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ModelRow {
-    pub(crate) name: String,
-    pub(crate) about: String,
-    pub(crate) license: String,
-    pub(crate) bytes: u64,
-    pub(crate) sha256: String,
-    /// `OWNER/REPOSITORY/FILE` on a model hub.
-    #[serde(default)]
-    pub(crate) hub: Option<String>,
-    /// Packages that contain the file, in the order in which they are joined.
-    pub(crate) parts: Vec<PartRow>,
+pub struct CatalogueModel {
+    /// Its name in this program.
+    pub name: String,
+    /// What it is and what it is good for, in one line.
+    pub about: String,
+    /// Its licence.
+    pub license: String,
+    /// The size of its file.
+    pub bytes: u64,
+    /// SHA-256 of the file, in lower-case hexadecimal.
+    pub sha256: String,
+    /// `OWNER/REPOSITORY/FILE` on a model hub, if it has one.
+    pub hub: Option<String>,
+    /// The packages that contain it, in the order in which they are joined.
+    pub parts: Vec<CataloguePart>,
 }
 
-/// One package.
-#[derive(Debug, Clone, Deserialize)]
+/// A package that contains a part of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PartRow {
-    pub(crate) package: String,
-    pub(crate) version: String,
-    /// The file inside the package.
-    pub(crate) member: String,
+pub struct CataloguePart {
+    /// Its name.
+    pub package: String,
+    /// Its version.
+    pub version: String,
+    /// The file inside it.
+    pub member: String,
 }

@@ -67,8 +67,6 @@ pub(crate) enum Line {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Done {
-    #[serde(default)]
     pub(crate) stop: Option<spelunk_types::StopReason>,
-    #[serde(default)]
     pub(crate) usage: Option<spelunk_types::Usage>,
 }

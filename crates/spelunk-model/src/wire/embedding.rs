@@ -15,13 +15,11 @@ pub(crate) struct Request<'a> {
 #[derive(Debug, Deserialize)]
 pub(crate) struct OpenAiReply {
     pub(crate) data: Vec<Row>,
-    #[serde(default)]
     pub(crate) usage: Option<OpenAiUsage>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Row {
-    #[serde(default)]
     pub(crate) index: Option<usize>,
     pub(crate) embedding: Vec<f32>,
 }
@@ -36,6 +34,5 @@ pub(crate) struct OpenAiUsage {
 #[derive(Debug, Deserialize)]
 pub(crate) struct OllamaReply {
     pub(crate) embeddings: Vec<Vec<f32>>,
-    #[serde(default)]
     pub(crate) prompt_eval_count: Option<u64>,
 }

@@ -39,19 +39,15 @@ pub(crate) enum ErrorField {
     /// OpenAI, Anthropic and most others.
     Object {
         /// The message.
-        #[serde(default)]
         message: Option<String>,
         /// `invalid_request_error`.
-        #[serde(default, rename = "type")]
+        #[serde(rename = "type")]
         kind: Option<String>,
         /// `context_length_exceeded`, or the HTTP status.
-        #[serde(default)]
         code: Option<Code>,
         /// `RESOURCE_EXHAUSTED`, in the Google format.
-        #[serde(default)]
         status: Option<Code>,
         /// Anything, in the Google format.
-        #[serde(default)]
         details: Option<Value>,
     },
     /// Some local servers.
@@ -105,14 +101,12 @@ fn retry_delay(details: &Value) -> Option<Duration> {
 /// (`FastAPI`).
 #[derive(Debug, Deserialize)]
 struct Body {
-    #[serde(default)]
     error: Option<ErrorField>,
-    #[serde(default, alias = "Message")]
+    #[serde(alias = "Message")]
     message: Option<String>,
-    #[serde(default)]
     detail: Option<String>,
     /// The type of an AWS error.
-    #[serde(default, rename = "__type")]
+    #[serde(rename = "__type")]
     kind: Option<String>,
 }
 

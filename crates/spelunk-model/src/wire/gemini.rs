@@ -83,20 +83,16 @@ pub(crate) struct FunctionDeclaration<'a> {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Response {
-    #[serde(default)]
     pub(crate) candidates: Option<Vec<Candidate>>,
-    #[serde(default)]
     pub(crate) prompt_feedback: Option<PromptFeedback>,
-    #[serde(default)]
     pub(crate) usage_metadata: Option<Usage>,
-    #[serde(default)]
     pub(crate) error: Option<ErrorField>,
 }
 
 /// A reply that was not streamed: one response, or a list of them if the server ignores the request for events.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Whole {
+pub(crate) enum FullReply {
     List(Vec<Response>),
     One(Box<Response>),
 }
@@ -104,45 +100,34 @@ pub(crate) enum Whole {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Candidate {
-    #[serde(default)]
     pub(crate) content: Option<Content>,
-    #[serde(default)]
     pub(crate) finish_reason: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Content {
-    #[serde(default)]
     pub(crate) parts: Option<Vec<Part>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Part {
-    #[serde(default)]
     pub(crate) text: Option<String>,
-    #[serde(default)]
     pub(crate) thought: Option<bool>,
-    #[serde(default)]
     pub(crate) thought_signature: Option<String>,
-    #[serde(default)]
-    pub(crate) function_call: Option<SaidCall>,
+    pub(crate) function_call: Option<FunctionCall>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct SaidCall {
-    #[serde(default)]
+pub(crate) struct FunctionCall {
     pub(crate) id: Option<String>,
-    #[serde(default)]
     pub(crate) name: Option<String>,
-    #[serde(default)]
     pub(crate) args: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PromptFeedback {
-    #[serde(default)]
     pub(crate) block_reason: Option<String>,
 }
 
@@ -151,13 +136,9 @@ pub(crate) struct PromptFeedback {
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the provider's names")]
 pub(crate) struct Usage {
-    #[serde(default)]
     pub(crate) prompt_token_count: Option<u64>,
-    #[serde(default)]
     pub(crate) cached_content_token_count: Option<u64>,
-    #[serde(default)]
     pub(crate) candidates_token_count: Option<u64>,
-    #[serde(default)]
     pub(crate) thoughts_token_count: Option<u64>,
 }
 

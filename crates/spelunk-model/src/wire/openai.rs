@@ -49,9 +49,8 @@ impl Default for Content<'_> {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "text")]
 pub(crate) struct TextPart<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) text: &'a str,
     pub(crate) cache_control: CacheControl,
 }
@@ -71,9 +70,8 @@ pub(crate) struct RequestFunctionCall<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
 pub(crate) struct ResponseFormat<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) json_schema: NamedSchema<'a>,
 }
 
@@ -85,9 +83,8 @@ pub(crate) struct NamedSchema<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "function")]
 pub(crate) struct RequestTool<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) function: RequestFunction<'a>,
 }
 
@@ -106,73 +103,54 @@ pub(crate) struct StreamOptions {
 /// One event of a stream.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Chunk {
-    #[serde(default)]
     pub(crate) choices: Option<Vec<ChunkChoice>>,
-    #[serde(default)]
     pub(crate) usage: Option<Usage>,
-    #[serde(default)]
     pub(crate) error: Option<ErrorField>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ChunkChoice {
-    #[serde(default)]
-    pub(crate) delta: Option<Said>,
-    #[serde(default)]
+    pub(crate) delta: Option<MessageContent>,
     pub(crate) finish_reason: Option<String>,
 }
 
 /// A reply that was not streamed.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Whole {
-    #[serde(default)]
-    pub(crate) choices: Option<Vec<WholeChoice>>,
-    #[serde(default)]
+pub(crate) struct FullReply {
+    pub(crate) choices: Option<Vec<FullChoice>>,
     pub(crate) usage: Option<Usage>,
-    #[serde(default)]
     pub(crate) error: Option<ErrorField>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct WholeChoice {
-    pub(crate) message: Said,
-    #[serde(default)]
+pub(crate) struct FullChoice {
+    pub(crate) message: MessageContent,
     pub(crate) finish_reason: Option<String>,
 }
 
 /// The content of a delta or a message. Reasoning has two names: vLLM and `DeepSeek` use the first, OpenRouter the
 /// second.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Said {
-    #[serde(default)]
+pub(crate) struct MessageContent {
     pub(crate) content: Option<String>,
-    #[serde(default)]
     pub(crate) reasoning_content: Option<String>,
-    #[serde(default)]
     pub(crate) reasoning: Option<String>,
-    #[serde(default)]
     pub(crate) refusal: Option<String>,
-    #[serde(default)]
-    pub(crate) tool_calls: Option<Vec<SaidToolCall>>,
+    pub(crate) tool_calls: Option<Vec<ToolCallFragment>>,
 }
 
 /// A tool call or a fragment of one. Only fragments have an index.
 #[derive(Debug, Deserialize)]
-pub(crate) struct SaidToolCall {
-    #[serde(default)]
+pub(crate) struct ToolCallFragment {
     pub(crate) index: Option<u64>,
-    #[serde(default)]
     pub(crate) id: Option<String>,
-    #[serde(default)]
-    pub(crate) function: Option<SaidFunction>,
+    pub(crate) function: Option<FunctionFragment>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct SaidFunction {
-    #[serde(default)]
+pub(crate) struct FunctionFragment {
     pub(crate) name: Option<String>,
     /// A string, though some servers send the JSON itself.
-    #[serde(default)]
     pub(crate) arguments: Option<Value>,
 }
 
@@ -182,19 +160,15 @@ pub(crate) struct Usage {
     pub(crate) prompt_tokens: u64,
     #[serde(default)]
     pub(crate) completion_tokens: u64,
-    #[serde(default)]
     pub(crate) prompt_tokens_details: Option<PromptTokensDetails>,
     /// Dollars, reported by OpenRouter.
-    #[serde(default)]
     pub(crate) cost: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct PromptTokensDetails {
-    #[serde(default)]
     pub(crate) cached_tokens: Option<u64>,
     /// Reported by OpenRouter for models that charge for it.
-    #[serde(default)]
     pub(crate) cache_write_tokens: Option<u64>,
 }
 

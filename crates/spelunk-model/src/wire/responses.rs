@@ -22,24 +22,21 @@ pub(crate) struct Request<'a> {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(untagged)]
+#[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum InputItem<'a> {
-    Message {
-        role: &'static str,
-        content: &'a str,
-    },
-    Call {
-        #[serde(rename = "type")]
-        kind: &'static str,
+    FunctionCall {
         call_id: &'a str,
         name: &'a str,
         arguments: &'a str,
     },
-    CallOutput {
-        #[serde(rename = "type")]
-        kind: &'static str,
+    FunctionCallOutput {
         call_id: &'a str,
         output: &'a str,
+    },
+    #[serde(untagged)]
+    Message {
+        role: &'static str,
+        content: &'a str,
     },
 }
 
@@ -49,18 +46,16 @@ pub(crate) struct TextConfig<'a> {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
 pub(crate) struct TextFormat<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) name: &'static str,
     pub(crate) schema: &'a Value,
     pub(crate) strict: bool,
 }
 
 #[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "function")]
 pub(crate) struct RequestTool<'a> {
-    #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
     pub(crate) name: &'a str,
     pub(crate) description: &'a str,
     pub(crate) parameters: &'a Value,
@@ -86,14 +81,7 @@ pub(crate) enum Event {
     #[serde(rename = "response.completed", alias = "response.incomplete", alias = "response.failed")]
     Ended { response: Response },
     #[serde(rename = "error")]
-    Error {
-        #[serde(default)]
-        code: Option<Code>,
-        #[serde(default)]
-        message: Option<String>,
-        #[serde(default)]
-        error: Option<ErrorField>,
-    },
+    Error { code: Option<Code>, message: Option<String>, error: Option<ErrorField> },
     #[serde(other)]
     Other,
 }
@@ -111,11 +99,8 @@ pub(crate) enum Item {
         summary: Vec<SummaryPart>,
     },
     FunctionCall {
-        #[serde(default)]
         call_id: Option<String>,
-        #[serde(default)]
         name: Option<String>,
-        #[serde(default)]
         arguments: Option<String>,
     },
     #[serde(other)]
@@ -146,21 +131,15 @@ pub(crate) struct SummaryPart {
 /// A whole response, or its state at the end of a stream.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Response {
-    #[serde(default)]
     pub(crate) status: Option<String>,
-    #[serde(default)]
     pub(crate) error: Option<ErrorField>,
-    #[serde(default)]
     pub(crate) incomplete_details: Option<IncompleteDetails>,
-    #[serde(default)]
     pub(crate) output: Option<Vec<Item>>,
-    #[serde(default)]
     pub(crate) usage: Option<Usage>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct IncompleteDetails {
-    #[serde(default)]
     pub(crate) reason: Option<String>,
 }
 
@@ -168,7 +147,6 @@ pub(crate) struct IncompleteDetails {
 pub(crate) struct Usage {
     #[serde(default)]
     pub(crate) input_tokens: u64,
-    #[serde(default)]
     pub(crate) input_tokens_details: Option<InputTokensDetails>,
     #[serde(default)]
     pub(crate) output_tokens: u64,
@@ -176,6 +154,5 @@ pub(crate) struct Usage {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct InputTokensDetails {
-    #[serde(default)]
     pub(crate) cached_tokens: Option<u64>,
 }

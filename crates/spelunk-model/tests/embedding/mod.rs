@@ -1,6 +1,6 @@
 //! Embeddings over HTTP, good and broken.
 
-use spelunk_model::{EmbeddingClient, EmbeddingModel, ModelError, ModelOptions, Price, Secret};
+use spelunk_model::{EmbeddingClient, ModelError, ModelOptions, Price, Secret};
 use spelunk_testkit::{ClosedPort, Fault, ModelServer, on, status};
 use spelunk_types::{Explain, Usage};
 

@@ -33,7 +33,7 @@ pub(super) enum FenceLine {
 
 /// What a fence contains, judged by its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum FenceContent {
     /// Python.
     Code,
     /// It has no label: code if it parses.
@@ -63,11 +63,11 @@ impl<'a> Opener<'a> {
         Some(Self { indent, fence, label: word.trim_matches(['{', '}', '.']) })
     }
 
-    pub(super) fn holds(&self) -> Holds {
+    pub(super) fn holds(&self) -> FenceContent {
         match self.label {
-            "" => Holds::Unknown,
-            label if CODE_LABELS.iter().any(|known| label.eq_ignore_ascii_case(known)) => Holds::Code,
-            _ => Holds::Other,
+            "" => FenceContent::Unknown,
+            label if CODE_LABELS.iter().any(|known| label.eq_ignore_ascii_case(known)) => FenceContent::Code,
+            _ => FenceContent::Other,
         }
     }
 }
@@ -93,7 +93,7 @@ impl Fence {
             return if other.n_marks >= self.n_marks { FenceLine::Closing } else { FenceLine::Content };
         }
         match Opener::read(text) {
-            Some(opener) if opener.holds() == Holds::Code => FenceLine::Opening,
+            Some(opener) if opener.holds() == FenceContent::Code => FenceLine::Opening,
             Some(_) | None => FenceLine::Content,
         }
     }

@@ -1,8 +1,8 @@
 //! The scan: one pass over a reply. Each line either begins something that is taken whole, or is prose.
 
 use super::close::Strings;
-use super::opener::{Fence, FenceLine, Holds, Opener};
-use super::{CELLS_MAX, Found, FoundCell, call, final_text, python};
+use super::opener::{Fence, FenceContent, FenceLine, Opener};
+use super::{CELLS_MAX, CodeCell, ParsedReply, call, final_text, python};
 
 /// How much may be read ahead of the scan position, in multiples of the reply's length. An unclosed string reaches to
 /// the end of the reply, and the next fence may begin another.
@@ -24,12 +24,12 @@ pub(super) struct Scan<'a> {
     lookahead_bytes: usize,
     /// Bytes examined, counted each time.
     work: u64,
-    found: Found,
+    found: ParsedReply,
 }
 
 /// A possible end of code.
 #[derive(Debug, Clone, Copy)]
-struct End {
+struct CodeEnd {
     /// The end of the code.
     code: usize,
     /// Where the scan continues.
@@ -45,12 +45,12 @@ impl<'a> Scan<'a> {
             paragraph: 0,
             lookahead_bytes: reply.len().saturating_mul(LOOKAHEAD_PASSES),
             work: 0,
-            found: Found::default(),
+            found: ParsedReply::default(),
         }
     }
 
     /// The result, and the number of bytes examined.
-    pub(super) fn run(mut self) -> (Found, u64) {
+    pub(super) fn run(mut self) -> (ParsedReply, u64) {
         while self.at < self.reply.len() {
             let line = self.rest().split_inclusive('\n').next().unwrap_or_default();
             if self.take(line) {
@@ -88,12 +88,12 @@ impl<'a> Scan<'a> {
     fn take_fence(&mut self, opener: Opener<'_>, line: &str) -> bool {
         let body = self.at + line.len();
         match opener.holds() {
-            Holds::Code => {
+            FenceContent::Code => {
                 let end = self.end_of_python(body, opener.fence, &[FenceLine::Closing, FenceLine::Opening]);
                 self.skip_to(body);
                 self.push_code(opener.indent, end);
             }
-            Holds::Unknown => {
+            FenceContent::Unknown => {
                 let end = self.end_of_python(body, opener.fence, &[FenceLine::Closing]);
                 let code_end = end.map_or(self.reply.len(), |end| end.code);
                 self.work += (code_end - body) as u64;
@@ -105,7 +105,7 @@ impl<'a> Scan<'a> {
                     self.charge(code_end.saturating_sub(self.at));
                 }
             }
-            Holds::Other => self.keep_other(body, opener.fence),
+            FenceContent::Other => self.keep_other(body, opener.fence),
         }
         true
     }
@@ -119,7 +119,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The fence line that ends the Python that begins at `body`, or `None` if there is none.
-    fn end_of_python(&mut self, body: usize, fence: Fence, kinds: &[FenceLine]) -> Option<End> {
+    fn end_of_python(&mut self, body: usize, fence: Fence, kinds: &[FenceLine]) -> Option<CodeEnd> {
         let first = fence_lines(self.reply, body, fence, kinds).next()?;
         let limit = self.look_ahead(first);
         let candidates = fence_lines(self.piece(0, limit), body, fence, kinds);
@@ -133,11 +133,16 @@ impl<'a> Scan<'a> {
     }
 
     /// The first candidate that is not within a string.
-    fn agreed(&mut self, body: usize, limit: usize, candidates: impl Iterator<Item = End>) -> Option<End> {
+    fn agreed(
+        &mut self,
+        body: usize,
+        limit: usize,
+        candidates: impl Iterator<Item = CodeEnd>,
+    ) -> Option<CodeEnd> {
         let mut strings = Strings::of(self.piece(body, limit));
         let mut agreed = None;
         // A line at the limit may be incomplete.
-        let is_whole = |end: &End| end.next < limit || limit == self.reply.len();
+        let is_whole = |end: &CodeEnd| end.next < limit || limit == self.reply.len();
         for end in candidates.take_while(is_whole) {
             match strings.is_within(end.code - body) {
                 Some(true) => {}
@@ -155,7 +160,7 @@ impl<'a> Scan<'a> {
     }
 
     /// How far to read when code ends at `first` or later.
-    fn look_ahead(&self, first: End) -> usize {
+    fn look_ahead(&self, first: CodeEnd) -> usize {
         let limit = first.next.saturating_add(self.lookahead_bytes).min(self.reply.len());
         self.reply.floor_char_boundary(limit)
     }
@@ -171,7 +176,7 @@ impl<'a> Scan<'a> {
             }
             // Some servers drop the opening tag: everything before belongs to it.
             if rest.starts_with(close) {
-                self.found = Found::default();
+                self.found = ParsedReply::default();
                 self.skip_to(start + close.len());
                 return true;
             }
@@ -196,7 +201,7 @@ impl<'a> Scan<'a> {
             self.skip_to(line_start);
             return;
         }
-        let to_end = |at: usize| End { code: body + at, next: body + at + close.len() };
+        let to_end = |at: usize| CodeEnd { code: body + at, next: body + at + close.len() };
         let end = match self.rest().find(close).map(to_end) {
             None => None,
             Some(first) => {
@@ -233,7 +238,7 @@ impl<'a> Scan<'a> {
         if rest.starts_with(CALL_TAG.1) {
             self.skip_to(self.reply.len() - rest.len() + CALL_TAG.1.len());
         }
-        self.push_cell(FoundCell { code, line, is_cut: false });
+        self.push_cell(CodeCell { code, line, is_cut: false });
         true
     }
 
@@ -261,17 +266,14 @@ impl<'a> Scan<'a> {
     }
 
     /// Takes the code from here to its end.
-    fn push_code(&mut self, indent: usize, end: Option<End>) {
-        let cell = FoundCell {
-            code: self.code_before(self.at, indent, end),
-            line: self.line,
-            is_cut: end.is_none(),
-        };
+    fn push_code(&mut self, indent: usize, end: Option<CodeEnd>) {
+        let cell =
+            CodeCell { code: self.code_before(self.at, indent, end), line: self.line, is_cut: end.is_none() };
         self.skip_to(end.map_or(self.reply.len(), |end| end.next));
         self.push_cell(cell);
     }
 
-    fn push_cell(&mut self, cell: FoundCell) {
+    fn push_cell(&mut self, cell: CodeCell) {
         if cell.code.trim().is_empty() {
             return;
         }
@@ -287,7 +289,7 @@ impl<'a> Scan<'a> {
         self.lookahead_bytes = self.lookahead_bytes.saturating_sub(bytes);
     }
 
-    fn code_before(&self, body: usize, indent: usize, end: Option<End>) -> String {
+    fn code_before(&self, body: usize, indent: usize, end: Option<CodeEnd>) -> String {
         let end = end.map_or(self.reply.len(), |end| end.code);
         python::dedent(self.piece(body, end), indent)
     }
@@ -316,13 +318,13 @@ fn fence_lines<'a>(
     body: usize,
     fence: Fence,
     kinds: &'a [FenceLine],
-) -> impl Iterator<Item = End> + use<'a> {
+) -> impl Iterator<Item = CodeEnd> + use<'a> {
     let mut at = body;
     text.get(body..).unwrap_or_default().split_inclusive('\n').filter_map(move |line| {
         let code = at;
         at += line.len();
         let kind = fence.line(line);
         let next = if kind == FenceLine::Opening { code } else { at };
-        kinds.contains(&kind).then_some(End { code, next })
+        kinds.contains(&kind).then_some(CodeEnd { code, next })
     })
 }

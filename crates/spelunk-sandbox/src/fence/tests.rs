@@ -7,13 +7,13 @@ mod shapes;
 
 use expect_test::Expect;
 
-use super::{FinalText, Found, find_cells};
+use super::{FinalText, ParsedReply, find_cells};
 
 fn check(reply: &str, expected: &Expect) {
     expected.assert_eq(&show(&find_cells(reply)));
 }
 
-fn show(found: &Found) -> String {
+fn show(found: &ParsedReply) -> String {
     let mut shown = String::new();
     for cell in &found.cells {
         let cut = if cell.is_cut { ", cut" } else { "" };

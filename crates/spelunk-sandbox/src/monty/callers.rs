@@ -14,7 +14,7 @@ const SEES_ALL: [&str; 6] = ["globals", "dir", "vars", "locals", "exec", "eval"]
 
 /// The statements of the caller's prelude that have not run yet.
 #[derive(Debug, Default)]
-pub(super) struct Callers {
+pub(super) struct CallerPrelude {
     waiting: Vec<Statement>,
 }
 
@@ -25,7 +25,7 @@ struct Statement {
     binds: Vec<String>,
 }
 
-impl Callers {
+impl CallerPrelude {
     pub(super) fn new(prelude: &str) -> Result<Self, InterpreterError> {
         let parsed = parse_module(prelude).map_err(|error| InterpreterError::Protocol {
             what: format!("the prelude of the setup is no Python: {error}"),
@@ -106,7 +106,7 @@ left, right = 1, 2
 
     #[test]
     fn a_statement_runs_when_its_name_is_first_mentioned() {
-        let mut callers = Callers::new(PRELUDE).unwrap();
+        let mut callers = CallerPrelude::new(PRELUDE).unwrap();
         // A statement that binds names in other ways does not wait.
         assert_eq!(callers.needed(""), ["left, right = 1, 2"]);
         assert_eq!(callers.needed("print(len(context))"), [""; 0]);
@@ -121,7 +121,7 @@ left, right = 1, 2
 
     #[test]
     fn what_is_no_python_is_told() {
-        let error = Callers::new("def (:").unwrap_err().to_string();
+        let error = CallerPrelude::new("def (:").unwrap_err().to_string();
         assert!(error.contains("the prelude of the setup is no Python"), "{error}");
     }
 }

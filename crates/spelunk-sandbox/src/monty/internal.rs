@@ -3,7 +3,7 @@
 
 use monty::ReplFunctionCall;
 use monty_types::unstable::{MontyNode, child, node};
-use monty_types::{ExcType, ExtFunctionResult, MontyException, MontyObject, ObjectRef, PrintWriter};
+use monty_types::{ExcType, ExtFunctionResult, MontyException, MontyObject, ObjectRef};
 
 use super::values::from_monty;
 use super::{MontyInterpreter, Turn};
@@ -18,7 +18,7 @@ impl MontyInterpreter {
             "__sp_host_park" => {
                 let key = call.args.arg(0).and_then(|key| key.as_int()).unwrap_or(0);
                 self.cell.parked.insert(key, call.call_id);
-                return Ok(call.resume_pending(PrintWriter::Callback(&mut self.capture)));
+                return Ok(call.resume_pending(self.writer()));
             }
             "__sp_host_wake" => {
                 let key = call.args.arg(0).and_then(|key| key.as_int()).unwrap_or(0);
@@ -35,7 +35,7 @@ impl MontyInterpreter {
             }
             _ => ExtFunctionResult::NotFound(call.function_name.clone()),
         };
-        Ok(call.resume(answer, PrintWriter::Callback(&mut self.capture)))
+        Ok(call.resume(answer, self.writer()))
     }
 
     /// The text given to `eval` or `exec`, rewritten like a cell.
@@ -58,16 +58,10 @@ impl MontyInterpreter {
         let (Some(Value::Handle(handle)), Some(name)) = (receiver, name) else {
             let error = MontyException::new(ExcType::TypeError, Some("that is no host object".to_owned()));
             drop(args);
-            return Ok(call.resume(error, PrintWriter::Callback(&mut self.capture)));
+            return Ok(call.resume(error, self.writer()));
         };
         let args: Vec<Value> = args.map(|arg| slice_or(from_monty(arg, &self.handles))).collect();
-        let kwargs = call
-            .args
-            .kwargs()
-            .map(|(name, value)| {
-                (name.as_str().unwrap_or_default().to_owned(), from_monty(value, &self.handles))
-            })
-            .collect();
+        let kwargs = self.kwargs_of(&call);
         let asked = HostCall { name, receiver: Some(handle), args, kwargs };
         self.ask_for(call, asked, false)
     }

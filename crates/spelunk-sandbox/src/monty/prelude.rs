@@ -9,72 +9,26 @@ use super::rewrite::{NATIVE_BUILTINS, prelude_code};
 
 /// One part.
 #[derive(Debug)]
-struct Part {
+struct PreludePart {
     code: String,
     /// Names of other parts that it uses.
     uses: Vec<String>,
 }
 
 macro_rules! parts {
-    ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../prelude/", $name, ".py")))),*]
+    ($($name:ident)*) => {
+        [$((stringify!($name), include_str!(concat!("../prelude/", stringify!($name), ".py")))),*]
     };
 }
 
 /// All parts, by file name. One that begins with `mod_` is a module of that name.
 const SOURCES: [(&str, &str); 52] = parts![
-    "awaiting",
-    "callbacks",
-    "classes",
-    "core",
-    "errors",
-    "generators",
-    "handles",
-    "kinds",
-    "mod_abc",
-    "mod_ast",
-    "mod_asyncio",
-    "mod_builtins",
-    "mod_collections",
-    "mod_collections_abc",
-    "mod_concurrent",
-    "mod_concurrent_futures",
-    "mod_contextlib",
-    "mod_csv",
-    "mod_dataclasses",
-    "mod_difflib",
-    "mod_enum",
-    "mod_fnmatch",
-    "mod_fractions",
-    "mod_functools",
-    "mod_heapq",
-    "mod_html",
-    "mod_importlib",
-    "mod_inspect",
-    "mod_io",
-    "mod_itertools",
-    "mod_json",
-    "mod_logging",
-    "mod_operator",
-    "mod_pickle",
-    "mod_pprint",
-    "mod_re",
-    "mod_small",
-    "mod_statistics",
-    "mod_string",
-    "mod_sys",
-    "mod_textwrap",
-    "mod_threading",
-    "mod_traceback",
-    "mod_types",
-    "mod_typing",
-    "mod_urllib",
-    "mod_urllib_parse",
-    "mod_warnings",
-    "names",
-    "ordered",
-    "tasks",
-    "text",
+    awaiting callbacks classes core errors generators handles kinds mod_abc mod_ast mod_asyncio
+    mod_builtins mod_collections mod_collections_abc mod_concurrent mod_concurrent_futures
+    mod_contextlib mod_csv mod_dataclasses mod_difflib mod_enum mod_fnmatch mod_fractions mod_functools
+    mod_heapq mod_html mod_importlib mod_inspect mod_io mod_itertools mod_json mod_logging mod_operator
+    mod_pickle mod_pprint mod_re mod_small mod_statistics mod_string mod_sys mod_textwrap mod_threading
+    mod_traceback mod_types mod_typing mod_urllib mod_urllib_parse mod_warnings names ordered tasks text
 ];
 
 /// Modules that share a part.
@@ -82,16 +36,16 @@ const SMALL: [&str; 9] =
     ["numbers", "keyword", "timeit", "platform", "gc", "uuid", "queue", "secrets", "calendar"];
 
 /// Built on first use.
-type Make = Box<dyn FnOnce() -> Part + Send>;
+type Make = Box<dyn FnOnce() -> PreludePart + Send>;
 
-static PARTS: LazyLock<BTreeMap<&'static str, LazyLock<Part, Make>>> = LazyLock::new(|| {
+static PARTS: LazyLock<BTreeMap<&'static str, LazyLock<PreludePart, Make>>> = LazyLock::new(|| {
     SOURCES
         .iter()
         .map(|(name, source)| {
             let make: Make = Box::new(move || {
                 let code = prelude_code(source);
                 let uses = names_in(&code);
-                Part { code, uses }
+                PreludePart { code, uses }
             });
             (*name, LazyLock::new(make))
         })
@@ -126,7 +80,7 @@ fn defined_in(line: &str) -> Option<&str> {
 /// What every session runs first: builtins under names that no cell can change.
 pub(super) fn opening() -> String {
     let mut code = String::new();
-    for name in NATIVE_BUILTINS {
+    for name in NATIVE_BUILTINS.iter() {
         code.push_str(&format!("__sp_b_{name} = {name}\n"));
     }
     code

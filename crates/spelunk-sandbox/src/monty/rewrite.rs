@@ -28,7 +28,7 @@ use ruff_text_size::Ranged;
 use self::survey::Survey;
 pub(super) use self::tables::NATIVE_BUILTINS;
 use self::walk::Walk;
-use super::Refused;
+use super::RefusedCell;
 use super::names::RESERVED;
 use super::prelude;
 use super::source_map::{Rewritten, SourceMap};
@@ -85,7 +85,7 @@ pub(super) struct Flags {
 
 /// A cell that is ready to run.
 #[derive(Debug)]
-pub(super) struct Ready {
+pub(super) struct PreparedCell {
     pub(super) code: Rewritten,
     /// Prelude code that must run first.
     pub(super) parts: Vec<String>,
@@ -117,36 +117,25 @@ impl Session {
 
     /// Whether a name is Python's own and no cell has bound it.
     pub(super) fn is_builtin(&self, name: &str) -> bool {
-        let is_known = NATIVE_BUILTINS.contains(&name) || tables::NATIVE_EXCEPTIONS.contains(&name);
+        let is_known = NATIVE_BUILTINS.contains(name) || tables::NATIVE_EXCEPTIONS.contains(name);
         is_known && !self.shadowed.contains(name)
     }
 
     /// Prepares a cell.
-    pub(super) fn cell(&mut self, code: &str) -> Result<Ready, Refused> {
-        if !monty::source_within_nesting_bound(code, 0) {
-            return Err(Refused {
-                kind: "SyntaxError",
-                message: "the code is nested too deeply".to_owned(),
-                start: 0,
-                end: 0,
-            });
-        }
+    pub(super) fn cell(&mut self, code: &str) -> Result<PreparedCell, RefusedCell> {
+        check_nesting(code)?;
         let parsed = parse_module(code).map_err(|error| refused(code, &error))?;
         let body = &parsed.syntax().body;
         let survey = Survey::of(body);
-        if let Some((name, at)) = &survey.reserved {
-            let message =
-                format!("names that begin with `{RESERVED}` are reserved, and `{name}` is one of them");
-            return Err(Refused { kind: "SyntaxError", message, start: *at, end: *at + name.len() });
-        }
+        check_names(&survey)?;
         self.learn(&survey);
         let is_async = survey.awaits;
         let mut walk = Walk::new(code, self, &survey, false);
-        let mut rope = walk.module(body);
+        let mut source_map = walk.module(body);
         if let Some(Stmt::Expr(last)) = body.last() {
-            rope = walk.with_echo(body, last);
+            source_map = walk.with_echo(body, last);
         }
-        let code = rope.finish(code);
+        let code = source_map.finish(code);
         let names = self.flags.namespace.then(|| self.names.clone());
         let mut text = code.text.clone();
         if self.host_exceptions.iter().any(|name| survey.names.contains(name)) {
@@ -156,29 +145,18 @@ impl Session {
             text.push_str(EVALUATION_NEEDS);
         }
         let parts = self.needed(&text);
-        Ok(Ready { code, parts, is_async, names })
+        Ok(PreparedCell { code, parts, is_async, names })
     }
 
     /// Prepares text given to `eval` or `exec`. The prelude it needs was loaded with the cell.
-    pub(super) fn text(&mut self, code: &str, is_expression: bool) -> Result<String, Refused> {
+    pub(super) fn text(&mut self, code: &str, is_expression: bool) -> Result<String, RefusedCell> {
         let code = if is_expression { code.trim() } else { code };
-        if !monty::source_within_nesting_bound(code, 0) {
-            return Err(Refused {
-                kind: "SyntaxError",
-                message: "the code is nested too deeply".to_owned(),
-                start: 0,
-                end: 0,
-            });
-        }
+        check_nesting(code)?;
         // Text that does not parse is left to the interpreter, which reports the right location.
         let Ok(parsed) = parse_module(code) else { return Ok(code.to_owned()) };
         let body = &parsed.syntax().body;
         let survey = Survey::of(body);
-        if let Some((name, _)) = &survey.reserved {
-            let message =
-                format!("names that begin with `{RESERVED}` are reserved, and `{name}` is one of them");
-            return Err(Refused { kind: "SyntaxError", message, start: 0, end: 0 });
-        }
+        check_names(&survey)?;
         self.learn(&survey);
         Ok(Walk::new(code, self, &survey, false).module(body).finish(code).text)
     }
@@ -240,13 +218,28 @@ pub(super) fn prelude_code(code: &str) -> String {
     Walk::new(code, &session, &survey, true).module(&parsed.syntax().body).finish(code).text
 }
 
-fn refused(code: &str, error: &ruff_python_parser::ParseError) -> Refused {
+/// Code nested this deeply could exhaust the stack of the parser.
+fn check_nesting(code: &str) -> Result<(), RefusedCell> {
+    if monty::source_within_nesting_bound(code, 0) {
+        return Ok(());
+    }
+    let message = "the code is nested too deeply".to_owned();
+    Err(RefusedCell { kind: "SyntaxError", message, start: 0, end: 0 })
+}
+
+fn check_names(survey: &Survey) -> Result<(), RefusedCell> {
+    let Some((name, at)) = &survey.reserved else { return Ok(()) };
+    let message = format!("names that begin with `{RESERVED}` are reserved, and `{name}` is one of them");
+    Err(RefusedCell { kind: "SyntaxError", message, start: *at, end: *at + name.len() })
+}
+
+fn refused(code: &str, error: &ruff_python_parser::ParseError) -> RefusedCell {
     let message = error.error.to_string();
     let lower = message.to_lowercase();
     let kind = if lower.contains("indent") { "IndentationError" } else { "SyntaxError" };
     let start = error.location.start().to_usize().min(code.len());
     let end = error.location.end().to_usize().min(code.len());
-    Refused { kind, message, start, end }
+    RefusedCell { kind, message, start, end }
 }
 
 /// The range of a node in bytes.

@@ -6,11 +6,11 @@ use std::ops::Range;
 /// A text under construction.
 #[derive(Debug, Default, Clone)]
 pub(super) struct SourceMap {
-    pieces: Vec<Piece>,
+    segments: Vec<Segment>,
 }
 
 #[derive(Debug, Clone)]
-enum Piece {
+enum Segment {
     /// A range of the original.
     Kept(Range<usize>),
     /// New text, attributed to a position of the original.
@@ -22,11 +22,11 @@ enum Piece {
 pub(super) struct Rewritten {
     /// The code that runs.
     pub(super) text: String,
-    parts: Vec<Part>,
+    origins: Vec<Origin>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct Origin {
     at: usize,
     original: usize,
     is_new: bool,
@@ -35,26 +35,26 @@ struct Part {
 impl SourceMap {
     /// New text at a position of the original.
     pub(super) fn new(text: impl Into<String>, at: usize) -> Self {
-        Self { pieces: vec![Piece::New(text.into(), at)] }
+        Self { segments: vec![Segment::New(text.into(), at)] }
     }
 
     /// An unchanged range of the original.
     pub(super) fn kept(range: Range<usize>) -> Self {
-        Self { pieces: vec![Piece::Kept(range)] }
+        Self { segments: vec![Segment::Kept(range)] }
     }
 
     pub(super) fn push(&mut self, other: Self) {
-        self.pieces.extend(other.pieces);
+        self.segments.extend(other.segments);
     }
 
     pub(super) fn keep(&mut self, range: Range<usize>) {
         if range.start < range.end {
-            self.pieces.push(Piece::Kept(range));
+            self.segments.push(Segment::Kept(range));
         }
     }
 
     pub(super) fn add(&mut self, text: impl Into<String>, at: usize) {
-        self.pieces.push(Piece::New(text.into(), at));
+        self.segments.push(Segment::New(text.into(), at));
     }
 
     /// The text with a prefix and a suffix.
@@ -72,20 +72,20 @@ impl SourceMap {
 
     /// Whether none of it is new.
     pub(super) fn is_original(&self) -> bool {
-        self.pieces.iter().all(|piece| matches!(piece, Piece::Kept(_)))
+        self.segments.iter().all(|segment| matches!(segment, Segment::Kept(_)))
     }
 
     /// The assembled text.
     pub(super) fn finish(&self, source: &str) -> Rewritten {
         let mut out = Rewritten::default();
-        for piece in &self.pieces {
-            match piece {
-                Piece::Kept(range) => {
-                    out.parts.push(Part { at: out.text.len(), original: range.start, is_new: false });
+        for segment in &self.segments {
+            match segment {
+                Segment::Kept(range) => {
+                    out.origins.push(Origin { at: out.text.len(), original: range.start, is_new: false });
                     out.text.push_str(source.get(range.clone()).expect("ranges are those of tokens"));
                 }
-                Piece::New(text, at) => {
-                    out.parts.push(Part { at: out.text.len(), original: *at, is_new: true });
+                Segment::New(text, at) => {
+                    out.origins.push(Origin { at: out.text.len(), original: *at, is_new: true });
                     out.text.push_str(text);
                 }
             }
@@ -97,8 +97,8 @@ impl SourceMap {
 impl Rewritten {
     /// The position in the original text.
     pub(super) fn original(&self, at: usize) -> usize {
-        let idx = self.parts.partition_point(|part| part.at <= at);
-        let Some(part) = idx.checked_sub(1).and_then(|idx| self.parts.get(idx)) else { return 0 };
-        if part.is_new { part.original } else { part.original + (at - part.at) }
+        let idx = self.origins.partition_point(|origin| origin.at <= at);
+        let Some(origin) = idx.checked_sub(1).and_then(|idx| self.origins.get(idx)) else { return 0 };
+        if origin.is_new { origin.original } else { origin.original + (at - origin.at) }
     }
 }

@@ -8,7 +8,7 @@ use monty_types::{
     PrintWriter, RandomSeed, RandomStart, ResourceLimits, ResourceTracker, SleepMode,
 };
 
-use super::callers::Callers;
+use super::callers::CallerPrelude;
 use super::capture::Capture;
 use super::files::Files;
 use super::names;
@@ -62,11 +62,10 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
     let mut inputs = Some(bound);
     for source in opening(&mut session, setup) {
         sources.add_prelude(repl.next_script_name());
-        let mut unheard = Capture::new(0);
-        repl.feed_run(&source, inputs.take().unwrap_or_default(), PrintWriter::Callback(&mut unheard))
-            .map_err(|error| InterpreterError::Protocol {
-                what: format!("the prelude does not run: {error}"),
-            })?;
+        let run = repl.feed_run(&source, inputs.take().unwrap_or_default(), PrintWriter::Disabled);
+        run.map_err(|error| InterpreterError::Protocol {
+            what: format!("the prelude does not run: {error}"),
+        })?;
     }
     session.has_handles = !handles.is_empty();
     session.has_texts_only = handles.has_texts_only();
@@ -87,7 +86,7 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
         clock: Clock::new(setup.clock_ms),
         sources,
         session,
-        callers: Callers::new(&setup.prelude)?,
+        callers: CallerPrelude::new(&setup.prelude)?,
         capture: Capture::new(setup.limits.output_chars_max),
         cell: Cell::default(),
     };

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use monty_types::{CodeLoc, ExcType, MontyException, StackFrame, StringRepr};
 
+use super::RefusedCell;
 use super::hints::hint_for;
 use super::names::RESERVED;
 use super::source_map::Rewritten;
@@ -70,9 +71,7 @@ impl Sources {
             lines.insert(0, "Traceback (most recent call last):".to_owned());
         }
         lines.push(if message.is_empty() { kind.clone() } else { format!("{kind}: {message}") });
-        if let Some(hint) = hint_for(&kind, &message) {
-            lines.push(format!("hint: {hint}"));
-        }
+        lines.extend(hint_for(&kind, &message).map(|hint| format!("hint: {hint}")));
         let is_limit = message.contains("time limit exceeded") || message.contains("memory limit exceeded");
         let is_poisoned = exception.exc_type() == ExcType::MemoryError
             || exception.exc_type() == ExcType::TimeoutError && is_limit;
@@ -98,26 +97,13 @@ impl Sources {
     }
 
     /// A syntax error in a cell that never ran.
-    pub(super) fn syntax_error(
-        &mut self,
-        original: &str,
-        kind: &str,
-        message: &str,
-        start: usize,
-        end: usize,
-    ) -> Raised {
+    pub(super) fn syntax_error(&mut self, original: &str, refused: RefusedCell) -> Raised {
+        let RefusedCell { kind, message, start, end } = refused;
         self.n_cells += 1;
         let mut lines = located(self.n_cells, original, start, end.max(start), None, true);
         lines.push(format!("{kind}: {message}"));
-        if let Some(hint) = hint_for(kind, message) {
-            lines.push(format!("hint: {hint}"));
-        }
-        Raised {
-            kind: kind.to_owned(),
-            message: message.to_owned(),
-            traceback: lines.join("\n"),
-            is_poisoned: false,
-        }
+        lines.extend(hint_for(kind, &message).map(|hint| format!("hint: {hint}")));
+        Raised { kind: kind.to_owned(), message, traceback: lines.join("\n"), is_poisoned: false }
     }
 }
 
@@ -141,7 +127,7 @@ fn located(
     name: Option<&str>,
     with_caret: bool,
 ) -> Vec<String> {
-    let start = floor_boundary(original, start);
+    let start = original.floor_char_boundary(start);
     let before = original.get(..start).unwrap_or_default();
     let n_line = before.matches('\n').count() + 1;
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -156,7 +142,7 @@ fn located(
     let shown: String = trimmed.chars().take(LINE_CHARS_MAX).collect();
     lines.push(format!("    {shown}"));
     let column_of = |at: usize| {
-        let at = floor_boundary(original, at.max(line_start + indent).min(line_start + line.len()));
+        let at = original.floor_char_boundary(at.max(line_start + indent).min(line_start + line.len()));
         original.get(line_start + indent..at).map_or(0, |text| text.chars().count())
     };
     let (from, to) = (column_of(start), column_of(end));
@@ -165,10 +151,6 @@ fn located(
         lines.push(format!("    {}{}", " ".repeat(from), "^".repeat(width)));
     }
     lines
-}
-
-fn floor_boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// The byte offset of a line and a column. Columns count characters, from one.

@@ -117,6 +117,7 @@ pub(super) fn from_monty(object: ObjectRef<'_>, handles: &Handles) -> Value {
     from_monty_at(object, handles, 0)
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other objects are opaque to the host")]
 fn from_monty_at(object: ObjectRef<'_>, handles: &Handles, depth: usize) -> Value {
     if depth > DEPTH_MAX {
         return Value::Opaque { type_name: object.type_name().to_owned(), repr: "...".to_owned() };
@@ -137,28 +138,10 @@ fn from_monty_at(object: ObjectRef<'_>, handles: &Handles, depth: usize) -> Valu
         MontyNode::Dict(pairs) => {
             Value::Dict(pairs.iter().map(|(key, value)| (convert(*key), convert(*value))).collect())
         }
-        MontyNode::ClassInstance { instance_id, .. } if handles.get(*instance_id).is_some() => {
-            Value::Handle(handles.get(*instance_id).expect("just looked up").clone())
+        MontyNode::ClassInstance { instance_id, .. } => {
+            handles.get(*instance_id).map_or_else(|| opaque(object), |handle| Value::Handle(handle.clone()))
         }
-        MontyNode::Ellipsis
-        | MontyNode::NotImplemented
-        | MontyNode::Complex(_)
-        | MontyNode::Date(_)
-        | MontyNode::DateTime(_)
-        | MontyNode::Time(_)
-        | MontyNode::TimeDelta(_)
-        | MontyNode::TimeZone(_)
-        | MontyNode::Decimal(_)
-        | MontyNode::Exception { .. }
-        | MontyNode::Type(_)
-        | MontyNode::BuiltinFunction(_)
-        | MontyNode::FileHandle(_)
-        | MontyNode::Function { .. }
-        | MontyNode::Repr(_)
-        | MontyNode::Cycle(_)
-        | MontyNode::ClassType(_)
-        | MontyNode::ClassInstance { .. }
-        | MontyNode::Module { .. } => opaque(object),
+        _ => opaque(object),
     }
 }
 

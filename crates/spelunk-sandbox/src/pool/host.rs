@@ -1,6 +1,7 @@
 //! The host side of a session in a worker. Everything the worker sends is validated: code that has taken over the
 //! worker can do no more than a cell, which is to call the functions and host objects it was given.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Weak;
 
@@ -9,8 +10,8 @@ use crate::wire::{Request, Response};
 use crate::worker::{CLOCK_FACTOR, Deadline, Process};
 use crate::{
     CellEnd, Handle, HostCall, HostReply, Interpreter, InterpreterError, Output, Raised, SandboxLimits,
+    Setup, Step, Value,
 };
-use crate::{Setup, Step, Value};
 
 /// How much more CPU time than a cell the worker may take before it is killed. Within it, the worker ends the cell
 /// itself.
@@ -78,7 +79,7 @@ impl WorkerInterpreter {
                 return Err(unexpected(&answer, backend));
             }
         }
-        let request = Request::Open { parent: std::process::id(), setup: Box::new(setup.into()) };
+        let request = Request::Open { parent: std::process::id(), setup: Cow::Borrowed(setup) };
         let answer = worker.process.ask(&request, &Deadline::in_ms(ms_max))?;
         if !matches!(answer, Response::Opened) {
             return Err(unexpected(&answer, backend));
@@ -222,7 +223,7 @@ impl Interpreter for WorkerInterpreter {
                 collect_handles(value, &mut self.issued);
             }
         }
-        self.step(&Request::Resume { replies: replies.into_iter().map(Into::into).collect() }, n_made)
+        self.step(&Request::Resume { replies }, n_made)
     }
 
     fn variable(&mut self, name: &str) -> Result<Option<Value>, InterpreterError> {
@@ -233,7 +234,7 @@ impl Interpreter for WorkerInterpreter {
         }
         let answer = self.ask(&Request::Variable { name: name.into() })?;
         match answer {
-            Response::Variable(value) => Ok(Some(value.into_value())),
+            Response::Variable(value) => Ok(Some(value.into_owned())),
             Response::NoVariable => Ok(None),
             Response::Opened
             | Response::Step(_)

@@ -1,12 +1,6 @@
 import collections as __sp_collections
 
 
-def __sp_counter_of(*args, **kwargs):
-    if args:
-        args = (__sp_all(args[0]),) + args[1:]
-    return __sp_collections.Counter(*args, **kwargs)
-
-
 def __sp_load_collections():
     return {
         "Counter": __sp_collections.Counter, "defaultdict": __sp_collections.defaultdict, "deque": __sp_collections.deque,

@@ -241,10 +241,6 @@ def __sp_kind_name(kind):
     return text
 
 
-def __sp_short_name(kind):
-    return __sp_kind_name(kind).split(".")[-1]
-
-
 def __sp_has_method(value, name):
     return name in __sp_type_methods(value if __sp_is_type(value) else type(value)).split()
 

@@ -71,10 +71,6 @@ def __sp_n_groups(pattern):
     return __sp_groups_of(pattern)[1]
 
 
-def __sp_group_names(pattern):
-    return __sp_groups_of(pattern)[0]
-
-
 def __sp_groups_of(pattern):
     found = {}
     n_groups = 0

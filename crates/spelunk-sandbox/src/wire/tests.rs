@@ -1,18 +1,20 @@
+use std::borrow::Cow;
+
 use proptest::prelude::*;
 
-use super::message::{WireSetup, WireStep};
-use super::value::{DEPTH_MAX, WireValue};
+use super::message::WireStep;
+use super::value::DEPTH_MAX;
 use super::*;
 use crate::{
     CellEnd, Handle, HostCall, HostFunction, HostReply, Output, Raised, SandboxLimits, Setup, Step, Value,
 };
 
 fn text_of(value: &Value) -> String {
-    serde_json::to_string(&WireValue::from(value)).unwrap()
+    serde_json::to_string(value).unwrap()
 }
 
 fn value_of(text: &str) -> Result<Value, String> {
-    decode::<WireValue<'_>>(text.as_bytes()).map(WireValue::into_value).map_err(|error| {
+    decode::<Value>(text.as_bytes()).map_err(|error| {
         let text = error.to_string();
         text.split(" at line").next().unwrap_or_default().to_owned()
     })
@@ -169,14 +171,14 @@ fn a_setup_arrives_as_it_was_sent() {
             cell_calls_max: 5,
         },
     };
-    let request = Request::Open { parent: 9, setup: Box::new(WireSetup::from(&setup)) };
+    let request = Request::Open { parent: 9, setup: Cow::Borrowed(&setup) };
     let frame = encode(&request, REQUEST_BYTES_MAX).unwrap();
     let Request::Open { parent: 9, setup: arrived } =
         read(&mut frame.as_slice(), REQUEST_BYTES_MAX).unwrap().unwrap()
     else {
         panic!("it was an open")
     };
-    assert_eq!(Setup::from(*arrived), setup);
+    assert_eq!(*arrived, setup);
 }
 
 #[test]
@@ -227,11 +229,11 @@ proptest! {
     fn any_value_arrives_as_it_was_sent(value in any_value()) {
         prop_assert_eq!(value_of(&text_of(&value)), Ok(value.clone()));
         let reply = HostReply::Return(value);
-        let frame = encode(&Request::Resume { replies: vec![reply.clone().into()] }, REQUEST_BYTES_MAX).unwrap();
+        let frame = encode(&Request::Resume { replies: vec![reply.clone()] }, REQUEST_BYTES_MAX).unwrap();
         let Request::Resume { replies } = read(&mut frame.as_slice(), REQUEST_BYTES_MAX).unwrap().unwrap() else {
             panic!("it was a resume")
         };
-        prop_assert_eq!(replies.into_iter().map(HostReply::from).collect::<Vec<_>>(), vec![reply]);
+        prop_assert_eq!(replies, vec![reply]);
     }
 
     #[test]

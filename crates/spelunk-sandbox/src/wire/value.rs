@@ -2,7 +2,6 @@
 //! everything else is an object with one `$` key. Plain objects do not occur, so no value of a cell can be mistaken for
 //! a handle.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -17,31 +16,22 @@ const DIGITS_MAX: usize = 1 << 20;
 /// Up to this length, a float is exact as a plain number in any parser.
 const PLAIN_FLOAT_CHARS_MAX: usize = 16;
 
-/// A value in a message.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct WireValue<'a>(pub(crate) Cow<'a, Value>);
-
-impl WireValue<'_> {
-    pub(crate) fn into_value(self) -> Value {
-        self.0.into_owned()
-    }
-}
-
-impl<'a> From<&'a Value> for WireValue<'a> {
-    fn from(value: &'a Value) -> Self {
-        Self(Cow::Borrowed(value))
-    }
-}
-
-impl From<Value> for WireValue<'_> {
-    fn from(value: Value) -> Self {
-        Self(Cow::Owned(value))
-    }
-}
-
-impl Serialize for WireValue<'_> {
+impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Level { value: &self.0, depth: 0 }.serialize(serializer)
+        Level { value: self, depth: 0 }.serialize(serializer)
+    }
+}
+
+impl Serialize for Handle {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (&self.class, self.id).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Handle {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (class, id) = Deserialize::deserialize(deserializer)?;
+        Ok(Self { class, id })
     }
 }
 
@@ -74,7 +64,7 @@ impl Serialize for Level<'_> {
                 tagged(serializer, "$d", &pairs)
             }
             Value::Slice(from, to, step) => tagged(serializer, "$s", &(from, to, step)),
-            Value::Handle(Handle { class, id }) => tagged(serializer, "$h", &(class, id)),
+            Value::Handle(handle) => tagged(serializer, "$h", handle),
             Value::Opaque { type_name, repr } => tagged(serializer, "$o", &(type_name, repr)),
         }
     }
@@ -121,9 +111,9 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
 }
 
-impl<'de> Deserialize<'de> for WireValue<'_> {
+impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue).map(Self::from)
+        deserializer.deserialize_any(AnyValue)
     }
 }
 
@@ -166,8 +156,8 @@ impl<'de> Visitor<'de> for AnyValue {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element::<WireValue<'_>>()? {
-            list.push(item.into_value());
+        while let Some(item) = items.next_element()? {
+            list.push(item);
         }
         Ok(Value::List(list))
     }
@@ -175,14 +165,9 @@ impl<'de> Visitor<'de> for AnyValue {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let tag: String = map.next_key()?.ok_or_else(|| de::Error::custom("an object without a key"))?;
         let value = match tag.as_str() {
-            "$t" => Value::Tuple(values(map.next_value()?)),
-            "$set" => Value::Set(values(map.next_value()?)),
-            "$d" => {
-                let pairs: Vec<(WireValue<'_>, WireValue<'_>)> = map.next_value()?;
-                Value::Dict(
-                    pairs.into_iter().map(|(key, value)| (key.into_value(), value.into_value())).collect(),
-                )
-            }
+            "$t" => Value::Tuple(map.next_value()?),
+            "$set" => Value::Set(map.next_value()?),
+            "$d" => Value::Dict(map.next_value()?),
             "$i" => integer(map.next_value()?)?,
             "$f" => {
                 let text: String = map.next_value()?;
@@ -196,10 +181,7 @@ impl<'de> Visitor<'de> for AnyValue {
                 let (from, to, step) = map.next_value()?;
                 Value::Slice(from, to, step)
             }
-            "$h" => {
-                let (class, id) = map.next_value()?;
-                Value::Handle(Handle { class, id })
-            }
+            "$h" => Value::Handle(map.next_value()?),
             "$o" => {
                 let (type_name, repr) = map.next_value()?;
                 Value::Opaque { type_name, repr }
@@ -211,10 +193,6 @@ impl<'de> Visitor<'de> for AnyValue {
             Some(_) => Err(de::Error::custom("an object with two keys")),
         }
     }
-}
-
-fn values(items: Vec<WireValue<'_>>) -> Vec<Value> {
-    items.into_iter().map(WireValue::into_value).collect()
 }
 
 fn integer<E: de::Error>(digits: String) -> Result<Value, E> {

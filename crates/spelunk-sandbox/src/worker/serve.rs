@@ -1,8 +1,9 @@
 //! The worker's side: reads requests, runs the interpreter, responds. It holds one session at a time, because the
 //! allocation counter is per process.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::fd::AsFd as _;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,9 +11,7 @@ use std::time::Duration;
 use super::cpu_limit::CpuLimit;
 use super::{CLOCK_FACTOR, Task, lockdown, work};
 use crate::wire::{self, REQUEST_BYTES_MAX, RESPONSE_BYTES_MAX, Request, Response, WireError};
-use crate::{
-    CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Setup, Step, Value,
-};
+use crate::{CellEnd, HostReply, Interpreter, InterpreterError, MontyInterpreter, Raised, Step, Value};
 
 /// The stack of the interpreter thread: deep data is dropped and compared recursively.
 pub(super) const STACK_BYTES: usize = 256 << 20;
@@ -54,14 +53,14 @@ fn serve_process(tasks: &'static [Task]) -> Result<(), WireError> {
         if !lockdown::is_child_of(*parent) {
             return Ok(());
         }
-        lockdown::limit_memory(setup.memory_bytes_max());
+        lockdown::limit_memory(setup.limits.memory_bytes_max);
     }
     // The interpreter has no access to the outside; this is in case it has a bug.
     lockdown::lock_down();
     lockdown::end_with_input();
     // Without the thread, wall-clock time is used.
     let cpu = output.try_clone().and_then(CpuLimit::start).ok();
-    let work = move || serve_from(Some(first), &mut input, &mut output, cpu);
+    let work = move || serve_cells(first, &mut input, &mut output, cpu);
     let thread = std::thread::Builder::new().name("cells".into()).stack_size(STACK_BYTES).spawn(work)?;
     match thread.join() {
         Ok(served) => served,
@@ -69,29 +68,21 @@ fn serve_process(tasks: &'static [Task]) -> Result<(), WireError> {
     }
 }
 
-/// Serves the requests of `input` until it ends, with the interpreter of this crate and without any confinement.
-pub fn serve(mut input: impl Read, mut output: impl Write) -> io::Result<()> {
-    serve_from(None, &mut input, &mut output, None).map_err(io::Error::other)
-}
-
-fn serve_from(
-    mut first: Option<Request<'static>>,
-    input: &mut impl Read,
-    output: &mut impl Write,
+/// Serves this request and those of `input` until it ends.
+fn serve_cells(
+    first: Request<'static>,
+    input: &mut File,
+    output: &mut File,
     cpu: Option<CpuLimit>,
 ) -> Result<(), WireError> {
     let mut session =
         Session { interpreter: None, memory_bytes_max: 0, cell_ms_max: 0, cell_left: Duration::ZERO, cpu };
-    loop {
-        let request = match first.take() {
-            Some(first) => first,
-            None => match wire::read(input, REQUEST_BYTES_MAX)? {
-                Some(request) => request,
-                None => return Ok(()),
-            },
-        };
+    let mut next = Some(first);
+    while let Some(request) = next {
         session.obey(request, output)?;
+        next = wire::read(input, REQUEST_BYTES_MAX)?;
     }
+    Ok(())
 }
 
 struct Session {
@@ -109,7 +100,7 @@ impl Session {
             Request::Open { setup, .. } => {
                 // Drop the old session first: both together may exceed the limit of one.
                 self.interpreter = None;
-                let mut setup = Setup::from(*setup);
+                let mut setup = setup.into_owned();
                 self.memory_bytes_max = setup.limits.memory_bytes_max;
                 self.set_cell_ms_max(setup.limits.cell_ms_max);
                 setup.limits.cell_ms_max = self.clock_ms_max();
@@ -126,7 +117,6 @@ impl Session {
                 self.tell(output, step)
             }
             Request::Resume { replies } => {
-                let replies = replies.into_iter().map(HostReply::from).collect();
                 let step = self.limited(|session| session.interpreter()?.resume(replies));
                 self.tell(output, step)
             }
@@ -232,7 +222,7 @@ fn tell_variable(
     found: &Result<Option<Value>, InterpreterError>,
 ) -> Result<(), WireError> {
     let told = match found {
-        Ok(Some(value)) => Response::Variable(value.into()),
+        Ok(Some(value)) => Response::Variable(Cow::Borrowed(value)),
         Ok(None) => Response::NoVariable,
         Err(error) => broken(error),
     };
@@ -240,7 +230,7 @@ fn tell_variable(
         (Err(error), Ok(Some(value))) if error.is_size() => {
             let type_name = value.type_name().to_owned();
             let opaque = Value::Opaque { repr: format!("<{type_name}, too large to be told>"), type_name };
-            answer(output, &Response::Variable(opaque.into()))
+            answer(output, &Response::Variable(Cow::Owned(opaque)))
         }
         (told, _) => told,
     }

@@ -18,157 +18,77 @@ pub(crate) const EXEC_FD: i32 = 200;
 /// libraries try these and fall back if the kernel lacks them, so those that are refused fail as if absent.
 const RECENT_FROM: u32 = 424;
 
+/// System calls by their names.
+macro_rules! calls {
+    ($($name:ident)*) => {
+        &[$(libc::$name),*]
+    };
+}
+
 /// The allowed calls, with the reason.
 const ALLOWED: &[(&str, &[c_long])] = &[
     (
         "Descriptors that are open: pipes to the host and files it may read.",
-        &[
-            libc::SYS_read,
-            libc::SYS_readv,
-            libc::SYS_pread64,
-            libc::SYS_preadv,
-            libc::SYS_write,
-            libc::SYS_writev,
-            libc::SYS_pwrite64,
-            libc::SYS_pwritev,
-            libc::SYS_lseek,
-            libc::SYS_close,
-            libc::SYS_dup,
-            libc::SYS_dup3,
-            libc::SYS_pipe2,
+        calls![
+            SYS_read SYS_readv SYS_pread64 SYS_preadv SYS_write SYS_writev SYS_pwrite64 SYS_pwritev SYS_lseek
+            SYS_close SYS_dup SYS_dup3 SYS_pipe2
         ],
     ),
     (
         "Looking at files. Landlock decides which may be opened, and none may be for writing.",
-        &[
-            libc::SYS_openat,
-            libc::SYS_newfstatat,
-            libc::SYS_fstat,
-            libc::SYS_statx,
-            libc::SYS_statfs,
-            libc::SYS_fstatfs,
-            libc::SYS_getdents64,
-            libc::SYS_readlinkat,
-            libc::SYS_faccessat,
-            libc::SYS_getcwd,
-            libc::SYS_chdir,
-            libc::SYS_fchdir,
-            libc::SYS_umask,
-            libc::SYS_fadvise64,
+        calls![
+            SYS_openat SYS_newfstatat SYS_fstat SYS_statx SYS_statfs SYS_fstatfs SYS_getdents64 SYS_readlinkat
+            SYS_faccessat SYS_getcwd SYS_chdir SYS_fchdir SYS_umask SYS_fadvise64
         ],
     ),
     (
         "Memory of its own.",
-        &[
-            libc::SYS_brk,
-            libc::SYS_mmap,
-            libc::SYS_munmap,
-            libc::SYS_mremap,
-            libc::SYS_mprotect,
-            libc::SYS_madvise,
-            libc::SYS_membarrier,
-        ],
+        calls![SYS_brk SYS_mmap SYS_munmap SYS_mremap SYS_mprotect SYS_madvise SYS_membarrier],
     ),
     (
         "Threads, beside `clone`, and the end of the process.",
-        &[
-            libc::SYS_set_tid_address,
-            libc::SYS_set_robust_list,
-            libc::SYS_get_robust_list,
-            libc::SYS_rseq,
-            libc::SYS_futex,
-            libc::SYS_sched_yield,
-            libc::SYS_sched_getaffinity,
-            libc::SYS_sched_getparam,
-            libc::SYS_sched_getscheduler,
-            libc::SYS_getcpu,
-            libc::SYS_exit,
-            libc::SYS_exit_group,
+        calls![
+            SYS_set_tid_address SYS_set_robust_list SYS_get_robust_list SYS_rseq SYS_futex SYS_sched_yield
+            SYS_sched_getaffinity SYS_sched_getparam SYS_sched_getscheduler SYS_getcpu SYS_exit SYS_exit_group
         ],
     ),
     (
         "Signals that arrive. None can be sent.",
-        &[
-            libc::SYS_rt_sigaction,
-            libc::SYS_rt_sigprocmask,
-            libc::SYS_rt_sigpending,
-            libc::SYS_rt_sigsuspend,
-            libc::SYS_rt_sigtimedwait,
-            libc::SYS_rt_sigreturn,
-            libc::SYS_sigaltstack,
-            libc::SYS_restart_syscall,
+        calls![
+            SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigpending SYS_rt_sigsuspend SYS_rt_sigtimedwait
+            SYS_rt_sigreturn SYS_sigaltstack SYS_restart_syscall
         ],
     ),
     (
         "Waiting for descriptors.",
-        &[
-            libc::SYS_ppoll,
-            libc::SYS_pselect6,
-            libc::SYS_epoll_create1,
-            libc::SYS_epoll_ctl,
-            libc::SYS_epoll_pwait,
-            libc::SYS_eventfd2,
-        ],
+        calls![SYS_ppoll SYS_pselect6 SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_eventfd2],
     ),
     (
         "The time, and how much of it was used.",
-        &[
-            libc::SYS_clock_gettime,
-            libc::SYS_clock_getres,
-            libc::SYS_clock_nanosleep,
-            libc::SYS_nanosleep,
-            libc::SYS_gettimeofday,
-            libc::SYS_times,
-            libc::SYS_getrusage,
+        calls![
+            SYS_clock_gettime SYS_clock_getres SYS_clock_nanosleep SYS_nanosleep SYS_gettimeofday SYS_times
+            SYS_getrusage
         ],
     ),
     (
         "Who and where it is, and random bytes.",
-        &[
-            libc::SYS_getpid,
-            libc::SYS_getppid,
-            libc::SYS_gettid,
-            libc::SYS_getpgid,
-            libc::SYS_getsid,
-            libc::SYS_getuid,
-            libc::SYS_geteuid,
-            libc::SYS_getgid,
-            libc::SYS_getegid,
-            libc::SYS_getresuid,
-            libc::SYS_getresgid,
-            libc::SYS_getgroups,
-            libc::SYS_uname,
-            libc::SYS_sysinfo,
-            libc::SYS_getrandom,
+        calls![
+            SYS_getpid SYS_getppid SYS_gettid SYS_getpgid SYS_getsid SYS_getuid SYS_geteuid SYS_getgid
+            SYS_getegid SYS_getresuid SYS_getresgid SYS_getgroups SYS_uname SYS_sysinfo SYS_getrandom
         ],
     ),
     ("Of the recent calls: closing many descriptors, and `access` with flags.", RECENT),
 ];
 
 /// The allowed calls from [`RECENT_FROM`] on.
-const RECENT: &[c_long] = &[libc::SYS_close_range, libc::SYS_faccessat2];
+const RECENT: &[c_long] = calls![SYS_close_range SYS_faccessat2];
 
 /// The same under names that only the older of the two architectures has, and its thread-local storage.
 #[cfg(target_arch = "x86_64")]
-const ALLOWED_HERE: &[c_long] = &[
-    libc::SYS_open,
-    libc::SYS_stat,
-    libc::SYS_lstat,
-    libc::SYS_access,
-    libc::SYS_readlink,
-    libc::SYS_getdents,
-    libc::SYS_dup2,
-    libc::SYS_pipe,
-    libc::SYS_poll,
-    libc::SYS_select,
-    libc::SYS_epoll_create,
-    libc::SYS_epoll_wait,
-    libc::SYS_eventfd,
-    libc::SYS_pause,
-    libc::SYS_time,
-    libc::SYS_getpgrp,
-    libc::SYS_getrlimit,
-    libc::SYS_arch_prctl,
+const ALLOWED_HERE: &[c_long] = calls![
+    SYS_open SYS_stat SYS_lstat SYS_access SYS_readlink SYS_getdents SYS_dup2 SYS_pipe SYS_poll
+    SYS_select SYS_epoll_create SYS_epoll_wait SYS_eventfd SYS_pause SYS_time SYS_getpgrp SYS_getrlimit
+    SYS_arch_prctl
 ];
 #[cfg(not(target_arch = "x86_64"))]
 const ALLOWED_HERE: &[c_long] = &[];

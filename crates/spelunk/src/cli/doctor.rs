@@ -10,7 +10,7 @@ use spelunk_app::failure::Failure;
 use spelunk_app::provider::{self, UsableModel};
 use spelunk_app::units::{count, dollars, head, time};
 use spelunk_index::Embedder as _;
-use spelunk_model::{EmbeddingModel as _, Model, Price, Prompt, collect};
+use spelunk_model::{Model, Price, Prompt, collect};
 use spelunk_sandbox::{Setup, Step};
 use spelunk_types::{CallId, Explain, FrameId};
 

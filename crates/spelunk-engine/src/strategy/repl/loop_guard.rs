@@ -1,7 +1,7 @@
 //! Detects models that make no progress: replies without code, and repeated code. The model is told so; if that does
 //! not help, it is asked for its best partial answer.
 
-use spelunk_sandbox::Found;
+use spelunk_sandbox::ParsedReply;
 use spelunk_types::ErrorCode;
 
 use super::Turn;
@@ -20,7 +20,7 @@ pub(super) struct LoopGuard {
 
 impl LoopGuard {
     /// The next message after this reply; `said` is the output of its cells.
-    pub(super) fn judge(&mut self, found: &Found, mut said: Vec<String>) -> Turn {
+    pub(super) fn judge(&mut self, found: &ParsedReply, mut said: Vec<String>) -> Turn {
         if found.cells.is_empty() && said.is_empty() {
             self.n_talks += 1;
             let stuck = self.n_talks >= TALK_MAX;

@@ -13,8 +13,8 @@ fn read(output: CommandOutput, pieces: &[&[u8]]) -> Result<String, ModelError> {
         output,
         price: None,
     };
-    let asked = Asked::new("command:p".to_owned(), "m".to_owned(), Vec::new());
-    let mut running = Running::new(Arc::new(options), Vec::new(), asked);
+    let context = RequestContext::new("command:p".to_owned(), "m".to_owned(), Vec::new());
+    let mut running = Running::new(Arc::new(options), Vec::new(), context);
     for piece in pieces {
         running.read(piece)?;
     }

@@ -1,7 +1,7 @@
 //! Replies made to be expensive: the work is counted, not timed.
 
 use super::super::scan::Scan;
-use super::{Found, show};
+use super::{ParsedReply, show};
 use crate::CELLS_MAX;
 
 const MIB: usize = 1024 * 1024;
@@ -10,7 +10,7 @@ const SIZE: usize = MIB / 16;
 const WORK_RATIO_MAX: u64 = 40;
 
 /// Scans a reply of about `bytes` that repeats a text.
-fn scan(text: &str, bytes: usize) -> Found {
+fn scan(text: &str, bytes: usize) -> ParsedReply {
     let reply = text.repeat(bytes.div_ceil(text.len()));
     let (found, work) = Scan::new(&reply).run();
     let ratio = work / reply.len() as u64;

@@ -9,26 +9,6 @@ use super::walk::Walk;
 use super::{new_text, range_of, tables};
 use crate::monty::source_map::SourceMap;
 
-/// Builtins that call a function for each item. Inside one, the interpreter cannot wait for the host.
-const CALLBACKS: [&str; 5] = ["sorted", "min", "max", "map", "filter"];
-/// Functions that take any iterable and exhaust it before they return.
-const CONSUMERS: [&str; 14] = [
-    "sum",
-    "any",
-    "all",
-    "list",
-    "tuple",
-    "set",
-    "dict",
-    "sorted",
-    "max",
-    "min",
-    "enumerate",
-    "frozenset",
-    "zip",
-    "Counter",
-];
-
 impl<'a> Walk<'a> {
     pub(super) fn attribute(&mut self, attribute: &'a ExprAttribute) -> Option<SourceMap> {
         let name = attribute.attr.as_str();
@@ -55,21 +35,26 @@ impl<'a> Walk<'a> {
         }
         let is_caught =
             matches!(&*attribute.value, Expr::Name(value) if self.survey.caught.contains(value.id.as_str()));
-        if tables::ATTRIBUTES.contains(&name)
+        if tables::ATTRIBUTES.contains(name)
             || self.flags().hooks
-            || is_caught && tables::ERROR_ATTRIBUTES.contains(&name)
+            || is_caught && tables::ERROR_ATTRIBUTES.contains(name)
         {
             return Some(self.expr(&attribute.value).wrapped("__sp_attr(", format!(", \"{name}\")"), &range));
         }
-        if tables::METHODS.contains(&name) || self.is_builtin_type(&attribute.value) {
-            let call = format!(", \"{name}\", lambda __sp_o, *a, **k: __sp_o.{name}(*a, **k))");
-            return Some(self.expr(&attribute.value).wrapped("__sp_meth(", call, &range));
+        if tables::METHODS.contains(name) || self.is_builtin_type(&attribute.value) {
+            return Some(self.bound_method(attribute));
         }
         None
     }
 
+    /// A method as a value.
+    fn bound_method(&mut self, attribute: &'a ExprAttribute) -> SourceMap {
+        let call = format!(", \"{0}\", lambda __sp_o, *a, **k: __sp_o.{0}(*a, **k))", attribute.attr);
+        self.expr(&attribute.value).wrapped("__sp_meth(", call, &range_of(attribute))
+    }
+
     fn is_builtin_type(&self, expr: &Expr) -> bool {
-        matches!(expr, Expr::Name(name) if tables::BUILTIN_TYPES.contains(&name.id.as_str()) && self.is_builtin(&name.id))
+        matches!(expr, Expr::Name(name) if tables::BUILTIN_TYPES.contains(name.id.as_str()) && self.is_builtin(&name.id))
     }
 
     pub(super) fn call(&mut self, call: &'a ExprCall) -> Option<SourceMap> {
@@ -79,8 +64,12 @@ impl<'a> Walk<'a> {
             && self.session.awaitable.contains(name.id.as_str())
             && !self.survey.bound.contains(name.id.as_str())
         {
-            let rope = self.plain_call(call);
-            return Some(if is_awaited { rope } else { rope.wrapped("__sp_now(", ")", &range_of(call)) });
+            let source_map = self.plain_call(call);
+            return Some(if is_awaited {
+                source_map
+            } else {
+                source_map.wrapped("__sp_now(", ")", &range_of(call))
+            });
         }
         let is_append =
             matches!(&*call.func, Expr::Attribute(attribute) if attribute.attr.as_str() == "append");
@@ -89,10 +78,7 @@ impl<'a> Walk<'a> {
             return Some(self.merged_call(call));
         }
         match &*call.func {
-            Expr::Name(name) if self.is_prelude => {
-                let _ = name;
-                self.super_call(call).or_else(|| self.method_call_of(call))
-            }
+            Expr::Name(_) if self.is_prelude => self.super_call(call),
             Expr::Name(name) if self.is_builtin(&name.id) => self.builtin_call(call, &name.id),
             Expr::Attribute(attribute) => {
                 self.method_call_of(call).or_else(|| self.method_call(call, attribute))
@@ -104,31 +90,34 @@ impl<'a> Walk<'a> {
     /// `f(**a, **b)`: the interpreter supports only one of them.
     fn merged_call(&mut self, call: &'a ExprCall) -> SourceMap {
         let range = range_of(call);
-        let mut rope = self.expr(&call.func);
-        rope.add("(", range.start);
+        let mut source_map = self.expr(&call.func);
+        source_map.add("(", range.start);
         for arg in &call.arguments.args {
-            let arg = self.expr(arg);
-            rope.push(arg);
-            rope.add(", ", range.start);
+            source_map.push(self.expr(arg));
+            source_map.add(", ", range.start);
         }
-        rope.add("**{", range.start);
+        source_map.add("**{", range.start);
         for keyword in &call.arguments.keywords {
             match &keyword.arg {
-                Some(name) => rope.add(format!("\"{name}\": "), keyword.start().to_usize()),
-                None => rope.add("**", keyword.start().to_usize()),
+                Some(name) => source_map.add(format!("\"{name}\": "), keyword.start().to_usize()),
+                None => source_map.add("**", keyword.start().to_usize()),
             }
-            let value = self.expr(&keyword.value);
-            rope.push(value);
-            rope.add(", ", range.start);
+            source_map.push(self.expr(&keyword.value));
+            source_map.add(", ", range.start);
         }
-        rope.add("})", range.end);
-        rope
+        source_map.add("})", range.end);
+        source_map
     }
 
     /// A call with its function replaced.
     pub(super) fn call_of(&mut self, call: &'a ExprCall, function: &str) -> SourceMap {
+        let function = new_text(function, call.func.start().to_usize());
+        self.call_through(call, function)
+    }
+
+    fn call_through(&mut self, call: &'a ExprCall, function: SourceMap) -> SourceMap {
         self.open(call.start().to_usize());
-        self.replace(range_of(&*call.func), function);
+        self.splice(range_of(&*call.func), function);
         self.arguments(call);
         self.close(call.end().to_usize())
     }
@@ -137,8 +126,8 @@ impl<'a> Walk<'a> {
     pub(super) fn arguments(&mut self, call: &'a ExprCall) {
         for argument in call.arguments.iter_source_order() {
             let value = argument.value();
-            let rope = self.argument(call, value);
-            self.splice(range_of(value), rope);
+            let source_map = self.argument(call, value);
+            self.splice(range_of(value), source_map);
         }
     }
 
@@ -159,49 +148,34 @@ impl<'a> Walk<'a> {
         let n_args = call.arguments.args.len();
         let flags = self.flags();
         let has_handles = self.session.has_handles;
-        match name {
+        let is_replaced = match name {
             "super" => return self.super_call(call),
-            "print" if call.arguments.find_keyword("file").is_some() => {
-                return Some(self.call_of(call, "__sp_print"));
-            }
-            "len" if (flags.len || flags.namespace || has_handles) && n_args == 1 => {
-                return Some(self.call_of(call, "__sp_len"));
-            }
-            "bool" if (flags.truth || has_handles) && n_args == 1 => {
-                return Some(self.call_of(call, "__sp_bool"));
-            }
-            "str" | "repr" if has_handles && n_args == 1 => {
-                return Some(self.call_of(call, &format!("__sp_{name}")));
-            }
-            "isinstance" if flags.inherits || has_handles || !self.is_plain_check(call) => {
-                return Some(self.call_of(call, "__sp_isinstance"));
-            }
-            "hasattr" | "getattr" | "setattr" => return Some(self.call_of(call, &format!("__sp_{name}"))),
-            "type" if n_args == 3 => return Some(self.call_of(call, "__sp_type")),
-            "next" => return Some(self.call_of(call, "__sp_next")),
-            "iter" if flags.lazy || has_handles => return Some(self.call_of(call, "__sp_iter_of")),
             "eval" | "exec" => return Some(self.evaluated(call, name)),
             "locals" => return Some(self.plain_call(call).wrapped("__sp_hide(", ")", &range_of(call))),
-            "round" if n_args == 2 => return Some(self.call_of(call, "__sp_round")),
-            "bytes" if n_args > 0 => return Some(self.call_of(call, "__sp_bytes")),
-            "dict" if (has_handles || flags.namespace) && n_args == 1 => {
-                return Some(self.call_of(call, "__sp_dict"));
-            }
-            _ => {}
-        }
-        if CALLBACKS.contains(&name) && self.may_wait(call, name) {
+            "iter" if flags.lazy || has_handles => return Some(self.call_of(call, "__sp_iter_of")),
+            "print" => call.arguments.find_keyword("file").is_some(),
+            "len" => (flags.len || flags.namespace || has_handles) && n_args == 1,
+            "bool" => (flags.truth || has_handles) && n_args == 1,
+            "str" | "repr" => has_handles && n_args == 1,
+            "isinstance" => flags.inherits || has_handles || !self.is_plain_check(call),
+            "hasattr" | "getattr" | "setattr" | "next" => true,
+            "type" => n_args == 3,
+            "round" => n_args == 2,
+            "bytes" => n_args > 0,
+            "dict" => (has_handles || flags.namespace) && n_args == 1,
+            "sorted" | "min" | "max" => flags.order || self.may_wait(call, name),
+            "map" | "filter" => self.may_wait(call, name),
+            _ => false,
+        };
+        if is_replaced {
             return Some(self.call_of(call, &format!("__sp_{name}")));
         }
-        let is_order = matches!(name, "sorted" | "min" | "max") && flags.order;
         let is_lazy = (flags.lazy || has_handles)
-            && (CONSUMERS.contains(&name) || CALLBACKS.contains(&name) || name == "reversed");
-        if is_order {
-            return Some(self.call_of(call, &format!("__sp_{name}")));
-        }
+            && (tables::CONSUMERS.contains(name) || matches!(name, "map" | "filter" | "reversed"));
         if is_lazy {
             return Some(self.lazy_call(call, name));
         }
-        if tables::NATIVE_EXCEPTIONS.contains(&name) && !is_plain_message(call) {
+        if tables::NATIVE_EXCEPTIONS.contains(name) && !is_plain_message(call) {
             return Some(self.exception_call(call));
         }
         if self.survey.names.contains("next")
@@ -214,7 +188,7 @@ impl<'a> Walk<'a> {
 
     /// Whether `isinstance` checks only builtin types.
     fn is_plain_check(&self, call: &ExprCall) -> bool {
-        let is_type = |expr: &Expr| matches!(expr, Expr::Name(name) if self.is_builtin(&name.id) && tables::NATIVE_BUILTINS.contains(&name.id.as_str()));
+        let is_type = |expr: &Expr| matches!(expr, Expr::Name(name) if self.is_builtin(&name.id) && tables::NATIVE_BUILTINS.contains(name.id.as_str()));
         match call.arguments.args.get(1) {
             Some(Expr::Tuple(tuple)) => tuple.elts.iter().all(is_type),
             Some(other) => is_type(other),
@@ -224,11 +198,8 @@ impl<'a> Walk<'a> {
 
     /// The call itself unchanged, with its arguments rewritten.
     pub(super) fn plain_call(&mut self, call: &'a ExprCall) -> SourceMap {
-        self.open(call.start().to_usize());
         let function = self.expr(&call.func);
-        self.splice(range_of(&*call.func), function);
-        self.arguments(call);
-        self.close(call.end().to_usize())
+        self.call_through(call, function)
     }
 
     /// A call of a function that exhausts iterables, which may be generators or host objects.
@@ -240,11 +211,12 @@ impl<'a> Walk<'a> {
         let mut is_first = true;
         for argument in call.arguments.iter_source_order() {
             let value = argument.value();
-            let rope = self.argument(call, value);
+            let source_map = self.argument(call, value);
             let is_iterable = is_first && !matches!(value, Expr::Starred(_)) && !is_plain_value(value);
-            let rope = if is_iterable { rope.wrapped("__sp_all(", ")", &range_of(value)) } else { rope };
+            let source_map =
+                if is_iterable { source_map.wrapped("__sp_all(", ")", &range_of(value)) } else { source_map };
             is_first = false;
-            self.splice(range_of(value), rope);
+            self.splice(range_of(value), source_map);
         }
         self.close(call.end().to_usize())
     }
@@ -267,17 +239,18 @@ impl<'a> Walk<'a> {
         for (idx, argument) in call.arguments.iter_source_order().enumerate() {
             let value = argument.value();
             let range = range_of(value);
-            let rope = self.expr(value);
-            let rope = match idx {
-                0 => rope.wrapped(format!("__sp_{name}_code("), ")", &range),
-                _ => rope.wrapped("__sp_namespace(", ")", &range),
+            let source_map = self.expr(value);
+            let source_map = match idx {
+                0 => source_map.wrapped(format!("__sp_{name}_code("), ")", &range),
+                _ => source_map.wrapped("__sp_namespace(", ")", &range),
             };
-            self.splice(range, rope);
+            self.splice(range, source_map);
         }
         self.close(call.end().to_usize())
     }
 
-    /// Whether a callback may wait for the host. A plain item access cannot.
+    /// Whether the function that a builtin calls for each item may wait for the host. The interpreter cannot wait
+    /// inside the builtin. A plain item access never waits.
     fn may_wait(&self, call: &'a ExprCall, name: &str) -> bool {
         let callback = match name {
             "map" | "filter" => call.arguments.args.first(),
@@ -287,7 +260,7 @@ impl<'a> Walk<'a> {
             None | Some(Expr::NoneLiteral(_)) => false,
             Some(Expr::Lambda(lambda)) => has_foreign_call(&lambda.body),
             Some(Expr::Name(name)) => {
-                !tables::NATIVE_BUILTINS.contains(&name.id.as_str()) || !self.is_builtin(&name.id)
+                !tables::NATIVE_BUILTINS.contains(name.id.as_str()) || !self.is_builtin(&name.id)
             }
             Some(_) => true,
         }
@@ -300,13 +273,12 @@ impl<'a> Walk<'a> {
         let name = attribute.attr.as_str();
         let args = &call.arguments.args;
         let is_module = matches!(&*attribute.value, Expr::Name(value) if self.survey.module_aliases.contains(value.id.as_str()));
-        if let Some((_, function)) = tables::METHOD_CALLS.iter().find(|(method, _)| *method == name)
-            && !is_module
-        {
-            return Some(self.function_of_method(call, attribute, function, None));
+        if tables::METHOD_CALLS.contains(name) && !is_module {
+            return Some(self.function_of_method(call, attribute, &format!("__sp_{name}"), None));
         }
-        if self.is_builtin_type(&attribute.value) && tables::METHODS.contains(&name) {
-            return Some(self.method_of_type(call, name));
+        if self.is_builtin_type(&attribute.value) && tables::METHODS.contains(name) {
+            // The interpreter supports `str.lower(x)` only as `x.lower()`.
+            return Some(self.call_of(call, &format!("(lambda __sp_o, *a, **k: __sp_o.{name}(*a, **k))")));
         }
         let by_name = matches!(args.first(), Some(Expr::StringLiteral(_)));
         if by_name && args.len() == 1 && matches!(name, "start" | "end" | "span") {
@@ -332,12 +304,8 @@ impl<'a> Walk<'a> {
             return Some(self.all_of_argument(call));
         }
         if (self.flags().hooks || self.session.properties.contains(name)) && !is_module {
-            let call_it = format!(", \"{name}\", lambda __sp_o, *a, **k: __sp_o.{name}(*a, **k))");
-            let function = self.expr(&attribute.value).wrapped("__sp_meth(", call_it, &range_of(attribute));
-            self.open(call.start().to_usize());
-            self.splice(range_of(&*call.func), function);
-            self.arguments(call);
-            return Some(self.close(call.end().to_usize()));
+            let function = self.bound_method(attribute);
+            return Some(self.call_through(call, function));
         }
         // The attribute is called, so it is not a value itself.
         self.open(call.start().to_usize());
@@ -373,8 +341,8 @@ impl<'a> Walk<'a> {
         let value = self.expr(&attribute.value);
         self.splice(range_of(&*attribute.value), value);
         let argument = &call.arguments.args[0];
-        let rope = self.argument(call, argument).wrapped("__sp_all(", ")", &range_of(argument));
-        self.splice(range_of(argument), rope);
+        let source_map = self.argument(call, argument).wrapped("__sp_all(", ")", &range_of(argument));
+        self.splice(range_of(argument), source_map);
         self.close(call.end().to_usize())
     }
 
@@ -403,18 +371,12 @@ impl<'a> Walk<'a> {
         self.close(range.end)
     }
 
-    /// `str.lower(x)`, which the interpreter supports only as `x.lower()`.
-    fn method_of_type(&mut self, call: &'a ExprCall, name: &str) -> SourceMap {
-        let function = format!("(lambda __sp_o, *a, **k: __sp_o.{name}(*a, **k))");
-        self.call_of(call, &function)
-    }
-
     pub(super) fn generator(&mut self, expr: &'a Expr) -> Option<SourceMap> {
         if self.is_prelude {
             return None;
         }
-        if let Some(rope) = self.flat(expr, "__sp_stepped") {
-            return Some(rope);
+        if let Some(source_map) = self.flat(expr, "__sp_stepped") {
+            return Some(source_map);
         }
         Some(self.plain_expr(expr).wrapped("iter(", ")", &range_of(expr)))
     }

@@ -32,10 +32,9 @@ impl<'a> Walk<'a> {
         self.classes.push((class.name.to_string(), None));
         self.class_body(class);
         self.classes.pop();
-        let mut rope = self.close(range.end);
-        let after = self.finished(class, is_simple, &indent);
-        rope.push(after);
-        Some(rope)
+        let mut source_map = self.close(range.end);
+        source_map.push(self.finished(class, is_simple, &indent));
+        Some(source_map)
     }
 
     fn class_at(&self, class: &StmtClassDef) -> usize {
@@ -49,8 +48,8 @@ impl<'a> Walk<'a> {
         let mut n_decorators = 0;
         for stmt in &class.body {
             if let Stmt::FunctionDef(method) = stmt {
-                let rope = self.method(method, &mut n_decorators);
-                self.splice(range_of(stmt), rope);
+                let source_map = self.method(method, &mut n_decorators);
+                self.splice(range_of(stmt), source_map);
             } else {
                 self.visit_stmt(stmt);
             }
@@ -67,7 +66,7 @@ impl<'a> Walk<'a> {
             class.1 = first;
         }
         let indent = self.indent_of(range.start).unwrap_or("    ").to_owned();
-        let mut rope = SourceMap::default();
+        let mut source_map = SourceMap::default();
         let mut applied = Vec::new();
         for decorator in &method.decorator_list {
             let at = decorator.start().to_usize();
@@ -78,7 +77,7 @@ impl<'a> Walk<'a> {
             }
             *n_decorators += 1;
             let name = format!("__sp_d{n_decorators}");
-            rope.add(format!("{name} = "), at);
+            source_map.add(format!("{name} = "), at);
             let value = match &decorator.expression {
                 // `@x.setter` follows `@property` on the same name, which is a class variable here.
                 Expr::Attribute(attribute)
@@ -88,22 +87,21 @@ impl<'a> Walk<'a> {
                 }
                 other => self.expr(other),
             };
-            rope.push(value);
-            rope.add(format!("\n{indent}"), at);
+            source_map.push(value);
+            source_map.add(format!("\n{indent}"), at);
             applied.push(name);
         }
         if is_generator {
             applied.push("__sp_generator".to_owned());
         }
-        let function = self.function_as(method, is_generator, false);
-        rope.push(function);
+        source_map.push(self.function_as(method, is_generator, false));
         for name in applied.iter().rev() {
-            rope.add(format!("\n{indent}{0} = {name}({0})", method.name), range.end);
+            source_map.add(format!("\n{indent}{0} = {name}({0})", method.name), range.end);
         }
         if let Some(class) = self.classes.last_mut() {
             class.1 = None;
         }
-        rope
+        source_map
     }
 
     /// The code after the body of a class.
@@ -111,39 +109,36 @@ impl<'a> Walk<'a> {
         // Errors here are reported at the name of the class.
         let at = range_of(&class.name).start;
         let name = class.name.as_str();
-        let mut rope = SourceMap::default();
+        let mut source_map = SourceMap::default();
         let members: Vec<String> = members(class).into_iter().map(|name| format!("\"{name}\"")).collect();
         if is_simple {
-            rope.add(format!("\n{indent}__sp_members({name}, [{}])", members.join(", ")), at);
+            source_map.add(format!("\n{indent}__sp_members({name}, [{}])", members.join(", ")), at);
         } else {
-            rope.add(format!("\n{indent}{name} = __sp_class({name}, ("), at);
+            source_map.add(format!("\n{indent}{name} = __sp_class({name}, ("), at);
             if let Some(arguments) = &class.arguments {
                 for base in &arguments.args {
-                    let base = self.expr(base);
-                    rope.push(base);
-                    rope.add(", ", at);
+                    source_map.push(self.expr(base));
+                    source_map.add(", ", at);
                 }
             }
-            rope.add(format!("), [{}]", members.join(", ")), at);
+            source_map.add(format!("), [{}]", members.join(", ")), at);
             let keywords = class.arguments.as_ref().map(|arguments| &arguments.keywords);
             for keyword in keywords.into_iter().flatten() {
                 if let Some(argument) =
                     keyword.arg.as_ref().filter(|argument| argument.as_str() != "metaclass")
                 {
-                    rope.add(format!(", {argument}="), at);
-                    let value = self.expr(&keyword.value);
-                    rope.push(value);
+                    source_map.add(format!(", {argument}="), at);
+                    source_map.push(self.expr(&keyword.value));
                 }
             }
-            rope.add(")", at);
+            source_map.add(")", at);
         }
         for decorator in class.decorator_list.iter().rev() {
-            rope.add(format!("\n{indent}{name} = "), decorator.start().to_usize());
-            let function = self.expr(&decorator.expression);
-            rope.push(function);
-            rope.add(format!("({name})"), decorator.start().to_usize());
+            source_map.add(format!("\n{indent}{name} = "), decorator.start().to_usize());
+            source_map.push(self.expr(&decorator.expression));
+            source_map.add(format!("({name})"), decorator.start().to_usize());
         }
-        rope
+        source_map
     }
 
     /// `super().m(...)` and `super(C, self).m(...)`.
@@ -151,10 +146,7 @@ impl<'a> Walk<'a> {
         let Expr::Attribute(attribute) = &*call.func else { return None };
         let Expr::Call(inner) = &*attribute.value else { return None };
         let function = self.super_of(inner)?;
-        self.open(call.start().to_usize());
-        self.replace(range_of(&*call.func), format!("{function}, \"{}\")", attribute.attr));
-        self.arguments(call);
-        Some(self.close(call.end().to_usize()))
+        Some(self.call_of(call, &format!("{function}, \"{}\")", attribute.attr)))
     }
 
     /// `super()` used as a value.

@@ -18,22 +18,21 @@ impl<'a> Walk<'a> {
         let range = range_of(raise);
         self.open(range.start);
         let value = self.expr(exception);
-        let mut rope = super::new_text("__sp_raise(", range.start);
-        rope.push(value);
+        let mut source_map = super::new_text("__sp_raise(", range.start);
+        source_map.push(value);
         if let Some(cause) = &raise.cause {
-            rope.add(", ", range.start);
-            let cause = self.expr(cause);
-            rope.push(cause);
+            source_map.add(", ", range.start);
+            source_map.push(self.expr(cause));
         }
-        rope.add(")", range.end);
-        self.splice(range_of(exception).start..range.end, rope);
+        source_map.add(")", range.end);
+        self.splice(range_of(exception).start..range.end, source_map);
         Some(self.close(range.end))
     }
 
     fn is_native_exception(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Name(name) => {
-                tables::NATIVE_EXCEPTIONS.contains(&name.id.as_str()) && self.is_builtin(&name.id)
+                tables::NATIVE_EXCEPTIONS.contains(name.id.as_str()) && self.is_builtin(&name.id)
             }
             Expr::Call(call) => self.is_native_exception(&call.func),
             _ => false,
@@ -60,8 +59,8 @@ impl<'a> Walk<'a> {
             return false;
         }
         if !is_native {
-            let rope = self.expr(class).wrapped("__sp_catch(", ")", &range_of(&**class));
-            self.splice(range_of(&**class), rope);
+            let source_map = self.expr(class).wrapped("__sp_catch(", ")", &range_of(&**class));
+            self.splice(range_of(&**class), source_map);
         }
         if let (Some(name), Some(first)) = (&inner.name, inner.body.first()) {
             let at = first.start().to_usize();

@@ -40,10 +40,8 @@ impl<'a> Walk<'a> {
             let is_alone = function.parameters.is_empty();
             self.splice(at..at, new_text(if is_alone { "__sp_g" } else { "__sp_g, " }, at));
         }
-        self.generators.push(is_generator);
         self.visit_parameters(&function.parameters);
         self.visit_body(&function.body);
-        self.generators.pop();
         self.close(range.end)
     }
 

@@ -28,9 +28,8 @@ impl Walk<'_> {
         }
         let range = range_of(import);
         if is_star {
-            let names = star_names(module);
-            let parts: Vec<String> =
-                names.iter().map(|name| format!("{name} = __sp_from(\"{module}\", \"{name}\")")).collect();
+            let bind = |name| format!("{name} = __sp_from(\"{module}\", \"{name}\")");
+            let parts: Vec<String> = star_names(module).split_whitespace().map(bind).collect();
             let text = if parts.is_empty() { format!("__sp_import(\"{module}\")") } else { parts.join("; ") };
             return Some(new_text(text, range.start));
         }
@@ -65,123 +64,36 @@ fn is_ours(name: &str) -> bool {
     prelude::has_module(name) || prelude::has_module(top(name))
 }
 
-#[expect(clippy::too_many_lines, reason = "a table")]
 /// What `from module import *` binds: the commonly used names.
-pub(super) fn star_names(module: &str) -> &'static [&'static str] {
+fn star_names(module: &str) -> &'static str {
     match module {
-        "math" => &[
-            "acos",
-            "asin",
-            "atan",
-            "atan2",
-            "ceil",
-            "comb",
-            "copysign",
-            "cos",
-            "cosh",
-            "degrees",
-            "dist",
-            "e",
-            "erf",
-            "exp",
-            "fabs",
-            "factorial",
-            "floor",
-            "fmod",
-            "fsum",
-            "gamma",
-            "gcd",
-            "hypot",
-            "inf",
-            "isclose",
-            "isfinite",
-            "isinf",
-            "isnan",
-            "isqrt",
-            "lcm",
-            "log",
-            "log10",
-            "log2",
-            "modf",
-            "nan",
-            "perm",
-            "pi",
-            "prod",
-            "radians",
-            "sin",
-            "sinh",
-            "sqrt",
-            "tan",
-            "tanh",
-            "tau",
-            "trunc",
-        ],
-        "collections" => &["ChainMap", "Counter", "OrderedDict", "defaultdict", "deque", "namedtuple"],
-        "itertools" => &[
-            "accumulate",
-            "chain",
-            "combinations",
-            "combinations_with_replacement",
-            "compress",
-            "count",
-            "cycle",
-            "dropwhile",
-            "filterfalse",
-            "groupby",
-            "islice",
-            "pairwise",
-            "permutations",
-            "product",
-            "repeat",
-            "starmap",
-            "takewhile",
-            "tee",
-            "zip_longest",
-        ],
-        "functools" => &["cache", "cmp_to_key", "lru_cache", "partial", "reduce", "total_ordering", "wraps"],
-        "random" => {
-            &["choice", "choices", "randint", "random", "randrange", "sample", "seed", "shuffle", "uniform"]
+        "math" => {
+            "acos asin atan atan2 ceil comb copysign cos cosh degrees dist e erf exp fabs factorial floor \
+             fmod fsum gamma gcd hypot inf isclose isfinite isinf isnan isqrt lcm log log10 log2 modf nan \
+             perm pi prod radians sin sinh sqrt tan tanh tau trunc"
         }
-        "statistics" => {
-            &["mean", "median", "mode", "multimode", "pstdev", "pvariance", "stdev", "variance", "quantiles"]
+        "collections" => "ChainMap Counter OrderedDict defaultdict deque namedtuple",
+        "itertools" => {
+            "accumulate chain combinations combinations_with_replacement compress count cycle dropwhile \
+             filterfalse groupby islice pairwise permutations product repeat starmap takewhile tee \
+             zip_longest"
         }
-        "string" => &[
-            "ascii_letters",
-            "ascii_lowercase",
-            "ascii_uppercase",
-            "digits",
-            "hexdigits",
-            "printable",
-            "punctuation",
-            "whitespace",
-            "Template",
-            "capwords",
-        ],
-        "datetime" => &["date", "datetime", "time", "timedelta", "timezone"],
-        "typing" => &["Any", "Callable", "Dict", "Iterable", "List", "Optional", "Set", "Tuple", "Union"],
-        "dataclasses" => &["dataclass", "field", "asdict"],
-        "re" => &[
-            "compile",
-            "escape",
-            "findall",
-            "finditer",
-            "fullmatch",
-            "match",
-            "search",
-            "split",
-            "sub",
-            "subn",
-            "I",
-            "IGNORECASE",
-            "M",
-            "MULTILINE",
-            "S",
-            "DOTALL",
-            "X",
-            "VERBOSE",
-        ],
-        "operator" => &["add", "attrgetter", "itemgetter", "methodcaller", "mul", "sub", "truediv"],
-        "heapq" => &["heapify", "heappop", "heappush", "nlargest", "nsmallest"],
-        _ => &[],
+        "functools" => "cache cmp_to_key lru_cache partial reduce total_ordering wraps",
+        "random" => "choice choices randint random randrange sample seed shuffle uniform",
+        "statistics" => "mean median mode multimode pstdev pvariance stdev variance quantiles",
+        "string" => {
+            "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits printable punctuation \
+             whitespace Template capwords"
+        }
+        "datetime" => "date datetime time timedelta timezone",
+        "typing" => "Any Callable Dict Iterable List Optional Set Tuple Union",
+        "dataclasses" => "dataclass field asdict",
+        "re" => {
+            "compile escape findall finditer fullmatch match search split sub subn I IGNORECASE M \
+             MULTILINE S DOTALL X VERBOSE"
+        }
+        "operator" => "add attrgetter itemgetter methodcaller mul sub truediv",
+        "heapq" => "heapify heappop heappush nlargest nsmallest",
+        _ => "",
     }
 }

@@ -1,6 +1,7 @@
 //! Rules for `for` loops and comprehensions over generators and host objects. The interpreter cannot wait in the middle
 //! of its own iteration, so such a loop fetches its items in batches.
 
+use ruff_python_ast::helpers::any_over_expr;
 use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
 use ruff_python_ast::{Comprehension, Expr, StmtFor};
 use ruff_text_size::Ranged;
@@ -21,29 +22,25 @@ impl<'a> Walk<'a> {
         let Some(indent) = self.own_lines_of_loop(for_) else { return Some(self.eager_loop(for_)) };
         let name = self.temporary();
         let at = range.start;
-        let mut rope = new_text(format!("{name} = __sp_batches("), at);
-        let iter = self.expr(&for_.iter);
-        rope.push(iter);
-        rope.add(format!(")\n{indent}while {name}.more():\n{indent} for "), at);
+        let mut source_map = new_text(format!("{name} = __sp_batches("), at);
+        source_map.push(self.expr(&for_.iter));
+        source_map.add(format!(")\n{indent}while {name}.more():\n{indent} for "), at);
         self.open(for_.target.start().to_usize());
         self.visit_expr(&for_.target);
-        let target = self.close(for_.target.end().to_usize());
-        rope.push(target);
-        rope.add(format!(" in {name}.batch"), range_of(&*for_.iter).start);
+        source_map.push(self.close(for_.target.end().to_usize()));
+        source_map.add(format!(" in {name}.batch"), range_of(&*for_.iter).start);
         // From the colon on, the body is unchanged: one column of indentation fits above it.
         self.open(for_.iter.end().to_usize());
         self.visit_body(&for_.body);
         let body_end = for_.body.last().map_or(range.end, |last| last.end().to_usize());
-        let body = self.close(body_end);
-        rope.push(body);
-        rope.add(format!("\n{indent} else:\n{indent}  continue\n{indent} break"), body_end);
+        source_map.push(self.close(body_end));
+        source_map.add(format!("\n{indent} else:\n{indent}  continue\n{indent} break"), body_end);
         if !for_.orelse.is_empty() {
             self.open(body_end);
             self.visit_body(&for_.orelse);
-            let orelse = self.close(range.end);
-            rope.push(orelse);
+            source_map.push(self.close(range.end));
         }
-        Some(rope)
+        Some(source_map)
     }
 
     /// A loop that shares its lines with other code fetches all items at once.
@@ -123,27 +120,20 @@ impl<'a> Walk<'a> {
         walk_expr(self, expr);
         self.batch_names.pop();
         let made = self.close(range.end);
-        let mut rope = new_text(format!("{function}(lambda {name}: "), range.start);
+        let mut source_map = new_text(format!("{function}(lambda {name}: "), range.start);
         // A generator expression that is the only argument of a call has no brackets.
         let is_bare = matches!(expr, Expr::Generator(generator) if !generator.parenthesized);
-        rope.push(if is_bare { made.wrapped("(", ")", &range) } else { made });
-        rope.add(", ", range.start);
-        rope.push(iter);
-        rope.add(")", range.end);
-        Some(rope)
+        source_map.push(if is_bare { made.wrapped("(", ")", &range) } else { made });
+        source_map.add(", ", range.start);
+        source_map.push(iter);
+        source_map.add(")", range.end);
+        Some(source_map)
     }
 }
 
 /// Whether an expression binds names outside itself or awaits: then it cannot be moved into a function.
 fn binds_or_awaits(expr: &Expr) -> bool {
-    struct Find(bool);
-    impl<'a> SourceOrderVisitor<'a> for Find {
-        fn visit_expr(&mut self, expr: &'a Expr) {
-            self.0 |= matches!(expr, Expr::Named(_) | Expr::Await(_) | Expr::Yield(_) | Expr::YieldFrom(_));
-            walk_expr(self, expr);
-        }
-    }
-    let mut find = Find(false);
-    find.visit_expr(expr);
-    find.0
+    any_over_expr(expr, |expr| {
+        matches!(expr, Expr::Named(_) | Expr::Await(_) | Expr::Yield(_) | Expr::YieldFrom(_))
+    })
 }

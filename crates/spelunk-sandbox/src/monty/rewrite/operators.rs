@@ -29,14 +29,12 @@ impl<'a> Walk<'a> {
         if self.is_prelude || is_order && (is_number(left) || is_number(right)) {
             return None;
         }
-        let mut rope = new_text(format!("({function}"), range.start);
-        let item = self.expr(left);
-        rope.push(item);
-        rope.add(", ", range.start);
-        let container = self.expr(right);
-        rope.push(container);
-        rope.add("))", range.end);
-        Some(if !is_order && is_cheap(left) { guarded(right, &range, rope) } else { rope })
+        let mut source_map = new_text(format!("({function}"), range.start);
+        source_map.push(self.expr(left));
+        source_map.add(", ", range.start);
+        source_map.push(self.expr(right));
+        source_map.add("))", range.end);
+        Some(if !is_order && is_cheap(left) { guarded(right, &range, source_map) } else { source_map })
     }
 
     pub(super) fn subscript(&mut self, subscript: &'a ExprSubscript) -> Option<SourceMap> {
@@ -44,37 +42,40 @@ impl<'a> Walk<'a> {
             return None;
         }
         let range = range_of(subscript);
-        let at = range.start;
-        let mut rope = new_text("__sp_item(", at);
-        let value = self.expr(&subscript.value);
-        if let Expr::Slice(slice) = &*subscript.slice {
-            rope = new_text("__sp_slice(", at);
-            rope.push(value);
-            for bound in [&slice.lower, &slice.upper, &slice.step] {
-                rope.add(", ", at);
-                match bound {
-                    Some(bound) => {
-                        let bound = self.expr(bound);
-                        rope.push(bound);
-                    }
-                    None => rope.add("None", at),
-                }
-            }
-        } else {
-            rope.push(value);
-            rope.add(", ", at);
-            let is_tuple = matches!(&*subscript.slice, Expr::Tuple(tuple) if !tuple.parenthesized);
-            let idx = self.expr(&subscript.slice);
-            rope.push(if is_tuple { idx.wrapped("(", ")", &range_of(&*subscript.slice)) } else { idx });
-        }
-        rope.add(")", range.end);
+        let source_map = self.item_call(subscript, "__sp_item", "__sp_slice");
         let is_cheap_place = match &*subscript.slice {
             Expr::Slice(slice) => {
                 [&slice.lower, &slice.upper, &slice.step].into_iter().flatten().all(|bound| is_cheap(bound))
             }
             place => is_cheap(place),
         };
-        Some(if is_cheap_place { guarded(&subscript.value, &range, rope) } else { rope })
+        Some(if is_cheap_place { guarded(&subscript.value, &range, source_map) } else { source_map })
+    }
+
+    /// `item(value, idx)` or `slice(value, lower, upper, step)`, with these functions.
+    pub(super) fn item_call(&mut self, subscript: &'a ExprSubscript, item: &str, slice: &str) -> SourceMap {
+        let range = range_of(subscript);
+        let at = range.start;
+        let value = self.expr(&subscript.value);
+        let function = if subscript.slice.is_slice_expr() { slice } else { item };
+        let mut source_map = new_text(format!("{function}("), at);
+        source_map.push(value);
+        if let Expr::Slice(slice) = &*subscript.slice {
+            for bound in [&slice.lower, &slice.upper, &slice.step] {
+                source_map.add(", ", at);
+                match bound {
+                    Some(bound) => source_map.push(self.expr(bound)),
+                    None => source_map.add("None", at),
+                }
+            }
+        } else {
+            source_map.add(", ", at);
+            let is_tuple = matches!(&*subscript.slice, Expr::Tuple(tuple) if !tuple.parenthesized);
+            let idx = self.expr(&subscript.slice);
+            source_map.push(if is_tuple { idx.wrapped("(", ")", &range_of(&*subscript.slice)) } else { idx });
+        }
+        source_map.add(")", range.end);
+        source_map
     }
 
     /// A value that becomes part of a string: a host object supplies its own text.
@@ -83,8 +84,8 @@ impl<'a> Walk<'a> {
             && !self.is_prelude
             && matches!(expr, Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_))
             && !self.is_never_handle(expr);
-        let rope = self.expr(expr);
-        if is_open { rope.wrapped("__sp_shown(", ")", &range_of(expr)) } else { rope }
+        let source_map = self.expr(expr);
+        if is_open { source_map.wrapped("__sp_shown(", ")", &range_of(expr)) } else { source_map }
     }
 
     /// `"text" + x`.
@@ -98,8 +99,8 @@ impl<'a> Walk<'a> {
         }
         self.open(op.start().to_usize());
         for side in [&*op.left, &*op.right] {
-            let rope = self.shown(side);
-            self.splice(range_of(side), rope);
+            let source_map = self.shown(side);
+            self.splice(range_of(side), source_map);
         }
         Some(self.close(op.end().to_usize()))
     }
@@ -148,7 +149,7 @@ impl<'a> Walk<'a> {
     pub(super) fn test(&mut self, expr: &'a Expr) {
         let has_truth = self.flags().truth || self.session.has_handles;
         let is_open = matches!(expr, Expr::Name(_) | Expr::Attribute(_) | Expr::Call(_) | Expr::Subscript(_));
-        let rope = match expr {
+        let source_map = match expr {
             Expr::BoolOp(op) if has_truth => {
                 self.open(expr.start().to_usize());
                 for value in &op.values {
@@ -161,28 +162,28 @@ impl<'a> Walk<'a> {
             }
             _ => self.expr(expr),
         };
-        self.splice(range_of(expr), rope);
+        self.splice(range_of(expr), source_map);
     }
 }
 
 /// Code for a value that is nearly always a string: checking its type is cheaper than a call.
 fn guarded(value: &Expr, range: &Range<usize>, slow: SourceMap) -> SourceMap {
     let Expr::Name(name) = value else { return slow };
-    let mut rope = new_text("(", range.start);
-    rope.push(SourceMap::kept(range.clone()));
-    rope.add(
+    let mut source_map = new_text("(", range.start);
+    source_map.push(SourceMap::kept(range.clone()));
+    source_map.add(
         format!(" if __sp_b_type({0}) is __sp_b_str or __sp_b_type({0}) is __sp_b_list else ", name.id),
         range.start,
     );
-    rope.push(slow);
-    rope.add(")", range.end);
-    rope
+    source_map.push(slow);
+    source_map.add(")", range.end);
+    source_map
 }
 
 /// Whether an expression can be evaluated in one of two places and needs no rule.
 fn is_cheap(expr: &Expr) -> bool {
     match expr {
-        Expr::Name(name) => !tables::NAME_SHIMS.iter().any(|(shim, _)| *shim == name.id.as_str()),
+        Expr::Name(name) => tables::replacement(&name.id).is_none(),
         Expr::NumberLiteral(_) | Expr::StringLiteral(_) => true,
         Expr::UnaryOp(unary) => is_cheap(&unary.operand),
         Expr::BinOp(op) => is_number_or_name(&op.left) && is_number_or_name(&op.right),

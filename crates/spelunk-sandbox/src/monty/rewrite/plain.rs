@@ -1,6 +1,6 @@
 //! Which expressions are plain: of builtin types, created here, without a call that could wait.
 
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
+use ruff_python_ast::helpers::any_over_expr;
 use ruff_python_ast::{Expr, ExprCall};
 
 use super::tables;
@@ -38,66 +38,13 @@ pub(super) fn is_plain_value(expr: &Expr) -> bool {
         | Expr::BytesLiteral(_) => true,
         Expr::BinOp(op) => is_plain_value(&op.left) || is_plain_value(&op.right),
         Expr::Call(call) => match &*call.func {
-            Expr::Name(name) => PLAIN_CALLS.contains(&name.id.as_str()),
-            Expr::Attribute(attribute) => PLAIN_METHODS.contains(&attribute.attr.as_str()),
+            Expr::Name(name) => tables::PLAIN_CALLS.contains(name.id.as_str()),
+            Expr::Attribute(attribute) => tables::PLAIN_METHODS.contains(attribute.attr.as_str()),
             _ => false,
         },
         _ => false,
     }
 }
-
-/// Functions whose results are builtin values.
-const PLAIN_CALLS: [&str; 20] = [
-    "range",
-    "len",
-    "list",
-    "dict",
-    "set",
-    "tuple",
-    "sorted",
-    "int",
-    "float",
-    "str",
-    "sum",
-    "repr",
-    "round",
-    "abs",
-    "min",
-    "max",
-    "defaultdict",
-    "Counter",
-    "deque",
-    "frozenset",
-];
-/// Methods whose results are builtin values.
-const PLAIN_METHODS: [&str; 26] = [
-    "split",
-    "strip",
-    "lower",
-    "upper",
-    "join",
-    "splitlines",
-    "replace",
-    "findall",
-    "group",
-    "groups",
-    "lstrip",
-    "rstrip",
-    "format",
-    "startswith",
-    "endswith",
-    "find",
-    "rfind",
-    "count",
-    "index",
-    "keys",
-    "most_common",
-    "partition",
-    "rpartition",
-    "rsplit",
-    "title",
-    "span",
-];
 
 /// Whether an exception has one string argument, as the interpreter's do.
 pub(super) fn is_plain_message(call: &ExprCall) -> bool {
@@ -114,20 +61,12 @@ pub(super) fn is_plain_message(call: &ExprCall) -> bool {
 
 /// Whether an expression calls something that is neither a builtin nor a method of a builtin value.
 pub(super) fn has_foreign_call(expr: &Expr) -> bool {
-    struct Find(bool);
-    impl<'a> SourceOrderVisitor<'a> for Find {
-        fn visit_expr(&mut self, expr: &'a Expr) {
-            if let Expr::Call(call) = expr {
-                self.0 |= match &*call.func {
-                    Expr::Name(name) => !tables::NATIVE_BUILTINS.contains(&name.id.as_str()),
-                    Expr::Attribute(attribute) => !tables::METHODS.contains(&attribute.attr.as_str()),
-                    _ => true,
-                };
-            }
-            walk_expr(self, expr);
+    any_over_expr(expr, |expr| {
+        let Expr::Call(call) = expr else { return false };
+        match &*call.func {
+            Expr::Name(name) => !tables::NATIVE_BUILTINS.contains(name.id.as_str()),
+            Expr::Attribute(attribute) => !tables::METHODS.contains(attribute.attr.as_str()),
+            _ => true,
         }
-    }
-    let mut find = Find(false);
-    find.visit_expr(expr);
-    find.0
+    })
 }

@@ -82,14 +82,12 @@ impl<'a> Walk<'a> {
             && (self.session.properties.contains(target.attr.as_str()) || self.flags().hooks)
         {
             let range = range_of(assign);
-            let mut rope = new_text("__sp_set(", range.start);
-            let object = self.expr(&target.value);
-            rope.push(object);
-            rope.add(format!(", \"{}\", ", target.attr), range.start);
-            let value = self.expr(&assign.value);
-            rope.push(value);
-            rope.add(")", range.end);
-            return Some(rope);
+            let mut source_map = new_text("__sp_set(", range.start);
+            source_map.push(self.expr(&target.value));
+            source_map.add(format!(", \"{}\", ", target.attr), range.start);
+            source_map.push(self.expr(&assign.value));
+            source_map.add(")", range.end);
+            return Some(source_map);
         }
         let is_awaited = assign.targets.iter().any(|target| match target {
             Expr::Name(name) => self.survey.awaited.contains(name.id.as_str()),
@@ -138,7 +136,7 @@ impl<'a> Walk<'a> {
     fn delete(&mut self, delete: &'a StmtDelete) -> SourceMap {
         let range = range_of(delete);
         let indent = self.own_lines(&range);
-        let mut rope = SourceMap::default();
+        let mut source_map = SourceMap::default();
         let mut targets: Vec<&'a Expr> = delete.targets.iter().collect();
         // `del (a, b)` is `del a, b`.
         if let [Expr::Tuple(tuple)] = &*delete.targets {
@@ -146,41 +144,18 @@ impl<'a> Walk<'a> {
         }
         for (idx, target) in targets.into_iter().enumerate() {
             if idx > 0 {
-                rope.add(indent.map_or_else(|| "; ".to_owned(), |indent| format!("\n{indent}")), range.start);
+                source_map
+                    .add(indent.map_or_else(|| "; ".to_owned(), |indent| format!("\n{indent}")), range.start);
             }
-            let one = self.delete_one(target, indent);
-            rope.push(one);
+            source_map.push(self.delete_one(target, indent));
         }
-        rope
+        source_map
     }
 
     fn delete_one(&mut self, target: &'a Expr, indent: Option<&str>) -> SourceMap {
         let range = range_of(target);
         match target {
-            Expr::Subscript(subscript) => {
-                let at = range.start;
-                let value = self.expr(&subscript.value);
-                if let Expr::Slice(slice) = &*subscript.slice {
-                    let mut rope = new_text("__sp_del_slice(", at);
-                    rope.push(value);
-                    for bound in [&slice.lower, &slice.upper, &slice.step] {
-                        rope.add(", ", at);
-                        let bound =
-                            bound.as_ref().map_or_else(|| new_text("None", at), |bound| self.expr(bound));
-                        rope.push(bound);
-                    }
-                    rope.add(")", range.end);
-                    return rope;
-                }
-                let mut rope = new_text("__sp_del_item(", at);
-                rope.push(value);
-                rope.add(", ", at);
-                let is_tuple = matches!(&*subscript.slice, Expr::Tuple(tuple) if !tuple.parenthesized);
-                let idx = self.expr(&subscript.slice);
-                rope.push(if is_tuple { idx.wrapped("(", ")", &range) } else { idx });
-                rope.add(")", range.end);
-                rope
-            }
+            Expr::Subscript(subscript) => self.item_call(subscript, "__sp_del_item", "__sp_del_slice"),
             Expr::Attribute(attribute) => self.expr(&attribute.value).wrapped(
                 "__sp_delattr(",
                 format!(", \"{}\")", attribute.attr),

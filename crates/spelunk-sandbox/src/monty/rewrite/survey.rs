@@ -2,7 +2,10 @@
 
 use std::collections::HashSet;
 
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_stmt};
+use ruff_python_ast::visitor::source_order::{
+    SourceOrderVisitor, walk_comprehension, walk_except_handler, walk_expr, walk_keyword, walk_pattern,
+    walk_stmt,
+};
 use ruff_python_ast::{
     Alias, Comprehension, ExceptHandler, Expr, ExprContext, Identifier, Keyword, Parameter, Pattern, Stmt,
     StmtClassDef,
@@ -227,12 +230,11 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
                 call.arguments.args.iter().for_each(|arg| names_in(arg, &mut self.awaited));
             }
             Expr::Yield(_) | Expr::YieldFrom(_) => self.yields = true,
-            Expr::Lambda(_) => {
-                self.scoped(|this| walk_expr(this, expr));
-                self.depth -= 1;
-                return;
-            }
-            Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => {
+            Expr::Lambda(_)
+            | Expr::ListComp(_)
+            | Expr::SetComp(_)
+            | Expr::DictComp(_)
+            | Expr::Generator(_) => {
                 self.scoped(|this| walk_expr(this, expr));
                 self.depth -= 1;
                 return;
@@ -246,14 +248,14 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
     fn visit_comprehension(&mut self, comprehension: &'a Comprehension) {
         self.assign(&comprehension.target, None);
         self.awaits |= comprehension.is_async;
-        ruff_python_ast::visitor::source_order::walk_comprehension(self, comprehension);
+        walk_comprehension(self, comprehension);
     }
 
     fn visit_keyword(&mut self, keyword: &'a Keyword) {
         if let Some(name) = &keyword.arg {
             self.keywords.insert(name.to_string());
         }
-        ruff_python_ast::visitor::source_order::walk_keyword(self, keyword);
+        walk_keyword(self, keyword);
     }
 
     fn visit_parameter(&mut self, parameter: &'a Parameter) {
@@ -267,7 +269,7 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
             self.caught.insert(name.to_string());
             self.bind(name, name.start().to_usize());
         }
-        ruff_python_ast::visitor::source_order::walk_except_handler(self, handler);
+        walk_except_handler(self, handler);
     }
 
     fn visit_pattern(&mut self, pattern: &'a Pattern) {
@@ -280,7 +282,7 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
         if let Some(name) = name {
             self.bind(name, name.start().to_usize());
         }
-        ruff_python_ast::visitor::source_order::walk_pattern(self, pattern);
+        walk_pattern(self, pattern);
     }
 }
 

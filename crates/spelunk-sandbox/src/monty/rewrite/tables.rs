@@ -1,29 +1,45 @@
 //! What the interpreter supports and lacks, by name.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use super::Flags;
 
-/// Names that code reads, and their replacements.
-pub(super) const NAME_SHIMS: [(&str, &str); 62] = [
-    ("callable", "__sp_callable"),
-    ("dir", "__sp_dir"),
-    ("vars", "__sp_vars"),
-    ("globals", "__sp_globals"),
-    ("help", "__sp_help"),
-    ("input", "__sp_input"),
-    ("exit", "__sp_exit"),
+/// A list of names, written as words.
+type Names = LazyLock<BTreeSet<&'static str>>;
+
+fn names(words: &'static str) -> BTreeSet<&'static str> {
+    words.split_whitespace().collect()
+}
+
+/// What replaces a name that code reads, if it needs a replacement.
+pub(super) fn replacement(name: &str) -> Option<Cow<'static, str>> {
+    if SHIMMED.contains(name) {
+        return Some(Cow::Owned(format!("__sp_{name}")));
+    }
+    REPLACED.iter().find(|(replaced, _)| *replaced == name).map(|(_, code)| Cow::Borrowed(*code))
+}
+
+/// Names that the prelude defines, each as `__sp_` and the name.
+static SHIMMED: Names = LazyLock::new(|| {
+    names(
+        "callable dir vars globals help input exit issubclass ascii delattr compile breakpoint bytearray property \
+         staticmethod classmethod ConnectionError ConnectionResetError ConnectionRefusedError \
+         ConnectionAbortedError BrokenPipeError InterruptedError ChildProcessError ProcessLookupError \
+         BlockingIOError EOFError BufferError FloatingPointError ReferenceError SystemError UnicodeError \
+         StopAsyncIteration GeneratorExit IndentationError TabError Warning UserWarning DeprecationWarning \
+         FutureWarning RuntimeWarning SyntaxWarning ImportWarning UnicodeWarning BytesWarning ResourceWarning \
+         PendingDeprecationWarning ExceptionGroup aiter copyright",
+    )
+});
+
+/// Names with another replacement.
+const REPLACED: [(&str, &str); 13] = [
     ("quit", "__sp_exit"),
-    ("issubclass", "__sp_issubclass"),
-    ("ascii", "__sp_ascii"),
     ("slice", "__sp_slice_type"),
-    ("delattr", "__sp_delattr"),
-    ("compile", "__sp_compile"),
-    ("breakpoint", "__sp_breakpoint"),
-    ("bytearray", "__sp_bytearray"),
     ("memoryview", "__sp_bytes"),
     ("__import__", "__sp_import"),
-    ("property", "__sp_property"),
-    ("staticmethod", "__sp_staticmethod"),
-    ("classmethod", "__sp_classmethod"),
     ("__builtins__", "__sp_import(\"builtins\")"),
     ("__file__", "'<cell>'"),
     ("__doc__", "None"),
@@ -31,287 +47,86 @@ pub(super) const NAME_SHIMS: [(&str, &str); 62] = [
     ("__package__", "None"),
     ("IOError", "OSError"),
     ("EnvironmentError", "OSError"),
-    ("ConnectionError", "__sp_ConnectionError"),
-    ("ConnectionResetError", "__sp_ConnectionResetError"),
-    ("ConnectionRefusedError", "__sp_ConnectionRefusedError"),
-    ("ConnectionAbortedError", "__sp_ConnectionAbortedError"),
-    ("BrokenPipeError", "__sp_BrokenPipeError"),
-    ("InterruptedError", "__sp_InterruptedError"),
-    ("ChildProcessError", "__sp_ChildProcessError"),
-    ("ProcessLookupError", "__sp_ProcessLookupError"),
-    ("BlockingIOError", "__sp_BlockingIOError"),
-    ("EOFError", "__sp_EOFError"),
-    ("BufferError", "__sp_BufferError"),
-    ("FloatingPointError", "__sp_FloatingPointError"),
-    ("ReferenceError", "__sp_ReferenceError"),
-    ("SystemError", "__sp_SystemError"),
-    ("UnicodeError", "__sp_UnicodeError"),
-    ("StopAsyncIteration", "__sp_StopAsyncIteration"),
-    ("GeneratorExit", "__sp_GeneratorExit"),
-    ("IndentationError", "__sp_IndentationError"),
-    ("TabError", "__sp_TabError"),
-    ("Warning", "__sp_Warning"),
-    ("UserWarning", "__sp_UserWarning"),
-    ("DeprecationWarning", "__sp_DeprecationWarning"),
-    ("FutureWarning", "__sp_FutureWarning"),
-    ("RuntimeWarning", "__sp_RuntimeWarning"),
-    ("SyntaxWarning", "__sp_SyntaxWarning"),
-    ("ImportWarning", "__sp_ImportWarning"),
-    ("UnicodeWarning", "__sp_UnicodeWarning"),
-    ("BytesWarning", "__sp_BytesWarning"),
-    ("ResourceWarning", "__sp_ResourceWarning"),
-    ("PendingDeprecationWarning", "__sp_PendingDeprecationWarning"),
     ("EncodingWarning", "__sp_Warning"),
-    ("ExceptionGroup", "__sp_ExceptionGroup"),
-    ("aiter", "__sp_aiter"),
     ("anext", "__sp_next"),
-    ("copyright", "__sp_copyright"),
 ];
 
 /// Builtins that the interpreter has. The prelude calls them by its own names.
-pub(crate) const NATIVE_BUILTINS: [&str; 50] = [
-    "abs",
-    "all",
-    "any",
-    "bin",
-    "chr",
-    "divmod",
-    "enumerate",
-    "filter",
-    "getattr",
-    "hasattr",
-    "hash",
-    "hex",
-    "id",
-    "isinstance",
-    "len",
-    "map",
-    "max",
-    "min",
-    "next",
-    "oct",
-    "ord",
-    "pow",
-    "print",
-    "repr",
-    "reversed",
-    "round",
-    "setattr",
-    "sorted",
-    "sum",
-    "type",
-    "zip",
-    "format",
-    "eval",
-    "exec",
-    "open",
-    "str",
-    "int",
-    "float",
-    "bool",
-    "list",
-    "dict",
-    "set",
-    "tuple",
-    "frozenset",
-    "bytes",
-    "range",
-    "iter",
-    "object",
-    "complex",
-    "locals",
-];
+pub(crate) static NATIVE_BUILTINS: Names = LazyLock::new(|| {
+    names(
+        "abs all any bin chr divmod enumerate filter getattr hasattr hash hex id isinstance len map max min next \
+         oct ord pow print repr reversed round setattr sorted sum type zip format eval exec open str int float \
+         bool list dict set tuple frozenset bytes range iter object complex locals",
+    )
+});
 
 /// Exceptions that the interpreter has.
-pub(super) const NATIVE_EXCEPTIONS: [&str; 33] = [
-    "Exception",
-    "BaseException",
-    "SystemExit",
-    "KeyboardInterrupt",
-    "ArithmeticError",
-    "OverflowError",
-    "ZeroDivisionError",
-    "LookupError",
-    "IndexError",
-    "KeyError",
-    "RuntimeError",
-    "NotImplementedError",
-    "RecursionError",
-    "AttributeError",
-    "NameError",
-    "UnboundLocalError",
-    "ValueError",
-    "UnicodeDecodeError",
-    "UnicodeEncodeError",
-    "ImportError",
-    "ModuleNotFoundError",
-    "OSError",
-    "FileNotFoundError",
-    "FileExistsError",
-    "IsADirectoryError",
-    "NotADirectoryError",
-    "PermissionError",
-    "TimeoutError",
-    "AssertionError",
-    "MemoryError",
-    "StopIteration",
-    "SyntaxError",
-    "TypeError",
-];
+pub(super) static NATIVE_EXCEPTIONS: Names = LazyLock::new(|| {
+    names(
+        "Exception BaseException SystemExit KeyboardInterrupt ArithmeticError OverflowError ZeroDivisionError \
+         LookupError IndexError KeyError RuntimeError NotImplementedError RecursionError AttributeError NameError \
+         UnboundLocalError ValueError UnicodeDecodeError UnicodeEncodeError ImportError ModuleNotFoundError \
+         OSError FileNotFoundError FileExistsError IsADirectoryError NotADirectoryError PermissionError \
+         TimeoutError AssertionError MemoryError StopIteration SyntaxError TypeError",
+    )
+});
 
 /// Types whose methods are used as functions: `str.lower`.
-pub(super) const BUILTIN_TYPES: [&str; 9] =
-    ["str", "dict", "list", "set", "int", "float", "bytes", "tuple", "frozenset"];
+pub(super) static BUILTIN_TYPES: Names =
+    LazyLock::new(|| names("str dict list set int float bytes tuple frozenset"));
 
 /// Methods of builtin values. Code that references one without calling it gets a function.
-pub(super) const METHODS: [&str; 100] = [
-    "add",
-    "append",
-    "appendleft",
-    "bit_length",
-    "capitalize",
-    "casefold",
-    "center",
-    "clear",
-    "copy",
-    "count",
-    "date",
-    "decode",
-    "difference",
-    "difference_update",
-    "discard",
-    "elements",
-    "encode",
-    "end",
-    "endswith",
-    "expandtabs",
-    "extend",
-    "extendleft",
-    "find",
-    "findall",
-    "finditer",
-    "format",
-    "format_map",
-    "fullmatch",
-    "get",
-    "group",
-    "groupdict",
-    "groups",
-    "hex",
-    "index",
-    "insert",
-    "intersection",
-    "intersection_update",
-    "is_integer",
-    "isalnum",
-    "isalpha",
-    "isascii",
-    "isdecimal",
-    "isdigit",
-    "isdisjoint",
-    "isidentifier",
-    "islower",
-    "isnumeric",
-    "isoformat",
-    "isprintable",
-    "isspace",
-    "issubset",
-    "issuperset",
-    "istitle",
-    "isupper",
-    "items",
-    "join",
-    "keys",
-    "ljust",
-    "lower",
-    "lstrip",
-    "match",
-    "most_common",
-    "partition",
-    "pop",
-    "popitem",
-    "popleft",
-    "read",
-    "readline",
-    "readlines",
-    "remove",
-    "removeprefix",
-    "removesuffix",
-    "replace",
-    "reverse",
-    "rfind",
-    "rindex",
-    "rjust",
-    "rotate",
-    "rpartition",
-    "rsplit",
-    "rstrip",
-    "search",
-    "setdefault",
-    "span",
-    "split",
-    "splitlines",
-    "start",
-    "startswith",
-    "strftime",
-    "strip",
-    "sub",
-    "subtract",
-    "swapcase",
-    "symmetric_difference",
-    "title",
-    "union",
-    "update",
-    "upper",
-    "values",
-    "zfill",
-];
+pub(super) static METHODS: Names = LazyLock::new(|| {
+    names(
+        "add append appendleft bit_length capitalize casefold center clear copy count date decode difference \
+         difference_update discard elements encode end endswith expandtabs extend extendleft find findall \
+         finditer format format_map fullmatch get group groupdict groups hex index insert intersection \
+         intersection_update is_integer isalnum isalpha isascii isdecimal isdigit isdisjoint isidentifier islower \
+         isnumeric isoformat isprintable isspace issubset issuperset istitle isupper items join keys ljust lower \
+         lstrip match most_common partition pop popitem popleft read readline readlines remove removeprefix \
+         removesuffix replace reverse rfind rindex rjust rotate rpartition rsplit rstrip search setdefault span \
+         split splitlines start startswith strftime strip sub subtract swapcase symmetric_difference title union \
+         update upper values zfill",
+    )
+});
 
 /// Attributes that need special handling.
-pub(super) const ATTRIBUTES: [&str; 25] = [
-    "__class__",
-    "__name__",
-    "__dict__",
-    "__doc__",
-    "__cause__",
-    "__context__",
-    "__traceback__",
-    "__mro__",
-    "__bases__",
-    "__module__",
-    "__qualname__",
-    "__wrapped__",
-    "__members__",
-    "__version__",
-    "__annotations__",
-    "__defaults__",
-    "__code__",
-    "__notes__",
-    "__file__",
-    "lastindex",
-    "lastgroup",
-    "__len__",
-    "__suppress_context__",
-    "__signature__",
-    "__self__",
-];
+pub(super) static ATTRIBUTES: Names = LazyLock::new(|| {
+    names(
+        "__class__ __name__ __dict__ __doc__ __cause__ __context__ __traceback__ __mro__ __bases__ __module__ \
+         __qualname__ __wrapped__ __members__ __version__ __annotations__ __defaults__ __code__ __notes__ \
+         __file__ lastindex lastgroup __len__ __suppress_context__ __signature__ __self__",
+    )
+});
 
 /// Attributes of caught exceptions.
-pub(super) const ERROR_ATTRIBUTES: [&str; 8] =
-    ["pos", "lineno", "colno", "msg", "doc", "errno", "strerror", "code"];
+pub(super) static ERROR_ATTRIBUTES: Names =
+    LazyLock::new(|| names("pos lineno colno msg doc errno strerror code"));
 
-/// Methods with more options than the interpreter supports: the name, and the function that implements it.
-pub(super) const METHOD_CALLS: [(&str, &str); 9] = [
-    ("isocalendar", "__sp_isocalendar"),
-    ("translate", "__sp_translate"),
-    ("maketrans", "__sp_maketrans"),
-    ("expand", "__sp_expand"),
-    ("add_note", "__sp_add_note"),
-    ("with_traceback", "__sp_with_traceback"),
-    ("from_bytes", "__sp_from_bytes"),
-    ("to_bytes", "__sp_to_bytes"),
-    ("format_map", "__sp_format_map"),
-];
+/// Functions whose results are builtin values.
+pub(super) static PLAIN_CALLS: Names = LazyLock::new(|| {
+    names(
+        "range len list dict set tuple sorted int float str sum repr round abs min max defaultdict Counter deque \
+         frozenset",
+    )
+});
+
+/// Methods whose results are builtin values.
+pub(super) static PLAIN_METHODS: Names = LazyLock::new(|| {
+    names(
+        "split strip lower upper join splitlines replace findall group groups lstrip rstrip format startswith \
+         endswith find rfind count index keys most_common partition rpartition rsplit title span",
+    )
+});
+
+/// Functions that take any iterable and exhaust it before they return.
+pub(super) static CONSUMERS: Names =
+    LazyLock::new(|| names("sum any all list tuple set dict sorted max min enumerate frozenset zip Counter"));
+
+/// Methods with more options than the interpreter supports. The prelude implements each as a function.
+pub(super) static METHOD_CALLS: Names = LazyLock::new(|| {
+    names("isocalendar translate maketrans expand add_note with_traceback from_bytes to_bytes format_map")
+});
 
 /// Records what a module introduces.
 type SetFlags = fn(&mut Flags);

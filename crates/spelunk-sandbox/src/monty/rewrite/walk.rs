@@ -30,8 +30,6 @@ pub(super) struct Walk<'a> {
     depth: usize,
     /// Enclosing classes, innermost last, with the first parameter of the method.
     pub(super) classes: Vec<(String, Option<String>)>,
-    /// Whether the innermost function is a generator.
-    pub(super) generators: Vec<bool>,
     pub(super) n_temporaries: usize,
     /// Comprehension clauses that iterate over a batch, and the name of the batch.
     pub(super) batch_names: Vec<(Range<usize>, String)>,
@@ -41,7 +39,7 @@ pub(super) struct Walk<'a> {
 
 /// A node whose text is being assembled.
 struct Frame {
-    rope: SourceMap,
+    source_map: SourceMap,
     at: usize,
 }
 
@@ -55,7 +53,6 @@ impl<'a> Walk<'a> {
             frames: Vec::new(),
             depth: 0,
             classes: Vec::new(),
-            generators: Vec::new(),
             n_temporaries: 0,
             batch_names: Vec::new(),
             is_awaited: false,
@@ -76,8 +73,8 @@ impl<'a> Walk<'a> {
             self.visit_stmt(stmt);
         }
         let range = range_of(last);
-        let rope = self.expr(&last.value).wrapped("__sp_echo(", ")", &range);
-        self.splice(range, rope);
+        let source_map = self.expr(&last.value).wrapped("__sp_echo(", ")", &range);
+        self.splice(range, source_map);
         self.close(self.source.len())
     }
 
@@ -99,20 +96,20 @@ impl<'a> Walk<'a> {
     }
 
     pub(super) fn open(&mut self, at: usize) {
-        self.frames.push(Frame { rope: SourceMap::default(), at });
+        self.frames.push(Frame { source_map: SourceMap::default(), at });
     }
 
     pub(super) fn close(&mut self, end: usize) -> SourceMap {
         let mut frame = self.frames.pop().expect("every node that is opened is closed once");
-        frame.rope.keep(frame.at..end.max(frame.at));
-        frame.rope
+        frame.source_map.keep(frame.at..end.max(frame.at));
+        frame.source_map
     }
 
     /// Replaces a range by a source map.
-    pub(super) fn splice(&mut self, range: Range<usize>, rope: SourceMap) {
+    pub(super) fn splice(&mut self, range: Range<usize>, source_map: SourceMap) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.rope.keep(frame.at..range.start.max(frame.at));
-            frame.rope.push(rope);
+            frame.source_map.keep(frame.at..range.start.max(frame.at));
+            frame.source_map.push(source_map);
             frame.at = range.end;
         }
     }
@@ -154,10 +151,10 @@ impl<'a> Walk<'a> {
                 | Expr::Call(_)
         );
         self.is_awaited = is_awaited && is_passed_on;
-        let rope = self.ruled_expr(expr);
+        let source_map = self.ruled_expr(expr);
         self.is_awaited = is_awaited;
         self.depth -= 1;
-        rope
+        source_map
     }
 
     fn ruled_expr(&mut self, expr: &'a Expr) -> SourceMap {
@@ -174,13 +171,6 @@ impl<'a> Walk<'a> {
             Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) => self.flat(expr, "__sp_flat"),
             Expr::Subscript(subscript) if subscript.ctx == ExprContext::Load => self.subscript(subscript),
             Expr::BoolOp(_) | Expr::UnaryOp(_) | Expr::If(_) => self.truth(expr),
-            Expr::Lambda(lambda) => {
-                self.generators.push(false);
-                let rope = self.plain_expr(expr);
-                self.generators.pop();
-                let _ = lambda;
-                Some(rope)
-            }
             _ => None,
         };
         ruled.unwrap_or_else(|| self.plain_expr(expr))
@@ -191,16 +181,13 @@ impl<'a> Walk<'a> {
         let at = name.start().to_usize();
         if self.is_prelude {
             // The prelude must not break if a cell rebinds `len`.
-            let is_kept = self.survey.bound.contains(id) || !tables::NATIVE_BUILTINS.contains(&id);
+            let is_kept = self.survey.bound.contains(id) || !tables::NATIVE_BUILTINS.contains(id);
             return (!is_kept).then(|| new_text(format!("__sp_b_{id}"), at));
         }
         if !self.is_builtin(id) {
             return None;
         }
-        if let Some((_, shim)) = tables::NAME_SHIMS.iter().find(|(name, _)| *name == id) {
-            return Some(new_text(*shim, at));
-        }
-        None
+        tables::replacement(id).map(|code| new_text(code, at))
     }
 
     /// The indentation of the line on which a statement begins, if it is the first on that line.
@@ -229,13 +216,13 @@ impl<'a> Walk<'a> {
 
 impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
-        let rope = self.stmt(stmt).unwrap_or_else(|| self.plain_stmt(stmt));
-        self.splice(range_of(stmt), rope);
+        let source_map = self.stmt(stmt).unwrap_or_else(|| self.plain_stmt(stmt));
+        self.splice(range_of(stmt), source_map);
     }
 
     fn visit_expr(&mut self, expr: &'a Expr) {
-        let rope = self.expr(expr);
-        self.splice(range_of(expr), rope);
+        let source_map = self.expr(expr);
+        self.splice(range_of(expr), source_map);
     }
 
     // Annotations have no effect at run time, and their names may not exist.
@@ -250,8 +237,8 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
         if !self.handler(handler) {
             walk_except_handler(self, handler);
         }
-        let rope = self.close(handler.end().to_usize());
-        self.splice(range_of(handler), rope);
+        let source_map = self.close(handler.end().to_usize());
+        self.splice(range_of(handler), source_map);
     }
 
     fn visit_interpolated_string_element(&mut self, element: &'a InterpolatedStringElement) {
@@ -281,8 +268,9 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
         let n_tail = tail.find(['!', ':', '}']).unwrap_or(tail.len());
         let written =
             self.source.get(range.start + 1..range_of(&*inner.expression).end + n_tail).unwrap_or_default();
-        let mut rope = new_text(format!("{}{{", written.replace('{', "{{").replace('}', "}}")), range.start);
-        rope.push(value);
+        let mut source_map =
+            new_text(format!("{}{{", written.replace('{', "{{").replace('}', "}}")), range.start);
+        source_map.push(value);
         let conversion = match (inner.conversion, &inner.format_spec) {
             (ConversionFlag::None, None) | (ConversionFlag::Repr, _) => "!r",
             (ConversionFlag::None, Some(_)) => "",
@@ -293,7 +281,7 @@ impl<'a> SourceOrderVisitor<'a> for Walk<'a> {
             .format_spec
             .as_ref()
             .map_or_else(String::new, |spec| format!(":{}", self.text_of(&**spec).trim_start_matches(':')));
-        rope.add(format!("{conversion}{spec}}}"), range.end);
-        self.splice(range, rope);
+        source_map.add(format!("{conversion}{spec}}}"), range.end);
+        self.splice(range, source_map);
     }
 }

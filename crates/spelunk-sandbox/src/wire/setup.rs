@@ -1,9 +1,11 @@
 //! The setup of a session: its namespace before the first cell, and its limits.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Value;
 
 /// What a session starts with. The same setup and cells give the same steps.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
     /// Functions of the host, by name.
     pub functions: Vec<HostFunction>,
@@ -48,7 +50,7 @@ impl Setup {
 }
 
 /// A function of the host.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFunction {
     /// Its name in the namespace.
     pub name: String,
@@ -60,7 +62,7 @@ pub struct HostFunction {
 }
 
 /// The limits of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxLimits {
     /// CPU time of one cell; waiting for the host takes none. An in-process interpreter uses wall-clock time instead.
     pub cell_ms_max: u64,
