@@ -3,9 +3,7 @@
 
 use std::ops::Range;
 
-use spelunk_context::{
-    CodeRule, Detected, Detector, DocEntry, DocText, Mode, Partitioner, Reader, SourceError, View,
-};
+use spelunk_context::{CodeRule, Detected, DocEntry, DocText, Mode, Partitioner, Reader, SourceError, View};
 use spelunk_types::Limits;
 
 /// Changes whenever passages are cut differently.
@@ -100,11 +98,6 @@ pub(crate) fn windows(
 /// The offset of a window in its document.
 pub(crate) fn window_start(window: u64) -> usize {
     usize::try_from(window.saturating_mul(WINDOW_BYTES)).unwrap_or(usize::MAX)
-}
-
-/// Detects the type of a document from its first window.
-pub(crate) fn detect(detector: &Detector, document: &DocEntry, text: &str) -> Detected {
-    detector.detect(&document.name, text)
 }
 
 /// A document that is not held in memory.

@@ -8,7 +8,6 @@ mod embed;
 mod error;
 mod files;
 mod fuse;
-mod fusion_weights;
 mod highlight;
 mod index;
 mod lookup;
@@ -26,7 +25,6 @@ mod terms;
 #[cfg(test)]
 mod testing;
 mod texts;
-mod vector_cache;
 mod vector_store;
 mod words;
 mod words_index;

@@ -25,6 +25,17 @@ pub(crate) fn pieces(text: &str, lines_wanted: u64) -> impl Iterator<Item = Piec
     std::iter::from_fn(move || cutter.cut())
 }
 
+/// The same for texts that differ only in whitespace. It is stored on disk, so it must never change.
+pub(crate) fn fingerprint(text: &str) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    for word in text.split_ascii_whitespace() {
+        word.bytes().for_each(&mut add);
+        add(b' ');
+    }
+    hash
+}
+
 struct Cutter<'a> {
     text: &'a str,
     lines_wanted: u64,

@@ -1,10 +1,9 @@
 //! The tally of a document: which of its passages contain words of the question, and how many. The text is not kept, so
 //! a gigabyte leaves only a few dozen bytes per matching passage.
 
-use std::hash::{DefaultHasher, Hasher};
 use std::num::NonZeroUsize;
 
-use crate::passage::{Piece, pieces};
+use crate::passage::{Piece, fingerprint, pieces};
 use crate::question::{Hit, Question, WORDS_MAX};
 
 /// A longer text is tallied in segments of about this length, each ending with a line. They do not depend on the number
@@ -191,15 +190,6 @@ fn segments(text: &str, bytes_wanted: usize) -> Vec<&str> {
     }
     segments.push(rest);
     segments
-}
-
-fn fingerprint(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for word in text.split_ascii_whitespace() {
-        hasher.write(word.as_bytes());
-        hasher.write_u8(b' ');
-    }
-    hasher.finish()
 }
 
 #[cfg(test)]

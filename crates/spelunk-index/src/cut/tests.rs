@@ -1,3 +1,5 @@
+use spelunk_context::Detector;
+
 use super::*;
 use crate::testing::view;
 

@@ -3,10 +3,10 @@
 
 use spelunk_context::{ContentType, Detected, Detector, DocEntry, SourceError, View};
 
-use crate::cut::{Cut, cut, detect, passage_limits, windows};
+use crate::cut::{Cut, cut, passage_limits, windows};
 use crate::index::embed_checked;
-use crate::vector_cache::VectorCache;
-use crate::vector_store::{Key, Quantised, key_of};
+use crate::passage::fingerprint;
+use crate::vector_store::{Key, Quantised, VectorCache, key_of};
 use crate::words_index::Place;
 use crate::{EmbedError, Embedder};
 
@@ -61,7 +61,8 @@ impl Preparer<'_> {
                 is_whole = false;
                 return false;
             }
-            let detected = detected.get_or_insert_with(|| detect(self.detector, document, text));
+            // The first window tells the type of the document.
+            let detected = detected.get_or_insert_with(|| self.detector.detect(&document.name, text));
             let cuts = cut(text, &document.name, detected, &limits, lines_before);
             let prepared = self.passages(detected.content_type, window, text, cuts, known);
             is_whole &= prepared.is_ok();
@@ -148,17 +149,6 @@ fn meaning_text(content_type: ContentType, scope: Option<&str>, text: &str) -> S
 fn push_words(text: &str, words: &mut String) {
     words.extend(text.chars().map(|c| if c.is_alphanumeric() || matches!(c, '\'' | '.') { c } else { ' ' }));
     words.push('\n');
-}
-
-/// The same for texts that differ only in whitespace. It is stored on disk, so it must never change.
-pub(crate) fn fingerprint(text: &str) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    for word in text.split_ascii_whitespace() {
-        word.bytes().for_each(&mut add);
-        add(b' ');
-    }
-    hash
 }
 
 #[cfg(test)]

@@ -10,13 +10,10 @@ use crate::cut::window_start;
 use crate::highlight::mark_text;
 use crate::index::search::{Candidate, Hit, Scope};
 use crate::near_duplicates::Gist;
-use crate::query::{Parsed, Phrase};
+use crate::query::Parsed;
 use crate::question::Question;
 use crate::tally::WordSet;
-use crate::terms::terms;
 use crate::texts::{Texts, Unreadable};
-use crate::words::Form;
-use crate::words_index::Place;
 
 /// How many unreadable documents are named.
 const UNREADABLE_MAX: usize = 16;
@@ -35,8 +32,6 @@ pub(crate) struct ResultBuilder<'a> {
     hits_max: usize,
     question: Question,
     texts: &'a mut Texts,
-    /// The locations of candidates, by document and window.
-    places: HashMap<(u64, u64), Vec<Place>>,
     gists: Vec<Gist>,
     by_fingerprint: HashMap<u64, usize>,
     pub(crate) hits: Vec<Hit>,
@@ -59,7 +54,6 @@ impl<'a> ResultBuilder<'a> {
             hits_max,
             question: Question::of(&parsed.asked),
             texts,
-            places: HashMap::new(),
             gists: Vec::new(),
             by_fingerprint: HashMap::new(),
             hits: Vec::new(),
@@ -74,10 +68,6 @@ impl<'a> ResultBuilder<'a> {
         candidates: Vec<Candidate>,
         describe: impl Fn(&Candidate) -> Result<Described, IndexError>,
     ) -> Result<(), IndexError> {
-        for Candidate { passage, .. } in &candidates {
-            let window = (passage.document, passage.place.window);
-            self.places.entry(window).or_default().push(passage.place);
-        }
         for candidate in candidates {
             if let Some(&idx) = self.by_fingerprint.get(&candidate.passage.fingerprint) {
                 self.fold_into(idx);
@@ -90,7 +80,8 @@ impl<'a> ResultBuilder<'a> {
                 continue;
             };
             let Some(text) = self.text_of(document, &candidate) else { continue };
-            if !self.is_as_demanded(&text) {
+            // The index ensures it for words, not for meaning.
+            if !self.parsed.allows(&text) {
                 continue;
             }
             let gist = Gist::of(&text);
@@ -116,9 +107,7 @@ impl<'a> ResultBuilder<'a> {
     }
 
     fn text_of(&mut self, document: &DocEntry, candidate: &Candidate) -> Option<String> {
-        let place = candidate.passage.place;
-        let likely = self.places.get(&(candidate.passage.document, place.window));
-        match self.texts.get(self.view, document, place, likely.map(Vec::as_slice).unwrap_or_default()) {
+        match self.texts.get(self.view, document, candidate.passage.place) {
             Ok(text) => text,
             Err(Unreadable) => {
                 if self.unreadable.len() < UNREADABLE_MAX && !self.unreadable.contains(&document.name) {
@@ -127,22 +116,6 @@ impl<'a> ResultBuilder<'a> {
                 None
             }
         }
-    }
-
-    /// Whether every phrase occurs and nothing that is excluded. The index ensures it for words, not for meaning.
-    fn is_as_demanded(&self, text: &str) -> bool {
-        let Parsed { phrases, excluded, .. } = self.parsed;
-        if phrases.is_empty() && excluded.is_empty() {
-            return true;
-        }
-        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-        terms(text, &mut |term| {
-            if term.form != Form::Joined {
-                places.entry(term.text.to_owned()).or_default().push(term.position);
-            }
-        });
-        phrases.iter().all(|phrase| holds(&places, phrase))
-            && !excluded.iter().any(|phrase| holds(&places, phrase))
     }
 
     fn hit(&self, document: &DocEntry, candidate: &Candidate, described: Described, text: String) -> Hit {
@@ -166,16 +139,4 @@ impl<'a> ResultBuilder<'a> {
             twins: 0,
         }
     }
-}
-
-/// Whether the terms of a phrase are as far apart as in the phrase.
-fn holds(places: &HashMap<String, Vec<usize>>, phrase: &Phrase) -> bool {
-    let Some((first_position, first)) = phrase.first() else { return false };
-    let starts = places.get(first).map(Vec::as_slice).unwrap_or_default();
-    starts.iter().any(|start| {
-        phrase.iter().all(|(position, term)| {
-            let wanted = start + (position - first_position);
-            places.get(term).is_some_and(|positions| positions.contains(&wanted))
-        })
-    })
 }

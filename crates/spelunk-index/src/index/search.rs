@@ -9,14 +9,12 @@ use spelunk_context::{DocEntry, View};
 use tantivy::{DocAddress, Searcher};
 
 use crate::IndexError;
-use crate::catalogue::DocumentRecord;
-use crate::fuse::{Ranking, fuse};
-use crate::fusion_weights::leaning;
+use crate::catalogue::Catalogue;
+use crate::fuse::{Ranking, fuse, words_weight};
 use crate::highlight::Mark;
 use crate::index::notice::Notice;
 use crate::index::results::{Described, ResultBuilder};
-use crate::index::update::version_of;
-use crate::index::{Index, Snapshot, embed_checked, embedder_for, words_error};
+use crate::index::{Index, Snapshot, embed_checked, embedder_for};
 use crate::lookup::words_query;
 use crate::query::{Mode, Parsed, Query};
 use crate::rerank::{Reranked, refine};
@@ -106,10 +104,7 @@ pub(crate) fn search(
     texts: &mut Texts,
 ) -> Result<Found, IndexError> {
     let held = &snapshot.catalogue.documents;
-    let is_kind = |record: &DocumentRecord, kind: &str| {
-        record.language.as_deref() == Some(kind) || record.custom.as_deref() == Some(kind)
-    };
-    let parsed = Parsed::of(query, &|kind| held.values().any(|record| is_kind(record, kind)));
+    let parsed = Parsed::of(query, &|kind| held.values().any(|record| record.is_kind(kind)));
     let scope = Scope::of(snapshot, view, &parsed);
     let mut found = Found {
         hits: Vec::new(),
@@ -125,7 +120,7 @@ pub(crate) fn search(
         found.notices.push(Notice::NothingAsked);
         return Ok(found);
     }
-    let mut looking = Looking { index, snapshot, parsed: &parsed, scope: &scope, vector: None, query };
+    let mut looking = Looking { index, snapshot, parsed: &parsed, scope: &scope, vector: None };
     if query.mode != Mode::Words {
         match looking.embed() {
             Ok(vector) => {
@@ -160,22 +155,20 @@ pub(crate) fn search(
 
 impl<'v> Scope<'v> {
     fn of(snapshot: &Snapshot, view: &'v View, parsed: &Parsed) -> Self {
-        let held = &snapshot.catalogue.documents;
         let mut documents = HashMap::new();
         let (mut n_missing, mut n_level) = (0, 0);
         for document in view.documents() {
-            match held.get(&document.name) {
-                Some(record) if record.version == version_of(document) => {
-                    n_level += 1;
-                    if parsed.filters.wants(&document.name, record) {
-                        documents.insert(record.id, document);
-                    }
-                }
-                Some(_) | None => n_missing += 1,
+            let Some(record) = snapshot.catalogue.current(document) else {
+                n_missing += 1;
+                continue;
+            };
+            n_level += 1;
+            if parsed.filters.wants(&document.name, record) {
+                documents.insert(record.id, document);
             }
         }
-        let is_all =
-            n_level == held.len() && parsed.filters.is_empty() && snapshot.catalogue.partial.is_empty();
+        let Catalogue { documents: held, partial, .. } = &snapshot.catalogue;
+        let is_all = n_level == held.len() && parsed.filters.is_empty() && partial.is_empty();
         let wanted = (!is_all).then(|| {
             let mut bits = Bits::default();
             for &id in documents.keys() {
@@ -198,16 +191,11 @@ struct Looking<'a> {
     parsed: &'a Parsed,
     scope: &'a Scope<'a>,
     vector: Option<Quantised>,
-    query: &'a Query,
 }
 
 type Scored = Vec<(f32, DocAddress)>;
 
 impl Looking<'_> {
-    fn words_error(&self, error: tantivy::TantivyError) -> IndexError {
-        words_error(&self.index.directory, error)
-    }
-
     fn embed(&self) -> Result<Quantised, IndexError> {
         let embedder = embedder_for(self.index, self.snapshot)?;
         let vectors = embed_checked(embedder, &[&self.parsed.asked])?;
@@ -228,13 +216,10 @@ impl Looking<'_> {
         let scores: HashMap<DocAddress, f32> = match mode {
             Mode::Words => words.iter().map(|&(score, at)| (at, score)).collect(),
             Mode::Meaning => meaning.iter().map(|&(score, at)| (at, score)).collect(),
-            Mode::Hybrid => {
-                let leaning = leaning(covered);
-                fuse(&[
-                    Ranking { scored: &words, weight: leaning.words },
-                    Ranking { scored: &meaning, weight: leaning.meaning },
-                ])
-            }
+            Mode::Hybrid => fuse(&[
+                Ranking { scored: &words, weight: words_weight(covered) },
+                Ranking { scored: &meaning, weight: 1.0 },
+            ]),
         };
         let similarities: HashMap<DocAddress, f32> =
             meaning.into_iter().map(|(score, at)| (at, score)).collect();
@@ -247,12 +232,12 @@ impl Looking<'_> {
         words
             .top(query.as_ref(), self.scope.wanted.clone(), n_max)
             .and_then(|ranked| refine(self.parsed, searcher, words.fields.text, ranked))
-            .map_err(|error| self.words_error(error))
+            .map_err(|error| self.error(error))
     }
 
     fn by_meaning(&self, n_max: usize) -> Result<Scored, IndexError> {
         let (Some(rows), Some(vector)) = (&self.snapshot.rows, &self.vector) else { return Ok(Vec::new()) };
-        let places = self.snapshot.row_places().map_err(|error| self.words_error(error))?;
+        let places = self.snapshot.row_places().map_err(|error| self.error(error))?;
         let places = || places.iter().filter(|place| self.scope.wants(place.document));
         let mut wanted = Bits::default();
         for place in places() {
@@ -260,15 +245,14 @@ impl Looking<'_> {
         }
         let near = rows.scan(vector, &|row| wanted.contains(u64::from(row)), n_max);
         let near = near.map_err(|error| self.vectors_error(&error))?;
-        let mut similarity_of: HashMap<u32, f32> = HashMap::new();
-        let mut is_near = Bits::default();
-        for near in near.into_iter().filter(|near| near.similarity > self.query.similarity_min) {
-            is_near.insert(u64::from(near.row));
-            similarity_of.insert(near.row, near.similarity);
-        }
+        let similarities: HashMap<u32, f32> = near
+            .into_iter()
+            .filter(|near| near.similarity > 0.0)
+            .map(|near| (near.row, near.similarity))
+            .collect();
         let mut scored = Scored::new();
-        for place in places().filter(|place| is_near.contains(u64::from(place.row))) {
-            scored.extend(similarity_of.get(&place.row).map(|similarity| (*similarity, place.at)));
+        for place in places() {
+            scored.extend(similarities.get(&place.row).map(|similarity| (*similarity, place.at)));
         }
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         Ok(scored)
@@ -283,7 +267,7 @@ impl Looking<'_> {
     ) -> Result<Vec<Candidate>, IndexError> {
         let mut placed = Vec::with_capacity(scores.len());
         let addresses: Vec<DocAddress> = scores.keys().copied().collect();
-        let passages = passages(searcher, &addresses).map_err(|error| self.words_error(error))?;
+        let passages = passages(searcher, &addresses).map_err(|error| self.error(error))?;
         for (at, passage) in passages {
             if let Some(document) = self.scope.documents.get(&passage.document) {
                 let candidate =
@@ -302,7 +286,7 @@ impl Looking<'_> {
     /// The heading of a hit, and its similarity even if it was found by words alone.
     fn describe(&self, candidate: &Candidate) -> Result<Described, IndexError> {
         let Snapshot { words, rows, .. } = self.snapshot;
-        let scope = words.scope(&words.searcher(), candidate.at).map_err(|error| self.words_error(error))?;
+        let scope = words.scope(&words.searcher(), candidate.at).map_err(|error| self.error(error))?;
         let mut similarity = candidate.similarity;
         if let (None, Some(vector), Some(rows), Some(row)) =
             (similarity, &self.vector, rows, candidate.passage.row)
@@ -311,6 +295,10 @@ impl Looking<'_> {
             similarity = read.map(|row| row.similarity(vector));
         }
         Ok(Described { scope, similarity })
+    }
+
+    fn error(&self, error: tantivy::TantivyError) -> IndexError {
+        IndexError::of(&self.index.directory, error)
     }
 
     fn vectors_error(&self, error: &std::io::Error) -> IndexError {
