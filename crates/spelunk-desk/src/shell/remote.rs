@@ -1,9 +1,10 @@
-//! The worker side of a script: the interpreter runs here, and its files are on the host's desk.
+//! The worker side of a script: the interpreter runs here, and its files are on the host's desk. There are no links and
+//! no timestamps: every file has the same one.
 
-use std::io::Error as IoError;
+use std::io::{Error as IoError, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bashkit::{
     DirEntry, FileSystem, FileSystemExt, FileType, FsLimits, FsUsage, Metadata, Result, async_trait,
@@ -11,25 +12,26 @@ use bashkit::{
 use spelunk_types::{WorkError, WorkLine};
 
 use super::apart::{KINDS, receive, send};
-use super::files::{metadata, not_utf8, unsupported};
-use super::script::{self, Ended, refused};
-use super::wire::{Ask, Begin, End, Limits, Meta, Reply};
+use super::script::{self, refused};
+use super::wire::{Ask, Begin, FileLimits, Meta, Reply};
+
+/// The modification time of everything on a desk: 2026-01-01.
+const MODIFIED: Duration = Duration::from_hours(490_896);
 
 /// Runs the one script that this worker was started for.
 pub fn serve_shell(mut line: Box<dyn WorkLine>) -> std::result::Result<(), WorkError> {
-    let Begin { script, stdin, limits } = receive(&mut *line)?;
-    let files = Arc::new(RemoteFiles { line: Mutex::new(line), limits });
-    let ended = script::run(Arc::clone(&files) as _, &script, stdin.as_deref(), &limits.of_script());
-    let Ended { stdout, stderr, exit_code, stopped } =
-        ended.unwrap_or_else(|error| refused(&error.to_string()));
+    let Begin { script, stdin, limits, file_limits } = receive(&mut *line)?;
+    let files = Arc::new(RemoteFiles { line: Mutex::new(line), limits: file_limits });
+    let ended = script::run(Arc::clone(&files) as _, &script, stdin.as_deref(), &limits);
+    let ended = ended.unwrap_or_else(|error| refused(&error.to_string()));
     let mut line = files.line.lock().unwrap_or_else(PoisonError::into_inner);
-    send(&mut **line, &Ask::Ended(End { stdout, stderr, exit_code, stopped }))
+    send(&mut **line, &Ask::Ended(ended))
 }
 
 /// The desk at the other end of the connection.
 struct RemoteFiles {
     line: Mutex<Box<dyn WorkLine>>,
-    limits: Limits,
+    limits: FileLimits,
 }
 
 impl RemoteFiles {
@@ -47,7 +49,7 @@ impl RemoteFiles {
         };
         match converse().map_err(|error: WorkError| IoError::other(error))? {
             (Reply::Refused(kind, words), _) => {
-                let kind = KINDS.get(kind).copied().unwrap_or(std::io::ErrorKind::Other);
+                let kind = KINDS.get(kind).copied().unwrap_or(ErrorKind::Other);
                 Err(IoError::new(kind, words).into())
             }
             answered => Ok(answered),
@@ -56,16 +58,19 @@ impl RemoteFiles {
 
     fn found(&self, path: &Path) -> Result<Metadata> {
         let Reply::Found(meta) = self.ask(&Ask::Stat(text(path)?), None)?.0 else { return Err(confused()) };
-        Ok(of_meta(meta))
+        Ok(metadata(meta))
     }
 }
 
 fn text(path: &Path) -> Result<String> {
-    path.to_str().map(str::to_owned).ok_or_else(not_utf8)
+    let not_utf8 = || IoError::new(ErrorKind::InvalidInput, "the name is not UTF-8");
+    Ok(path.to_str().map(str::to_owned).ok_or_else(not_utf8)?)
 }
 
-fn of_meta(meta: Meta) -> Metadata {
-    metadata(if meta.is_directory { FileType::Directory } else { FileType::File }, meta.bytes, meta.mode)
+fn metadata(meta: Meta) -> Metadata {
+    let file_type = if meta.is_directory { FileType::Directory } else { FileType::File };
+    let at = SystemTime::UNIX_EPOCH + MODIFIED;
+    Metadata { file_type, size: meta.bytes, mode: meta.mode, modified: at, created: at }
 }
 
 fn confused() -> bashkit::Error {
@@ -83,9 +88,9 @@ impl FileSystemExt for RemoteFiles {
 
     fn limits(&self) -> FsLimits {
         let mut limits = FsLimits::unlimited();
-        limits.max_total_bytes = self.limits.desk_bytes_max;
-        limits.max_file_size = self.limits.desk_file_bytes_max;
-        limits.max_file_count = self.limits.desk_files_max;
+        limits.max_total_bytes = self.limits.bytes_max;
+        limits.max_file_size = self.limits.file_bytes_max;
+        limits.max_file_count = self.limits.files_max;
         limits
     }
 }
@@ -120,7 +125,7 @@ impl FileSystem for RemoteFiles {
         let Reply::Entries(entries) = self.ask(&Ask::List(text(path)?), None)?.0 else {
             return Err(confused());
         };
-        let entry = |(name, meta)| DirEntry { name, metadata: of_meta(meta) };
+        let entry = |(name, meta)| DirEntry { name, metadata: metadata(meta) };
         Ok(entries.into_iter().map(entry).collect())
     }
 
@@ -139,15 +144,16 @@ impl FileSystem for RemoteFiles {
     }
 
     async fn symlink(&self, _: &Path, _: &Path) -> Result<()> {
-        Err(unsupported("links"))
+        Err(IoError::new(ErrorKind::Unsupported, "there are no links on a desk").into())
     }
 
     async fn read_link(&self, path: &Path) -> Result<PathBuf> {
         self.found(path)?;
-        Err(IoError::new(std::io::ErrorKind::InvalidInput, "Invalid argument").into())
+        Err(IoError::new(ErrorKind::InvalidInput, "Invalid argument").into())
     }
 
     async fn chmod(&self, path: &Path, _: u32) -> Result<()> {
+        // Permissions depend on the path; a script that makes its file executable loses nothing.
         self.found(path).map(drop)
     }
 

@@ -12,8 +12,8 @@ use bashkit::{
 use super::commands::{self, Guard};
 use super::list::List;
 use super::temporary::Temporary;
-use crate::ShellLimits;
-use crate::{DeskError, show};
+use super::wire::Ended;
+use crate::{DeskError, ShellLimits, show};
 
 /// The stack of a script. Nearly all nesting is counted; the rest is bounded by the parser's steps (`time time …`) or
 /// by the guard (`eval eval …`), and this is room for both. Memory is committed only when used.
@@ -23,16 +23,6 @@ const GUARDED_BYTES: usize = 32 * 1024 * 1024;
 
 /// Pipeline stages open at once; `&` runs its command synchronously.
 const JOBS_MAX: usize = 64;
-
-/// How a script ended.
-#[derive(Debug, Default)]
-pub(super) struct Ended {
-    pub(super) stdout: String,
-    pub(super) stderr: String,
-    pub(super) exit_code: i32,
-    /// What stopped it, if it did not end normally.
-    pub(super) stopped: Option<String>,
-}
 
 /// Runs a script to its end or to a limit.
 pub(super) fn run(
@@ -195,20 +185,23 @@ fn interpreter(files: Arc<dyn FileSystem>, limits: &ShellLimits, guard: &Arc<Gua
         )
         .builtin_filter(commands::is_kept)
         .before_tool(Box::new(move |event| guard.check(event)));
-    for name in commands::refused_names() {
-        builder = builder.builtin(name, Box::new(Absent(name)));
+    for &(name, why) in commands::REFUSED {
+        builder = builder.builtin(name, Box::new(Refused { name, why }));
     }
     builder = builder.builtin("ls", Box::new(List)).builtin("mktemp", Box::new(Temporary));
     builder.build()
 }
 
 /// A removed command that reports why.
-struct Absent(&'static str);
+struct Refused {
+    name: &'static str,
+    why: &'static str,
+}
 
 #[async_trait]
-impl Builtin for Absent {
+impl Builtin for Refused {
     async fn execute(&self, _: BuiltinContext<'_>) -> bashkit::Result<ExecResult> {
-        let why = commands::refusal(self.0).unwrap_or("it is not here");
-        Ok(ExecResult::err(format!("{}: not on this desk: {why}\n", self.0), 127))
+        let Self { name, why } = self;
+        Ok(ExecResult::err(format!("{name}: not on this desk: {why}\n"), 127))
     }
 }
