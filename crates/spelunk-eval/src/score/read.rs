@@ -6,20 +6,18 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Form;
+use crate::pattern;
 
 static ANSWER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?im)(?:^|[\s*_`>#(\[.{"])(?:final +)?(?:answer|result)[*_`" ]*[:=][*_` ]*([^\n]*)|<answer>([^<]*)"#)
-        .expect("the pattern is tested")
+    pattern(
+        r#"(?im)(?:^|[\s*_`>#(\[.{"])(?:final +)?(?:answer|result)[*_`" ]*[:=][*_` ]*([^\n]*)|<answer>([^<]*)"#,
+    )
 });
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|-?[0-9]+(?:\.[0-9]+)?")
-        .expect("the pattern is tested")
-});
-static PAIR: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"([0-9]+)[^0-9\n;]{1,12}?([0-9]+)").expect("the pattern is tested"));
-static PATH: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"[A-Za-z0-9_.\-]*(?:/[A-Za-z0-9_.\-]+)*\.[A-Za-z]{1,5}\b").expect("the pattern is tested")
-});
+static NUMBER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|-?[0-9]+(?:\.[0-9]+)?"));
+static PAIR: LazyLock<Regex> = LazyLock::new(|| pattern(r"([0-9]+)[^0-9\n;]{1,12}?([0-9]+)"));
+static PATH: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"[A-Za-z0-9_.\-]*(?:/[A-Za-z0-9_.\-]+)*\.[A-Za-z]{1,5}\b"));
 
 /// Sections of a report that code writes.
 const LISTED: [&str; 2] = ["## Per-File Findings", "## Coverage"];

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::pattern;
+
 /// A recognised question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Asked {
@@ -82,7 +84,7 @@ static FORMS: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
         (r"order of the region (\w+) has the highest", |f| Asked::Dearest { region: word(f, 1) }),
         (r"customers have ordered the product (\w+)\?", |f| Asked::Customers { product: word(f, 1) }),
     ];
-    forms.into_iter().map(|(form, make)| (Regex::new(form).expect("the pattern is tested"), make)).collect()
+    forms.into_iter().map(|(form, make)| (pattern(form), make)).collect()
 });
 
 impl Asked {

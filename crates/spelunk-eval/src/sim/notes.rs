@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::asked::Asked;
+use crate::pattern;
 
 /// The name of a total count.
 pub(super) const ADDED_UP: &str = "all";
@@ -18,10 +19,8 @@ pub(super) struct Notes {
     pub(super) facts: BTreeSet<String>,
 }
 
-static NUMBER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"is (\d{6})\.$").expect("the pattern is tested"));
-static KEEPER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"kept by ([^ ]+ [^ ]+) since").expect("the pattern is tested"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"is (\d{6})\.$"));
+static KEEPER: LazyLock<Regex> = LazyLock::new(|| pattern(r"kept by ([^ ]+ [^ ]+) since"));
 
 impl Notes {
     pub(super) fn count(&mut self, name: &str, n: u64) {

@@ -13,6 +13,7 @@ use regex::Regex;
 use super::asked::Asked;
 use super::notes::{ADDED_UP, Notes};
 use crate::generate::{TOPICS, topic_of};
+use crate::pattern;
 use crate::rng::Rng;
 
 /// The reader of one prompt.
@@ -22,17 +23,13 @@ pub(super) struct Reader {
     pub(super) mistake_permille: u64,
 }
 
-static NUMBERED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^ *\d+\| ?").expect("the pattern is tested"));
-static DOCUMENT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"^<document name="([^"]*)""#).expect("the pattern is tested"));
-static COUNTED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b([a-z]+)=(\d+)\b").expect("the pattern is tested"));
-static ADDED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"The counts of all parts add up to (\d+)").expect("the pattern is tested"));
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^ *\d+\| ?"));
+static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^<document name="([^"]*)""#));
+static COUNTED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b([a-z]+)=(\d+)\b"));
+static ADDED: LazyLock<Regex> = LazyLock::new(|| pattern(r"The counts of all parts add up to (\d+)"));
 /// Facts in generated prose, and in notes.
 static FACTS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    pattern(concat!(
         r"The registration number of the [a-z ]+ at \w+ is \d{6}\.",
         r"|The [a-z ]+ at \w+ has been kept by \S+ \S+ since the war\.",
         r"|The expedition to \w+ of \d{4} was led by \S+ \S+, who wrote little about it\.",
@@ -46,7 +43,6 @@ static FACTS: LazyLock<Regex> = LazyLock::new(|| {
         r"|\d+ dearest order: \d+",
         r"|request \w+ made by user \d+",
     ))
-    .expect("the pattern is tested")
 });
 
 impl Reader {

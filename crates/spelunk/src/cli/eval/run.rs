@@ -3,7 +3,6 @@
 //! retried.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,7 +58,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     sim: SimFlags,
     #[command(flatten)]
-    model: ModelFlags,
+    pub(super) model: ModelFlags,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
     #[command(flatten)]
@@ -94,12 +93,6 @@ impl SimFlags {
     }
 }
 
-impl RunArgs {
-    pub(super) fn model_flags(&self) -> ModelFlags {
-        self.model.clone()
-    }
-}
-
 /// Consecutive model failures after which the model counts as unavailable, because the rest would fail too.
 const FAILED_IN_A_ROW_MAX: u32 = 8;
 const PARALLEL_MAX: usize = 256;
@@ -129,7 +122,8 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     if n_done > 0 {
         app.say(&format!("{n_done} of {planned} trials were made before"));
     }
-    let runs = runs_folder(&out);
+    // The journals of the trials are next to the results.
+    let runs = out.with_extension("runs");
     let places = Places { folder, runs, label: args.label.clone() };
     let results = Results::open(&out, before.bytes_whole)?;
     let mut evaluation =
@@ -142,11 +136,6 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     }
     app.say(&format!("see them with `spelunk eval report {} --tasks {}`", args.out, args.tasks));
     Ok(code)
-}
-
-/// The folder for the journals of the trials, next to the results.
-fn runs_folder(out: &Path) -> PathBuf {
-    out.with_extension("runs")
 }
 
 fn selected(tasks: Vec<Task>, args: &RunArgs) -> Result<Vec<Arc<Task>>, Failure> {

@@ -10,7 +10,7 @@ use spelunk_app::config::StrategyChoice;
 use spelunk_app::failure::Failure;
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Engine, RunRequest, RunResult, RunSettings, RunView};
-use spelunk_eval::{Evidence, Failure as Class, Ran, SimModel, SimSettings, Status, Task, Trial, score};
+use spelunk_eval::{Failure as Class, Ran, SimModel, SimSettings, Status, Task, Trial, score};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
 use spelunk_types::{CellOutcome, ErrorCode, Focus, RunOutcome, Strategy};
@@ -89,6 +89,7 @@ pub(super) struct Cell {
 pub(super) async fn attempt(app: &App, places: &Places, cell: &Cell) -> Trial {
     let began = Instant::now();
     let mut trial = Trial {
+        engine: "spelunk".to_owned(),
         task: cell.task.id.clone(),
         kind: cell.task.kind.name().to_owned(),
         tokens: cell.task.tokens,
@@ -223,15 +224,6 @@ pub(super) fn judge(task: &Task, trial: &mut Trial) {
     trial.tokens = task.tokens;
     trial.score = Some(scored.score);
     trial.off = scored.off;
-    trial.failure = (!trial.is_right()).then(|| {
-        Class::classify(&Evidence {
-            kind: task.kind,
-            variant: &task.variant,
-            strategy: trial.chose.as_deref().unwrap_or(&trial.strategy),
-            status: trial.status,
-            form: scored.form,
-            calls: trial.calls,
-            ran: trial.ran,
-        })
-    });
+    trial.failure =
+        (!trial.is_right()).then(|| Class::classify(task.kind, &task.variant, scored.form, trial));
 }
