@@ -8,7 +8,9 @@ mod openai;
 mod responses;
 
 use serde_json::{Value, json};
-use spelunk_types::{StopReason, Usage};
+use spelunk_types::Usage;
+
+use crate::script::{Manner, SpokenCall};
 
 pub(crate) use embeddings::vectors;
 
@@ -27,21 +29,10 @@ pub(crate) enum Dialect {
 pub(crate) struct Spoken {
     pub(crate) model: String,
     pub(crate) text: String,
-    pub(crate) reasoning: Option<String>,
-    pub(crate) tool_calls: Vec<SpokenCall>,
-    pub(crate) stop: StopReason,
+    pub(crate) manner: Manner,
     pub(crate) usage: Usage,
-    pub(crate) n_chunks: usize,
     /// Whether the request asked for usage in the stream (`stream_options.include_usage`).
     pub(crate) with_usage: bool,
-}
-
-/// A tool call, independent of the provider.
-#[derive(Debug, Clone)]
-pub(crate) struct SpokenCall {
-    pub(crate) id: String,
-    pub(crate) name: String,
-    pub(crate) arguments: String,
 }
 
 impl SpokenCall {

@@ -5,7 +5,6 @@ use std::fmt;
 
 use spelunk_types::{StopReason, Usage};
 
-use crate::dialect::SpokenCall;
 use crate::fault::Fault;
 use crate::gate::Gate;
 
@@ -185,6 +184,14 @@ pub(crate) struct Manner {
     pub(crate) pace_ms: u64,
     pub(crate) is_at_once: bool,
     pub(crate) gate: Option<Gate>,
+}
+
+/// A tool call, independent of the provider.
+#[derive(Debug, Clone)]
+pub(crate) struct SpokenCall {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
 }
 
 impl Manner {

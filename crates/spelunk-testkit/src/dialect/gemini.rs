@@ -7,16 +7,16 @@ use spelunk_types::{StopReason, Usage};
 use super::{Spoken, Streamed, cut, event};
 
 pub(super) fn streamed(spoken: &Spoken) -> Streamed {
-    let thoughts = spoken.reasoning.iter().map(|text| chunk(spoken, &[thought(text)], None));
+    let thoughts = spoken.manner.reasoning.iter().map(|text| chunk(spoken, &[thought(text)], None));
     let head = thoughts.collect();
-    let texts = cut(&spoken.text, spoken.n_chunks).into_iter();
+    let texts = cut(&spoken.text, spoken.manner.n_chunks).into_iter();
     let pieces = texts.map(|text| chunk(spoken, &[json!({ "text": text })], None)).collect();
     let tail = vec![chunk(spoken, &calls(spoken), Some(stop_name(spoken)))];
     Streamed { head, pieces, tail }
 }
 
 pub(super) fn whole(spoken: &Spoken) -> Value {
-    let mut parts: Vec<Value> = spoken.reasoning.iter().map(|text| thought(text)).collect();
+    let mut parts: Vec<Value> = spoken.manner.reasoning.iter().map(|text| thought(text)).collect();
     parts.push(json!({ "text": spoken.text }));
     parts.extend(calls(spoken));
     response(spoken, &parts, Some(stop_name(spoken)))
@@ -41,7 +41,7 @@ fn thought(text: &str) -> Value {
 
 /// A call has no id in this format; the first has a signature.
 fn calls(spoken: &Spoken) -> Vec<Value> {
-    let calls = spoken.tool_calls.iter().enumerate();
+    let calls = spoken.manner.tool_calls.iter().enumerate();
     calls
         .map(|(idx, call)| {
             let mut part = json!({ "functionCall": { "name": call.name, "args": call.input() } });
@@ -81,7 +81,7 @@ fn usage(usage: Usage) -> Value {
 }
 
 fn stop_name(spoken: &Spoken) -> &'static str {
-    match spoken.stop {
+    match spoken.manner.stop {
         StopReason::Finished | StopReason::ToolUse => "STOP",
         StopReason::Length => "MAX_TOKENS",
         StopReason::Filtered => "SAFETY",

@@ -7,15 +7,15 @@ use super::{Spoken, Streamed, cut, event};
 
 pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     let mut head = vec![chunk(spoken, &json!({ "role": "assistant", "content": "" }), None)];
-    if let Some(reasoning) = &spoken.reasoning {
+    if let Some(reasoning) = &spoken.manner.reasoning {
         head.push(chunk(spoken, &json!({ "reasoning_content": reasoning }), None));
     }
-    let pieces = cut(&spoken.text, spoken.n_chunks)
+    let pieces = cut(&spoken.text, spoken.manner.n_chunks)
         .into_iter()
         .map(|piece| chunk(spoken, &json!({ "content": piece }), None));
     let pieces = pieces.collect();
     let mut tail = Vec::new();
-    for (call_idx, call) in spoken.tool_calls.iter().enumerate() {
+    for (call_idx, call) in spoken.manner.tool_calls.iter().enumerate() {
         let begun = json!({ "index": call_idx, "id": call.id, "type": "function",
                             "function": { "name": call.name, "arguments": "" } });
         tail.push(chunk(spoken, &json!({ "tool_calls": [begun] }), None));
@@ -24,7 +24,7 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
             tail.push(chunk(spoken, &json!({ "tool_calls": [more] }), None));
         }
     }
-    tail.push(chunk(spoken, &json!({}), Some(stop_name(spoken.stop))));
+    tail.push(chunk(spoken, &json!({}), Some(stop_name(spoken.manner.stop))));
     if spoken.with_usage {
         let mut last = envelope(spoken, "chat.completion.chunk");
         last["choices"] = json!([]);
@@ -38,16 +38,17 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
 pub(super) fn whole(spoken: &Spoken) -> Value {
     let mut body = envelope(spoken, "chat.completion");
     let mut message = json!({ "role": "assistant", "content": spoken.text });
-    if let Some(reasoning) = &spoken.reasoning {
+    if let Some(reasoning) = &spoken.manner.reasoning {
         message["reasoning_content"] = json!(reasoning);
     }
-    let calls = spoken.tool_calls.iter().map(|call| {
+    let calls = spoken.manner.tool_calls.iter().map(|call| {
         json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": call.arguments } })
     });
-    if !spoken.tool_calls.is_empty() {
+    if !spoken.manner.tool_calls.is_empty() {
         message["tool_calls"] = calls.collect();
     }
-    body["choices"] = json!([{ "index": 0, "message": message, "finish_reason": stop_name(spoken.stop) }]);
+    body["choices"] =
+        json!([{ "index": 0, "message": message, "finish_reason": stop_name(spoken.manner.stop) }]);
     body["usage"] = usage(spoken.usage);
     body
 }

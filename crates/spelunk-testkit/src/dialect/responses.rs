@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use spelunk_types::StopReason;
 
-use super::{Spoken, SpokenCall, Streamed, cut, event};
+use super::{Spoken, Streamed, cut, event};
+use crate::script::SpokenCall;
 
 pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     let mut head = vec![
@@ -11,7 +12,7 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
         json!({ "type": "response.in_progress", "response": envelope(spoken) }),
     ];
     let mut place = 0;
-    if let Some(reasoning) = &spoken.reasoning {
+    if let Some(reasoning) = &spoken.manner.reasoning {
         head.push(added(place, &json!({ "type": "reasoning", "id": "rs_1", "summary": [] })));
         let at = |kind: &str| json!({ "type": kind, "item_id": "rs_1", "output_index": place, "summary_index": 0 });
         let with = |kind: &str, name: &str, value: &Value| {
@@ -35,11 +36,11 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     };
     let empty = json!({ "type": "output_text", "text": "", "annotations": [] });
     head.push(within("response.content_part.added", "part", empty));
-    let texts = cut(&spoken.text, spoken.n_chunks).into_iter();
+    let texts = cut(&spoken.text, spoken.manner.n_chunks).into_iter();
     let pieces = texts.map(|text| within("response.output_text.delta", "delta", json!(text))).collect();
     let mut tail =
         vec![within("response.output_text.done", "text", json!(spoken.text)), done(place, &message(spoken))];
-    for (call_idx, call) in spoken.tool_calls.iter().enumerate() {
+    for (call_idx, call) in spoken.manner.tool_calls.iter().enumerate() {
         place += 1;
         tail.extend(call_events(place, call, &format!("fc_{call_idx}")));
     }
@@ -92,11 +93,13 @@ fn message(spoken: &Spoken) -> Value {
 pub(super) fn whole(spoken: &Spoken) -> Value {
     let mut body = envelope(spoken);
     let mut output = Vec::new();
-    output.extend(spoken.reasoning.iter().map(|reasoning| thought(reasoning)));
+    output.extend(spoken.manner.reasoning.iter().map(|reasoning| thought(reasoning)));
     output.push(message(spoken));
-    output.extend(spoken.tool_calls.iter().enumerate().map(|(idx, call)| item(call, &format!("fc_{idx}"))));
+    output.extend(
+        spoken.manner.tool_calls.iter().enumerate().map(|(idx, call)| item(call, &format!("fc_{idx}"))),
+    );
     body["output"] = Value::Array(output);
-    let reason = match spoken.stop {
+    let reason = match spoken.manner.stop {
         StopReason::Finished | StopReason::ToolUse => None,
         StopReason::Length => Some("max_output_tokens"),
         StopReason::Filtered => Some("content_filter"),

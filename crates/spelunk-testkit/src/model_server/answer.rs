@@ -11,7 +11,7 @@ use super::book::{Book, Recorded};
 use super::http::Connection;
 use crate::dialect::{Dialect, Spoken, Streamed, model_list, prompt_of, vectors};
 use crate::fault::{Fault, StatusFault};
-use crate::script::{Answer, Manner};
+use crate::script::Answer;
 
 /// What happens to the connection after a response.
 enum After {
@@ -40,14 +40,13 @@ struct Exchange<'a> {
     dialect: Dialect,
     /// Whether the request asked for a stream.
     is_streamed: bool,
-    manner: Manner,
     spoken: Spoken,
 }
 
 async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> io::Result<After> {
     let body = request.json();
     let other = Other::of(&request, &body);
-    let call = other.as_ref().map(Other::name).or_else(|| request.call.clone());
+    let call = other.as_ref().map(|other| other.name.to_owned()).or_else(|| request.call.clone());
     let prompt = prompt_of(&body);
     let found = book.receive(&request, call.as_deref(), &prompt);
     let dialect = Dialect::of_path(&request.path);
@@ -73,14 +72,11 @@ async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> i
         model: body["model"].as_str().unwrap_or("scripted").to_owned(),
         usage: manner.usage_of(&prompt, &text),
         text,
-        reasoning: manner.reasoning.clone(),
-        tool_calls: manner.tool_calls.clone(),
-        stop: manner.stop,
-        n_chunks: manner.n_chunks,
+        manner,
         with_usage: body["stream_options"]["include_usage"] == Value::Bool(true),
     };
     let is_streamed = dialect.is_streamed(&request.path, &body);
-    let exchange = Exchange { book, call, dialect, is_streamed, manner, spoken };
+    let exchange = Exchange { book, call, dialect, is_streamed, spoken };
     match fault {
         Some(fault) => exchange.fail(connection, fault).await,
         None => exchange.reply(connection).await,
@@ -134,7 +130,7 @@ impl Exchange<'_> {
             }
             Fault::LongReply { bytes } => {
                 self.spoken.text = "x".repeat(bytes);
-                self.spoken.n_chunks = bytes.div_ceil(LONG_PIECE_BYTES).max(1);
+                self.spoken.manner.n_chunks = bytes.div_ceil(LONG_PIECE_BYTES).max(1);
                 self.spoken.usage.output_tokens = bytes.div_ceil(4) as u64;
                 self.reply(connection).await
             }
@@ -178,7 +174,7 @@ impl Exchange<'_> {
     }
 
     async fn send_streamed(self, mut connection: Connection, streamed: Streamed) -> io::Result<After> {
-        if self.manner.is_at_once {
+        if self.spoken.manner.is_at_once {
             let Streamed { head, pieces, tail } = streamed;
             let body = [head, pieces, tail].concat().concat();
             self.book.serve(self.call.as_deref(), self.spoken.usage);
@@ -192,7 +188,7 @@ impl Exchange<'_> {
                 self.pass_gate().await;
             }
             if piece_idx > 0 {
-                wait(self.manner.pace_ms).await;
+                wait(self.spoken.manner.pace_ms).await;
             }
             connection.send_piece(piece).await?;
         }
@@ -222,7 +218,7 @@ impl Exchange<'_> {
     }
 
     async fn pass_gate(&self) {
-        if let Some(gate) = &self.manner.gate {
+        if let Some(gate) = &self.spoken.manner.gate {
             gate.pass().await;
         }
     }
@@ -245,10 +241,6 @@ impl Other {
             }
             _ => None,
         }
-    }
-
-    fn name(&self) -> String {
-        self.name.to_owned()
     }
 }
 
