@@ -83,7 +83,7 @@ pub(crate) fn windows(
         on_window(0, &view.read_owned(document)?, 0);
         return Ok(());
     }
-    let large = Large::open(view, document)?;
+    let large = LargeDocument::open(view, document)?;
     let mut lines_before = 0;
     for window in 0..large.n_windows() {
         let text = large.window(window)?;
@@ -101,12 +101,12 @@ pub(crate) fn window_start(window: u64) -> usize {
 }
 
 /// A document that is not held in memory.
-pub(crate) struct Large {
+pub(crate) struct LargeDocument {
     reader: Reader,
     name: String,
 }
 
-impl Large {
+impl LargeDocument {
     pub(crate) fn open(view: &View, document: &DocEntry) -> Result<Self, SourceError> {
         let name = document.name.clone();
         match Reader::of_document(view, document) {

@@ -20,12 +20,12 @@ use spelunk_fs::PrivateDir;
 
 use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
 use crate::files;
-use crate::index::search::{Found, search};
+use crate::index::search::{SearchResults, search};
 use crate::index::update::{Update, would_rebuild};
 use crate::query::Query;
 use crate::texts::Texts;
 use crate::vector_store::Rows;
-use crate::words_index::{RowPlace, WORDS_DIRECTORY, WordsIndex, row_places};
+use crate::words_index::{EmbeddedPassage, WORDS_DIRECTORY, WordsIndex, embedded_passages};
 use crate::{EmbedError, Embedder, IndexError};
 
 const CATALOGUE: &str = "catalogue";
@@ -155,16 +155,16 @@ pub(crate) struct Snapshot {
     pub(crate) words: WordsIndex,
     pub(crate) rows: Option<Rows>,
     /// Which passage has which vector; computed on first use.
-    row_places: OnceLock<Vec<RowPlace>>,
+    embedded_passages: OnceLock<Vec<EmbeddedPassage>>,
 }
 
 impl Snapshot {
-    pub(crate) fn row_places(&self) -> tantivy::Result<&[RowPlace]> {
-        if let Some(places) = self.row_places.get() {
-            return Ok(places);
+    pub(crate) fn embedded_passages(&self) -> tantivy::Result<&[EmbeddedPassage]> {
+        if let Some(passages) = self.embedded_passages.get() {
+            return Ok(passages);
         }
-        let places = row_places(&self.words.searcher())?;
-        Ok(self.row_places.get_or_init(|| places))
+        let passages = embedded_passages(&self.words.searcher())?;
+        Ok(self.embedded_passages.get_or_init(|| passages))
     }
 }
 
@@ -202,14 +202,19 @@ impl Index {
 
     /// The passages of the view that are relevant to a query, best first. Documents that are not in the view, or in
     /// another version than indexed, are not found.
-    pub fn search(&self, view: &View, query: &Query) -> Result<Found, IndexError> {
+    pub fn search(&self, view: &View, query: &Query) -> Result<SearchResults, IndexError> {
         self.search_with(view, query, &mut Texts::default())
     }
 
     /// The same for several consecutive searches of one view, which share the texts they read.
-    pub fn search_with(&self, view: &View, query: &Query, texts: &mut Texts) -> Result<Found, IndexError> {
+    pub fn search_with(
+        &self,
+        view: &View,
+        query: &Query,
+        texts: &mut Texts,
+    ) -> Result<SearchResults, IndexError> {
         match &self.state {
-            State::Empty => Ok(Found::nothing(query, view)),
+            State::Empty => Ok(SearchResults::nothing(query, view)),
             State::Damaged(why) => Err(self.damaged(why.clone())),
             State::Ready(snapshot) => {
                 // If a mapped file is damaged, the library may panic.
@@ -310,7 +315,7 @@ fn load(directory: &Path) -> io::Result<State> {
         .vectors
         .as_ref()
         .map(|vectors| Rows::new(directory.join(VECTORS_DIRECTORY), vectors.dimensions, vectors.n_rows));
-    Ok(State::Ready(Box::new(Snapshot { catalogue, words, rows, row_places: OnceLock::new() })))
+    Ok(State::Ready(Box::new(Snapshot { catalogue, words, rows, embedded_passages: OnceLock::new() })))
 }
 
 /// A file whose recorded size and time match is trusted; any other is read and verified.

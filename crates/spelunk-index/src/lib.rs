@@ -34,7 +34,7 @@ pub use embed::{EmbedError, Embedder, StaticEmbedder};
 pub use error::IndexError;
 pub use highlight::{Mark, mark};
 pub use index::notice::Notice;
-pub use index::search::{Found, Hit};
+pub use index::search::{Hit, SearchResults};
 pub use index::{Index, IndexOptions, IndexProgress, Rebuilt, UpdateOptions, UpdateReport};
 pub use query::{Mode, Query};
 pub use rank::{RankProgress, Ranking, rank};

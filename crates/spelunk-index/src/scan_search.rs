@@ -7,7 +7,7 @@ use crate::catalogue::DocumentRecord;
 use crate::choose::{Passage, RankOptions};
 use crate::highlight::mark;
 use crate::index::notice::Notice;
-use crate::index::search::{Found, Hit};
+use crate::index::search::{Hit, SearchResults};
 use crate::query::{Mode, Parsed, Query};
 use crate::rank::rank;
 
@@ -23,12 +23,12 @@ pub fn search_by_reading(
     query: &Query,
     detector: &Detector,
     because: Notice,
-) -> Result<Found, SourceError> {
+) -> Result<SearchResults, SourceError> {
     let record =
         |document: &DocEntry| DocumentRecord::of(0, document, 0, Some(&detector.detect(&document.name, "")));
     let parsed = Parsed::of(query, &|kind| view.documents().any(|document| record(document).is_kind(kind)));
     let view = view.narrow(|document| parsed.filters.wants(&document.name, &record(document)));
-    let mut found = Found {
+    let mut found = SearchResults {
         hits: Vec::new(),
         mode: Mode::Words,
         documents: view.documents().len() as u64,

@@ -3,7 +3,7 @@
 
 use std::num::NonZeroUsize;
 
-use crate::passage::{Piece, fingerprint, pieces};
+use crate::passage::{PassageRange, fingerprint, pieces};
 use crate::question::{Hit, Question, WORDS_MAX};
 
 /// A longer text is tallied in segments of about this length, each ending with a line. They do not depend on the number
@@ -28,7 +28,7 @@ pub(crate) struct Tally {
 /// A matching passage.
 #[derive(Debug)]
 pub(crate) struct Match {
-    pub(crate) piece: Piece,
+    pub(crate) piece: PassageRange,
     pub(crate) words: WordSet,
     /// The words that follow the previous word as in the question.
     pub(crate) pairs: WordSet,
@@ -122,7 +122,7 @@ impl Tally {
     }
 
     /// If a document's name matches, its beginning counts as a match, whatever it contains.
-    fn add_start(&mut self, text: &str, first: Piece) {
+    fn add_start(&mut self, text: &str, first: PassageRange) {
         let is_there = self.matches.first().is_some_and(|found| found.piece == first);
         if !is_there && !self.words_in_name.is_empty() {
             let fingerprint = fingerprint(text.get(first.span.clone()).unwrap_or_default());
@@ -155,7 +155,7 @@ impl Tally {
         found.words.iter().zip(counts.iter().copied())
     }
 
-    fn add(&mut self, question: &Question, text: &str, piece: Piece) {
+    fn add(&mut self, question: &Question, text: &str, piece: PassageRange) {
         let text = text.get(piece.span.clone()).unwrap_or_default();
         let mut counts = [0_u8; WORDS_MAX];
         let (mut words, mut pairs) = (WordSet::default(), WordSet::default());

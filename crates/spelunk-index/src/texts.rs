@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use spelunk_context::{DocEntry, SourceError, View};
 
-use crate::cut::{Large, WHOLE_BYTES_MAX};
-use crate::words_index::Place;
+use crate::cut::{LargeDocument, WHOLE_BYTES_MAX};
+use crate::words_index::PassageLocation;
 
 /// How much text is held before all of it is dropped.
 const HELD_BYTES_MAX: usize = 64 << 20;
@@ -24,7 +24,7 @@ pub struct Texts {
     /// Windows by document and index; `None` if unreadable.
     windows: HashMap<(u32, u64), Option<String>>,
     held_bytes: usize,
-    large: HashMap<u32, Large>,
+    large: HashMap<u32, LargeDocument>,
 }
 
 impl Texts {
@@ -33,11 +33,11 @@ impl Texts {
         &mut self,
         view: &View,
         document: &DocEntry,
-        place: Place,
+        location: PassageLocation,
     ) -> Result<Option<String>, Unreadable> {
-        let key = (document.idx, place.window);
+        let key = (document.idx, location.window);
         if !self.windows.contains_key(&key) {
-            let text = self.read(view, document, place.window).ok();
+            let text = self.read(view, document, location.window).ok();
             let bytes = text.as_ref().map_or(0, String::len);
             if self.held_bytes + bytes > HELD_BYTES_MAX {
                 self.windows.clear();
@@ -48,7 +48,7 @@ impl Texts {
         }
         let text = self.windows[&key].as_ref().ok_or(Unreadable)?;
         let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        Ok(text.get(to_usize(place.start)..to_usize(place.end)).map(str::to_owned))
+        Ok(text.get(to_usize(location.start)..to_usize(location.end)).map(str::to_owned))
     }
 
     fn read(&mut self, view: &View, document: &DocEntry, window: u64) -> Result<String, SourceError> {
@@ -59,7 +59,7 @@ impl Texts {
             if self.large.len() >= OPEN_MAX {
                 self.large.clear();
             }
-            self.large.insert(document.idx, Large::open(view, document)?);
+            self.large.insert(document.idx, LargeDocument::open(view, document)?);
         }
         self.large[&document.idx].window(window)
     }

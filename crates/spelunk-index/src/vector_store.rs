@@ -68,7 +68,7 @@ pub(crate) struct Rows {
 
 /// A row and its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Near {
+pub(crate) struct NearRow {
     pub(crate) row: u32,
     pub(crate) similarity: f32,
 }
@@ -156,7 +156,7 @@ impl Rows {
         query: &Quantised,
         wanted: &(dyn Fn(u32) -> bool + Sync),
         n_max: usize,
-    ) -> io::Result<Vec<Near>> {
+    ) -> io::Result<Vec<NearRow>> {
         let n_shards = self.len.div_ceil(SHARD_ROWS);
         let n_cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let n_threads = n_cores.min(THREADS_MAX).min(n_shards as usize);
@@ -172,18 +172,18 @@ impl Rows {
                 keep_nearest(&mut near, n_max);
             }
         };
-        let mut near: Vec<Near> = std::thread::scope(|scope| {
+        let mut near: Vec<NearRow> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
             let mut near = Vec::new();
             for thread in threads {
-                let found: io::Result<Vec<Near>> =
+                let found: io::Result<Vec<NearRow>> =
                     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
                 near.extend(found?);
             }
             io::Result::Ok(near)
         })?;
         keep_nearest(&mut near, n_max);
-        near.sort_unstable_by(nearest_first);
+        near.sort_unstable_by(|a, b| a.order(*b));
         Ok(near)
     }
 
@@ -192,7 +192,7 @@ impl Rows {
         shard: u32,
         query: &Quantised,
         wanted: &(dyn Fn(u32) -> bool + Sync),
-        near: &mut Vec<Near>,
+        near: &mut Vec<NearRow>,
     ) -> io::Result<()> {
         let file = files::open(&self.rows_path(shard))?;
         let first = shard * SHARD_ROWS;
@@ -214,7 +214,7 @@ impl Rows {
                 if wanted(row) {
                     let (scale, numbers) = bytes.split_at(SCALE_BYTES);
                     let scale = scale.try_into().map_or(0.0, f32::from_le_bytes);
-                    near.push(Near { row, similarity: similarity(query, scale, numbers) });
+                    near.push(NearRow { row, similarity: similarity(query, scale, numbers) });
                 }
             }
         }
@@ -243,14 +243,16 @@ fn similarity(query: &Quantised, scale: f32, numbers: &[u8]) -> f32 {
     sum * query.scale * scale
 }
 
-/// Equally near rows are ordered by when they were added.
-fn nearest_first(a: &Near, b: &Near) -> Ordering {
-    b.similarity.total_cmp(&a.similarity).then(a.row.cmp(&b.row))
+impl NearRow {
+    /// The nearest first; equally near rows are ordered by when they were added.
+    fn order(self, other: Self) -> Ordering {
+        other.similarity.total_cmp(&self.similarity).then(self.row.cmp(&other.row))
+    }
 }
 
-fn keep_nearest(near: &mut Vec<Near>, n_max: usize) {
+fn keep_nearest(near: &mut Vec<NearRow>, n_max: usize) {
     if near.len() > n_max {
-        near.select_nth_unstable_by(n_max, nearest_first);
+        near.select_nth_unstable_by(n_max, |a, b| a.order(*b));
         near.truncate(n_max);
     }
 }

@@ -55,7 +55,7 @@ pub(crate) struct NewPassage {
 
 /// The location of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct PassageLocation {
     /// The index of the window in its document, from 0.
     pub(crate) window: u64,
     /// Byte offsets in the text of the window.
@@ -70,7 +70,7 @@ pub(crate) struct Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredPassage {
     pub(crate) document: u64,
-    pub(crate) place: Place,
+    pub(crate) location: PassageLocation,
     pub(crate) fingerprint: u64,
     /// The row of its vector.
     pub(crate) row: Option<u32>,
@@ -78,14 +78,14 @@ pub(crate) struct StoredPassage {
 
 impl StoredPassage {
     fn numbers(&self) -> [u64; NUMBERS.len()] {
-        let Place { window, start, end, line_start, line_end } = self.place;
+        let PassageLocation { window, start, end, line_start, line_end } = self.location;
         [self.document, window, start, end, line_start, line_end, self.fingerprint]
     }
 
     fn of(numbers: [u64; NUMBERS.len()], row: Option<u32>) -> Self {
         let [document, window, start, end, line_start, line_end, fingerprint] = numbers;
-        let place = Place { window, start, end, line_start, line_end };
-        Self { document, place, fingerprint, row }
+        let location = PassageLocation { window, start, end, line_start, line_end };
+        Self { document, location, fingerprint, row }
     }
 }
 
@@ -134,7 +134,7 @@ impl WordsIndex {
     pub(crate) fn top(
         &self,
         query: &dyn TantivyQuery,
-        wanted: Option<std::sync::Arc<Bits>>,
+        wanted: Option<std::sync::Arc<BitSet>>,
         n_max: usize,
     ) -> tantivy::Result<Vec<(f32, DocAddress)>> {
         let top = TopDocs::with_limit(n_max.max(1)).order_by_score();
@@ -210,27 +210,27 @@ pub(crate) fn passages(
 
 /// A live passage: its document, its row and its location.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RowPlace {
+pub(crate) struct EmbeddedPassage {
     pub(crate) document: u64,
     pub(crate) row: u32,
     pub(crate) at: DocAddress,
 }
 
 /// Every live passage that has a row.
-pub(crate) fn row_places(searcher: &Searcher) -> tantivy::Result<Vec<RowPlace>> {
-    let mut places = Vec::new();
+pub(crate) fn embedded_passages(searcher: &Searcher) -> tantivy::Result<Vec<EmbeddedPassage>> {
+    let mut passages = Vec::new();
     for (segment_ord, segment) in (0..).zip(searcher.segment_readers()) {
         let documents = segment.fast_fields().u64(DOCUMENT)?;
         let Some(rows) = segment.fast_fields().column_opt::<u64>(ROW)? else { continue };
         for doc_id in segment.doc_ids_alive() {
             let row = rows.first(doc_id).and_then(|row| u32::try_from(row).ok());
             if let (Some(document), Some(row)) = (documents.first(doc_id), row) {
-                places.push(RowPlace { document, row, at: DocAddress { segment_ord, doc_id } });
+                passages.push(EmbeddedPassage { document, row, at: DocAddress { segment_ord, doc_id } });
             }
         }
     }
-    places.shrink_to_fit();
-    Ok(places)
+    passages.shrink_to_fit();
+    Ok(passages)
 }
 
 /// Writes passages.
@@ -284,9 +284,9 @@ impl WordsWriter {
 
 /// A set of small numbers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Bits(Vec<u64>);
+pub(crate) struct BitSet(Vec<u64>);
 
-impl Bits {
+impl BitSet {
     pub(crate) fn insert(&mut self, number: u64) {
         let Ok(idx) = usize::try_from(number / 64) else { return };
         if idx >= self.0.len() {

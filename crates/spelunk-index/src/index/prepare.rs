@@ -7,7 +7,7 @@ use crate::cut::{Cut, cut, passage_limits, windows};
 use crate::index::embed_checked;
 use crate::passage::fingerprint;
 use crate::vector_store::{Key, Quantised, VectorCache, key_of};
-use crate::words_index::Place;
+use crate::words_index::PassageLocation;
 use crate::{EmbedError, Embedder};
 
 /// How many texts an embedder gets at once.
@@ -18,8 +18,8 @@ const SENTENCE_BYTES_MIN: usize = 40;
 
 /// A passage ready to be written.
 #[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) place: Place,
+pub(crate) struct PreparedPassage {
+    pub(crate) location: PassageLocation,
     pub(crate) text: String,
     pub(crate) scope: Option<String>,
     pub(crate) fingerprint: u64,
@@ -51,7 +51,7 @@ impl Preparer<'_> {
         &self,
         document: &DocEntry,
         known: &VectorCache,
-        on_passages: &mut dyn FnMut(Result<Vec<Prepared>, EmbedError>) -> bool,
+        on_passages: &mut dyn FnMut(Result<Vec<PreparedPassage>, EmbedError>) -> bool,
     ) -> Result<(Option<Detected>, bool), SourceError> {
         let limits = passage_limits();
         let mut detected: Option<Detected> = None;
@@ -79,14 +79,14 @@ impl Preparer<'_> {
         text: &str,
         cuts: Vec<Cut>,
         known: &VectorCache,
-    ) -> Result<Vec<Prepared>, EmbedError> {
+    ) -> Result<Vec<PreparedPassage>, EmbedError> {
         let mut prepared = Vec::with_capacity(cuts.len());
         for Cut { span, line_start, line_end, scope } in cuts {
             let (start, end) = (span.start as u64, span.end as u64);
             let text = text.get(span).unwrap_or_default().to_owned();
-            let place = Place { window, start, end, line_start, line_end };
+            let location = PassageLocation { window, start, end, line_start, line_end };
             let fingerprint = fingerprint(&text);
-            prepared.push(Prepared { place, text, scope, fingerprint, vector: Vector::None });
+            prepared.push(PreparedPassage { location, text, scope, fingerprint, vector: Vector::None });
         }
         if let Some(embedder) = self.embedder {
             embed(embedder, content_type, &mut prepared, known)?;
@@ -99,7 +99,7 @@ impl Preparer<'_> {
 fn embed(
     embedder: &dyn Embedder,
     content_type: ContentType,
-    passages: &mut [Prepared],
+    passages: &mut [PreparedPassage],
     known: &VectorCache,
 ) -> Result<(), EmbedError> {
     for batch in passages.chunks_mut(BATCH_TEXTS) {

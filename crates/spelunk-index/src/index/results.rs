@@ -8,7 +8,7 @@ use spelunk_context::{DocEntry, View};
 use crate::IndexError;
 use crate::cut::window_start;
 use crate::highlight::mark_text;
-use crate::index::search::{Candidate, Hit, Scope};
+use crate::index::search::{Candidate, Hit, SearchScope};
 use crate::near_duplicates::Gist;
 use crate::query::Parsed;
 use crate::question::Question;
@@ -19,7 +19,7 @@ use crate::texts::{Texts, Unreadable};
 const UNREADABLE_MAX: usize = 16;
 
 /// What is looked up only for a hit.
-pub(crate) struct Described {
+pub(crate) struct HitDetails {
     pub(crate) scope: Option<String>,
     pub(crate) similarity: Option<f32>,
 }
@@ -28,7 +28,7 @@ pub(crate) struct Described {
 pub(crate) struct ResultBuilder<'a> {
     view: &'a View,
     parsed: &'a Parsed,
-    scope: &'a Scope<'a>,
+    scope: &'a SearchScope<'a>,
     hits_max: usize,
     question: Question,
     texts: &'a mut Texts,
@@ -43,7 +43,7 @@ impl<'a> ResultBuilder<'a> {
     pub(crate) fn new(
         view: &'a View,
         parsed: &'a Parsed,
-        scope: &'a Scope<'a>,
+        scope: &'a SearchScope<'a>,
         hits_max: usize,
         texts: &'a mut Texts,
     ) -> Self {
@@ -66,7 +66,7 @@ impl<'a> ResultBuilder<'a> {
     pub(crate) fn take(
         &mut self,
         candidates: Vec<Candidate>,
-        describe: impl Fn(&Candidate) -> Result<Described, IndexError>,
+        describe: impl Fn(&Candidate) -> Result<HitDetails, IndexError>,
     ) -> Result<(), IndexError> {
         for candidate in candidates {
             if let Some(&idx) = self.by_fingerprint.get(&candidate.passage.fingerprint) {
@@ -107,7 +107,7 @@ impl<'a> ResultBuilder<'a> {
     }
 
     fn text_of(&mut self, document: &DocEntry, candidate: &Candidate) -> Option<String> {
-        match self.texts.get(self.view, document, candidate.passage.place) {
+        match self.texts.get(self.view, document, candidate.passage.location) {
             Ok(text) => text,
             Err(Unreadable) => {
                 if self.unreadable.len() < UNREADABLE_MAX && !self.unreadable.contains(&document.name) {
@@ -118,23 +118,23 @@ impl<'a> ResultBuilder<'a> {
         }
     }
 
-    fn hit(&self, document: &DocEntry, candidate: &Candidate, described: Described, text: String) -> Hit {
-        let place = candidate.passage.place;
+    fn hit(&self, document: &DocEntry, candidate: &Candidate, described: HitDetails, text: String) -> Hit {
+        let location = candidate.passage.location;
         let mut words = WordSet::default();
         self.question.find(&text, |hit| words.insert(hit.word_idx));
-        let base = window_start(place.window);
+        let base = window_start(location.window);
         let to_usize = |at: u64| base.saturating_add(usize::try_from(at).unwrap_or(usize::MAX));
         Hit {
             document: document.name.clone(),
             doc_idx: document.idx,
-            line_start: place.line_start,
-            line_end: place.line_end,
-            span: to_usize(place.start)..to_usize(place.end),
+            line_start: location.line_start,
+            line_end: location.line_end,
+            span: to_usize(location.start)..to_usize(location.end),
             scope: described.scope,
             score: candidate.score,
             similarity: described.similarity,
             matched: words.iter().map(|word_idx| self.question.shown(word_idx).to_owned()).collect(),
-            mark: mark_text(&text, place.line_start, &self.question),
+            mark: mark_text(&text, location.line_start, &self.question),
             text,
             twins: 0,
         }

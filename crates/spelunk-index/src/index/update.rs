@@ -14,7 +14,7 @@ use spelunk_context::{Detected, DocEntry, SourceError, View};
 use crate::catalogue::{Catalogue, DocumentRecord, Vectors};
 use crate::cut::CUT_VERSION;
 use crate::error::FileError;
-use crate::index::prepare::{Prepared, Preparer, Vector};
+use crate::index::prepare::{PreparedPassage, Preparer, Vector};
 use crate::index::{
     Index, IndexProgress, Rebuilt, State, UpdateOptions, UpdateReport, VECTORS_DIRECTORY, hold_commit, wipe,
     write_catalogue,
@@ -40,7 +40,7 @@ const OLD_VECTORS_DIRECTORY: &str = "vectors-old";
 
 /// What a reading thread sends to the writer.
 enum Message {
-    Passages { idx: usize, passages: Vec<Prepared> },
+    Passages { idx: usize, passages: Vec<PreparedPassage> },
     Done { idx: usize, outcome: Result<Option<Detected>, SourceError> },
     Stopped { idx: usize, error: Option<EmbedError> },
 }
@@ -300,16 +300,21 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn add(&mut self, idx: usize, passages: Vec<Prepared>, known: &VectorCache) -> Result<(), FileError> {
+    fn add(
+        &mut self,
+        idx: usize,
+        passages: Vec<PreparedPassage>,
+        known: &VectorCache,
+    ) -> Result<(), FileError> {
         self.partial.insert(idx);
         *self.n_passages.entry(idx).or_default() += passages.len() as u64;
         self.progress.passages += passages.len() as u64;
-        for Prepared { place, text, scope, fingerprint, vector } in passages {
+        for PreparedPassage { location, text, scope, fingerprint, vector } in passages {
             self.bytes_uncommitted += text.len() as u64;
             let row = self.row_of(vector, known)?;
             let path = self.update.todo.get(idx).map(|document| document.name.clone()).unwrap_or_default();
             let document = self.first_id + idx as u64;
-            let stored = StoredPassage { document, place, fingerprint, row };
+            let stored = StoredPassage { document, location, fingerprint, row };
             let passage = NewPassage { stored, text, path, scope };
             self.words.add(passage)?;
         }

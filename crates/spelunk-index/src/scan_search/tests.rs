@@ -16,7 +16,7 @@ fn because() -> Notice {
     Notice::WordsOnly { code: ErrorCode::ModelUnreachable, why: "no route".into() }
 }
 
-fn found(text: &str) -> Found {
+fn found(text: &str) -> SearchResults {
     let view = view(&TEXTS);
     search_by_reading(&view, &Query::new(text), &Detector::default(), because()).unwrap()
 }
