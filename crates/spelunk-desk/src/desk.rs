@@ -48,7 +48,7 @@ impl Default for DeskLimits {
 #[derive(Debug, Clone)]
 pub struct Desk {
     limits: Arc<DeskLimits>,
-    files: Arc<BTreeMap<DeskPath, Arc<Body>>>,
+    files: Arc<BTreeMap<DeskPath, Arc<FileContent>>>,
     /// Every directory that contains a file, and empty ones; without the fixed ones.
     directories: Arc<BTreeSet<DeskPath>>,
     bytes: u64,
@@ -118,7 +118,7 @@ impl Desk {
         if Arc::ptr_eq(&self.files, &before.files) {
             return Vec::new();
         }
-        let is_other = |path: &DeskPath, body: &Arc<Body>| match before.files.get(path) {
+        let is_other = |path: &DeskPath, body: &Arc<FileContent>| match before.files.get(path) {
             Some(was) => !Arc::ptr_eq(was, body) && was.bytes() != body.bytes(),
             None => true,
         };
@@ -145,12 +145,12 @@ pub struct Outcome {
 
 /// The bytes of one file, and their hash, computed on demand.
 #[derive(Debug, Clone, Default)]
-struct Body {
+struct FileContent {
     bytes: Vec<u8>,
     hash: OnceLock<blake3::Hash>,
 }
 
-impl Body {
+impl FileContent {
     fn new(bytes: Vec<u8>) -> Self {
         Self { bytes, hash: OnceLock::new() }
     }

@@ -13,7 +13,7 @@ mod wire;
 
 pub use self::apart::SHELL_TASK;
 pub use self::remote::serve_shell;
-use self::wire::Ended;
+use self::wire::ScriptEnd;
 use crate::{Desk, DeskError, Outcome, show};
 
 /// Runs a script and returns its output. A script that fails is an outcome, not an error.
@@ -28,7 +28,7 @@ pub(crate) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<
 }
 
 /// What the model is shown: standard output, standard error, and how the script ended unless it succeeded.
-fn told(ended: &Ended, bytes_max: u64) -> String {
+fn told(ended: &ScriptEnd, bytes_max: u64) -> String {
     let how = "send the output to a file under `scratch/` and look at parts of it";
     let mut text = show::bounded(&ended.stdout, bytes_max, how);
     let stderr = show::bounded(&ended.stderr, bytes_max / 4, how);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Body, Desk};
+use super::{Desk, FileContent};
 use crate::{DeskError, DeskPath, Entry, Zone};
 
 impl Desk {
@@ -13,7 +13,7 @@ impl Desk {
         let bytes = bytes.into();
         let (was, new) = self.admit(path, bytes.len() as u64, Growth::Replace)?;
         self.bytes = self.bytes - was + bytes.len() as u64;
-        Arc::make_mut(&mut self.files).insert(path.clone(), Arc::new(Body::new(bytes)));
+        Arc::make_mut(&mut self.files).insert(path.clone(), Arc::new(FileContent::new(bytes)));
         Arc::make_mut(&mut self.directories).extend(new);
         Ok(())
     }
@@ -22,7 +22,7 @@ impl Desk {
     pub fn put_more(&mut self, path: &DeskPath, more: &[u8]) -> Result<(), DeskError> {
         let (_, new) = self.admit(path, more.len() as u64, Growth::Add)?;
         self.bytes += more.len() as u64;
-        let files: &mut BTreeMap<DeskPath, Arc<Body>> = Arc::make_mut(&mut self.files);
+        let files: &mut BTreeMap<DeskPath, Arc<FileContent>> = Arc::make_mut(&mut self.files);
         Arc::make_mut(files.entry(path.clone()).or_default()).append(more);
         Arc::make_mut(&mut self.directories).extend(new);
         Ok(())

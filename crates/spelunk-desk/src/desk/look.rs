@@ -43,7 +43,7 @@ impl Desk {
                 found.insert(path.name().to_owned(), Entry::File { bytes: bytes.len() as u64 });
             }
         }
-        let fixed = Zone::ALL.iter().filter(|area| area.is_directory).map(|area| DeskPath::of(area.path));
+        let fixed = Zone::ALL.iter().filter(|zone| zone.is_directory).map(|zone| DeskPath::of(zone.path));
         for path in fixed.chain(self.directories.iter().cloned()) {
             if path.parent().as_ref() == Some(directory) {
                 found.insert(path.name().to_owned(), Entry::Directory);

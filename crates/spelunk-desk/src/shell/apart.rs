@@ -11,7 +11,7 @@ use spelunk_types::{WorkBounds, WorkError, WorkLine, Workers};
 
 use super::script::refused;
 use super::serve_shell;
-use super::wire::{Ask, Begin, Ended, FileLimits, Meta, Reply};
+use super::wire::{FileMeta, FileReply, FileRequest, ScriptEnd, ScriptLimits, ScriptStart};
 use crate::{Desk, DeskError, DeskPath, Entry, Rights, Zone};
 
 /// The name of the worker task.
@@ -42,14 +42,13 @@ pub(super) fn run(
     desk: &mut Desk,
     script: &str,
     stdin: Option<&str>,
-) -> Result<Ended, DeskError> {
+) -> Result<ScriptEnd, DeskError> {
     let bounds =
         WorkBounds { memory_bytes_max: MEMORY_BYTES_MAX, cpu_ms_max: desk.limits().shell.timeout_ms };
-    let begin = Begin {
+    let begin = ScriptStart {
         script: script.to_owned(),
         stdin: stdin.map(str::to_owned),
-        limits: desk.limits().shell.clone(),
-        file_limits: FileLimits::of(desk.limits()),
+        limits: ScriptLimits::of(desk.limits()),
     };
     let mut changed = desk.clone();
     let ended = workers.start(SHELL_TASK, bounds).and_then(|mut line| {
@@ -93,65 +92,65 @@ struct ThreadLine {
 
 impl WorkLine for ThreadLine {
     fn send(&mut self, message: &[u8]) -> Result<(), WorkError> {
-        self.sender.send(message.to_vec()).map_err(lost)
+        self.sender.send(message.to_vec()).map_err(|error| lost(&error))
     }
 
     fn receive(&mut self) -> Result<Vec<u8>, WorkError> {
-        self.receiver.recv().map_err(lost)
+        self.receiver.recv().map_err(|error| lost(&error))
     }
 }
 
 pub(super) fn send(line: &mut dyn WorkLine, message: &impl serde::Serialize) -> Result<(), WorkError> {
-    line.send(&serde_json::to_vec(message).map_err(lost)?)
+    line.send(&serde_json::to_vec(message).map_err(|error| lost(&error))?)
 }
 
 pub(super) fn receive<T: serde::de::DeserializeOwned>(line: &mut dyn WorkLine) -> Result<T, WorkError> {
-    serde_json::from_slice(&line.receive()?).map_err(lost)
+    serde_json::from_slice(&line.receive()?).map_err(|error| lost(&error))
 }
 
-fn lost(error: impl std::fmt::Display) -> WorkError {
+fn lost(error: &dyn std::fmt::Display) -> WorkError {
     WorkError::Crashed { how: error.to_string() }
 }
 
 /// Answers the script's requests until it ends.
-fn attend(line: &mut dyn WorkLine, desk: &mut Desk) -> Result<Ended, WorkError> {
+fn attend(line: &mut dyn WorkLine, desk: &mut Desk) -> Result<ScriptEnd, WorkError> {
     loop {
         let reply = match receive(line)? {
-            Ask::Ended(ended) => return Ok(ended),
-            Ask::Read(path) => match read(desk, &path) {
+            FileRequest::Ended(ended) => return Ok(ended),
+            FileRequest::Read(path) => match read(desk, &path) {
                 Ok(content) => {
-                    send(line, &Reply::Content)?;
+                    send(line, &FileReply::Content)?;
                     line.send(&content)?;
                     continue;
                 }
                 Err(refusal) => Err(refusal),
             },
-            Ask::Write(path) => {
+            FileRequest::Write(path) => {
                 let content = line.receive()?;
                 write(desk, &path, |desk, path| desk.write(path, content))
             }
-            Ask::Append(path) => {
+            FileRequest::Append(path) => {
                 let content = line.receive()?;
                 write(desk, &path, |desk, path| desk.append(path, &content))
             }
-            Ask::Mkdir(path, recursive) => make_directory(desk, &path, recursive),
-            Ask::Remove(path, recursive) => on_desk(&path).and_then(|path| {
+            FileRequest::Mkdir(path, recursive) => make_directory(desk, &path, recursive),
+            FileRequest::Remove(path, recursive) => on_desk(&path).and_then(|path| {
                 let removed = if recursive { desk.remove_all(&path) } else { desk.remove(&path) };
-                Ok(removed.map(|()| Reply::Done)?)
+                Ok(removed.map(|()| FileReply::Done)?)
             }),
-            Ask::Rename(from, to) => rename(desk, &from, &to),
-            Ask::Copy(from, to) => {
+            FileRequest::Rename(from, to) => rename(desk, &from, &to),
+            FileRequest::Copy(from, to) => {
                 let content = read(desk, &from).map(Cow::into_owned);
                 content.and_then(|content| write(desk, &to, |desk, path| desk.write(path, content)))
             }
-            Ask::Stat(path) => stat(desk, &path).map(Reply::Found),
-            Ask::List(path) => list(desk, &path).map(Reply::Entries),
+            FileRequest::Stat(path) => stat(desk, &path).map(FileReply::Found),
+            FileRequest::List(path) => list(desk, &path).map(FileReply::Entries),
             // A name that is invalid on the desk does not exist on it.
-            Ask::Exists(path) => Ok(Reply::Exists(stat(desk, &path).is_ok())),
-            Ask::Usage => Ok(Reply::Usage(desk.bytes(), desk.files().len() as u64)),
+            FileRequest::Exists(path) => Ok(FileReply::Exists(stat(desk, &path).is_ok())),
+            FileRequest::Usage => Ok(FileReply::Usage(desk.bytes(), desk.files().len() as u64)),
         };
         let reply = reply.unwrap_or_else(|Refusal(kind, words)| {
-            Reply::Refused(KINDS.iter().position(|known| *known == kind).unwrap_or_default(), words)
+            FileReply::Refused(KINDS.iter().position(|known| *known == kind).unwrap_or_default(), words)
         });
         send(line, &reply)?;
     }
@@ -263,16 +262,16 @@ fn write(
     desk: &mut Desk,
     path: &str,
     change: impl FnOnce(&mut Desk, &DeskPath) -> Result<(), DeskError>,
-) -> Result<Reply, Refusal> {
+) -> Result<FileReply, Refusal> {
     if !matches!(target(path)?, Target::Null) {
         let path = on_desk(path)?;
         require_parent(desk, &path)?;
         change(desk, &path)?;
     }
-    Ok(Reply::Done)
+    Ok(FileReply::Done)
 }
 
-fn make_directory(desk: &mut Desk, path: &str, recursive: bool) -> Result<Reply, Refusal> {
+fn make_directory(desk: &mut Desk, path: &str, recursive: bool) -> Result<FileReply, Refusal> {
     let path = on_desk(path)?;
     if !recursive {
         if desk.entry(&path).is_some() {
@@ -281,20 +280,20 @@ fn make_directory(desk: &mut Desk, path: &str, recursive: bool) -> Result<Reply,
         require_parent(desk, &path)?;
     }
     desk.make_directory(&path)?;
-    Ok(Reply::Done)
+    Ok(FileReply::Done)
 }
 
-fn rename(desk: &mut Desk, from: &str, to: &str) -> Result<Reply, Refusal> {
+fn rename(desk: &mut Desk, from: &str, to: &str) -> Result<FileReply, Refusal> {
     let (from, to) = (on_desk(from)?, on_desk(to)?);
     require_parent(desk, &to)?;
     desk.rename(&from, &to)?;
-    Ok(Reply::Done)
+    Ok(FileReply::Done)
 }
 
-const DEVICES: Meta = Meta { is_directory: true, bytes: 0, mode: 0o555 };
-const NULL: Meta = Meta { is_directory: false, bytes: 0, mode: 0o666 };
+const DEVICES: FileMeta = FileMeta { is_directory: true, bytes: 0, mode: 0o555 };
+const NULL: FileMeta = FileMeta { is_directory: false, bytes: 0, mode: 0o666 };
 
-fn stat(desk: &Desk, path: &str) -> Result<Meta, Refusal> {
+fn stat(desk: &Desk, path: &str) -> Result<FileMeta, Refusal> {
     match target(path)? {
         Target::OnDesk(path) => match desk.entry(&path) {
             Some(entry) => Ok(meta(&path, entry)),
@@ -305,7 +304,7 @@ fn stat(desk: &Desk, path: &str) -> Result<Meta, Refusal> {
     }
 }
 
-fn list(desk: &Desk, path: &str) -> Result<Vec<(String, Meta)>, Refusal> {
+fn list(desk: &Desk, path: &str) -> Result<Vec<(String, FileMeta)>, Refusal> {
     match target(path)? {
         Target::OnDesk(path) => {
             let entry = |(name, entry): (String, Entry)| {
@@ -319,20 +318,20 @@ fn list(desk: &Desk, path: &str) -> Result<Vec<(String, Meta)>, Refusal> {
     }
 }
 
-fn meta(path: &DeskPath, entry: Entry) -> Meta {
+fn meta(path: &DeskPath, entry: Entry) -> FileMeta {
     let may_write = Zone::rights(path) == Rights::Write;
     match entry {
         Entry::Directory => {
-            Meta { is_directory: true, bytes: 0, mode: if may_write { 0o755 } else { 0o555 } }
+            FileMeta { is_directory: true, bytes: 0, mode: if may_write { 0o755 } else { 0o555 } }
         }
         // `chmod +x` has nowhere to store its bit: a script is recognised by its name and a readable size.
         Entry::File { bytes } if is_script(path) && bytes <= EXECUTABLE_BYTES_MAX => {
-            Meta { is_directory: false, bytes, mode: 0o755 }
+            FileMeta { is_directory: false, bytes, mode: 0o755 }
         }
         Entry::File { bytes } => {
-            Meta { is_directory: false, bytes, mode: if may_write { 0o644 } else { 0o444 } }
+            FileMeta { is_directory: false, bytes, mode: if may_write { 0o644 } else { 0o444 } }
         }
-        Entry::Document { bytes } => Meta { is_directory: false, bytes, mode: 0o444 },
+        Entry::Document { bytes } => FileMeta { is_directory: false, bytes, mode: 0o444 },
     }
 }
 

@@ -13,30 +13,30 @@ use spelunk_types::{WorkError, WorkLine};
 
 use super::apart::{KINDS, receive, send};
 use super::script::{self, refused};
-use super::wire::{Ask, Begin, FileLimits, Meta, Reply};
+use super::wire::{FileMeta, FileReply, FileRequest, ScriptLimits, ScriptStart};
 
 /// The modification time of everything on a desk: 2026-01-01.
 const MODIFIED: Duration = Duration::from_hours(490_896);
 
 /// Runs the one script that this worker was started for.
 pub fn serve_shell(mut line: Box<dyn WorkLine>) -> std::result::Result<(), WorkError> {
-    let Begin { script, stdin, limits, file_limits } = receive(&mut *line)?;
-    let files = Arc::new(RemoteFiles { line: Mutex::new(line), limits: file_limits });
-    let ended = script::run(Arc::clone(&files) as _, &script, stdin.as_deref(), &limits);
+    let ScriptStart { script, stdin, limits } = receive(&mut *line)?;
+    let files = Arc::new(RemoteFiles { line: Mutex::new(line), limits });
+    let ended = script::run(Arc::clone(&files) as _, &script, stdin.as_deref(), &files.limits.shell);
     let ended = ended.unwrap_or_else(|error| refused(&error.to_string()));
     let mut line = files.line.lock().unwrap_or_else(PoisonError::into_inner);
-    send(&mut **line, &Ask::Ended(ended))
+    send(&mut **line, &FileRequest::Ended(ended))
 }
 
 /// The desk at the other end of the connection.
 struct RemoteFiles {
     line: Mutex<Box<dyn WorkLine>>,
-    limits: FileLimits,
+    limits: ScriptLimits,
 }
 
 impl RemoteFiles {
     /// Sends a request to the desk, with file content if any. Returns the reply and the content that comes with it.
-    fn ask(&self, ask: &Ask, content: Option<&[u8]>) -> Result<(Reply, Vec<u8>)> {
+    fn ask(&self, ask: &FileRequest, content: Option<&[u8]>) -> Result<(FileReply, Vec<u8>)> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         let mut converse = || {
             send(&mut **line, ask)?;
@@ -44,11 +44,11 @@ impl RemoteFiles {
                 line.send(content)?;
             }
             let reply = receive(&mut **line)?;
-            let content = if matches!(reply, Reply::Content) { line.receive()? } else { Vec::new() };
+            let content = if matches!(reply, FileReply::Content) { line.receive()? } else { Vec::new() };
             Ok((reply, content))
         };
         match converse().map_err(|error: WorkError| IoError::other(error))? {
-            (Reply::Refused(kind, words), _) => {
+            (FileReply::Refused(kind, words), _) => {
                 let kind = KINDS.get(kind).copied().unwrap_or(ErrorKind::Other);
                 Err(IoError::new(kind, words).into())
             }
@@ -57,7 +57,9 @@ impl RemoteFiles {
     }
 
     fn found(&self, path: &Path) -> Result<Metadata> {
-        let Reply::Found(meta) = self.ask(&Ask::Stat(text(path)?), None)?.0 else { return Err(confused()) };
+        let FileReply::Found(meta) = self.ask(&FileRequest::Stat(text(path)?), None)?.0 else {
+            return Err(confused());
+        };
         Ok(metadata(meta))
     }
 }
@@ -67,7 +69,7 @@ fn text(path: &Path) -> Result<String> {
     Ok(path.to_str().map(str::to_owned).ok_or_else(not_utf8)?)
 }
 
-fn metadata(meta: Meta) -> Metadata {
+fn metadata(meta: FileMeta) -> Metadata {
     let file_type = if meta.is_directory { FileType::Directory } else { FileType::File };
     let at = SystemTime::UNIX_EPOCH + MODIFIED;
     Metadata { file_type, size: meta.bytes, mode: meta.mode, modified: at, created: at }
@@ -80,8 +82,8 @@ fn confused() -> bashkit::Error {
 #[async_trait]
 impl FileSystemExt for RemoteFiles {
     fn usage(&self) -> FsUsage {
-        match self.ask(&Ask::Usage, None) {
-            Ok((Reply::Usage(bytes, n_files), _)) => FsUsage::new(bytes, n_files, 0),
+        match self.ask(&FileRequest::Usage, None) {
+            Ok((FileReply::Usage(bytes, n_files), _)) => FsUsage::new(bytes, n_files, 0),
             Ok(_) | Err(_) => FsUsage::default(),
         }
     }
@@ -98,23 +100,23 @@ impl FileSystemExt for RemoteFiles {
 #[async_trait]
 impl FileSystem for RemoteFiles {
     async fn read_file(&self, path: &Path) -> Result<Vec<u8>> {
-        Ok(self.ask(&Ask::Read(text(path)?), None)?.1)
+        Ok(self.ask(&FileRequest::Read(text(path)?), None)?.1)
     }
 
     async fn write_file(&self, path: &Path, content: &[u8]) -> Result<()> {
-        self.ask(&Ask::Write(text(path)?), Some(content)).map(drop)
+        self.ask(&FileRequest::Write(text(path)?), Some(content)).map(drop)
     }
 
     async fn append_file(&self, path: &Path, content: &[u8]) -> Result<()> {
-        self.ask(&Ask::Append(text(path)?), Some(content)).map(drop)
+        self.ask(&FileRequest::Append(text(path)?), Some(content)).map(drop)
     }
 
     async fn mkdir(&self, path: &Path, recursive: bool) -> Result<()> {
-        self.ask(&Ask::Mkdir(text(path)?, recursive), None).map(drop)
+        self.ask(&FileRequest::Mkdir(text(path)?, recursive), None).map(drop)
     }
 
     async fn remove(&self, path: &Path, recursive: bool) -> Result<()> {
-        self.ask(&Ask::Remove(text(path)?, recursive), None).map(drop)
+        self.ask(&FileRequest::Remove(text(path)?, recursive), None).map(drop)
     }
 
     async fn stat(&self, path: &Path) -> Result<Metadata> {
@@ -122,7 +124,7 @@ impl FileSystem for RemoteFiles {
     }
 
     async fn read_dir(&self, path: &Path) -> Result<Vec<DirEntry>> {
-        let Reply::Entries(entries) = self.ask(&Ask::List(text(path)?), None)?.0 else {
+        let FileReply::Entries(entries) = self.ask(&FileRequest::List(text(path)?), None)?.0 else {
             return Err(confused());
         };
         let entry = |(name, meta)| DirEntry { name, metadata: metadata(meta) };
@@ -131,16 +133,18 @@ impl FileSystem for RemoteFiles {
 
     async fn exists(&self, path: &Path) -> Result<bool> {
         let Ok(path) = text(path) else { return Ok(false) };
-        let Reply::Exists(exists) = self.ask(&Ask::Exists(path), None)?.0 else { return Err(confused()) };
+        let FileReply::Exists(exists) = self.ask(&FileRequest::Exists(path), None)?.0 else {
+            return Err(confused());
+        };
         Ok(exists)
     }
 
     async fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        self.ask(&Ask::Rename(text(from)?, text(to)?), None).map(drop)
+        self.ask(&FileRequest::Rename(text(from)?, text(to)?), None).map(drop)
     }
 
     async fn copy(&self, from: &Path, to: &Path) -> Result<()> {
-        self.ask(&Ask::Copy(text(from)?, text(to)?), None).map(drop)
+        self.ask(&FileRequest::Copy(text(from)?, text(to)?), None).map(drop)
     }
 
     async fn symlink(&self, _: &Path, _: &Path) -> Result<()> {

@@ -6,17 +6,16 @@ use crate::{DeskLimits, ShellLimits};
 
 /// The script and its limits.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Begin {
+pub(super) struct ScriptStart {
     pub(super) script: String,
     pub(super) stdin: Option<String>,
-    pub(super) limits: ShellLimits,
-    pub(super) file_limits: FileLimits,
+    pub(super) limits: ScriptLimits,
 }
 
 /// A request of the script, named after a method of the interpreter's file system.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Ask {
+pub(super) enum FileRequest {
     Read(String),
     /// Followed by the content.
     Write(String),
@@ -31,18 +30,18 @@ pub(super) enum Ask {
     Copy(String, String),
     Usage,
     /// The script has ended; nothing follows.
-    Ended(Ended),
+    Ended(ScriptEnd),
 }
 
 /// The desk's reply.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Reply {
+pub(super) enum FileReply {
     Done,
     /// Followed by the content.
     Content,
-    Found(Meta),
-    Entries(Vec<(String, Meta)>),
+    Found(FileMeta),
+    Entries(Vec<(String, FileMeta)>),
     Exists(bool),
     Usage(u64, u64),
     /// An index into the table of error kinds, and the message.
@@ -51,7 +50,7 @@ pub(super) enum Reply {
 
 /// The metadata of a file.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Meta {
+pub(super) struct FileMeta {
     pub(super) is_directory: bool,
     pub(super) bytes: u64,
     pub(super) mode: u32,
@@ -59,7 +58,7 @@ pub(super) struct Meta {
 
 /// How a script ended.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Ended {
+pub(super) struct ScriptEnd {
     pub(super) stdout: String,
     pub(super) stderr: String,
     pub(super) exit_code: i32,
@@ -67,17 +66,22 @@ pub(super) struct Ended {
     pub(super) stopped: Option<String>,
 }
 
-/// The limits of a desk, as far as they affect a script.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct FileLimits {
+/// The limits of a script and of its files.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ScriptLimits {
+    pub(super) shell: ShellLimits,
     pub(super) files_max: u64,
     pub(super) bytes_max: u64,
     pub(super) file_bytes_max: u64,
 }
 
-impl FileLimits {
+impl ScriptLimits {
     pub(super) fn of(desk: &DeskLimits) -> Self {
-        let file_bytes_max = desk.document_bytes_max.max(desk.file_bytes_max);
-        Self { files_max: desk.files_max, bytes_max: desk.bytes_max, file_bytes_max }
+        Self {
+            shell: desk.shell.clone(),
+            files_max: desk.files_max,
+            bytes_max: desk.bytes_max,
+            file_bytes_max: desk.document_bytes_max.max(desk.file_bytes_max),
+        }
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
 
 /// The matches, by path.
 #[derive(Debug, Default)]
-struct Found {
+struct GrepResults {
     files: BTreeMap<DeskPath, (Vec<GrepMatch>, u64)>,
     unreadable: Vec<(DeskPath, ReadError)>,
 }
@@ -53,9 +53,9 @@ fn search(
     base: &DeskPath,
     globs: Option<&Globs>,
     query: &GrepQuery,
-) -> Result<Found, DeskError> {
+) -> Result<GrepResults, DeskError> {
     let is_wanted = |path: &DeskPath| globs.is_none_or(|globs| globs.takes(path, base));
-    let mut found = Found::default();
+    let mut found = GrepResults::default();
     let (mut room, never) = (query.matches_max, AtomicBool::new(false));
     let compiled = query.compile()?;
     for (path, bytes) in desk.files_within(base).filter(|(path, _)| is_wanted(path)) {
@@ -102,7 +102,7 @@ fn is_plain(bytes: &[u8]) -> bool {
     !MARKS.iter().any(|mark| bytes.starts_with(mark))
 }
 
-impl Found {
+impl GrepResults {
     /// The matching lines, grouped by file.
     fn lines(&self) -> String {
         let mut text = String::new();
