@@ -35,11 +35,11 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Ran;
+    use crate::wire::RunFacts;
 
     #[test]
     fn the_class_follows_from_what_is_known() {
-        let ran = Ran { bytes_read: 10, bytes: 100, cells: 1, cells_failed: 0, tasks_failed: 0 };
+        let ran = RunFacts { bytes_read: 10, bytes: 100, cells: 1, cells_failed: 0, tasks_failed: 0 };
         let of = |strategy: &'static str, variant: &'static str, status, form, calls, ran| {
             let trial = Trial { strategy: strategy.to_owned(), status, calls, ran, ..Trial::default() };
             Failure::classify(Kind::Labels, variant, form, &trial).name()
@@ -51,10 +51,10 @@ mod tests {
             of("map", "count-read", done, Form::Missing, 1, Some(ran)),
             of("repl", "count-read", done, asked, 1, Some(ran)),
             of("repl", "count-read", done, asked, 9, Some(ran)),
-            of("repl", "count-easy", done, asked, 1, Some(Ran { cells: 0, ..ran })),
+            of("repl", "count-easy", done, asked, 1, Some(RunFacts { cells: 0, ..ran })),
             of("direct", "count-easy", done, asked, 1, Some(ran)),
-            of("direct", "count-easy", done, asked, 1, Some(Ran { bytes_read: 100, ..ran })),
-            of("map", "count-read", done, asked, 1, Some(Ran { tasks_failed: 1, ..ran })),
+            of("direct", "count-easy", done, asked, 1, Some(RunFacts { bytes_read: 100, ..ran })),
+            of("map", "count-read", done, asked, 1, Some(RunFacts { tasks_failed: 1, ..ran })),
             of("rlms", "count-read", done, asked, 1, None),
         ];
         let expected = [

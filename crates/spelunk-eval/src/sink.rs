@@ -12,12 +12,12 @@ pub trait Sink {
 }
 
 /// A file being written, with its length.
-pub(crate) struct Out<'a> {
+pub(crate) struct OutputFile<'a> {
     sink: &'a mut dyn Sink,
     bytes: u64,
 }
 
-impl<'a> Out<'a> {
+impl<'a> OutputFile<'a> {
     pub(crate) fn begin(sink: &'a mut dyn Sink, path: &str) -> io::Result<Self> {
         sink.begin(path)?;
         Ok(Self { sink, bytes: 0 })

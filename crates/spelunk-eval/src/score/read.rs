@@ -23,7 +23,7 @@ static PATH: LazyLock<Regex> =
 const LISTED: [&str; 2] = ["## Per-File Findings", "## Coverage"];
 
 /// The extracted answer.
-pub(super) struct Given {
+pub(super) struct ExtractedAnswer {
     pub(super) form: Form,
     /// The line that counts; in prose, all of it.
     pub(super) line: String,
@@ -36,7 +36,7 @@ pub(super) struct Given {
 /// The maximum words of a value on its own line.
 const ALONE_WORDS_MAX: usize = 4;
 
-impl Given {
+impl ExtractedAnswer {
     pub(super) fn of(answer: &str) -> Self {
         let prose = prose(answer);
         for found in ANSWER.captures_iter(&prose).collect::<Vec<_>>().into_iter().rev() {

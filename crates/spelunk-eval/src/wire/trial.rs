@@ -63,13 +63,13 @@ pub struct Trial {
     pub run: Option<String>,
     /// What is known about its run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ran: Option<Ran>,
+    pub ran: Option<RunFacts>,
 }
 
 /// What is known about the run of a trial, to classify failures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Ran {
+pub struct RunFacts {
     /// Bytes of the text that were shown to a model.
     pub bytes_read: u64,
     /// Bytes of the text.
