@@ -10,7 +10,7 @@ mod responses;
 use serde_json::{Value, json};
 use spelunk_types::Usage;
 
-use crate::script::{Manner, SpokenCall};
+use crate::script::{Manner, ScriptedToolCall};
 
 pub(crate) use embeddings::vectors;
 
@@ -26,7 +26,7 @@ pub(crate) enum Dialect {
 
 /// A reply, independent of the provider.
 #[derive(Debug)]
-pub(crate) struct Spoken {
+pub(crate) struct ScriptedReply {
     pub(crate) model: String,
     pub(crate) text: String,
     pub(crate) manner: Manner,
@@ -35,7 +35,7 @@ pub(crate) struct Spoken {
     pub(crate) with_usage: bool,
 }
 
-impl SpokenCall {
+impl ScriptedToolCall {
     /// The arguments in two fragments.
     fn halves(&self) -> Vec<&str> {
         cut(&self.arguments, 2)
@@ -90,7 +90,7 @@ impl Dialect {
         }
     }
 
-    pub(crate) fn streamed(self, spoken: &Spoken) -> Streamed {
+    pub(crate) fn streamed(self, spoken: &ScriptedReply) -> Streamed {
         match self {
             Self::OpenAi => openai::streamed(spoken),
             Self::Anthropic => anthropic::streamed(spoken),
@@ -100,7 +100,7 @@ impl Dialect {
         }
     }
 
-    pub(crate) fn whole(self, spoken: &Spoken) -> Value {
+    pub(crate) fn whole(self, spoken: &ScriptedReply) -> Value {
         match self {
             Self::OpenAi => openai::whole(spoken),
             Self::Anthropic => anthropic::whole(spoken),

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use spelunk_types::{StopReason, Usage};
 
-use super::{Spoken, Streamed, cut, event};
+use super::{ScriptedReply, Streamed, cut, event};
 
-pub(super) fn streamed(spoken: &Spoken) -> Streamed {
+pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut message = envelope(spoken);
     message["usage"] = usage(Usage { output_tokens: 1, ..spoken.usage });
     let mut head = vec![named(&json!({ "type": "message_start", "message": message }))];
@@ -43,7 +43,7 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     Streamed { head, pieces, tail }
 }
 
-pub(super) fn whole(spoken: &Spoken) -> Value {
+pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     let mut body = envelope(spoken);
     let mut content = Vec::new();
     if let Some(reasoning) = &spoken.manner.reasoning {
@@ -89,7 +89,7 @@ fn delta(block_idx: u32, delta: &Value) -> Vec<u8> {
     named(&json!({ "type": "content_block_delta", "index": block_idx, "delta": delta }))
 }
 
-fn envelope(spoken: &Spoken) -> Value {
+fn envelope(spoken: &ScriptedReply) -> Value {
     json!({
         "id": "msg_scripted",
         "type": "message",

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use spelunk_types::{StopReason, Usage};
 
-use super::{Spoken, Streamed, cut};
+use super::{ScriptedReply, Streamed, cut};
 
-pub(super) fn streamed(spoken: &Spoken) -> Streamed {
+pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut head = vec![framed("messageStart", &json!({ "role": "assistant", "p": "abc" }))];
     let mut block_idx = 0;
     if let Some(reasoning) = &spoken.manner.reasoning {
@@ -30,7 +30,7 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     Streamed { head, pieces, tail }
 }
 
-pub(super) fn whole(spoken: &Spoken) -> Value {
+pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     let mut content = Vec::new();
     if let Some(reasoning) = &spoken.manner.reasoning {
         content.push(

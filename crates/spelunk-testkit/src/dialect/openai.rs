@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use spelunk_types::{StopReason, Usage};
 
-use super::{Spoken, Streamed, cut, event};
+use super::{ScriptedReply, Streamed, cut, event};
 
-pub(super) fn streamed(spoken: &Spoken) -> Streamed {
+pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut head = vec![chunk(spoken, &json!({ "role": "assistant", "content": "" }), None)];
     if let Some(reasoning) = &spoken.manner.reasoning {
         head.push(chunk(spoken, &json!({ "reasoning_content": reasoning }), None));
@@ -35,7 +35,7 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     Streamed { head, pieces, tail }
 }
 
-pub(super) fn whole(spoken: &Spoken) -> Value {
+pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     let mut body = envelope(spoken, "chat.completion");
     let mut message = json!({ "role": "assistant", "content": spoken.text });
     if let Some(reasoning) = &spoken.manner.reasoning {
@@ -65,7 +65,7 @@ pub(super) fn error_body(status: u16, message: &str, code: Option<&str>) -> Valu
     json!({ "error": { "message": message, "type": kind, "param": null, "code": code.unwrap_or(usual_code) } })
 }
 
-fn chunk(spoken: &Spoken, delta: &Value, finish_reason: Option<&str>) -> Vec<u8> {
+fn chunk(spoken: &ScriptedReply, delta: &Value, finish_reason: Option<&str>) -> Vec<u8> {
     let mut body = envelope(spoken, "chat.completion.chunk");
     body["choices"] =
         json!([{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason }]);
@@ -75,7 +75,7 @@ fn chunk(spoken: &Spoken, delta: &Value, finish_reason: Option<&str>) -> Vec<u8>
     event(None, &body)
 }
 
-fn envelope(spoken: &Spoken, object: &str) -> Value {
+fn envelope(spoken: &ScriptedReply, object: &str) -> Value {
     json!({ "id": "chatcmpl-scripted", "object": object, "created": 0, "model": spoken.model })
 }
 

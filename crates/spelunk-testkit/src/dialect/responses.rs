@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use spelunk_types::StopReason;
 
-use super::{Spoken, Streamed, cut, event};
-use crate::script::SpokenCall;
+use super::{ScriptedReply, Streamed, cut, event};
+use crate::script::ScriptedToolCall;
 
-pub(super) fn streamed(spoken: &Spoken) -> Streamed {
+pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut head = vec![
         json!({ "type": "response.created", "response": envelope(spoken) }),
         json!({ "type": "response.in_progress", "response": envelope(spoken) }),
@@ -59,7 +59,7 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     Streamed { head: numbered(head), pieces: numbered(pieces), tail: numbered(tail) }
 }
 
-fn call_events(place: usize, call: &SpokenCall, id: &str) -> Vec<Value> {
+fn call_events(place: usize, call: &ScriptedToolCall, id: &str) -> Vec<Value> {
     let mut begun = item(call, id);
     begun["arguments"] = json!("");
     let mut events = vec![added(place, &begun)];
@@ -85,12 +85,12 @@ fn thought(reasoning: &str) -> Value {
     json!({ "type": "reasoning", "id": "rs_1", "summary": [{ "type": "summary_text", "text": reasoning }] })
 }
 
-fn message(spoken: &Spoken) -> Value {
+fn message(spoken: &ScriptedReply) -> Value {
     json!({ "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
             "content": [{ "type": "output_text", "text": spoken.text, "annotations": [] }] })
 }
 
-pub(super) fn whole(spoken: &Spoken) -> Value {
+pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     let mut body = envelope(spoken);
     let mut output = Vec::new();
     output.extend(spoken.manner.reasoning.iter().map(|reasoning| thought(reasoning)));
@@ -136,7 +136,7 @@ pub(super) fn error_event(status: u16, message: &str) -> Vec<u8> {
     named(&json!({ "type": "error", "code": code, "message": message, "param": null, "sequence_number": 5 }))
 }
 
-fn item(call: &SpokenCall, id: &str) -> Value {
+fn item(call: &ScriptedToolCall, id: &str) -> Value {
     json!({ "type": "function_call", "id": id, "status": "completed", "call_id": call.id, "name": call.name, "arguments": call.arguments })
 }
 
@@ -144,7 +144,7 @@ fn named(data: &Value) -> Vec<u8> {
     event(data["type"].as_str(), data)
 }
 
-fn envelope(spoken: &Spoken) -> Value {
+fn envelope(spoken: &ScriptedReply) -> Value {
     json!({ "id": "resp_scripted", "object": "response", "created_at": 0, "status": "in_progress",
             "error": null, "incomplete_details": null, "model": spoken.model, "output": [] })
 }

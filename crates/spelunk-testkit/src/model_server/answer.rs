@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-use super::book::{Book, Recorded};
+use super::book::{Recorded, ServerState};
 use super::http::Connection;
-use crate::dialect::{Dialect, Spoken, Streamed, model_list, prompt_of, vectors};
+use crate::dialect::{Dialect, ScriptedReply, Streamed, model_list, prompt_of, vectors};
 use crate::fault::{Fault, StatusFault};
 use crate::script::Answer;
 
@@ -23,7 +23,7 @@ enum After {
 const LONG_PIECE_BYTES: usize = 65_536;
 
 /// Serves one connection until either side closes it. A client that leaves early is not an error.
-pub(super) async fn serve(stream: TcpStream, book: Arc<Book>) {
+pub(super) async fn serve(stream: TcpStream, book: Arc<ServerState>) {
     let Ok(mut connection) = Connection::new(stream) else { return };
     while let Ok(Some(request)) = connection.read_request().await {
         match answer(connection, &book, request).await {
@@ -35,17 +35,17 @@ pub(super) async fn serve(stream: TcpStream, book: Arc<Book>) {
 
 /// One request and its response.
 struct Exchange<'a> {
-    book: &'a Book,
+    book: &'a ServerState,
     call: Option<String>,
     dialect: Dialect,
     /// Whether the request asked for a stream.
     is_streamed: bool,
-    spoken: Spoken,
+    spoken: ScriptedReply,
 }
 
-async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> io::Result<After> {
+async fn answer(mut connection: Connection, book: &ServerState, request: Recorded) -> io::Result<After> {
     let body = request.json();
-    let other = Other::of(&request, &body);
+    let other = SideRequest::of(&request, &body);
     let call = other.as_ref().map(|other| other.name.to_owned()).or_else(|| request.call.clone());
     let prompt = prompt_of(&body);
     let found = book.receive(&request, call.as_deref(), &prompt);
@@ -68,7 +68,7 @@ async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> i
         Answer::Fault { fault, text } => (Some(fault), text),
         Answer::Unscripted => unreachable!("refused above"),
     };
-    let spoken = Spoken {
+    let spoken = ScriptedReply {
         model: body["model"].as_str().unwrap_or("scripted").to_owned(),
         usage: manner.usage_of(&prompt, &text),
         text,
@@ -84,7 +84,7 @@ async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> i
 }
 
 /// Answers a request that no rule matches, with a message that shows up in the test's failure.
-async fn refuse(mut connection: Connection, book: &Book, request: Recorded) -> io::Result<After> {
+async fn refuse(mut connection: Connection, book: &ServerState, request: Recorded) -> io::Result<After> {
     let name = request.call.as_deref().unwrap_or("a request without a call");
     let message = format!("no rule of the script answers {name} to `{}`", request.path);
     let dialect = Dialect::of_path(&request.path).unwrap_or(Dialect::OpenAi);
@@ -225,12 +225,12 @@ impl Exchange<'_> {
 }
 
 /// A request for something other than a reply: answered even without a rule, or with a rule's fault.
-struct Other {
+struct SideRequest {
     name: &'static str,
     body: Value,
 }
 
-impl Other {
+impl SideRequest {
     fn of(request: &Recorded, body: &Value) -> Option<Self> {
         match (request.method.as_str(), request.path.as_str()) {
             ("GET", path) if path.split('?').next() == Some("/v1/models") => {
