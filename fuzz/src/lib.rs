@@ -24,7 +24,7 @@ mod streams;
 
 pub use archives::archive;
 pub use cells::cells;
-pub use corpus::{Kept, corpus};
+pub use corpus::{CorpusFile, corpus};
 pub use detectors::detectors;
 pub use documents::{docx, html, pdf};
 pub use journals::{events, journal};

@@ -1,7 +1,7 @@
 //! Inputs: samples of every format, mutated in the ways in which text and bytes go wrong. The same seed gives the same
 //! inputs.
 
-use crate::Kept;
+use crate::CorpusFile;
 
 /// The longest input.
 const INPUT_BYTES_MAX: usize = 6000;
@@ -80,7 +80,7 @@ impl Mutator {
 
     /// Adds the files of a corpus to the samples.
     #[must_use]
-    pub fn with(mut self, corpus: &[Kept]) -> Self {
+    pub fn with(mut self, corpus: &[CorpusFile]) -> Self {
         self.bodies = corpus.iter().map(|kept| kept.body().to_vec()).collect();
         self
     }

@@ -59,7 +59,7 @@ fn every_kept_input_keeps_the_invariants_whatever_is_chosen() {
 fn what_strangers_write_has_a_corpus_of_small_files() {
     for (name, _) in &TARGETS[4..] {
         assert!(!corpus(name).is_empty(), "{name} has no corpus");
-        for Kept { path, bytes } in corpus(name) {
+        for CorpusFile { path, bytes } in corpus(name) {
             assert!(bytes.len() <= 4096, "{} is too large to be kept", path.display());
         }
     }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use spelunk_context::{Corpus, GrepQuery, ScanOptions, SourceInput, View, grep_view};
-use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewMount, run_tool};
+use spelunk_desk::{Desk, DeskLimits, DeskPath, run_tool};
 
 const FILE_TOOL_MAX: Duration = Duration::from_millis(1);
 const CHUNK_MAX: Duration = Duration::from_millis(3);
@@ -124,8 +124,8 @@ fn contexts() {
     let corpus = Corpus::scan(&inputs, &ScanOptions::default(), &mut |_| {}).unwrap();
     let view = View::of(Arc::new(corpus));
     let mut desk = Desk::new(DeskLimits::default());
-    let never = Arc::new(AtomicBool::new(false));
-    desk.mount(Arc::new(ViewMount::new(view.clone(), Arc::clone(&never))));
+    let never = AtomicBool::new(false);
+    desk.mount(view.clone());
     let pattern = "status=500";
     let query =
         GrepQuery { case_sensitive: true, context_lines: 0, matches_max: 100, ..GrepQuery::new(pattern) };

@@ -2,18 +2,17 @@
 //! Clones share everything; writing to a clone copies only what changes. The engine writes anywhere with `put`; the
 //! model's changes go through methods that check its rights.
 
-mod body;
 mod change;
 mod look;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use spelunk_context::View;
 use spelunk_types::BlobId;
 
-use self::body::Body;
-use crate::mounts::Mounted;
-use crate::{DeskError, DeskPath, Entry, Mount, ShellLimits, Zone};
+use crate::mounts::Mounts;
+use crate::{DeskPath, ShellLimits};
 
 /// How much a desk holds, and how much of it one tool call shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,11 +48,11 @@ impl Default for DeskLimits {
 #[derive(Debug, Clone)]
 pub struct Desk {
     limits: Arc<DeskLimits>,
-    files: Arc<BTreeMap<DeskPath, Arc<Body>>>,
+    files: Arc<BTreeMap<DeskPath, Arc<FileContent>>>,
     /// Every directory that contains a file, and empty ones; without the fixed ones.
     directories: Arc<BTreeSet<DeskPath>>,
     bytes: u64,
-    mounted: Option<Arc<Mounted>>,
+    mounts: Option<Arc<Mounts>>,
 }
 
 impl Desk {
@@ -64,13 +63,13 @@ impl Desk {
             files: Arc::default(),
             directories: Arc::default(),
             bytes: 0,
-            mounted: None,
+            mounts: None,
         }
     }
 
     /// Mounts documents under `input/contexts`, replacing any earlier mount. Nothing is read.
-    pub fn mount(&mut self, documents: Arc<dyn Mount>) {
-        self.mounted = Some(Arc::new(Mounted::new(documents)));
+    pub fn mount(&mut self, documents: View) {
+        self.mounts = Some(Arc::new(Mounts::new(documents)));
     }
 
     /// The same desk with other limits. Existing files stay, even if they exceed the limits.
@@ -93,11 +92,6 @@ impl Desk {
     /// Every file, ordered by path, without mounts.
     pub fn files(&self) -> impl ExactSizeIterator<Item = (&DeskPath, &[u8])> {
         self.files.iter().map(|(path, body)| (path, body.bytes()))
-    }
-
-    /// Every mounted document, with its name in the mount.
-    pub fn documents(&self) -> impl Iterator<Item = (&DeskPath, &str)> {
-        self.mounted.iter().flat_map(|mounted| mounted.documents())
     }
 
     /// A hash of all files and directories; it depends only on the content, not on its history. Mounts are not
@@ -124,7 +118,7 @@ impl Desk {
         if Arc::ptr_eq(&self.files, &before.files) {
             return Vec::new();
         }
-        let is_other = |path: &DeskPath, body: &Arc<Body>| match before.files.get(path) {
+        let is_other = |path: &DeskPath, body: &Arc<FileContent>| match before.files.get(path) {
             Some(was) => !Arc::ptr_eq(was, body) && was.bytes() != body.bytes(),
             None => true,
         };
@@ -138,13 +132,45 @@ impl Desk {
         changed.sort_unstable();
         changed
     }
+}
 
-    fn require_outside_shelf(&self, path: &DeskPath) -> Result<(), DeskError> {
-        // Files of the engine may be next to documents, but never replace one.
-        match self.mounted.as_ref().filter(|_| path.is_within(&DeskPath::of(Zone::CONTEXTS))) {
-            Some(_) => Err(DeskError::ReadOnly { path: path.clone() }),
-            None => Ok(()),
-        }
+/// The result of a tool call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The text shown to the model, bounded.
+    pub text: String,
+    /// The files changed, added or removed, ordered by path.
+    pub changed: Vec<DeskPath>,
+}
+
+/// The bytes of one file, and their hash, computed on demand.
+#[derive(Debug, Clone, Default)]
+struct FileContent {
+    bytes: Vec<u8>,
+    hash: OnceLock<blake3::Hash>,
+}
+
+impl FileContent {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, hash: OnceLock::new() }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn hash(&self) -> blake3::Hash {
+        *self.hash.get_or_init(|| blake3::hash(&self.bytes))
+    }
+
+    /// Appends in place: appending line by line must not copy the file each time.
+    fn append(&mut self, more: &[u8]) {
+        self.bytes.extend_from_slice(more);
+        self.hash = OnceLock::new();
     }
 }
 

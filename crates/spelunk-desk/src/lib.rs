@@ -5,20 +5,18 @@
 mod desk;
 mod error;
 mod mounts;
-mod outcome;
 mod path;
 mod permissions;
 mod shell;
-mod shell_limits;
 mod show;
 mod tools;
+mod wire;
 
-pub use desk::{Desk, DeskLimits};
+pub use desk::{Desk, DeskLimits, Outcome};
 pub use error::DeskError;
-pub use mounts::{Entry, Mount, MountReport, MountedDocument, MountedLines, MountedMatches, ViewMount};
-pub use outcome::Outcome;
+pub use mounts::{Entry, Lines};
 pub use path::{DeskPath, PathError, PathFault, sanitised_name};
 pub use permissions::{Rights, Zone};
 pub use shell::{SHELL_TASK, serve_shell};
-pub use shell_limits::ShellLimits;
 pub use tools::{TOOLS, Tool, run_tool, tool};
+pub use wire::ShellLimits;

@@ -4,7 +4,9 @@
 mod name;
 
 use std::borrow::Borrow;
+use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Bound;
 use std::sync::Arc;
 
 pub use self::name::sanitised_name;
@@ -94,6 +96,17 @@ impl DeskPath {
     /// A path below this one.
     pub fn join(&self, below: &str) -> Result<Self, PathError> {
         if self.is_top() { Self::parse(below) } else { Self::parse(&format!("{self}/{below}")) }
+    }
+
+    /// The entries at or below this path, in order.
+    pub(crate) fn range_in<'m, T>(
+        &self,
+        map: &'m BTreeMap<Self, T>,
+    ) -> impl Iterator<Item = (&'m Self, &'m T)> {
+        // Siblings may sort between a directory and its contents (`a-b` sorts before `a/b`).
+        map.range::<str, _>((Bound::Included(self.as_str()), Bound::Unbounded))
+            .take_while(move |(path, _)| path.as_str().starts_with(self.as_str()))
+            .filter(move |(path, _)| path.is_within(self))
     }
 
     /// Whether it is `directory` or below it.

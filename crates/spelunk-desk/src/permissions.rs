@@ -62,11 +62,11 @@ impl Zone {
 
     /// What the model may do with a path. The top of the desk and anything outside all zones is read-only.
     pub fn rights(path: &DeskPath) -> Rights {
-        let holds = |area: &&Self| match path.as_str().strip_prefix(area.path) {
-            Some(rest) => rest.is_empty() || (area.is_directory && rest.starts_with('/')),
+        let holds = |zone: &&Self| match path.as_str().strip_prefix(zone.path) {
+            Some(rest) => rest.is_empty() || (zone.is_directory && rest.starts_with('/')),
             None => false,
         };
-        Self::ALL.iter().rfind(holds).map_or(Rights::Read, |area| area.rights)
+        Self::ALL.iter().rfind(holds).map_or(Rights::Read, |zone| zone.rights)
     }
 
     /// Fails if the model may not write to the path.
@@ -80,6 +80,6 @@ impl Zone {
 
     /// Whether a path is one of the directories that always exist.
     pub(crate) fn is_fixed(path: &DeskPath) -> bool {
-        path.is_top() || Self::ALL.iter().any(|area| area.is_directory && area.path == path.as_str())
+        path.is_top() || Self::ALL.iter().any(|zone| zone.is_directory && zone.path == path.as_str())
     }
 }

@@ -5,45 +5,30 @@
 
 mod apart;
 mod commands;
-mod files;
 mod list;
 mod remote;
 mod script;
 mod temporary;
 mod wire;
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 pub use self::apart::SHELL_TASK;
-use self::files::DeskFiles;
 pub use self::remote::serve_shell;
-use self::script::Ended;
+use self::wire::ScriptEnd;
 use crate::{Desk, DeskError, Outcome, show};
 
 /// Runs a script and returns its output. A script that fails is an outcome, not an error.
 pub(crate) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<Outcome, DeskError> {
     let before = desk.clone();
-    let mut after = desk.clone();
     let ended = match spelunk_types::workers() {
-        Some(workers) => apart::run(&*workers, &mut after, script, stdin)?,
-        None => run_here(&mut after, script, stdin)?,
+        Some(workers) => apart::run(&*workers, desk, script, stdin)?,
+        None => apart::run(&apart::Threads, desk, script, stdin)?,
     };
-    let changed = after.changed_since(&before);
-    *desk = after;
+    let changed = desk.changed_since(&before);
     Ok(Outcome { text: told(&ended, desk.limits().output_bytes_max), changed })
 }
 
-/// Runs a script in this process.
-fn run_here(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<Ended, DeskError> {
-    let shared = Arc::new(Mutex::new(desk.clone()));
-    let files = Arc::new(DeskFiles::new(Arc::clone(&shared)));
-    let ended = script::run(files, script, stdin, &desk.limits().shell)?;
-    *desk = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Ok(ended)
-}
-
 /// What the model is shown: standard output, standard error, and how the script ended unless it succeeded.
-fn told(ended: &Ended, bytes_max: u64) -> String {
+fn told(ended: &ScriptEnd, bytes_max: u64) -> String {
     let how = "send the output to a file under `scratch/` and look at parts of it";
     let mut text = show::bounded(&ended.stdout, bytes_max, how);
     let stderr = show::bounded(&ended.stderr, bytes_max / 4, how);

@@ -100,7 +100,7 @@ struct Draft<'a> {
 }
 
 /// What a generator returns.
-struct Made {
+struct GeneratedTask {
     /// The question, without instructions on the form of the answer.
     question: String,
     shape: Shape,
@@ -150,7 +150,7 @@ pub fn generate(order: &Order<'_>, sink: &mut dyn Sink) -> Result<Task, Generate
         Kind::Table => table::make(draft)?,
         Kind::Absent => absent::make(draft)?,
     };
-    let Made { question, shape, answer, scoring, files } = made;
+    let GeneratedTask { question, shape, answer, scoring, files } = made;
     // Drawn from a separate stream: the files are the same however the question is worded.
     let question = worded(&mut Rng::of(&["wording", &id]), &question, shape);
     let (kind, variant, seed, tokens) = (order.kind, variant.to_owned(), order.seed, order.tokens);

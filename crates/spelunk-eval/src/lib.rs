@@ -3,7 +3,6 @@
 
 mod classify;
 mod compare;
-mod failure;
 mod generate;
 mod report;
 mod rng;
@@ -16,18 +15,21 @@ mod task;
 mod wire;
 mod words;
 
-pub use classify::Evidence;
 pub use compare::{Difference, Pairing, compare};
-pub use failure::Failure;
 pub use generate::{BYTES_PER_TOKEN, GenerateError, Order, TOKENS_MAX, TOKENS_MIN, Tree, generate};
 pub use report::{Report, differences_markdown};
 pub use score::{Form, Scored, score};
 pub use sim::{SimModel, SimSettings};
-pub use sink::{MemorySink, Sink};
+pub use sink::Sink;
 pub use stats::{Interval, bootstrap, mean, quantile, wilson};
 pub use summary::{Figures, Row, Summary, Way};
 pub use task::{Kind, Scoring, Task, size_name};
 pub use wire::{
-    FILE_BYTES_MAX, Note, Ran, Status, TaskFileError, Trial, TrialFileError, Trials, read_tasks, read_trials,
-    write_note, write_task, write_trial,
+    FILE_BYTES_MAX, Failure, Note, RunFacts, Status, TaskFileError, Trial, TrialFileError, Trials,
+    read_tasks, read_trials, write_note, write_task, write_trial,
 };
+
+/// Compiles a pattern that is part of this crate.
+fn pattern(text: &str) -> regex::Regex {
+    regex::Regex::new(text).expect("the patterns are tested")
+}

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::{Scoring, Task};
 use denial::{denies, offers};
-use read::{Given, numbers, pairs, paths, words};
+use read::{ExtractedAnswer, numbers, pairs, paths, words};
 
 /// How an answer was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +38,7 @@ const STEP: f64 = 0.75;
 
 /// Scores an answer.
 pub fn score(task: &Task, answer: &str) -> Scored {
-    let given = Given::of(answer);
+    let given = ExtractedAnswer::of(answer);
     let missing = Scored { score: 0.0, form: Form::Missing, off: None };
     let right = task.answer.first().map(String::as_str).unwrap_or_default();
     let scored = |score: Option<f64>| score.map(|score| Scored { score, form: given.form, off: None });
@@ -72,7 +72,7 @@ pub fn score(task: &Task, answer: &str) -> Scored {
 }
 
 /// The same words, and no other candidate of the same form.
-fn exact(given: &Given, right: &str, question: &str) -> Option<f64> {
+fn exact(given: &ExtractedAnswer, right: &str, question: &str) -> Option<f64> {
     let (said, meant) = (words(given.value()), words(right));
     if said.is_empty() {
         return None;
@@ -93,7 +93,7 @@ fn exact(given: &Given, right: &str, question: &str) -> Option<f64> {
     Some(f64::from(u8::from(is_within && said.len() <= meant.len() + 6)))
 }
 
-fn number(given: &Given, right: &str) -> Option<Scored> {
+fn number(given: &ExtractedAnswer, right: &str) -> Option<Scored> {
     let right: f64 = right.trim().parse().ok()?;
     let said = match given.form {
         Form::Asked => numbers(&given.line).first().copied()?,
@@ -108,7 +108,7 @@ fn number(given: &Given, right: &str) -> Option<Scored> {
     Some(Scored { score: STEP.powf(steps), form: given.form, off: Some(off) })
 }
 
-fn choice(given: &Given, right: &str, among: &[String]) -> Option<f64> {
+fn choice(given: &ExtractedAnswer, right: &str, among: &[String]) -> Option<f64> {
     let said = words(given.value());
     let named: Vec<&String> =
         among.iter().filter(|choice| said.windows(1).any(|word| word == words(choice).as_slice())).collect();
@@ -120,7 +120,7 @@ fn choice(given: &Given, right: &str, among: &[String]) -> Option<f64> {
     }
 }
 
-fn set(given: &Given, right: &[String]) -> Option<f64> {
+fn set(given: &ExtractedAnswer, right: &[String]) -> Option<f64> {
     let meant: BTreeSet<String> = right.iter().map(|item| words(item).join(" ")).collect();
     let are_numbers = meant.iter().all(|item| item.chars().all(|c| c.is_ascii_digit()));
     let found: BTreeSet<String> = if are_numbers {

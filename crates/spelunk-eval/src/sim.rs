@@ -14,7 +14,7 @@ use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, e
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
 use crate::rng::Rng;
-use asked::Asked;
+use asked::Question;
 use reader::Reader;
 
 /// How well it reads.
@@ -86,7 +86,7 @@ impl SimModel {
         let reader = Reader { rng, noticed_permille, mistake_permille };
         let first = prompt.messages.first().map(|message| message.text.as_str()).unwrap_or_default();
         let last = prompt.messages.last().map(|message| message.text.as_str()).unwrap_or_default();
-        let Some(asked) = Asked::of(question_in(first)) else {
+        let Some(asked) = Question::of(question_in(first)) else {
             return "I do not understand the question.".to_owned();
         };
         match Role::of(&prompt.system) {

@@ -1,6 +1,5 @@
 //! Where the files of tasks go. This crate generates text; the caller has the disk.
 
-use std::collections::BTreeMap;
 use std::io;
 
 /// Receives files, one after the other, in pieces.
@@ -12,34 +11,13 @@ pub trait Sink {
     fn write(&mut self, text: &str) -> io::Result<()>;
 }
 
-/// Files in memory, for tests.
-#[derive(Debug, Default)]
-pub struct MemorySink {
-    /// The files, by path.
-    pub files: BTreeMap<String, String>,
-    current: String,
-}
-
-impl Sink for MemorySink {
-    fn begin(&mut self, path: &str) -> io::Result<()> {
-        path.clone_into(&mut self.current);
-        self.files.insert(path.to_owned(), String::new());
-        Ok(())
-    }
-
-    fn write(&mut self, text: &str) -> io::Result<()> {
-        self.files.entry(self.current.clone()).or_default().push_str(text);
-        Ok(())
-    }
-}
-
 /// A file being written, with its length.
-pub(crate) struct Out<'a> {
+pub(crate) struct OutputFile<'a> {
     sink: &'a mut dyn Sink,
     bytes: u64,
 }
 
-impl<'a> Out<'a> {
+impl<'a> OutputFile<'a> {
     pub(crate) fn begin(sink: &'a mut dyn Sink, path: &str) -> io::Result<Self> {
         sink.begin(path)?;
         Ok(Self { sink, bytes: 0 })
@@ -55,5 +33,33 @@ impl<'a> Out<'a> {
     /// How long the file is so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Files in memory.
+    #[derive(Debug, Default)]
+    pub(crate) struct MemorySink {
+        /// The files, by path.
+        pub(crate) files: BTreeMap<String, String>,
+        current: String,
+    }
+
+    impl Sink for MemorySink {
+        fn begin(&mut self, path: &str) -> io::Result<()> {
+            path.clone_into(&mut self.current);
+            self.files.insert(path.to_owned(), String::new());
+            Ok(())
+        }
+
+        fn write(&mut self, text: &str) -> io::Result<()> {
+            self.files.entry(self.current.clone()).or_default().push_str(text);
+            Ok(())
+        }
     }
 }

@@ -39,35 +39,30 @@ impl Kind {
 
     /// The word in flags and files.
     pub fn name(self) -> &'static str {
+        self.names().0
+    }
+
+    /// Its variants; tasks that name none alternate between them.
+    pub fn variants(self) -> &'static [&'static str] {
+        self.names().1
+    }
+
+    fn names(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::Needle => "needle",
-            Self::Labels => "labels",
-            Self::Pairs => "pairs",
-            Self::Hops => "hops",
-            Self::Code => "code",
-            Self::Logs => "logs",
-            Self::Table => "table",
-            Self::Absent => "absent",
+            Self::Needle => ("needle", &["single", "multiple"]),
+            Self::Labels => ("labels", &["count-read", "common-read", "count-easy", "common-easy"]),
+            Self::Pairs => ("pairs", &["read", "easy"]),
+            Self::Hops => ("hops", &["three"]),
+            Self::Code => ("code", &["definition", "callers", "constant"]),
+            Self::Logs => ("logs", &["first", "count", "trace"]),
+            Self::Table => ("table", &["sum", "top", "distinct"]),
+            Self::Absent => ("absent", &["number", "person"]),
         }
     }
 
     /// The kind of that name.
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Its variants; tasks that name none alternate between them.
-    pub fn variants(self) -> &'static [&'static str] {
-        match self {
-            Self::Needle => &["single", "multiple"],
-            Self::Labels => &["count-read", "common-read", "count-easy", "common-easy"],
-            Self::Pairs => &["read", "easy"],
-            Self::Hops => &["three"],
-            Self::Code => &["definition", "callers", "constant"],
-            Self::Logs => &["first", "count", "trace"],
-            Self::Table => &["sum", "top", "distinct"],
-            Self::Absent => &["number", "person"],
-        }
     }
 
     /// Whether the answer depends on all of the text.

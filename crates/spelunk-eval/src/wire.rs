@@ -5,8 +5,17 @@ mod failure;
 mod task;
 mod trial;
 
+pub use failure::Failure;
 pub use task::{TaskFileError, read_tasks, write_task};
-pub use trial::{Note, Ran, Status, Trial, TrialFileError, Trials, read_trials, write_note, write_trial};
+pub use trial::{
+    Note, RunFacts, Status, Trial, TrialFileError, Trials, read_trials, write_note, write_trial,
+};
+
+fn line_of(value: &impl serde::Serialize) -> String {
+    let mut text = serde_json::to_string(value).unwrap_or_default();
+    text.push('\n');
+    text
+}
 
 /// The longest file of tasks or trials that is read.
 pub const FILE_BYTES_MAX: u64 = 512 << 20;

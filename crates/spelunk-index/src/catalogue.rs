@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use spelunk_context::{ContentType, Language};
+use spelunk_context::{ContentType, Detected, DocEntry};
 
 use crate::files::Stamp;
 
@@ -60,7 +60,40 @@ pub(crate) struct DocumentRecord {
     pub(crate) custom: Option<String>,
 }
 
+impl DocumentRecord {
+    pub(crate) fn of(id: u64, document: &DocEntry, n_passages: u64, detected: Option<&Detected>) -> Self {
+        let language = detected.and_then(|detected| detected.language);
+        let custom = detected.and_then(|detected| detected.custom.as_ref());
+        Self {
+            id,
+            version: version_of(document),
+            n_passages,
+            content_type: detected.map_or(ContentType::Unknown, |detected| detected.content_type),
+            language: language.map(|language| language.name().to_owned()),
+            custom: custom.map(|kind| kind.name.clone()),
+        }
+    }
+
+    /// Whether a filter for this content type, language or user-defined kind matches.
+    pub(crate) fn is_kind(&self, kind: &str) -> bool {
+        self.content_type.name() == kind
+            || self.language.as_deref() == Some(kind)
+            || self.custom.as_deref() == Some(kind)
+    }
+}
+
+/// The hash of a document's bytes and of how they may be read: with secrets allowed, it is another text.
+fn version_of(document: &DocEntry) -> String {
+    let mark = if document.redacts { "" } else { "+secrets" };
+    format!("{}{mark}", document.digest)
+}
+
 impl Catalogue {
+    /// The record of a document, if it was indexed in its current version.
+    pub(crate) fn current(&self, document: &DocEntry) -> Option<&DocumentRecord> {
+        self.documents.get(&document.name).filter(|record| record.version == version_of(document))
+    }
+
     pub(crate) fn n_passages(&self) -> u64 {
         self.documents.values().map(|document| document.n_passages).sum()
     }
@@ -150,11 +183,6 @@ impl Catalogue {
         }
         Some(())
     }
-}
-
-/// The name of a language, as stored and queried.
-pub(crate) fn language_name(language: Option<Language>) -> Option<String> {
-    language.map(|language| language.name().to_owned())
 }
 
 /// The first fields of a line; the last takes the rest.

@@ -3,9 +3,7 @@
 
 use std::ops::Range;
 
-use spelunk_context::{
-    CodeRule, Detected, Detector, DocEntry, DocText, Mode, Partitioner, Reader, SourceError, View,
-};
+use spelunk_context::{CodeRule, Detected, DocEntry, DocText, Mode, Partitioner, Reader, SourceError, View};
 use spelunk_types::Limits;
 
 /// Changes whenever passages are cut differently.
@@ -85,7 +83,7 @@ pub(crate) fn windows(
         on_window(0, &view.read_owned(document)?, 0);
         return Ok(());
     }
-    let large = Large::open(view, document)?;
+    let large = LargeDocument::open(view, document)?;
     let mut lines_before = 0;
     for window in 0..large.n_windows() {
         let text = large.window(window)?;
@@ -102,18 +100,13 @@ pub(crate) fn window_start(window: u64) -> usize {
     usize::try_from(window.saturating_mul(WINDOW_BYTES)).unwrap_or(usize::MAX)
 }
 
-/// Detects the type of a document from its first window.
-pub(crate) fn detect(detector: &Detector, document: &DocEntry, text: &str) -> Detected {
-    detector.detect(&document.name, text)
-}
-
 /// A document that is not held in memory.
-pub(crate) struct Large {
+pub(crate) struct LargeDocument {
     reader: Reader,
     name: String,
 }
 
-impl Large {
+impl LargeDocument {
     pub(crate) fn open(view: &View, document: &DocEntry) -> Result<Self, SourceError> {
         let name = document.name.clone();
         match Reader::of_document(view, document) {

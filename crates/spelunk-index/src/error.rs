@@ -1,9 +1,10 @@
 //! Errors of an index. Damage is not an error of an update, which rebuilds the index and reports it.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use spelunk_types::{ErrorCode, Explain};
+use tantivy::TantivyError;
 
 use crate::EmbedError;
 
@@ -19,7 +20,7 @@ pub enum IndexError {
     },
     #[error("the index in `{directory}` is damaged: {why}")]
     Damaged { directory: PathBuf, why: String },
-    #[error("the index in `{directory}` is being updated by {}", Holder(*pid))]
+    #[error("the index in `{directory}` is being updated by {}", holder(*pid))]
     Locked { directory: PathBuf, pid: Option<u32> },
     #[error("the index in `{directory}` has no vectors to search by meaning")]
     NoVectors { directory: PathBuf },
@@ -32,14 +33,29 @@ pub enum IndexError {
     },
 }
 
-/// The process that holds a lock, if known.
-struct Holder(Option<u32>);
+fn holder(pid: Option<u32>) -> String {
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
 
-impl std::fmt::Display for Holder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Some(pid) => write!(f, "process {pid}"),
-            None => f.write_str("another process"),
+/// A failure in the files of an index, before its directory is named.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) enum FileError {
+    Disk(#[from] io::Error),
+    Words(#[from] TantivyError),
+    Embed(#[from] EmbedError),
+}
+
+impl IndexError {
+    pub(crate) fn of(directory: &Path, error: impl Into<FileError>) -> Self {
+        let directory = directory.to_owned();
+        match error.into() {
+            FileError::Disk(source) => Self::Disk { directory, source },
+            FileError::Words(TantivyError::IoError(source)) => {
+                Self::Disk { directory, source: io::Error::new(source.kind(), source.to_string()) }
+            }
+            FileError::Words(error) => Self::Damaged { directory, why: error.to_string() },
+            FileError::Embed(source) => Self::Embed { source },
         }
     }
 }

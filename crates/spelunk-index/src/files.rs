@@ -42,16 +42,15 @@ pub(crate) fn open_private(path: &Path) -> io::Result<File> {
     private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)
 }
 
-/// Replaces a file atomically; returns its new stamp.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<Stamp> {
+/// Replaces a file atomically.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let staged = path.with_extension("staged");
     let mut file = private(OpenOptions::new().write(true).create(true).truncate(true)).open(&staged)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     drop(file);
     std::fs::rename(&staged, path)?;
-    sync_directory(path.parent().unwrap_or(path))?;
-    stamp(path)
+    sync_directory(path.parent().unwrap_or(path))
 }
 
 /// Rewrites a file without waiting for the disk; returns its stamp.
@@ -60,11 +59,9 @@ pub(crate) fn touch(path: &Path) -> io::Result<Stamp> {
     stamp(path)
 }
 
+/// Renames a file or directory. Succeeds if it does not exist.
 pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    match std::fs::rename(from, to) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    unless_missing(std::fs::rename(from, to))
 }
 
 pub(crate) fn stamp(path: &Path) -> io::Result<Stamp> {
@@ -98,15 +95,16 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
 
 /// Removes a directory and its contents. Succeeds if it does not exist.
 pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
+    unless_missing(std::fs::remove_dir_all(path))
 }
 
 /// Removes a file. Succeeds if it does not exist.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    match std::fs::remove_file(path) {
+    unless_missing(std::fs::remove_file(path))
+}
+
+fn unless_missing(outcome: io::Result<()>) -> io::Result<()> {
+    match outcome {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),
     }

@@ -25,14 +25,14 @@ pub fn mark(passage: &Passage, question: &str) -> Mark {
 
 /// The same for any text.
 pub(crate) fn mark_text(text: &str, line_start: u64, question: &Question) -> Mark {
-    let mut best: Option<(Worth, Mark)> = None;
+    let mut best: Option<((usize, usize, bool), Mark)> = None;
     for (line, text) in (line_start..).zip(text.lines()) {
         let (mut words, mut ranges) = (WordSet::default(), Vec::new());
         question.find(text, |hit| {
             words.insert(hit.word_idx);
             ranges.push(hit.at);
         });
-        let worth = Worth { n_words: words.len(), n_hits: ranges.len(), has_text: !text.trim().is_empty() };
+        let worth = (words.len(), ranges.len(), !text.trim().is_empty());
         if best.as_ref().is_none_or(|(best, _)| worth > *best) {
             best = Some((worth, Mark { line, text: text.to_owned(), ranges: apart(ranges) }));
         }
@@ -41,13 +41,6 @@ pub(crate) fn mark_text(text: &str, line_start: u64, question: &Question) -> Mar
         Some((_, mark)) => mark,
         None => Mark { line: line_start, text: String::new(), ranges: Vec::new() },
     }
-}
-
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Worth {
-    n_words: usize,
-    n_hits: usize,
-    has_text: bool,
 }
 
 /// Merges overlapping ranges, such as those of a name and its parts.

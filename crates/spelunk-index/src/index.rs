@@ -20,12 +20,12 @@ use spelunk_fs::PrivateDir;
 
 use crate::catalogue::{BYTES_MAX, Catalogue, FileRecord};
 use crate::files;
-use crate::index::search::{Found, search};
-use crate::index::update::{Update, version_of, would_rebuild};
+use crate::index::search::{SearchResults, search};
+use crate::index::update::{Update, would_rebuild};
 use crate::query::Query;
 use crate::texts::Texts;
 use crate::vector_store::Rows;
-use crate::words_index::{RowPlace, WORDS_DIRECTORY, WordsIndex, row_places};
+use crate::words_index::{EmbeddedPassage, WORDS_DIRECTORY, WordsIndex, embedded_passages};
 use crate::{EmbedError, Embedder, IndexError};
 
 const CATALOGUE: &str = "catalogue";
@@ -155,16 +155,16 @@ pub(crate) struct Snapshot {
     pub(crate) words: WordsIndex,
     pub(crate) rows: Option<Rows>,
     /// Which passage has which vector; computed on first use.
-    row_places: OnceLock<Vec<RowPlace>>,
+    embedded_passages: OnceLock<Vec<EmbeddedPassage>>,
 }
 
 impl Snapshot {
-    pub(crate) fn row_places(&self) -> tantivy::Result<&[RowPlace]> {
-        if let Some(places) = self.row_places.get() {
-            return Ok(places);
+    pub(crate) fn embedded_passages(&self) -> tantivy::Result<&[EmbeddedPassage]> {
+        if let Some(passages) = self.embedded_passages.get() {
+            return Ok(passages);
         }
-        let places = row_places(&self.words.searcher())?;
-        Ok(self.row_places.get_or_init(|| places))
+        let passages = embedded_passages(&self.words.searcher())?;
+        Ok(self.embedded_passages.get_or_init(|| passages))
     }
 }
 
@@ -172,14 +172,15 @@ impl Index {
     /// Opens the index in a folder of a private directory, creating it if necessary. The files are opened by path, so a
     /// link on the way there or among them is an error.
     pub fn open_in(dir: &PrivateDir, folder: &str, options: IndexOptions) -> Result<Self, IndexError> {
-        let directory = dir.plain_dir(folder).map_err(|source| unusable(&dir.root().join(folder), source))?;
+        let directory =
+            dir.plain_dir(folder).map_err(|source| IndexError::of(&dir.root().join(folder), source))?;
         Self::open(&directory, options)
     }
 
     /// Opens the index in a directory, creating it if necessary. Damage is left for `update` to repair.
     pub fn open(directory: &Path, options: IndexOptions) -> Result<Self, IndexError> {
-        files::make_directory(directory).map_err(|source| unusable(directory, source))?;
-        let state = load(directory).map_err(|source| unusable(directory, source))?;
+        files::make_directory(directory).map_err(|source| IndexError::of(directory, source))?;
+        let state = load(directory).map_err(|source| IndexError::of(directory, source))?;
         Ok(Self { directory: directory.to_owned(), options, state })
     }
 
@@ -193,22 +194,27 @@ impl Index {
     ) -> Result<UpdateReport, IndexError> {
         let _lock = self.lock()?;
         // Another process may have committed in the meantime.
-        self.state = load(&self.directory).map_err(|source| unusable(&self.directory, source))?;
+        self.state = load(&self.directory).map_err(|source| IndexError::of(&self.directory, source))?;
         let outcome = Update::start(self, view, options).and_then(|update| update.run(progress));
-        self.state = load(&self.directory).map_err(|source| unusable(&self.directory, source))?;
-        outcome
+        self.state = load(&self.directory).map_err(|source| IndexError::of(&self.directory, source))?;
+        outcome.map_err(|error| IndexError::of(&self.directory, error))
     }
 
     /// The passages of the view that are relevant to a query, best first. Documents that are not in the view, or in
     /// another version than indexed, are not found.
-    pub fn search(&self, view: &View, query: &Query) -> Result<Found, IndexError> {
+    pub fn search(&self, view: &View, query: &Query) -> Result<SearchResults, IndexError> {
         self.search_with(view, query, &mut Texts::default())
     }
 
     /// The same for several consecutive searches of one view, which share the texts they read.
-    pub fn search_with(&self, view: &View, query: &Query, texts: &mut Texts) -> Result<Found, IndexError> {
+    pub fn search_with(
+        &self,
+        view: &View,
+        query: &Query,
+        texts: &mut Texts,
+    ) -> Result<SearchResults, IndexError> {
         match &self.state {
-            State::Empty => Ok(Found::nothing(query, view)),
+            State::Empty => Ok(SearchResults::nothing(query, view)),
             State::Damaged(why) => Err(self.damaged(why.clone())),
             State::Ready(snapshot) => {
                 // If a mapped file is damaged, the library may panic.
@@ -236,29 +242,11 @@ impl Index {
         }
     }
 
-    /// Whether every document of the view is indexed in its current version.
-    pub fn is_level_with(&self, view: &View) -> bool {
-        match &self.state {
-            State::Ready(snapshot) => {
-                let held = &snapshot.catalogue.documents;
-                held.len() == view.documents().len()
-                    && view.documents().all(|document| {
-                        let version = version_of(document);
-                        held.get(&document.name).is_some_and(|record| record.version == version)
-                    })
-            }
-            State::Empty | State::Damaged(_) => false,
-        }
-    }
-
     /// Whether every document of the view is indexed in its current version, and as an update would index it now: the
     /// index may contain other documents, too.
     pub fn holds(&self, view: &View, options: &UpdateOptions) -> bool {
         let State::Ready(snapshot) = &self.state else { return false };
-        let held = &snapshot.catalogue.documents;
-        let is_held = |document: &DocEntry| {
-            held.get(&document.name).is_some_and(|record| record.version == version_of(document))
-        };
+        let is_held = |document: &DocEntry| snapshot.catalogue.current(document).is_some();
         !would_rebuild(self, options) && view.documents().all(is_held)
     }
 
@@ -268,7 +256,7 @@ impl Index {
 
     /// One process writes at a time. The lock is released with its process.
     fn lock(&self) -> Result<File, IndexError> {
-        let unusable = |source| unusable(&self.directory, source);
+        let unusable = |source: io::Error| IndexError::of(&self.directory, source);
         let mut file = files::open_private(&self.directory.join(LOCK)).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => {
@@ -288,18 +276,6 @@ impl Index {
             Err(TryLockError::Error(source)) => Err(unusable(source)),
         }
     }
-}
-
-pub(crate) fn unusable(directory: &Path, source: io::Error) -> IndexError {
-    IndexError::Disk { directory: directory.to_owned(), source }
-}
-
-/// An error of the search library.
-pub(crate) fn words_error(directory: &Path, error: tantivy::TantivyError) -> IndexError {
-    if let tantivy::TantivyError::IoError(source) = error {
-        return unusable(directory, io::Error::new(source.kind(), source.to_string()));
-    }
-    IndexError::Damaged { directory: directory.to_owned(), why: error.to_string() }
 }
 
 /// Held by whoever changes the committed state, so that nobody opens an index between two states.
@@ -339,7 +315,7 @@ fn load(directory: &Path) -> io::Result<State> {
         .vectors
         .as_ref()
         .map(|vectors| Rows::new(directory.join(VECTORS_DIRECTORY), vectors.dimensions, vectors.n_rows));
-    Ok(State::Ready(Box::new(Snapshot { catalogue, words, rows, row_places: OnceLock::new() })))
+    Ok(State::Ready(Box::new(Snapshot { catalogue, words, rows, embedded_passages: OnceLock::new() })))
 }
 
 /// A file whose recorded size and time match is trusted; any other is read and verified.
@@ -376,7 +352,7 @@ pub(crate) fn write_catalogue(
     if !wait_for_the_clock(directory, newest_ns)? {
         catalogue.files.values_mut().for_each(|record| record.stamp.changed_ns = 0);
     }
-    files::replace(&directory.join(CATALOGUE), catalogue.encode().as_bytes()).map(drop)
+    files::replace(&directory.join(CATALOGUE), catalogue.encode().as_bytes())
 }
 
 /// Waits until a file changed now gets a later time than those recorded; file system clocks tick in milliseconds. If

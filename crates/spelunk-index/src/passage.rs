@@ -11,7 +11,7 @@ pub(crate) const PIECE_BYTES_MAX: usize = 4000;
 
 /// A passage before it is scored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct PassageRange {
     /// From 1.
     pub(crate) line_start: u64,
     /// The last line, from 1.
@@ -20,9 +20,20 @@ pub(crate) struct Piece {
 }
 
 /// The pieces of a text, about `lines_wanted` lines each.
-pub(crate) fn pieces(text: &str, lines_wanted: u64) -> impl Iterator<Item = Piece> {
+pub(crate) fn pieces(text: &str, lines_wanted: u64) -> impl Iterator<Item = PassageRange> {
     let mut cutter = Cutter { text, lines_wanted: lines_wanted.max(1), at: 0, line: 1 };
     std::iter::from_fn(move || cutter.cut())
+}
+
+/// The same for texts that differ only in whitespace. It is stored on disk, so it must never change.
+pub(crate) fn fingerprint(text: &str) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    for word in text.split_ascii_whitespace() {
+        word.bytes().for_each(&mut add);
+        add(b' ');
+    }
+    hash
 }
 
 struct Cutter<'a> {
@@ -39,7 +50,7 @@ enum Next<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    fn cut(&mut self) -> Option<Piece> {
+    fn cut(&mut self) -> Option<PassageRange> {
         let (start, line_start) = (self.at, self.line);
         let (mut n_lines, mut after_blank) = (0, false);
         while let Some(next) = self.peek() {
@@ -48,7 +59,7 @@ impl<'a> Cutter<'a> {
                 Next::Fragment(_) if n_lines > 0 => break,
                 Next::Fragment(fragment) => {
                     self.at += fragment.len();
-                    return Some(Piece { line_start, line_end: line_start, span: start..self.at });
+                    return Some(PassageRange { line_start, line_end: line_start, span: start..self.at });
                 }
             };
             let n_bytes = self.at - start + line.len();
@@ -60,7 +71,11 @@ impl<'a> Cutter<'a> {
             self.at += line.len();
             self.line += u64::from(line.ends_with('\n'));
         }
-        (n_lines > 0).then(|| Piece { line_start, line_end: line_start + n_lines - 1, span: start..self.at })
+        (n_lines > 0).then(|| PassageRange {
+            line_start,
+            line_end: line_start + n_lines - 1,
+            span: start..self.at,
+        })
     }
 
     fn ends_before(&self, line: &str, n_lines: u64, after_blank: bool) -> bool {

@@ -1,6 +1,8 @@
 //! Queries and their syntax: words, "phrases", `path:glob`, `type:rust`, `-word`. Anything else is words; nothing a
 //! person types is an error. The length of a query is bounded, and ignored parts are reported.
 
+use std::collections::HashMap;
+
 use globset::{GlobBuilder, GlobMatcher};
 use spelunk_context::ContentType;
 
@@ -55,12 +57,6 @@ pub struct Query {
     pub mode: Mode,
     /// How many hits to return.
     pub hits_max: usize,
-    /// Globs for document names, in addition to those in the text; any may match.
-    pub paths: Vec<String>,
-    /// Content types or languages, in addition to those in the text; any may match.
-    pub kinds: Vec<String>,
-    /// A hit without any of the words must have a higher similarity than this.
-    pub similarity_min: f32,
 }
 
 impl Query {
@@ -69,14 +65,7 @@ impl Query {
 
     /// Ten hits, by words and meaning.
     pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            mode: Mode::default(),
-            hits_max: 10,
-            paths: Vec::new(),
-            kinds: Vec::new(),
-            similarity_min: 0.0,
-        }
+        Self { text: text.into(), mode: Mode::default(), hits_max: 10 }
     }
 }
 
@@ -123,14 +112,9 @@ impl Filters {
 
     pub(crate) fn wants(&self, name: &str, record: &DocumentRecord) -> bool {
         let is_any = |globs: &[GlobMatcher]| globs.iter().any(|glob| glob.is_match(name));
-        let is_kind = |kind: &String| {
-            record.content_type.name() == kind
-                || record.language.as_deref() == Some(kind)
-                || record.custom.as_deref() == Some(kind)
-        };
         (self.paths.is_empty() || is_any(&self.paths))
             && !is_any(&self.paths_excluded)
-            && (self.kinds.is_empty() || self.kinds.iter().any(is_kind))
+            && (self.kinds.is_empty() || self.kinds.iter().any(|kind| record.is_kind(kind)))
     }
 }
 
@@ -143,14 +127,23 @@ impl Parsed {
         for clause in clauses(text) {
             parsed.take(clause, knows_kind);
         }
-        for path in &query.paths {
-            parsed.add_path(path, false);
-        }
-        for kind in &query.kinds {
-            parsed.filters.kinds.push(kind_name(kind));
-        }
         parsed.find_terms();
         parsed
+    }
+
+    /// Whether every phrase occurs in a text and nothing that is excluded.
+    pub(crate) fn allows(&self, text: &str) -> bool {
+        if self.phrases.is_empty() && self.excluded.is_empty() {
+            return true;
+        }
+        let mut positions: HashMap<String, Vec<usize>> = HashMap::new();
+        terms(text, &mut |term| {
+            if term.form != Form::Joined {
+                positions.entry(term.text.to_owned()).or_default().push(term.position);
+            }
+        });
+        self.phrases.iter().all(|phrase| holds(&positions, phrase))
+            && !self.excluded.iter().any(|phrase| holds(&positions, phrase))
     }
 
     fn take(&mut self, clause: Clause<'_>, knows_kind: &dyn Fn(&str) -> bool) {
@@ -262,7 +255,7 @@ fn push_bounded(list: &mut Vec<Phrase>, phrase: Phrase) -> bool {
 }
 
 /// The terms of a phrase with their positions; for a name, its parts.
-pub(crate) fn phrase_of(text: &str) -> Phrase {
+fn phrase_of(text: &str) -> Phrase {
     let mut phrase = Phrase::new();
     terms(text, &mut |term| {
         let is_alone = phrase.iter().all(|(position, _)| *position != term.position);
@@ -271,6 +264,18 @@ pub(crate) fn phrase_of(text: &str) -> Phrase {
         }
     });
     phrase
+}
+
+/// Whether the terms of a phrase are as far apart as in the phrase.
+fn holds(positions: &HashMap<String, Vec<usize>>, phrase: &Phrase) -> bool {
+    let Some((first_position, first)) = phrase.first() else { return true };
+    let starts = positions.get(first).map(Vec::as_slice).unwrap_or_default();
+    starts.iter().any(|start| {
+        phrase.iter().all(|(position, term)| {
+            let wanted = start + (position - first_position);
+            positions.get(term).is_some_and(|positions| positions.contains(&wanted))
+        })
+    })
 }
 
 /// A part of a query.

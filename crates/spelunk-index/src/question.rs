@@ -41,7 +41,7 @@ pub(crate) struct Hit {
 
 impl Question {
     pub(crate) fn of(question: &str) -> Self {
-        let question = head(question, QUESTION_BYTES_MAX);
+        let question = question.get(..question.floor_char_boundary(QUESTION_BYTES_MAX)).unwrap_or(question);
         let mut words = words_of(question, |word| !STOP_WORDS.contains(&word));
         if words.is_empty() {
             words = words_of(question, |_| true);
@@ -121,10 +121,6 @@ fn words_of(question: &str, keep: impl Fn(&str) -> bool) -> Vec<Word> {
         },
     );
     words
-}
-
-fn head(text: &str, bytes_max: usize) -> &str {
-    text.get(..text.floor_char_boundary(bytes_max)).unwrap_or(text)
 }
 
 /// English words that carry no information about the question.

@@ -74,8 +74,6 @@ pub(crate) fn rank_with(
     })
 }
 
-type Message = (usize, Result<Tally, SourceError>);
-
 /// One tally per document, in order. If there are several errors, that of the first document is returned.
 fn tally_all<'a>(
     threads: NonZeroUsize,
@@ -87,10 +85,23 @@ fn tally_all<'a>(
 ) -> Result<Vec<(&'a DocEntry, Tally)>, SourceError> {
     // With few documents, idle threads help with the long ones.
     let threads_each = NonZeroUsize::new(threads.get() / documents.len().max(1)).unwrap_or(NonZeroUsize::MIN);
-    let work = Work { view, documents, question, passage_lines: options.passage_lines, threads_each };
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+    // Documents are taken in order, so when one fails, all before it have been taken and will be reported.
+    let work = |sender: Sender<(usize, Result<Tally, SourceError>)>| {
+        while !stopped.load(Ordering::Relaxed) {
+            let idx = next.fetch_add(1, Ordering::Relaxed);
+            let Some(document) = documents.get(idx) else { return };
+            let tally = view
+                .read_owned(document)
+                .map(|text| Tally::of(question, &document.name, &text, options.passage_lines, threads_each));
+            if tally.is_err() {
+                stopped.store(true, Ordering::Relaxed);
+            }
+            drop(sender.send((idx, tally)));
+        }
+    };
     let (sender, receiver) = mpsc::channel();
-    let mut results: Vec<Message> = Vec::with_capacity(documents.len());
+    let mut results = Vec::with_capacity(documents.len());
     let mut so_far = RankProgress {
         documents_done: 0,
         documents_total: documents.len() as u64,
@@ -99,8 +110,8 @@ fn tally_all<'a>(
     };
     std::thread::scope(|scope| {
         for _ in 0..threads.get().min(documents.len()) {
-            let (sender, work, next, stopped) = (sender.clone(), &work, &next, &stopped);
-            scope.spawn(move || work.take_part(next, stopped, &sender));
+            let (sender, work) = (sender.clone(), &work);
+            scope.spawn(move || work(sender));
         }
         drop(sender);
         for (idx, result) in receiver {
@@ -112,31 +123,6 @@ fn tally_all<'a>(
     });
     results.sort_unstable_by_key(|(idx, _)| *idx);
     results.into_iter().map(|(idx, tally)| Ok((documents[idx], tally?))).collect()
-}
-
-struct Work<'a> {
-    view: &'a View,
-    documents: &'a [&'a DocEntry],
-    question: &'a Question,
-    passage_lines: u64,
-    threads_each: NonZeroUsize,
-}
-
-impl Work<'_> {
-    /// Documents are taken in order, so when one fails, all before it have been taken and will be reported.
-    fn take_part(&self, next: &AtomicUsize, stopped: &AtomicBool, sender: &Sender<Message>) {
-        while !stopped.load(Ordering::Relaxed) {
-            let idx = next.fetch_add(1, Ordering::Relaxed);
-            let Some(document) = self.documents.get(idx) else { return };
-            let tally = self.view.read_owned(document).map(|text| {
-                Tally::of(self.question, &document.name, &text, self.passage_lines, self.threads_each)
-            });
-            if tally.is_err() {
-                stopped.store(true, Ordering::Relaxed);
-            }
-            drop(sender.send((idx, tally)));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,10 +6,8 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocId, DocSet, Searcher, SegmentOrdinal, TERMINATED, Term};
 
 use crate::query::{Parsed, QueryTerm};
+use crate::score::{PAIR_SHARE, weight};
 use crate::words::Form;
-
-/// What two adjacent words add, as a share of their weight.
-const PAIR_SHARE: f32 = 0.5;
 
 /// How far apart in the query two words may be, with stop words between them.
 const PAIR_GAP_MAX: usize = 2;
@@ -139,13 +137,6 @@ fn visit<S: DocSet + ?Sized>(
             on_match(candidate);
         }
     }
-}
-
-/// The inverse document frequency, counted over passages. Always above zero.
-#[expect(clippy::cast_precision_loss, reason = "a weight needs no seventh digit")]
-fn weight(n_passages: u64, n_with: u64) -> f32 {
-    let (with, without) = (n_with as f32 + 0.5, n_passages.saturating_sub(n_with) as f32 + 0.5);
-    (1.0 + without / with).ln()
 }
 
 #[cfg(test)]

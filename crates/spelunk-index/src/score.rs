@@ -10,7 +10,7 @@ const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
 /// What two adjacent words add, as a share of their weight.
-const PAIR_SHARE: f32 = 0.5;
+pub(crate) const PAIR_SHARE: f32 = 0.5;
 
 /// What a word in the document's name adds, as a share of its weight.
 const NAME_SHARE: f32 = 0.6;
@@ -60,7 +60,7 @@ impl Scorer {
 }
 
 /// The inverse document frequency, counted over passages. Always above zero.
-fn weight(n_passages: u64, n_with: u64) -> f32 {
+pub(crate) fn weight(n_passages: u64, n_with: u64) -> f32 {
     let with = ratio(n_with, 1) + 0.5;
     let without = ratio(n_passages.saturating_sub(n_with), 1) + 0.5;
     (1.0 + without / with).ln()

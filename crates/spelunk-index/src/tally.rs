@@ -1,10 +1,9 @@
 //! The tally of a document: which of its passages contain words of the question, and how many. The text is not kept, so
 //! a gigabyte leaves only a few dozen bytes per matching passage.
 
-use std::hash::{DefaultHasher, Hasher};
 use std::num::NonZeroUsize;
 
-use crate::passage::{Piece, pieces};
+use crate::passage::{PassageRange, fingerprint, pieces};
 use crate::question::{Hit, Question, WORDS_MAX};
 
 /// A longer text is tallied in segments of about this length, each ending with a line. They do not depend on the number
@@ -29,7 +28,7 @@ pub(crate) struct Tally {
 /// A matching passage.
 #[derive(Debug)]
 pub(crate) struct Match {
-    pub(crate) piece: Piece,
+    pub(crate) piece: PassageRange,
     pub(crate) words: WordSet,
     /// The words that follow the previous word as in the question.
     pub(crate) pairs: WordSet,
@@ -123,7 +122,7 @@ impl Tally {
     }
 
     /// If a document's name matches, its beginning counts as a match, whatever it contains.
-    fn add_start(&mut self, text: &str, first: Piece) {
+    fn add_start(&mut self, text: &str, first: PassageRange) {
         let is_there = self.matches.first().is_some_and(|found| found.piece == first);
         if !is_there && !self.words_in_name.is_empty() {
             let fingerprint = fingerprint(text.get(first.span.clone()).unwrap_or_default());
@@ -156,7 +155,7 @@ impl Tally {
         found.words.iter().zip(counts.iter().copied())
     }
 
-    fn add(&mut self, question: &Question, text: &str, piece: Piece) {
+    fn add(&mut self, question: &Question, text: &str, piece: PassageRange) {
         let text = text.get(piece.span.clone()).unwrap_or_default();
         let mut counts = [0_u8; WORDS_MAX];
         let (mut words, mut pairs) = (WordSet::default(), WordSet::default());
@@ -191,15 +190,6 @@ fn segments(text: &str, bytes_wanted: usize) -> Vec<&str> {
     }
     segments.push(rest);
     segments
-}
-
-fn fingerprint(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    for word in text.split_ascii_whitespace() {
-        hasher.write(word.as_bytes());
-        hasher.write_u8(b' ');
-    }
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -227,60 +227,49 @@ fn kind_of(c: char) -> Kind {
 /// The same for the index.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TermTokenizer {
-    /// All terms of a text, concatenated.
-    text: String,
-    found: Vec<Found>,
-    token: Token,
-}
-
-#[derive(Debug, Clone)]
-struct Found {
-    text: Range<usize>,
-    position: usize,
-    at: Range<usize>,
+    /// Kept from text to text for the memory of their strings.
+    tokens: Vec<Token>,
 }
 
 /// The terms of one text.
 #[derive(Debug)]
 pub(crate) struct TermStream<'a> {
-    tokenizer: &'a mut TermTokenizer,
-    next: usize,
+    tokens: &'a mut [Token],
+    n_passed: usize,
 }
 
 impl Tokenizer for TermTokenizer {
     type TokenStream<'a> = TermStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> TermStream<'a> {
-        self.text.clear();
-        self.found.clear();
+        let mut n_tokens = 0;
         terms(text, &mut |term| {
-            let start = self.text.len();
-            self.text.push_str(term.text);
-            self.found.push(Found { text: start..self.text.len(), position: term.position, at: term.at });
+            if n_tokens == self.tokens.len() {
+                self.tokens.push(Token::default());
+            }
+            let token = &mut self.tokens[n_tokens];
+            token.text.clear();
+            token.text.push_str(term.text);
+            token.position = term.position;
+            (token.offset_from, token.offset_to) = (term.at.start, term.at.end);
+            n_tokens += 1;
         });
-        TermStream { tokenizer: self, next: 0 }
+        TermStream { tokens: &mut self.tokens[..n_tokens], n_passed: 0 }
     }
 }
 
 impl TokenStream for TermStream<'_> {
     fn advance(&mut self) -> bool {
-        let TermTokenizer { text, found, token } = &mut *self.tokenizer;
-        let Some(next) = found.get(self.next) else { return false };
-        self.next += 1;
-        token.text.clear();
-        token.text.push_str(text.get(next.text.clone()).unwrap_or_default());
-        token.position = next.position;
-        (token.offset_from, token.offset_to) = (next.at.start, next.at.end);
-        token.position_length = 1;
-        true
+        self.n_passed += 1;
+        self.n_passed <= self.tokens.len()
     }
 
     fn token(&self) -> &Token {
-        &self.tokenizer.token
+        &self.tokens[self.n_passed - 1]
     }
 
     fn token_mut(&mut self) -> &mut Token {
-        &mut self.tokenizer.token
+        &mut self.tokens[self.n_passed - 1]
     }
 }
 

@@ -1,13 +1,15 @@
 //! Vectors on disk: a row of int8 and its scale for each distinct text, in append-only files of 65,536 rows. A row is
 //! found by its key, the hash of its text and model, so no text is embedded twice. A scan reads the rows in blocks and
-//! holds at most one block per thread.
+//! holds at most one block and the similarities of one file per thread.
 
-use std::collections::{BinaryHeap, HashMap};
+use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{PoisonError, RwLock};
 
 use crate::files;
 
@@ -66,7 +68,7 @@ pub(crate) struct Rows {
 
 /// A row and its similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Near {
+pub(crate) struct NearRow {
     pub(crate) row: u32,
     pub(crate) similarity: f32,
 }
@@ -154,37 +156,34 @@ impl Rows {
         query: &Quantised,
         wanted: &(dyn Fn(u32) -> bool + Sync),
         n_max: usize,
-    ) -> io::Result<Vec<Near>> {
+    ) -> io::Result<Vec<NearRow>> {
         let n_shards = self.len.div_ceil(SHARD_ROWS);
         let n_cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let n_threads = n_cores.min(THREADS_MAX).min(n_shards as usize);
         let next = AtomicU32::new(0);
         let work = || {
-            let mut best = Best::new(n_max);
+            let mut near = Vec::new();
             loop {
-                let shard = next.fetch_add(1, Ordering::Relaxed);
+                let shard = next.fetch_add(1, Relaxed);
                 if shard >= n_shards {
-                    return Ok(best);
+                    return Ok(near);
                 }
-                self.scan_shard(shard, query, wanted, &mut best)?;
+                self.scan_shard(shard, query, wanted, &mut near)?;
+                keep_nearest(&mut near, n_max);
             }
         };
-        let mut near: Vec<Near> = if n_threads <= 1 {
-            work()?.heap.into_iter().map(|ranked| ranked.0).collect()
-        } else {
-            std::thread::scope(|scope| {
-                let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
-                let mut near = Vec::new();
-                for thread in threads {
-                    let best: io::Result<Best> =
-                        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                    near.extend(best?.heap.into_iter().map(|ranked| ranked.0));
-                }
-                io::Result::Ok(near)
-            })?
-        };
-        near.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.row.cmp(&b.row)));
-        near.truncate(n_max);
+        let mut near: Vec<NearRow> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(work)).collect();
+            let mut near = Vec::new();
+            for thread in threads {
+                let found: io::Result<Vec<NearRow>> =
+                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                near.extend(found?);
+            }
+            io::Result::Ok(near)
+        })?;
+        keep_nearest(&mut near, n_max);
+        near.sort_unstable_by(|a, b| a.order(*b));
         Ok(near)
     }
 
@@ -193,7 +192,7 @@ impl Rows {
         shard: u32,
         query: &Quantised,
         wanted: &(dyn Fn(u32) -> bool + Sync),
-        best: &mut Best,
+        near: &mut Vec<NearRow>,
     ) -> io::Result<()> {
         let file = files::open(&self.rows_path(shard))?;
         let first = shard * SHARD_ROWS;
@@ -215,7 +214,7 @@ impl Rows {
                 if wanted(row) {
                     let (scale, numbers) = bytes.split_at(SCALE_BYTES);
                     let scale = scale.try_into().map_or(0.0, f32::from_le_bytes);
-                    best.add(Near { row, similarity: similarity(query, scale, numbers) });
+                    near.push(NearRow { row, similarity: similarity(query, scale, numbers) });
                 }
             }
         }
@@ -244,49 +243,19 @@ fn similarity(query: &Quantised, scale: f32, numbers: &[u8]) -> f32 {
     sum * query.scale * scale
 }
 
-/// The nearest so far, as a heap with the farthest on top.
-struct Best {
-    heap: BinaryHeap<Ranked>,
-    n_max: usize,
-}
-
-struct Ranked(Near);
-
-impl Best {
-    fn new(n_max: usize) -> Self {
-        Self { heap: BinaryHeap::new(), n_max: n_max.max(1) }
-    }
-
-    fn add(&mut self, near: Near) {
-        if self.heap.len() < self.n_max {
-            self.heap.push(Ranked(near));
-        } else if let Some(mut farthest) = self.heap.peek_mut()
-            && Ranked(near) < *farthest
-        {
-            *farthest = Ranked(near);
-        }
+impl NearRow {
+    /// The nearest first; equally near rows are ordered by when they were added.
+    fn order(self, other: Self) -> Ordering {
+        other.similarity.total_cmp(&self.similarity).then(self.row.cmp(&other.row))
     }
 }
 
-impl Ord for Ranked {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        other.0.similarity.total_cmp(&self.0.similarity).then(self.0.row.cmp(&other.0.row))
+fn keep_nearest(near: &mut Vec<NearRow>, n_max: usize) {
+    if near.len() > n_max {
+        near.select_nth_unstable_by(n_max, |a, b| a.order(*b));
+        near.truncate(n_max);
     }
 }
-
-impl PartialOrd for Ranked {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Ranked {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Ranked {}
 
 /// Appends rows.
 #[derive(Debug)]
@@ -344,6 +313,36 @@ impl Appender {
         let keys = open(&self.rows.keys_path(shard), n_here * KEY_BYTES as u64)?;
         self.open = Some((rows, keys));
         Ok(())
+    }
+}
+
+/// Texts that already have a vector: in the rows of an index, or of one that it replaces. Shared by threads.
+#[derive(Debug, Default)]
+pub(crate) struct VectorCache {
+    rows: RwLock<HashMap<Key, u32>>,
+    old: Option<(HashMap<Key, u32>, Rows)>,
+}
+
+impl VectorCache {
+    /// Loads the rows of an index, and those in the directory of its predecessor.
+    pub(crate) fn load(rows: &Rows, old_directory: &Path) -> io::Result<Self> {
+        let old = Rows::found_in(old_directory, rows.dimensions)?;
+        let old = old.map(|old| io::Result::Ok((old.load_keys()?, old))).transpose()?;
+        Ok(Self { rows: RwLock::new(rows.load_keys()?), old })
+    }
+
+    pub(crate) fn row(&self, key: &Key) -> Option<u32> {
+        self.rows.read().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+    }
+
+    pub(crate) fn insert(&self, key: Key, row: u32) {
+        self.rows.write().unwrap_or_else(PoisonError::into_inner).insert(key, row);
+    }
+
+    /// A vector that need not be computed again. One that cannot be read is computed again.
+    pub(crate) fn old_vector(&self, key: &Key) -> Option<Quantised> {
+        let (keys, rows) = self.old.as_ref()?;
+        rows.read(*keys.get(key)?).ok().flatten()
     }
 }
 

@@ -5,10 +5,12 @@ use std::path::Path;
 use tantivy::collector::{FilterCollector, TopDocs};
 use tantivy::columnar::Column;
 use tantivy::directory::MmapDirectory;
+use tantivy::index::{SegmentId, SegmentMeta};
 use tantivy::indexer::NoMergePolicy;
 use tantivy::query::Query as TantivyQuery;
 use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _,
+    FAST, Field, INDEXED, IndexRecordOption, NumericOptions, STORED, Schema, TextFieldIndexing, TextOptions,
+    Value as _,
 };
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 use tantivy::{DocAddress, IndexReader, IndexWriter, ReloadPolicy, Searcher, TantivyDocument, Term};
@@ -27,37 +29,33 @@ const SEGMENTS_MAX: usize = 16;
 /// A segment with a larger share of deleted passages is rewritten.
 const GONE_PERCENT_MAX: u64 = 30;
 
+/// The numbers stored for a passage, in the order of [`StoredPassage::numbers`].
+const NUMBERS: [&str; 7] = [DOCUMENT, "window", "start", "end", "line_start", "line_end", "fingerprint"];
+const DOCUMENT: &str = "document";
+const ROW: &str = "row";
+
 /// The fields of a passage.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
     pub(crate) text: Field,
     pub(crate) path: Field,
     pub(crate) scope: Field,
-    document: Field,
-    window: Field,
-    start: Field,
-    end: Field,
-    line_start: Field,
-    line_end: Field,
-    fingerprint: Field,
+    numbers: [Field; NUMBERS.len()],
     row: Field,
 }
 
 /// A passage to be written.
 #[derive(Debug)]
 pub(crate) struct NewPassage {
-    pub(crate) document: u64,
-    pub(crate) place: Place,
+    pub(crate) stored: StoredPassage,
     pub(crate) text: String,
     pub(crate) path: String,
     pub(crate) scope: Option<String>,
-    pub(crate) fingerprint: u64,
-    pub(crate) row: Option<u32>,
 }
 
 /// The location of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct PassageLocation {
     /// The index of the window in its document, from 0.
     pub(crate) window: u64,
     /// Byte offsets in the text of the window.
@@ -68,14 +66,27 @@ pub(crate) struct Place {
     pub(crate) line_end: u64,
 }
 
-/// A passage that was found.
+/// What is stored of a passage besides its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredPassage {
     pub(crate) document: u64,
-    pub(crate) place: Place,
+    pub(crate) location: PassageLocation,
     pub(crate) fingerprint: u64,
     /// The row of its vector.
     pub(crate) row: Option<u32>,
+}
+
+impl StoredPassage {
+    fn numbers(&self) -> [u64; NUMBERS.len()] {
+        let PassageLocation { window, start, end, line_start, line_end } = self.location;
+        [self.document, window, start, end, line_start, line_end, self.fingerprint]
+    }
+
+    fn of(numbers: [u64; NUMBERS.len()], row: Option<u32>) -> Self {
+        let [document, window, start, end, line_start, line_end, fingerprint] = numbers;
+        let location = PassageLocation { window, start, end, line_start, line_end };
+        Self { document, location, fingerprint, row }
+    }
 }
 
 /// The index of words, open for searching.
@@ -94,28 +105,23 @@ impl std::fmt::Debug for WordsIndex {
 impl WordsIndex {
     /// Opens the last commit.
     pub(crate) fn open(directory: &Path) -> tantivy::Result<Self> {
-        let mut index = tantivy::Index::open(MmapDirectory::open(directory)?)?;
+        let index = tantivy::Index::open(MmapDirectory::open(directory)?)?;
         let (schema, fields) = schema();
         if index.schema() != schema {
             return Err(tantivy::TantivyError::SchemaError("it has other fields".to_owned()));
         }
-        index.set_tokenizers(tokenizers());
         Self::of(index, fields)
     }
 
     /// Creates an empty one; the directory exists.
     pub(crate) fn create(directory: &Path) -> tantivy::Result<Self> {
         let (schema, fields) = schema();
-        let mut index = tantivy::Index::create(
-            MmapDirectory::open(directory)?,
-            schema,
-            tantivy::IndexSettings::default(),
-        )?;
-        index.set_tokenizers(tokenizers());
-        Self::of(index, fields)
+        let directory = MmapDirectory::open(directory)?;
+        Self::of(tantivy::Index::create(directory, schema, tantivy::IndexSettings::default())?, fields)
     }
 
-    fn of(index: tantivy::Index, fields: Fields) -> tantivy::Result<Self> {
+    fn of(mut index: tantivy::Index, fields: Fields) -> tantivy::Result<Self> {
+        index.set_tokenizers(tokenizers());
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         Ok(Self { index, reader, fields })
     }
@@ -128,7 +134,7 @@ impl WordsIndex {
     pub(crate) fn top(
         &self,
         query: &dyn TantivyQuery,
-        wanted: Option<std::sync::Arc<Bits>>,
+        wanted: Option<std::sync::Arc<BitSet>>,
         n_max: usize,
     ) -> tantivy::Result<Vec<(f32, DocAddress)>> {
         let top = TopDocs::with_limit(n_max.max(1)).order_by_score();
@@ -136,7 +142,7 @@ impl WordsIndex {
             None => self.searcher().search(query, &top),
             Some(bits) => {
                 let is_wanted = move |document: u64| bits.contains(document);
-                let filtered = FilterCollector::new("document".to_owned(), is_wanted, top);
+                let filtered = FilterCollector::new(DOCUMENT.to_owned(), is_wanted, top);
                 self.searcher().search(query, &filtered)
             }
         }
@@ -158,19 +164,21 @@ impl WordsIndex {
     /// The names of the files of the last commit.
     pub(crate) fn file_names(&self, directory_names: Vec<String>) -> tantivy::Result<Vec<String>> {
         let ids = self.index.searchable_segment_ids()?;
-        let ids: Vec<String> = ids.iter().map(tantivy::index::SegmentId::uuid_string).collect();
+        let ids: Vec<String> = ids.iter().map(SegmentId::uuid_string).collect();
         let is_ours =
             |name: &String| name == "meta.json" || ids.iter().any(|id| name.starts_with(id.as_str()));
         Ok(directory_names.into_iter().filter(is_ours).collect())
     }
 
-    /// The segments of the last commit, and how many passages of each are deleted.
-    fn segments(&self) -> tantivy::Result<Vec<(tantivy::index::SegmentId, u64, u64)>> {
-        let metas = self.index.searchable_segment_metas()?;
-        let counts = |meta: &tantivy::index::SegmentMeta| {
-            (meta.id(), u64::from(meta.num_docs()), u64::from(meta.num_deleted_docs()))
+    /// The segments of the last commit, the smallest first, and whether too much of each is deleted. Metadata is not
+    /// returned: the files of a segment are kept as long as it is held.
+    fn segments(&self) -> tantivy::Result<Vec<(SegmentId, bool)>> {
+        let mut metas = self.index.searchable_segment_metas()?;
+        metas.sort_by_key(|meta| (meta.num_docs(), meta.id().uuid_string()));
+        let is_worn = |meta: &SegmentMeta| {
+            u64::from(meta.num_deleted_docs()) * 100 > u64::from(meta.max_doc()) * GONE_PERCENT_MAX
         };
-        Ok(metas.iter().map(counts).collect())
+        Ok(metas.iter().map(|meta| (meta.id(), is_worn(meta))).collect())
     }
 }
 
@@ -186,56 +194,43 @@ pub(crate) fn passages(
             continue;
         }
         let columns = segment.fast_fields();
-        let [document, window, start, end, line_start, line_end, fingerprint] = [
-            columns.u64("document")?,
-            columns.u64("window")?,
-            columns.u64("start")?,
-            columns.u64("end")?,
-            columns.u64("line_start")?,
-            columns.u64("line_end")?,
-            columns.u64("fingerprint")?,
-        ];
-        let rows: Option<Column<u64>> = columns.column_opt("row")?;
-        passages.extend(here.map(|&at| {
-            let number = |column: &Column<u64>| column.first(at.doc_id).unwrap_or(0);
-            let place = Place {
-                window: number(&window),
-                start: number(&start),
-                end: number(&end),
-                line_start: number(&line_start),
-                line_end: number(&line_end),
-            };
-            let row =
-                rows.as_ref().and_then(|rows| rows.first(at.doc_id)).and_then(|row| u32::try_from(row).ok());
-            (at, StoredPassage { document: number(&document), place, fingerprint: number(&fingerprint), row })
-        }));
+        let numbers: Vec<Column<u64>> =
+            NUMBERS.iter().map(|name| columns.u64(name)).collect::<Result<_, _>>()?;
+        let rows: Option<Column<u64>> = columns.column_opt(ROW)?;
+        for &at in here {
+            let number =
+                |idx: usize| numbers.get(idx).and_then(|column| column.first(at.doc_id)).unwrap_or(0);
+            let row = rows.as_ref().and_then(|rows| rows.first(at.doc_id));
+            let row = row.and_then(|row| u32::try_from(row).ok());
+            passages.push((at, StoredPassage::of(std::array::from_fn(number), row)));
+        }
     }
     Ok(passages)
 }
 
 /// A live passage: its document, its row and its location.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RowPlace {
+pub(crate) struct EmbeddedPassage {
     pub(crate) document: u64,
     pub(crate) row: u32,
     pub(crate) at: DocAddress,
 }
 
 /// Every live passage that has a row.
-pub(crate) fn row_places(searcher: &Searcher) -> tantivy::Result<Vec<RowPlace>> {
-    let mut places = Vec::new();
+pub(crate) fn embedded_passages(searcher: &Searcher) -> tantivy::Result<Vec<EmbeddedPassage>> {
+    let mut passages = Vec::new();
     for (segment_ord, segment) in (0..).zip(searcher.segment_readers()) {
-        let documents = segment.fast_fields().u64("document")?;
-        let Some(rows) = segment.fast_fields().column_opt::<u64>("row")? else { continue };
+        let documents = segment.fast_fields().u64(DOCUMENT)?;
+        let Some(rows) = segment.fast_fields().column_opt::<u64>(ROW)? else { continue };
         for doc_id in segment.doc_ids_alive() {
             let row = rows.first(doc_id).and_then(|row| u32::try_from(row).ok());
             if let (Some(document), Some(row)) = (documents.first(doc_id), row) {
-                places.push(RowPlace { document, row, at: DocAddress { segment_ord, doc_id } });
+                passages.push(EmbeddedPassage { document, row, at: DocAddress { segment_ord, doc_id } });
             }
         }
     }
-    places.shrink_to_fit();
-    Ok(places)
+    passages.shrink_to_fit();
+    Ok(passages)
 }
 
 /// Writes passages.
@@ -246,60 +241,35 @@ pub(crate) struct WordsWriter {
 
 impl WordsWriter {
     pub(crate) fn add(&self, passage: NewPassage) -> tantivy::Result<()> {
-        let Fields {
-            text,
-            path,
-            scope,
-            document,
-            window,
-            start,
-            end,
-            line_start,
-            line_end,
-            fingerprint,
-            row,
-        } = self.fields;
         let mut record = TantivyDocument::default();
-        record.add_text(text, passage.text);
-        record.add_text(path, passage.path);
+        record.add_text(self.fields.text, passage.text);
+        record.add_text(self.fields.path, passage.path);
         if let Some(title) = passage.scope {
-            record.add_text(scope, title);
+            record.add_text(self.fields.scope, title);
         }
-        record.add_u64(document, passage.document);
-        record.add_u64(window, passage.place.window);
-        record.add_u64(start, passage.place.start);
-        record.add_u64(end, passage.place.end);
-        record.add_u64(line_start, passage.place.line_start);
-        record.add_u64(line_end, passage.place.line_end);
-        record.add_u64(fingerprint, passage.fingerprint);
-        if let Some(number) = passage.row {
-            record.add_u64(row, u64::from(number));
+        for (field, number) in self.fields.numbers.into_iter().zip(passage.stored.numbers()) {
+            record.add_u64(field, number);
+        }
+        if let Some(row) = passage.stored.row {
+            record.add_u64(self.fields.row, u64::from(row));
         }
         self.writer.add_document(record).map(drop)
     }
 
     pub(crate) fn remove_document(&self, id: u64) {
-        self.writer.delete_term(Term::from_field_u64(self.fields.document, id));
+        self.writer.delete_term(Term::from_field_u64(self.fields.numbers[0], id));
     }
 
     /// Commits, then merges segments that are too many or mostly deleted.
     pub(crate) fn commit(&mut self, words: &WordsIndex) -> tantivy::Result<()> {
         self.writer.commit()?;
-        let mut segments = words.segments()?;
-        segments.sort_by_key(|(id, n_living, _)| (*n_living, id.uuid_string()));
-        let is_worn =
-            |&&(_, n_living, n_gone): &&(_, u64, u64)| n_gone * 100 > (n_living + n_gone) * GONE_PERCENT_MAX;
-        for (id, ..) in segments.iter().filter(is_worn) {
+        for (id, _) in words.segments()?.iter().filter(|(_, is_worn)| *is_worn) {
             self.writer.merge(&[*id]).wait()?;
         }
-        let mut segments = words.segments()?;
+        let segments = words.segments()?;
         if segments.len() > SEGMENTS_MAX {
-            segments.sort_by_key(|(id, n_living, _)| (*n_living, id.uuid_string()));
-            let smallest: Vec<_> = segments
-                .iter()
-                .take(SEGMENTS_MAX / 2 + segments.len() - SEGMENTS_MAX)
-                .map(|(id, ..)| *id)
-                .collect();
+            let n_smallest = SEGMENTS_MAX / 2 + segments.len() - SEGMENTS_MAX;
+            let smallest: Vec<_> = segments.iter().take(n_smallest).map(|(id, _)| *id).collect();
             self.writer.merge(&smallest).wait()?;
         }
         self.writer.garbage_collect_files().wait()?;
@@ -314,9 +284,9 @@ impl WordsWriter {
 
 /// A set of small numbers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Bits(Vec<u64>);
+pub(crate) struct BitSet(Vec<u64>);
 
-impl Bits {
+impl BitSet {
     pub(crate) fn insert(&mut self, number: u64) {
         let Ok(idx) = usize::try_from(number / 64) else { return };
         if idx >= self.0.len() {
@@ -347,14 +317,12 @@ fn schema() -> (Schema, Fields) {
         text: builder.add_text_field("text", text),
         path: builder.add_text_field("path", short.clone()),
         scope: builder.add_text_field("scope", short | STORED),
-        document: builder.add_u64_field("document", INDEXED | FAST),
-        window: builder.add_u64_field("window", FAST),
-        start: builder.add_u64_field("start", FAST),
-        end: builder.add_u64_field("end", FAST),
-        line_start: builder.add_u64_field("line_start", FAST),
-        line_end: builder.add_u64_field("line_end", FAST),
-        fingerprint: builder.add_u64_field("fingerprint", FAST),
-        row: builder.add_u64_field("row", FAST),
+        numbers: NUMBERS.map(|name| {
+            let options: NumericOptions =
+                if name == DOCUMENT { (INDEXED | FAST).into() } else { FAST.into() };
+            builder.add_u64_field(name, options)
+        }),
+        row: builder.add_u64_field(ROW, FAST),
     };
     (builder.build(), fields)
 }

@@ -8,7 +8,9 @@ mod openai;
 mod responses;
 
 use serde_json::{Value, json};
-use spelunk_types::{StopReason, Usage};
+use spelunk_types::Usage;
+
+use crate::script::{Manner, ScriptedToolCall};
 
 pub(crate) use embeddings::vectors;
 
@@ -24,27 +26,16 @@ pub(crate) enum Dialect {
 
 /// A reply, independent of the provider.
 #[derive(Debug)]
-pub(crate) struct Spoken {
+pub(crate) struct ScriptedReply {
     pub(crate) model: String,
     pub(crate) text: String,
-    pub(crate) reasoning: Option<String>,
-    pub(crate) tool_calls: Vec<SpokenCall>,
-    pub(crate) stop: StopReason,
+    pub(crate) manner: Manner,
     pub(crate) usage: Usage,
-    pub(crate) n_chunks: usize,
     /// Whether the request asked for usage in the stream (`stream_options.include_usage`).
     pub(crate) with_usage: bool,
 }
 
-/// A tool call, independent of the provider.
-#[derive(Debug, Clone)]
-pub(crate) struct SpokenCall {
-    pub(crate) id: String,
-    pub(crate) name: String,
-    pub(crate) arguments: String,
-}
-
-impl SpokenCall {
+impl ScriptedToolCall {
     /// The arguments in two fragments.
     fn halves(&self) -> Vec<&str> {
         cut(&self.arguments, 2)
@@ -99,7 +90,7 @@ impl Dialect {
         }
     }
 
-    pub(crate) fn streamed(self, spoken: &Spoken) -> Streamed {
+    pub(crate) fn streamed(self, spoken: &ScriptedReply) -> Streamed {
         match self {
             Self::OpenAi => openai::streamed(spoken),
             Self::Anthropic => anthropic::streamed(spoken),
@@ -109,7 +100,7 @@ impl Dialect {
         }
     }
 
-    pub(crate) fn whole(self, spoken: &Spoken) -> Value {
+    pub(crate) fn whole(self, spoken: &ScriptedReply) -> Value {
         match self {
             Self::OpenAi => openai::whole(spoken),
             Self::Anthropic => anthropic::whole(spoken),

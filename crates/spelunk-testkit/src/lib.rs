@@ -3,7 +3,6 @@
 
 mod dialect;
 mod disk;
-mod facts;
 mod fault;
 mod gate;
 mod model_server;
@@ -12,10 +11,9 @@ mod script;
 mod trajectory;
 
 pub use disk::{Crash, FaultDisk};
-pub use facts::facts;
 pub use fault::{ClosedPort, Fault, StatusFault, status};
 pub use gate::Gate;
 pub use model_server::{ModelServer, Recorded};
 pub use reference::check_page;
 pub use script::{Rule, on, when};
-pub use trajectory::{Trajectory, with_expectations};
+pub use trajectory::{Trajectory, facts, with_expectations};

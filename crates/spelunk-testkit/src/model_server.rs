@@ -17,14 +17,14 @@ use tokio::task::JoinSet;
 
 use crate::script::Rule;
 use answer::serve;
-use book::Book;
 pub use book::Recorded;
+use book::ServerState;
 
 /// A running server. Dropping it closes every connection and ends its thread.
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
-    book: Arc<Book>,
+    book: Arc<ServerState>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -35,7 +35,7 @@ impl ModelServer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a loopback port is free");
         listener.set_nonblocking(true).expect("a socket can be made non-blocking");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let book = Arc::new(Book::new(rules.into_iter().collect()));
+        let book = Arc::new(ServerState::new(rules.into_iter().collect()));
         let (stop, stopped) = oneshot::channel();
         let served_book = Arc::clone(&book);
         let thread = std::thread::Builder::new()
@@ -98,7 +98,7 @@ impl Drop for ModelServer {
 }
 
 /// Accepts connections until `stopped`; the tasks of open connections end with the set.
-fn run(listener: TcpListener, book: &Arc<Book>, mut stopped: oneshot::Receiver<()>) {
+fn run(listener: TcpListener, book: &Arc<ServerState>, mut stopped: oneshot::Receiver<()>) {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be built");
     runtime.block_on(async {

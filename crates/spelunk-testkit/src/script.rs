@@ -5,7 +5,6 @@ use std::fmt;
 
 use spelunk_types::{StopReason, Usage};
 
-use crate::dialect::SpokenCall;
 use crate::fault::Fault;
 use crate::gate::Gate;
 
@@ -14,7 +13,7 @@ use crate::gate::Gate;
 pub struct Rule {
     matcher: Matcher,
     faults: Vec<Fault>,
-    finally: Finally,
+    finally: AfterFaults,
     pub(crate) manner: Manner,
 }
 
@@ -31,7 +30,7 @@ pub fn when(predicate: impl Fn(&str) -> bool + Send + Sync + 'static) -> Rule {
 
 impl Rule {
     fn new(matcher: Matcher) -> Self {
-        Self { matcher, faults: Vec::new(), finally: Finally::Unscripted, manner: Manner::plain() }
+        Self { matcher, faults: Vec::new(), finally: AfterFaults::Unscripted, manner: Manner::plain() }
     }
 
     /// The next attempt of a call fails with this fault. Each call uses up the faults in order.
@@ -44,14 +43,14 @@ impl Rule {
     /// The reply to every attempt after the faults.
     #[must_use]
     pub fn reply(mut self, text: impl Into<String>) -> Self {
-        self.finally = Finally::Reply(text.into());
+        self.finally = AfterFaults::Reply(text.into());
         self
     }
 
     /// Every attempt after the faults fails with this fault.
     #[must_use]
     pub fn always(mut self, fault: impl Into<Fault>) -> Self {
-        self.finally = Finally::Fault(fault.into());
+        self.finally = AfterFaults::Fault(fault.into());
         self
     }
 
@@ -80,7 +79,7 @@ impl Rule {
     #[must_use]
     pub fn tool_call(mut self, name: &str, arguments: &str) -> Self {
         let id = format!("call_{}", self.manner.tool_calls.len());
-        self.manner.tool_calls.push(SpokenCall {
+        self.manner.tool_calls.push(ScriptedToolCall {
             id,
             name: name.to_owned(),
             arguments: arguments.to_owned(),
@@ -149,16 +148,16 @@ impl Rule {
     /// The answer to the attempt with this index (from 0).
     pub(crate) fn answer(&self, attempt_idx: usize) -> Answer {
         let text = match &self.finally {
-            Finally::Reply(text) => text.clone(),
-            Finally::Fault(_) | Finally::Unscripted => "scripted text".to_owned(),
+            AfterFaults::Reply(text) => text.clone(),
+            AfterFaults::Fault(_) | AfterFaults::Unscripted => "scripted text".to_owned(),
         };
         if let Some(fault) = self.faults.get(attempt_idx) {
             return Answer::Fault { fault: fault.clone(), text };
         }
         match &self.finally {
-            Finally::Reply(_) => Answer::Reply { text },
-            Finally::Fault(fault) => Answer::Fault { fault: fault.clone(), text },
-            Finally::Unscripted => Answer::Unscripted,
+            AfterFaults::Reply(_) => Answer::Reply { text },
+            AfterFaults::Fault(fault) => Answer::Fault { fault: fault.clone(), text },
+            AfterFaults::Unscripted => Answer::Unscripted,
         }
     }
 }
@@ -177,7 +176,7 @@ pub(crate) struct Manner {
     pub(crate) usage: Option<Usage>,
     pub(crate) cached_tokens: u64,
     pub(crate) cache_written_tokens: u64,
-    pub(crate) tool_calls: Vec<SpokenCall>,
+    pub(crate) tool_calls: Vec<ScriptedToolCall>,
     pub(crate) stop: StopReason,
     pub(crate) reasoning: Option<String>,
     pub(crate) n_chunks: usize,
@@ -185,6 +184,14 @@ pub(crate) struct Manner {
     pub(crate) pace_ms: u64,
     pub(crate) is_at_once: bool,
     pub(crate) gate: Option<Gate>,
+}
+
+/// A tool call, independent of the provider.
+#[derive(Debug, Clone)]
+pub(crate) struct ScriptedToolCall {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
 }
 
 impl Manner {
@@ -220,7 +227,7 @@ impl Manner {
 }
 
 #[derive(Debug)]
-enum Finally {
+enum AfterFaults {
     Reply(String),
     Fault(Fault),
     Unscripted,

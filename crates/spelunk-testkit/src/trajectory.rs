@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use spelunk_types::{Durability, Event};
+
 use crate::{Fault, Rule, on, status};
 
 /// A parsed scenario.
@@ -89,6 +91,12 @@ impl Trajectory {
         }
         rule
     }
+}
+
+/// The events of a run, one line for each that is durable, without times.
+pub fn facts<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<String> {
+    let kept = |event: &&Event| event.kind.durability() != Durability::Ephemeral;
+    events.into_iter().filter(kept).map(Event::to_string).collect()
 }
 
 /// The scenario with updated expectations, for `SPELUNK_UPDATE=1`. `shown` contains what calls were shown, by call.

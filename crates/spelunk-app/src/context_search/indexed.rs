@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use spelunk_context::View;
 use spelunk_fs::PrivateDir;
 use spelunk_index::{
-    EmbedError, Embedder, Found, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Query,
+    EmbedError, Embedder, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Query, SearchResults,
     UpdateOptions, search_by_reading,
 };
 
@@ -45,7 +45,7 @@ impl Indexed<'_> {
         view: &View,
         query: &Query,
         whole: impl Fn() -> Result<Option<View>, Failure>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<SearchResults, Failure> {
         let embedder = match self.app.embedder() {
             Ok(embedder) => embedder,
             Err(error) => return self.read(view, query, error),
@@ -74,7 +74,7 @@ impl Indexed<'_> {
                 Err(error) => return Err(error.into()),
                 Ok(mut found) => {
                     notices.append(&mut found.notices);
-                    return Ok(Found { notices, ..found });
+                    return Ok(SearchResults { notices, ..found });
                 }
             }
         }
@@ -101,7 +101,7 @@ impl Indexed<'_> {
     }
 
     /// Searches by words, without an index, unless the query asked for meaning.
-    fn read(&self, view: &View, query: &Query, error: EmbedError) -> Result<Found, Failure> {
+    fn read(&self, view: &View, query: &Query, error: EmbedError) -> Result<SearchResults, Failure> {
         if query.mode == Mode::Meaning {
             return Err(error.into());
         }

@@ -4,18 +4,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Body, Desk, Entry};
-use crate::{DeskError, DeskPath, Zone};
+use super::{Desk, FileContent};
+use crate::{DeskError, DeskPath, Entry, Zone};
 
 impl Desk {
     /// Writes a file at any path, for the engine; creates parent directories.
     pub fn put(&mut self, path: &DeskPath, bytes: impl Into<Vec<u8>>) -> Result<(), DeskError> {
-        self.set(path, bytes.into())
+        let bytes = bytes.into();
+        let (was, new) = self.admit(path, bytes.len() as u64, Growth::Replace)?;
+        self.bytes = self.bytes - was + bytes.len() as u64;
+        Arc::make_mut(&mut self.files).insert(path.clone(), Arc::new(FileContent::new(bytes)));
+        Arc::make_mut(&mut self.directories).extend(new);
+        Ok(())
     }
 
     /// Appends to a file at any path, for the engine.
-    pub fn put_more(&mut self, path: &DeskPath, bytes: &[u8]) -> Result<(), DeskError> {
-        self.extend(path, bytes)
+    pub fn put_more(&mut self, path: &DeskPath, more: &[u8]) -> Result<(), DeskError> {
+        let (_, new) = self.admit(path, more.len() as u64, Growth::Add)?;
+        self.bytes += more.len() as u64;
+        let files: &mut BTreeMap<DeskPath, Arc<FileContent>> = Arc::make_mut(&mut self.files);
+        Arc::make_mut(files.entry(path.clone()).or_default()).append(more);
+        Arc::make_mut(&mut self.directories).extend(new);
+        Ok(())
     }
 
     /// Removes a file, for the engine; returns false if it does not exist.
@@ -28,13 +38,13 @@ impl Desk {
     /// Writes a file, for the model; creates parent directories.
     pub fn write(&mut self, path: &DeskPath, bytes: impl Into<Vec<u8>>) -> Result<(), DeskError> {
         Zone::require_write(path)?;
-        self.set(path, bytes.into())
+        self.put(path, bytes)
     }
 
     /// Appends to a file or creates it, for the model.
     pub fn append(&mut self, path: &DeskPath, bytes: &[u8]) -> Result<(), DeskError> {
         Zone::require_write(path)?;
-        self.extend(path, bytes)
+        self.put_more(path, bytes)
     }
 
     /// Creates a directory and its parents, for the model. Succeeds if it already exists.
@@ -129,34 +139,12 @@ impl Desk {
         Ok(())
     }
 
-    fn set(&mut self, path: &DeskPath, bytes: Vec<u8>) -> Result<(), DeskError> {
-        let (was, new) = self.admit(path, bytes.len() as u64, Growth::Replace)?;
-        self.bytes = self.bytes - was + bytes.len() as u64;
-        Arc::make_mut(&mut self.files).insert(path.clone(), Arc::new(Body::new(bytes)));
-        Arc::make_mut(&mut self.directories).extend(new);
-        Ok(())
-    }
-
-    fn extend(&mut self, path: &DeskPath, more: &[u8]) -> Result<(), DeskError> {
-        let (_, new) = self.admit(path, more.len() as u64, Growth::Add)?;
-        self.bytes += more.len() as u64;
-        let files: &mut BTreeMap<DeskPath, Arc<Body>> = Arc::make_mut(&mut self.files);
-        let body = files.entry(path.clone()).or_default();
-        match Arc::get_mut(body) {
-            Some(body) => body.append(more),
-            None => {
-                let mut copy = Body::new(body.bytes().to_vec());
-                copy.append(more);
-                *body = Arc::new(copy);
-            }
-        }
-        Arc::make_mut(&mut self.directories).extend(new);
-        Ok(())
-    }
-
     /// Refuses a file that does not fit. Returns its current size and the directories to create.
     fn admit(&self, path: &DeskPath, bytes: u64, growth: Growth) -> Result<(u64, Vec<DeskPath>), DeskError> {
-        self.require_outside_shelf(path)?;
+        // Files of the engine may be next to documents, but never replace one.
+        if self.mounts.is_some() && path.is_within(&DeskPath::of(Zone::CONTEXTS)) {
+            return Err(DeskError::ReadOnly { path: path.clone() });
+        }
         let was = match self.entry(path) {
             Some(Entry::Directory) => return Err(DeskError::IsDirectory { path: path.clone() }),
             Some(Entry::Document { .. }) => return Err(DeskError::ReadOnly { path: path.clone() }),

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 
 use memchr::memchr_iter;
+use spelunk_context::{DocEntry, GrepQuery, ReadError, ViewGrepReport};
 
-use super::{Desk, Entry};
-use crate::mounts::{Mounted, MountedLines};
-use crate::{DeskError, DeskPath, Zone};
+use super::Desk;
+use crate::mounts::Mounts;
+use crate::{DeskError, DeskPath, Entry, Lines, Zone};
 
 impl Desk {
     /// The entry at a path, if there is one.
@@ -19,7 +20,7 @@ impl Desk {
         if Zone::is_fixed(path) || self.directories.contains(path) {
             return Some(Entry::Directory);
         }
-        self.mounted.as_ref()?.entry(path)
+        self.mounts.as_ref()?.entry(path)
     }
 
     /// Like [`Self::entry`], but a missing path is an error that suggests a similar one.
@@ -42,14 +43,14 @@ impl Desk {
                 found.insert(path.name().to_owned(), Entry::File { bytes: bytes.len() as u64 });
             }
         }
-        let fixed = Zone::ALL.iter().filter(|area| area.is_directory).map(|area| DeskPath::of(area.path));
+        let fixed = Zone::ALL.iter().filter(|zone| zone.is_directory).map(|zone| DeskPath::of(zone.path));
         for path in fixed.chain(self.directories.iter().cloned()) {
             if path.parent().as_ref() == Some(directory) {
                 found.insert(path.name().to_owned(), Entry::Directory);
             }
         }
-        if let Some(mounted) = &self.mounted {
-            found.extend(mounted.list(directory));
+        if let Some(mounts) = &self.mounts {
+            found.extend(mounts.list(directory));
         }
         Ok(found.into_iter().collect())
     }
@@ -59,12 +60,12 @@ impl Desk {
         if let Some(body) = self.files.get(path) {
             return Ok(Cow::Borrowed(body.bytes()));
         }
-        let (mounted, document, bytes) = self.document(path)?;
-        let bytes_max = self.limits.document_bytes_max;
+        let (mounts, document) = self.document(path)?;
+        let (bytes, bytes_max) = (document.bytes, self.limits.document_bytes_max);
         if bytes > bytes_max {
             return Err(DeskError::TooLarge { path: path.clone(), bytes, bytes_max });
         }
-        Ok(Cow::Owned(mounted.shelf().read_all(document, bytes_max)?.into_bytes()))
+        Ok(Cow::Owned(mounts.read_all(document, bytes_max)?.into_bytes()))
     }
 
     /// The same as text. Bytes that are not UTF-8 are refused: an edit would damage them.
@@ -82,10 +83,10 @@ impl Desk {
     }
 
     /// At most `n_max` lines, numbered from 1; a document is not scanned twice for it.
-    pub fn lines(&self, path: &DeskPath, first: u64, n_max: u64) -> Result<MountedLines, DeskError> {
+    pub fn lines(&self, path: &DeskPath, first: u64, n_max: u64) -> Result<Lines, DeskError> {
         let Some(body) = self.files.get(path) else {
-            let (mounted, document, _) = self.document(path)?;
-            return Ok(mounted.shelf().read_lines(document, first, n_max)?);
+            let (mounts, document) = self.document(path)?;
+            return Ok(mounts.read_lines(document, first, n_max)?);
         };
         Ok(lines_of(body.bytes(), first, n_max))
     }
@@ -93,8 +94,8 @@ impl Desk {
     /// The text between two offsets, narrowed to whole characters and to the end of the text.
     pub fn slice(&self, path: &DeskPath, range: Range<u64>) -> Result<String, DeskError> {
         let Some(body) = self.files.get(path) else {
-            let (mounted, document, _) = self.document(path)?;
-            return Ok(mounted.shelf().read_bytes(document, range)?);
+            let (mounts, document) = self.document(path)?;
+            return Ok(mounts.read_bytes(document, range)?);
         };
         let at = |offset: u64| usize::try_from(offset.min(body.len())).unwrap_or(usize::MAX);
         let bytes = body.bytes().get(at(range.start)..at(range.end)).unwrap_or_default();
@@ -102,35 +103,36 @@ impl Desk {
     }
 
     /// The files at or below a path.
-    pub(crate) fn files_within<'a>(
-        &'a self,
-        path: &DeskPath,
-    ) -> impl Iterator<Item = (&'a DeskPath, &'a [u8])> {
-        let inside = path.clone();
-        let from: (Bound<&str>, Bound<&str>) = (Bound::Included(path.as_str()), Bound::Unbounded);
-        // Siblings may sort between a directory and its contents (`a-b` sorts before `a/b`).
-        let prefix = path.as_str().to_owned();
-        self.files
-            .range::<str, _>(from)
-            .take_while(move |(path, _)| path.as_str().starts_with(&prefix))
-            .filter(move |(path, _)| path.is_within(&inside))
-            .map(|(path, body)| (path, body.bytes()))
+    pub(crate) fn files_within(&self, path: &DeskPath) -> impl Iterator<Item = (&DeskPath, &[u8])> {
+        path.range_in(&self.files).map(|(path, body)| (path, body.bytes()))
     }
 
-    /// The mount and its documents at or below a path.
-    pub(crate) fn documents_within(&self, path: &DeskPath) -> Option<(&Mounted, Vec<(DeskPath, usize)>)> {
-        let mounted = self.mounted.as_deref()?;
-        Some((mounted, mounted.within(path)))
+    /// The mounted documents at or below a path, with their names in the mounted view.
+    pub(crate) fn documents_within(&self, path: &DeskPath) -> impl Iterator<Item = (&DeskPath, &str)> {
+        self.mounts.iter().flat_map(move |mounts| mounts.within(path))
     }
 
-    fn document(&self, path: &DeskPath) -> Result<(&Mounted, usize, u64), DeskError> {
-        match (self.require(path)?, &self.mounted) {
-            (Entry::Document { bytes }, Some(mounted)) => match mounted.idx(path) {
-                Some(idx) => Ok((mounted, idx, bytes)),
-                None => Err(DeskError::NotFound { path: path.clone(), nearest: None }),
-            },
-            (Entry::Directory, _) => Err(DeskError::IsDirectory { path: path.clone() }),
-            (Entry::File { .. } | Entry::Document { .. }, _) => {
+    /// Searches the mounted documents of these names.
+    pub(crate) fn grep_documents<'n>(
+        &self,
+        query: &GrepQuery,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<ViewGrepReport, ReadError> {
+        match &self.mounts {
+            Some(mounts) => mounts.grep(query, names),
+            None => Ok(ViewGrepReport::default()),
+        }
+    }
+
+    fn document(&self, path: &DeskPath) -> Result<(&Mounts, &DocEntry), DeskError> {
+        if let Some(mounts) = self.mounts.as_deref()
+            && let Some(document) = mounts.document(path)
+        {
+            return Ok((mounts, document));
+        }
+        match self.require(path)? {
+            Entry::Directory => Err(DeskError::IsDirectory { path: path.clone() }),
+            Entry::File { .. } | Entry::Document { .. } => {
                 Err(DeskError::NotFound { path: path.clone(), nearest: None })
             }
         }
@@ -141,7 +143,8 @@ impl Desk {
         const LOOKED_AT_MAX: usize = 10_000;
         let wanted = path.name().to_lowercase();
         let stem = wanted.split('.').next().unwrap_or_default();
-        let all = self.files.keys().chain(self.documents().map(|(path, _)| path)).take(LOOKED_AT_MAX);
+        let documents = self.mounts.iter().flat_map(|mounts| mounts.paths());
+        let all = self.files.keys().chain(documents).take(LOOKED_AT_MAX);
         let score = |candidate: &DeskPath| {
             let name = candidate.name().to_lowercase();
             match name {
@@ -175,7 +178,7 @@ fn whole_chars(bytes: &[u8]) -> &[u8] {
 }
 
 /// Lines of an in-memory file.
-fn lines_of(bytes: &[u8], first: u64, n_max: u64) -> MountedLines {
+fn lines_of(bytes: &[u8], first: u64, n_max: u64) -> Lines {
     let n_ends = memchr_iter(b'\n', bytes).count() as u64;
     let has_open_end = bytes.last().is_some_and(|&byte| byte != b'\n');
     let n_lines = n_ends + u64::from(has_open_end);
@@ -183,5 +186,5 @@ fn lines_of(bytes: &[u8], first: u64, n_max: u64) -> MountedLines {
     let take = usize::try_from(n_max).unwrap_or(usize::MAX);
     let lines = bytes.split(|&byte| byte == b'\n').take(usize::try_from(n_lines).unwrap_or(usize::MAX));
     let text = |line: &[u8]| String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)).into_owned();
-    MountedLines { lines: lines.skip(skip).take(take).map(text).collect(), n_lines }
+    Lines { lines: lines.skip(skip).take(take).map(text).collect(), n_lines }
 }

@@ -1,52 +1,21 @@
 //! Documents on a desk: found by name, read in place, never written.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 
-use super::{Mount, MountReport, Mounted, MountedDocument, MountedLines, ViewMount};
-use crate::{Desk, DeskLimits, DeskPath, Entry};
+use super::{DocumentPaths, Entry, Lines};
+use crate::{Desk, DeskLimits, DeskPath};
 
 fn path(path: &str) -> DeskPath {
     DeskPath::parse(path).unwrap()
 }
 
-/// A mount with names only.
-#[derive(Debug)]
-struct Names(Vec<&'static str>);
-
-impl Mount for Names {
-    fn documents(&self) -> Vec<MountedDocument> {
-        self.0.iter().map(|name| MountedDocument { name: (*name).to_owned(), bytes: 1 }).collect()
-    }
-
-    fn read_lines(&self, _: usize, _: u64, _: u64) -> Result<MountedLines, spelunk_context::ReadError> {
-        Ok(MountedLines::default())
-    }
-
-    fn read_bytes(&self, _: usize, _: std::ops::Range<u64>) -> Result<String, spelunk_context::ReadError> {
-        Ok(String::new())
-    }
-
-    fn read_all(&self, document: usize, _: u64) -> Result<String, spelunk_context::ReadError> {
-        Ok(format!("text {document}"))
-    }
-
-    fn grep(
-        &self,
-        _: &spelunk_context::GrepQuery,
-        _: &[usize],
-    ) -> Result<MountReport, spelunk_context::ReadError> {
-        Ok(MountReport::default())
-    }
-}
-
 #[test]
 fn hostile_names_get_places_of_their_own() {
     let names = vec!["a", "a/b", "a", "../../etc/passwd", "x/../y", "", "c/d/e.md", "c/d"];
-    let mounted = Mounted::new(Arc::new(Names(names)));
-    let placed: Vec<String> = mounted.documents().map(|(path, name)| format!("{path} = {name}")).collect();
+    let paths = DocumentPaths::of(names.into_iter());
+    let placed: Vec<String> = paths.names.iter().map(|(path, name)| format!("{path} = {name}")).collect();
     let expected = [
         "input/contexts/a = a",
         "input/contexts/a-2/b = a/b",
@@ -62,8 +31,7 @@ fn hostile_names_get_places_of_their_own() {
 
 #[test]
 fn a_listing_shows_one_level() {
-    let mut desk = Desk::new(DeskLimits::default());
-    desk.mount(Arc::new(Names(vec!["b/x/1", "b/x/2", "b-c", "b.md", "a/1"])));
+    let mut desk = view_desk(&[("b/x/1", "x"), ("b/x/2", "x"), ("b-c", "x"), ("b.md", "3"), ("a/1", "x")]);
     let names = |at: &str| {
         let listed = desk.list(&path(at)).unwrap();
         listed.iter().map(|(name, entry)| format!("{name} {entry:?}")).collect::<Vec<_>>()
@@ -83,7 +51,7 @@ fn a_listing_shows_one_level() {
     assert_eq!(desk.entry(&path("input/contexts/b/x")), Some(Entry::Directory));
     assert!(desk.put(&path("input/contexts/new"), "x").is_err());
     assert!(desk.write(&path("input/contexts/b.md"), "x").is_err());
-    assert_eq!(desk.read(&path("input/contexts/b.md")).unwrap().as_ref(), b"text 3");
+    assert_eq!(desk.read(&path("input/contexts/b.md")).unwrap().as_ref(), b"3");
 }
 
 pub(crate) fn view_desk(documents: &[(&str, &str)]) -> Desk {
@@ -94,7 +62,7 @@ pub(crate) fn view_desk(documents: &[(&str, &str)]) -> Desk {
     let sources: Vec<SourceInput> = documents.iter().map(source).collect();
     let corpus = Corpus::scan(&sources, &ScanOptions::default(), &mut |_| {}).unwrap();
     let mut desk = Desk::new(DeskLimits::default());
-    desk.mount(Arc::new(ViewMount::new(View::of(Arc::new(corpus)), Arc::new(AtomicBool::new(false)))));
+    desk.mount(View::of(Arc::new(corpus)));
     desk
 }
 
@@ -102,8 +70,8 @@ pub(crate) fn view_desk(documents: &[(&str, &str)]) -> Desk {
 fn a_view_is_read_where_it_is() {
     let desk = view_desk(&[("a.md", "one\ntwo\nthree\n"), ("b.md", "é\n")]);
     let a = path("input/contexts/a.md");
-    assert_eq!(desk.lines(&a, 2, 1).unwrap(), MountedLines { lines: vec!["two".to_owned()], n_lines: 3 });
-    assert_eq!(desk.lines(&a, 4, 9).unwrap(), MountedLines { lines: Vec::new(), n_lines: 3 });
+    assert_eq!(desk.lines(&a, 2, 1).unwrap(), Lines { lines: vec!["two".to_owned()], n_lines: 3 });
+    assert_eq!(desk.lines(&a, 4, 9).unwrap(), Lines { lines: Vec::new(), n_lines: 3 });
     assert_eq!(desk.slice(&a, 4..7).unwrap(), "two");
     assert_eq!(desk.slice(&path("input/contexts/b.md"), 1..3).unwrap(), "\n");
     assert_eq!(desk.read(&a).unwrap().as_ref(), b"one\ntwo\nthree\n");

@@ -1,26 +1,27 @@
-//! The host side of a script in a worker process: the worker has the interpreter, the host has the desk. File
-//! operations are requests to the desk with the model's permissions, so a compromised worker can do no more than a
-//! script.
+//! The host side of a script: the interpreter runs in a worker, and the host has the desk. The worker is a process; in a
+//! program without workers it is a thread. File operations are requests to the desk with the model's permissions, so a
+//! compromised worker can do no more than a script. Mounted documents are read when opened and never written; a write
+//! without permission fails as on a read-only file system.
 
+use std::borrow::Cow;
 use std::io::ErrorKind;
-use std::path::Path;
-use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
-use bashkit::{FileSystem as _, FileSystemExt as _, FileType, Metadata};
 use spelunk_types::{WorkBounds, WorkError, WorkLine, Workers};
 
-use super::files::DeskFiles;
-use super::script::{Ended, refused};
-use super::wire::{Ask, Begin, End, Limits, Meta, Reply};
-use crate::{Desk, DeskError};
+use super::script::refused;
+use super::serve_shell;
+use super::wire::{FileMeta, FileReply, FileRequest, ScriptEnd, ScriptLimits, ScriptStart};
+use crate::{Desk, DeskError, DeskPath, Entry, Rights, Zone};
 
 /// The name of the worker task.
 pub const SHELL_TASK: &str = "shell";
 
 /// The memory of a script's interpreter: several times what it may hold between commands, because commands copy.
 const MEMORY_BYTES_MAX: u64 = 768 << 20;
+
+/// The largest file that can be executed by name.
+const EXECUTABLE_BYTES_MAX: u64 = 64 * 1024;
 
 /// The error kinds that a script can distinguish.
 pub(super) const KINDS: [ErrorKind; 9] = [
@@ -41,24 +42,23 @@ pub(super) fn run(
     desk: &mut Desk,
     script: &str,
     stdin: Option<&str>,
-) -> Result<Ended, DeskError> {
+) -> Result<ScriptEnd, DeskError> {
     let bounds =
         WorkBounds { memory_bytes_max: MEMORY_BYTES_MAX, cpu_ms_max: desk.limits().shell.timeout_ms };
-    let shared = Arc::new(Mutex::new(desk.clone()));
-    let files = DeskFiles::new(Arc::clone(&shared));
-    let begin = Begin {
+    let begin = ScriptStart {
         script: script.to_owned(),
         stdin: stdin.map(str::to_owned),
-        limits: Limits::of(desk.limits()),
+        limits: ScriptLimits::of(desk.limits()),
     };
+    let mut changed = desk.clone();
     let ended = workers.start(SHELL_TASK, bounds).and_then(|mut line| {
         send(&mut *line, &begin)?;
-        attend(&mut *line, &files)
+        attend(&mut *line, &mut changed)
     });
     match ended {
-        Ok(End { stdout, stderr, exit_code, stopped }) => {
-            *desk = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            Ok(Ended { stdout, stderr, exit_code, stopped })
+        Ok(ended) => {
+            *desk = changed;
+            Ok(ended)
         }
         Err(WorkError::NoWorker { why }) => Err(DeskError::Shell { why }),
         Err(WorkError::Crashed { .. }) => Ok(refused(
@@ -72,52 +72,31 @@ pub(super) fn run(
     }
 }
 
-/// Answers the script's requests until it ends.
-fn attend(line: &mut dyn WorkLine, files: &DeskFiles) -> Result<End, WorkError> {
-    loop {
-        let ask: Ask = receive(line)?;
-        let reply = match ask {
-            Ask::Ended(end) => return Ok(end),
-            Ask::Read(path) => match now(files.read_file(Path::new(&path))) {
-                Ok(content) => {
-                    send(line, &Reply::Content)?;
-                    line.send(&content)?;
-                    continue;
-                }
-                Err(error) => told(&error),
-            },
-            Ask::Write(path) => {
-                let content = line.receive()?;
-                done(now(files.write_file(Path::new(&path), &content)))
-            }
-            Ask::Append(path) => {
-                let content = line.receive()?;
-                done(now(files.append_file(Path::new(&path), &content)))
-            }
-            Ask::Mkdir(path, recursive) => done(now(files.mkdir(Path::new(&path), recursive))),
-            Ask::Remove(path, recursive) => done(now(files.remove(Path::new(&path), recursive))),
-            Ask::Rename(from, to) => done(now(files.rename(Path::new(&from), Path::new(&to)))),
-            Ask::Copy(from, to) => done(now(files.copy(Path::new(&from), Path::new(&to)))),
-            Ask::Stat(path) => match now(files.stat(Path::new(&path))) {
-                Ok(metadata) => Reply::Found(meta(&metadata)),
-                Err(error) => told(&error),
-            },
-            Ask::List(path) => match now(files.read_dir(Path::new(&path))) {
-                Ok(entries) => Reply::Entries(
-                    entries.into_iter().map(|entry| (entry.name, meta(&entry.metadata))).collect(),
-                ),
-                Err(error) => told(&error),
-            },
-            Ask::Exists(path) => match now(files.exists(Path::new(&path))) {
-                Ok(exists) => Reply::Exists(exists),
-                Err(error) => told(&error),
-            },
-            Ask::Usage => {
-                let usage = files.usage();
-                Reply::Usage(usage.total_bytes, usage.file_count)
-            }
-        };
-        send(line, &reply)?;
+/// Runs scripts on threads of this process.
+#[derive(Debug)]
+pub(super) struct Threads;
+
+impl Workers for Threads {
+    fn start(&self, _: &str, _: WorkBounds) -> Result<Box<dyn WorkLine>, WorkError> {
+        let ((to_worker, from_host), (to_host, from_worker)) = (channel(), channel());
+        let there = Box::new(ThreadLine { sender: to_host, receiver: from_host });
+        std::thread::spawn(move || serve_shell(there));
+        Ok(Box::new(ThreadLine { sender: to_worker, receiver: from_worker }))
+    }
+}
+
+struct ThreadLine {
+    sender: Sender<Vec<u8>>,
+    receiver: Receiver<Vec<u8>>,
+}
+
+impl WorkLine for ThreadLine {
+    fn send(&mut self, message: &[u8]) -> Result<(), WorkError> {
+        self.sender.send(message.to_vec()).map_err(|error| lost(&error))
+    }
+
+    fn receive(&mut self) -> Result<Vec<u8>, WorkError> {
+        self.receiver.recv().map_err(|error| lost(&error))
     }
 }
 
@@ -129,35 +108,233 @@ pub(super) fn receive<T: serde::de::DeserializeOwned>(line: &mut dyn WorkLine) -
     serde_json::from_slice(&line.receive()?).map_err(|error| lost(&error))
 }
 
-fn lost(error: &serde_json::Error) -> WorkError {
+fn lost(error: &dyn std::fmt::Display) -> WorkError {
     WorkError::Crashed { how: error.to_string() }
 }
 
-fn done(outcome: bashkit::Result<()>) -> Reply {
-    match outcome {
-        Ok(()) => Reply::Done,
-        Err(error) => told(&error),
+/// Answers the script's requests until it ends.
+fn attend(line: &mut dyn WorkLine, desk: &mut Desk) -> Result<ScriptEnd, WorkError> {
+    loop {
+        let reply = match receive(line)? {
+            FileRequest::Ended(ended) => return Ok(ended),
+            FileRequest::Read(path) => match read(desk, &path) {
+                Ok(content) => {
+                    send(line, &FileReply::Content)?;
+                    line.send(&content)?;
+                    continue;
+                }
+                Err(refusal) => Err(refusal),
+            },
+            FileRequest::Write(path) => {
+                let content = line.receive()?;
+                write(desk, &path, |desk, path| desk.write(path, content))
+            }
+            FileRequest::Append(path) => {
+                let content = line.receive()?;
+                write(desk, &path, |desk, path| desk.append(path, &content))
+            }
+            FileRequest::Mkdir(path, recursive) => make_directory(desk, &path, recursive),
+            FileRequest::Remove(path, recursive) => on_desk(&path).and_then(|path| {
+                let removed = if recursive { desk.remove_all(&path) } else { desk.remove(&path) };
+                Ok(removed.map(|()| FileReply::Done)?)
+            }),
+            FileRequest::Rename(from, to) => rename(desk, &from, &to),
+            FileRequest::Copy(from, to) => {
+                let content = read(desk, &from).map(Cow::into_owned);
+                content.and_then(|content| write(desk, &to, |desk, path| desk.write(path, content)))
+            }
+            FileRequest::Stat(path) => stat(desk, &path).map(FileReply::Found),
+            FileRequest::List(path) => list(desk, &path).map(FileReply::Entries),
+            // A name that is invalid on the desk does not exist on it.
+            FileRequest::Exists(path) => Ok(FileReply::Exists(stat(desk, &path).is_ok())),
+            FileRequest::Usage => Ok(FileReply::Usage(desk.bytes(), desk.files().len() as u64)),
+        };
+        let reply = reply.unwrap_or_else(|Refusal(kind, words)| {
+            FileReply::Refused(KINDS.iter().position(|known| *known == kind).unwrap_or_default(), words)
+        });
+        send(line, &reply)?;
     }
 }
 
-fn told(error: &bashkit::Error) -> Reply {
-    let (kind, words) = if let bashkit::Error::Io(error) = error {
-        (error.kind(), error.to_string())
-    } else {
-        (ErrorKind::Other, error.to_string())
-    };
-    Reply::Refused(KINDS.iter().position(|known| *known == kind).unwrap_or_default(), words)
-}
+/// A refused file operation, as a script sees it.
+struct Refusal(ErrorKind, String);
 
-fn meta(metadata: &Metadata) -> Meta {
-    let is_directory = metadata.file_type == FileType::Directory;
-    Meta { is_directory, bytes: metadata.size, mode: metadata.mode }
-}
+const NOT_FOUND: &str = "No such file or directory";
+const READ_ONLY: &str = "Read-only file system";
+const IS_DIRECTORY: &str = "is a directory";
+const NOT_DIRECTORY: &str = "not a directory";
 
-/// Polls a future of the desk's files, which never waits.
-fn now<T>(future: impl Future<Output = bashkit::Result<T>>) -> bashkit::Result<T> {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(outcome) => outcome,
-        Poll::Pending => Err(std::io::Error::other("the desk is busy").into()),
+impl Refusal {
+    fn of(kind: ErrorKind, words: &str) -> Self {
+        Self(kind, words.to_owned())
     }
+}
+
+impl From<DeskError> for Refusal {
+    fn from(error: DeskError) -> Self {
+        match error {
+            DeskError::NotFound { .. } => Self::of(ErrorKind::NotFound, NOT_FOUND),
+            DeskError::ReadOnly { .. } | DeskError::ToolOnly { .. } => {
+                Self::of(ErrorKind::ReadOnlyFilesystem, READ_ONLY)
+            }
+            DeskError::IsDirectory { .. } => Self::of(ErrorKind::IsADirectory, IS_DIRECTORY),
+            DeskError::NotDirectory { .. } => Self::of(ErrorKind::NotADirectory, NOT_DIRECTORY),
+            DeskError::Exists { .. } => Self::of(ErrorKind::AlreadyExists, "File exists"),
+            DeskError::NotEmpty { .. } => Self::of(ErrorKind::DirectoryNotEmpty, "directory not empty"),
+            DeskError::Path { .. }
+            | DeskError::FileTooLarge { .. }
+            | DeskError::Full { .. }
+            | DeskError::TooManyFiles { .. }
+            | DeskError::NotText { .. }
+            | DeskError::TooLarge { .. }
+            | DeskError::LineOutOfRange { .. }
+            | DeskError::UnknownTool { .. }
+            | DeskError::Arguments { .. }
+            | DeskError::EditMiss { .. }
+            | DeskError::EditAmbiguous { .. }
+            | DeskError::Glob { .. }
+            | DeskError::NoBuffer { .. }
+            | DeskError::TooMuch { .. }
+            | DeskError::Damaged { .. }
+            | DeskError::Read(_)
+            | DeskError::Shell { .. } => Self(ErrorKind::Other, error.to_string()),
+        }
+    }
+}
+
+/// What a path refers to in a script.
+enum Target {
+    OnDesk(DeskPath),
+    /// `/dev`.
+    Devices,
+    /// `/dev/null`.
+    Null,
+}
+
+/// Resolves a path, with `..` taken literally as the interpreter does: nothing is above the top.
+fn target(path: &str) -> Result<Target, Refusal> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    match parts.as_slice() {
+        ["dev"] => Ok(Target::Devices),
+        ["dev", "null"] => Ok(Target::Null),
+        parts => {
+            let path = DeskPath::parse(&format!("/{}", parts.join("/"))).map_err(DeskError::from)?;
+            Ok(Target::OnDesk(path))
+        }
+    }
+}
+
+/// The path on the desk, for changes that no device allows.
+fn on_desk(path: &str) -> Result<DeskPath, Refusal> {
+    match target(path)? {
+        Target::OnDesk(path) => Ok(path),
+        Target::Devices | Target::Null => Err(Refusal::of(ErrorKind::ReadOnlyFilesystem, READ_ONLY)),
+    }
+}
+
+/// The parent directory must exist: a script that assumes otherwise is mistaken.
+fn require_parent(desk: &Desk, path: &DeskPath) -> Result<(), Refusal> {
+    match path.parent().map(|parent| desk.entry(&parent)) {
+        None | Some(Some(Entry::Directory)) => Ok(()),
+        Some(Some(Entry::File { .. } | Entry::Document { .. })) => {
+            Err(Refusal::of(ErrorKind::NotADirectory, NOT_DIRECTORY))
+        }
+        Some(None) => Err(Refusal::of(ErrorKind::NotFound, NOT_FOUND)),
+    }
+}
+
+fn read<'d>(desk: &'d Desk, path: &str) -> Result<Cow<'d, [u8]>, Refusal> {
+    match target(path)? {
+        Target::OnDesk(path) => Ok(desk.read(&path)?),
+        Target::Null => Ok(Cow::default()),
+        Target::Devices => Err(Refusal::of(ErrorKind::IsADirectory, IS_DIRECTORY)),
+    }
+}
+
+fn write(
+    desk: &mut Desk,
+    path: &str,
+    change: impl FnOnce(&mut Desk, &DeskPath) -> Result<(), DeskError>,
+) -> Result<FileReply, Refusal> {
+    if !matches!(target(path)?, Target::Null) {
+        let path = on_desk(path)?;
+        require_parent(desk, &path)?;
+        change(desk, &path)?;
+    }
+    Ok(FileReply::Done)
+}
+
+fn make_directory(desk: &mut Desk, path: &str, recursive: bool) -> Result<FileReply, Refusal> {
+    let path = on_desk(path)?;
+    if !recursive {
+        if desk.entry(&path).is_some() {
+            return Err(DeskError::Exists { path }.into());
+        }
+        require_parent(desk, &path)?;
+    }
+    desk.make_directory(&path)?;
+    Ok(FileReply::Done)
+}
+
+fn rename(desk: &mut Desk, from: &str, to: &str) -> Result<FileReply, Refusal> {
+    let (from, to) = (on_desk(from)?, on_desk(to)?);
+    require_parent(desk, &to)?;
+    desk.rename(&from, &to)?;
+    Ok(FileReply::Done)
+}
+
+const DEVICES: FileMeta = FileMeta { is_directory: true, bytes: 0, mode: 0o555 };
+const NULL: FileMeta = FileMeta { is_directory: false, bytes: 0, mode: 0o666 };
+
+fn stat(desk: &Desk, path: &str) -> Result<FileMeta, Refusal> {
+    match target(path)? {
+        Target::OnDesk(path) => match desk.entry(&path) {
+            Some(entry) => Ok(meta(&path, entry)),
+            None => Err(Refusal::of(ErrorKind::NotFound, NOT_FOUND)),
+        },
+        Target::Devices => Ok(DEVICES),
+        Target::Null => Ok(NULL),
+    }
+}
+
+fn list(desk: &Desk, path: &str) -> Result<Vec<(String, FileMeta)>, Refusal> {
+    match target(path)? {
+        Target::OnDesk(path) => {
+            let entry = |(name, entry): (String, Entry)| {
+                let meta = meta(path.join(&name).as_ref().unwrap_or(&path), entry);
+                (name, meta)
+            };
+            Ok(desk.list(&path)?.into_iter().map(entry).collect())
+        }
+        Target::Devices => Ok(vec![("null".to_owned(), NULL)]),
+        Target::Null => Err(Refusal::of(ErrorKind::NotADirectory, NOT_DIRECTORY)),
+    }
+}
+
+fn meta(path: &DeskPath, entry: Entry) -> FileMeta {
+    let may_write = Zone::rights(path) == Rights::Write;
+    match entry {
+        Entry::Directory => {
+            FileMeta { is_directory: true, bytes: 0, mode: if may_write { 0o755 } else { 0o555 } }
+        }
+        // `chmod +x` has nowhere to store its bit: a script is recognised by its name and a readable size.
+        Entry::File { bytes } if is_script(path) && bytes <= EXECUTABLE_BYTES_MAX => {
+            FileMeta { is_directory: false, bytes, mode: 0o755 }
+        }
+        Entry::File { bytes } => {
+            FileMeta { is_directory: false, bytes, mode: if may_write { 0o644 } else { 0o444 } }
+        }
+        Entry::Document { bytes } => FileMeta { is_directory: false, bytes, mode: 0o444 },
+    }
+}
+
+fn is_script(path: &DeskPath) -> bool {
+    path.name().rsplit_once('.').is_some_and(|(_, extension)| extension == "sh")
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use bashkit::hooks::{HookAction, ToolEvent};
 
 /// Removed commands, each with what to do instead.
-const REFUSED: &[(&str, &str)] = &[
+pub(super) const REFUSED: &[(&str, &str)] = &[
     ("sleep", "nothing happens while you wait"),
     ("timeout", "scripts have a limit of their own"),
     ("watch", "nothing happens while you wait"),
@@ -39,19 +39,9 @@ const FILLING: [&str; 12] =
 /// The maximum digits of a number passed to such a command.
 const FILLING_DIGITS_MAX: usize = 4;
 
-/// The message for a command that is removed on purpose.
-pub(super) fn refusal(name: &str) -> Option<&'static str> {
-    REFUSED.iter().find(|(refused, _)| *refused == name).map(|(_, why)| *why)
-}
-
-/// The names that get a stub of ours which only reports why.
-pub(super) fn refused_names() -> impl Iterator<Item = &'static str> {
-    REFUSED.iter().map(|(name, _)| *name)
-}
-
 /// Whether a command of the interpreter is available.
 pub(super) fn is_kept(name: &str) -> bool {
-    refusal(name).is_none()
+    !REFUSED.iter().any(|(refused, _)| *refused == name)
 }
 
 /// Checks every command before it runs, on the same thread.

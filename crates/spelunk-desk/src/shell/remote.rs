@@ -1,9 +1,10 @@
-//! The worker side of a script: the interpreter runs here, and its files are on the host's desk.
+//! The worker side of a script: the interpreter runs here, and its files are on the host's desk. There are no links and
+//! no timestamps: every file has the same one.
 
-use std::io::Error as IoError;
+use std::io::{Error as IoError, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bashkit::{
     DirEntry, FileSystem, FileSystemExt, FileType, FsLimits, FsUsage, Metadata, Result, async_trait,
@@ -11,30 +12,31 @@ use bashkit::{
 use spelunk_types::{WorkError, WorkLine};
 
 use super::apart::{KINDS, receive, send};
-use super::files::{metadata, not_utf8, unsupported};
-use super::script::{self, Ended, refused};
-use super::wire::{Ask, Begin, End, Limits, Meta, Reply};
+use super::script::{self, refused};
+use super::wire::{FileMeta, FileReply, FileRequest, ScriptLimits, ScriptStart};
+
+/// The modification time of everything on a desk: 2026-01-01.
+const MODIFIED: Duration = Duration::from_hours(490_896);
 
 /// Runs the one script that this worker was started for.
 pub fn serve_shell(mut line: Box<dyn WorkLine>) -> std::result::Result<(), WorkError> {
-    let Begin { script, stdin, limits } = receive(&mut *line)?;
+    let ScriptStart { script, stdin, limits } = receive(&mut *line)?;
     let files = Arc::new(RemoteFiles { line: Mutex::new(line), limits });
-    let ended = script::run(Arc::clone(&files) as _, &script, stdin.as_deref(), &limits.of_script());
-    let Ended { stdout, stderr, exit_code, stopped } =
-        ended.unwrap_or_else(|error| refused(&error.to_string()));
+    let ended = script::run(Arc::clone(&files) as _, &script, stdin.as_deref(), &files.limits.shell);
+    let ended = ended.unwrap_or_else(|error| refused(&error.to_string()));
     let mut line = files.line.lock().unwrap_or_else(PoisonError::into_inner);
-    send(&mut **line, &Ask::Ended(End { stdout, stderr, exit_code, stopped }))
+    send(&mut **line, &FileRequest::Ended(ended))
 }
 
 /// The desk at the other end of the connection.
 struct RemoteFiles {
     line: Mutex<Box<dyn WorkLine>>,
-    limits: Limits,
+    limits: ScriptLimits,
 }
 
 impl RemoteFiles {
     /// Sends a request to the desk, with file content if any. Returns the reply and the content that comes with it.
-    fn ask(&self, ask: &Ask, content: Option<&[u8]>) -> Result<(Reply, Vec<u8>)> {
+    fn ask(&self, ask: &FileRequest, content: Option<&[u8]>) -> Result<(FileReply, Vec<u8>)> {
         let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
         let mut converse = || {
             send(&mut **line, ask)?;
@@ -42,12 +44,12 @@ impl RemoteFiles {
                 line.send(content)?;
             }
             let reply = receive(&mut **line)?;
-            let content = if matches!(reply, Reply::Content) { line.receive()? } else { Vec::new() };
+            let content = if matches!(reply, FileReply::Content) { line.receive()? } else { Vec::new() };
             Ok((reply, content))
         };
         match converse().map_err(|error: WorkError| IoError::other(error))? {
-            (Reply::Refused(kind, words), _) => {
-                let kind = KINDS.get(kind).copied().unwrap_or(std::io::ErrorKind::Other);
+            (FileReply::Refused(kind, words), _) => {
+                let kind = KINDS.get(kind).copied().unwrap_or(ErrorKind::Other);
                 Err(IoError::new(kind, words).into())
             }
             answered => Ok(answered),
@@ -55,17 +57,22 @@ impl RemoteFiles {
     }
 
     fn found(&self, path: &Path) -> Result<Metadata> {
-        let Reply::Found(meta) = self.ask(&Ask::Stat(text(path)?), None)?.0 else { return Err(confused()) };
-        Ok(of_meta(meta))
+        let FileReply::Found(meta) = self.ask(&FileRequest::Stat(text(path)?), None)?.0 else {
+            return Err(confused());
+        };
+        Ok(metadata(meta))
     }
 }
 
 fn text(path: &Path) -> Result<String> {
-    path.to_str().map(str::to_owned).ok_or_else(not_utf8)
+    let not_utf8 = || IoError::new(ErrorKind::InvalidInput, "the name is not UTF-8");
+    Ok(path.to_str().map(str::to_owned).ok_or_else(not_utf8)?)
 }
 
-fn of_meta(meta: Meta) -> Metadata {
-    metadata(if meta.is_directory { FileType::Directory } else { FileType::File }, meta.bytes, meta.mode)
+fn metadata(meta: FileMeta) -> Metadata {
+    let file_type = if meta.is_directory { FileType::Directory } else { FileType::File };
+    let at = SystemTime::UNIX_EPOCH + MODIFIED;
+    Metadata { file_type, size: meta.bytes, mode: meta.mode, modified: at, created: at }
 }
 
 fn confused() -> bashkit::Error {
@@ -75,17 +82,17 @@ fn confused() -> bashkit::Error {
 #[async_trait]
 impl FileSystemExt for RemoteFiles {
     fn usage(&self) -> FsUsage {
-        match self.ask(&Ask::Usage, None) {
-            Ok((Reply::Usage(bytes, n_files), _)) => FsUsage::new(bytes, n_files, 0),
+        match self.ask(&FileRequest::Usage, None) {
+            Ok((FileReply::Usage(bytes, n_files), _)) => FsUsage::new(bytes, n_files, 0),
             Ok(_) | Err(_) => FsUsage::default(),
         }
     }
 
     fn limits(&self) -> FsLimits {
         let mut limits = FsLimits::unlimited();
-        limits.max_total_bytes = self.limits.desk_bytes_max;
-        limits.max_file_size = self.limits.desk_file_bytes_max;
-        limits.max_file_count = self.limits.desk_files_max;
+        limits.max_total_bytes = self.limits.bytes_max;
+        limits.max_file_size = self.limits.file_bytes_max;
+        limits.max_file_count = self.limits.files_max;
         limits
     }
 }
@@ -93,23 +100,23 @@ impl FileSystemExt for RemoteFiles {
 #[async_trait]
 impl FileSystem for RemoteFiles {
     async fn read_file(&self, path: &Path) -> Result<Vec<u8>> {
-        Ok(self.ask(&Ask::Read(text(path)?), None)?.1)
+        Ok(self.ask(&FileRequest::Read(text(path)?), None)?.1)
     }
 
     async fn write_file(&self, path: &Path, content: &[u8]) -> Result<()> {
-        self.ask(&Ask::Write(text(path)?), Some(content)).map(drop)
+        self.ask(&FileRequest::Write(text(path)?), Some(content)).map(drop)
     }
 
     async fn append_file(&self, path: &Path, content: &[u8]) -> Result<()> {
-        self.ask(&Ask::Append(text(path)?), Some(content)).map(drop)
+        self.ask(&FileRequest::Append(text(path)?), Some(content)).map(drop)
     }
 
     async fn mkdir(&self, path: &Path, recursive: bool) -> Result<()> {
-        self.ask(&Ask::Mkdir(text(path)?, recursive), None).map(drop)
+        self.ask(&FileRequest::Mkdir(text(path)?, recursive), None).map(drop)
     }
 
     async fn remove(&self, path: &Path, recursive: bool) -> Result<()> {
-        self.ask(&Ask::Remove(text(path)?, recursive), None).map(drop)
+        self.ask(&FileRequest::Remove(text(path)?, recursive), None).map(drop)
     }
 
     async fn stat(&self, path: &Path) -> Result<Metadata> {
@@ -117,37 +124,40 @@ impl FileSystem for RemoteFiles {
     }
 
     async fn read_dir(&self, path: &Path) -> Result<Vec<DirEntry>> {
-        let Reply::Entries(entries) = self.ask(&Ask::List(text(path)?), None)?.0 else {
+        let FileReply::Entries(entries) = self.ask(&FileRequest::List(text(path)?), None)?.0 else {
             return Err(confused());
         };
-        let entry = |(name, meta)| DirEntry { name, metadata: of_meta(meta) };
+        let entry = |(name, meta)| DirEntry { name, metadata: metadata(meta) };
         Ok(entries.into_iter().map(entry).collect())
     }
 
     async fn exists(&self, path: &Path) -> Result<bool> {
         let Ok(path) = text(path) else { return Ok(false) };
-        let Reply::Exists(exists) = self.ask(&Ask::Exists(path), None)?.0 else { return Err(confused()) };
+        let FileReply::Exists(exists) = self.ask(&FileRequest::Exists(path), None)?.0 else {
+            return Err(confused());
+        };
         Ok(exists)
     }
 
     async fn rename(&self, from: &Path, to: &Path) -> Result<()> {
-        self.ask(&Ask::Rename(text(from)?, text(to)?), None).map(drop)
+        self.ask(&FileRequest::Rename(text(from)?, text(to)?), None).map(drop)
     }
 
     async fn copy(&self, from: &Path, to: &Path) -> Result<()> {
-        self.ask(&Ask::Copy(text(from)?, text(to)?), None).map(drop)
+        self.ask(&FileRequest::Copy(text(from)?, text(to)?), None).map(drop)
     }
 
     async fn symlink(&self, _: &Path, _: &Path) -> Result<()> {
-        Err(unsupported("links"))
+        Err(IoError::new(ErrorKind::Unsupported, "there are no links on a desk").into())
     }
 
     async fn read_link(&self, path: &Path) -> Result<PathBuf> {
         self.found(path)?;
-        Err(IoError::new(std::io::ErrorKind::InvalidInput, "Invalid argument").into())
+        Err(IoError::new(ErrorKind::InvalidInput, "Invalid argument").into())
     }
 
     async fn chmod(&self, path: &Path, _: u32) -> Result<()> {
+        // Permissions depend on the path; a script that makes its file executable loses nothing.
         self.found(path).map(drop)
     }
 

@@ -12,8 +12,8 @@ use bashkit::{
 use super::commands::{self, Guard};
 use super::list::List;
 use super::temporary::Temporary;
-use crate::ShellLimits;
-use crate::{DeskError, show};
+use super::wire::ScriptEnd;
+use crate::{DeskError, ShellLimits, show};
 
 /// The stack of a script. Nearly all nesting is counted; the rest is bounded by the parser's steps (`time time …`) or
 /// by the guard (`eval eval …`), and this is room for both. Memory is committed only when used.
@@ -24,23 +24,13 @@ const GUARDED_BYTES: usize = 32 * 1024 * 1024;
 /// Pipeline stages open at once; `&` runs its command synchronously.
 const JOBS_MAX: usize = 64;
 
-/// How a script ended.
-#[derive(Debug, Default)]
-pub(super) struct Ended {
-    pub(super) stdout: String,
-    pub(super) stderr: String,
-    pub(super) exit_code: i32,
-    /// What stopped it, if it did not end normally.
-    pub(super) stopped: Option<String>,
-}
-
 /// Runs a script to its end or to a limit.
 pub(super) fn run(
     files: Arc<dyn FileSystem>,
     script: &str,
     stdin: Option<&str>,
     limits: &ShellLimits,
-) -> Result<Ended, DeskError> {
+) -> Result<ScriptEnd, DeskError> {
     if script.contains("SRANDOM") {
         return Ok(refused("$SRANDOM is chance, which would make the run differ each time"));
     }
@@ -57,8 +47,8 @@ pub(super) fn run(
     })
 }
 
-pub(super) fn refused(why: &str) -> Ended {
-    Ended { exit_code: 1, stopped: Some(why.to_owned()), ..Ended::default() }
+pub(super) fn refused(why: &str) -> ScriptEnd {
+    ScriptEnd { exit_code: 1, stopped: Some(why.to_owned()), ..ScriptEnd::default() }
 }
 
 fn on_thread(
@@ -66,7 +56,7 @@ fn on_thread(
     script: &str,
     stdin: Option<&str>,
     limits: &ShellLimits,
-) -> Result<Ended, DeskError> {
+) -> Result<ScriptEnd, DeskError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .thread_stack_size(STACK_BYTES)
@@ -76,7 +66,7 @@ fn on_thread(
         Arc::new(Guard::here(GUARDED_BYTES, usize::try_from(limits.script_bytes_max).unwrap_or(usize::MAX)));
     let mut bash = interpreter(files, limits, &guard);
     // Output printed before a limit is hit is worth showing.
-    let printed = Arc::new(Mutex::new(Printed::new(limits.output_bytes_max)));
+    let printed = Arc::new(Mutex::new(CapturedOutput::new(limits.output_bytes_max)));
     let mut options = ExecOptions::new().streaming(watch(&printed));
     if let Some(stdin) = stdin {
         options = options.stdin(stdin);
@@ -99,14 +89,14 @@ fn on_thread(
     Ok(ended)
 }
 
-fn of_result(result: &ExecResult) -> Ended {
+fn of_result(result: &ExecResult) -> ScriptEnd {
     let cut = |what: &str| format!("{what} is longer than the limit; what came first is shown");
     let stopped = match (result.stdout_truncated, result.stderr_truncated) {
         (true, _) => Some(cut("the output")),
         (false, true) => Some(cut("the error output")),
         (false, false) => None,
     };
-    Ended {
+    ScriptEnd {
         stdout: result.stdout.to_string(),
         stderr: result.stderr.to_string(),
         exit_code: result.exit_code,
@@ -114,21 +104,21 @@ fn of_result(result: &ExecResult) -> Ended {
     }
 }
 
-fn of_error(error: &bashkit::Error, printed: &Printed) -> Ended {
+fn of_error(error: &bashkit::Error, printed: &CapturedOutput) -> ScriptEnd {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let ended = refused(&show::shortened(&error.to_string(), 500));
-    Ended { stdout: text(&printed.stdout), stderr: text(&printed.stderr), ..ended }
+    ScriptEnd { stdout: text(&printed.stdout), stderr: text(&printed.stderr), ..ended }
 }
 
 /// The output of a script so far, up to a limit.
 #[derive(Debug)]
-struct Printed {
+struct CapturedOutput {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     bytes_max: usize,
 }
 
-impl Printed {
+impl CapturedOutput {
     fn new(bytes_max: u64) -> Self {
         let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
         Self { stdout: Vec::new(), stderr: Vec::new(), bytes_max }
@@ -142,7 +132,7 @@ impl Printed {
     }
 }
 
-fn watch(printed: &Arc<Mutex<Printed>>) -> OutputCallback {
+fn watch(printed: &Arc<Mutex<CapturedOutput>>) -> OutputCallback {
     let printed = Arc::clone(printed);
     Box::new(move |stdout, stderr| {
         printed.lock().unwrap_or_else(PoisonError::into_inner).add(stdout.as_bytes(), stderr.as_bytes());
@@ -195,20 +185,23 @@ fn interpreter(files: Arc<dyn FileSystem>, limits: &ShellLimits, guard: &Arc<Gua
         )
         .builtin_filter(commands::is_kept)
         .before_tool(Box::new(move |event| guard.check(event)));
-    for name in commands::refused_names() {
-        builder = builder.builtin(name, Box::new(Absent(name)));
+    for &(name, why) in commands::REFUSED {
+        builder = builder.builtin(name, Box::new(Refused { name, why }));
     }
     builder = builder.builtin("ls", Box::new(List)).builtin("mktemp", Box::new(Temporary));
     builder.build()
 }
 
 /// A removed command that reports why.
-struct Absent(&'static str);
+struct Refused {
+    name: &'static str,
+    why: &'static str,
+}
 
 #[async_trait]
-impl Builtin for Absent {
+impl Builtin for Refused {
     async fn execute(&self, _: BuiltinContext<'_>) -> bashkit::Result<ExecResult> {
-        let why = commands::refusal(self.0).unwrap_or("it is not here");
-        Ok(ExecResult::err(format!("{}: not on this desk: {why}\n", self.0), 127))
+        let Self { name, why } = self;
+        Ok(ExecResult::err(format!("{name}: not on this desk: {why}\n"), 127))
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 use spelunk_context::{ContentType, Detector, Heading, estimate_tokens, headings};
 
-use self::cut::{Cut, Piece};
+use self::cut::{ChunkRange, ChunkRule};
 use super::wire::ChunkBy;
 use super::{Outcome, arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
@@ -23,7 +23,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     let wire::Chunk { path, by, size, overlap } = arguments("Chunk", value)?;
     let path = DeskPath::parse(&path)?;
     let by = by.unwrap_or(ChunkBy::Tokens);
-    let cut = Cut {
+    let cut = ChunkRule {
         by,
         size: size.unwrap_or(default_size(by)),
         overlap: overlap.unwrap_or(default_overlap(by, size)),
@@ -89,7 +89,7 @@ fn default_overlap(by: ChunkBy, size: Option<u64>) -> u64 {
     size.map_or(usual, |size| usual.min(size / 10))
 }
 
-fn check(cut: Cut) -> Result<(), DeskError> {
+fn check(cut: ChunkRule) -> Result<(), DeskError> {
     if !(1..=SIZE_MAX).contains(&cut.size) {
         return Err(refused("Chunk", format!("`size` must be between 1 and {SIZE_MAX}, not {}", cut.size)));
     }
@@ -121,7 +121,7 @@ fn headings_of(path: &DeskPath, text: &str, by: ChunkBy) -> Result<Vec<Heading>,
     Ok(found)
 }
 
-fn entry<'a>(text: &str, piece: &Piece, index: u64, found: &'a [Heading]) -> wire::ManifestChunk<'a> {
+fn entry<'a>(text: &str, piece: &ChunkRange, index: u64, found: &'a [Heading]) -> wire::ManifestChunk<'a> {
     let bytes = piece.end - piece.start;
     let hash = blake3::hash(text.as_bytes().get(piece.start..piece.end).unwrap_or_default()).to_hex();
     let n_before = found.partition_point(|heading| heading.at <= piece.start as u64);

@@ -18,9 +18,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     desk.require(&base)?;
     let globs = Globs::compile("Glob", pattern.all())?;
     let mut found: Vec<DeskPath> = desk.files_within(&base).map(|(path, _)| path.clone()).collect();
-    if let Some((_, documents)) = desk.documents_within(&base) {
-        found.extend(documents.into_iter().map(|(path, _)| path));
-    }
+    found.extend(desk.documents_within(&base).map(|(path, _)| path.clone()));
     found.retain(|path| globs.takes(path, &base));
     found.sort_unstable();
     let limit = usize::try_from(limit.unwrap_or(FILES_DEFAULT).clamp(1, FILES_MAX)).unwrap_or(usize::MAX);

@@ -43,7 +43,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
 
 /// The matches, by path.
 #[derive(Debug, Default)]
-struct Found {
+struct GrepResults {
     files: BTreeMap<DeskPath, (Vec<GrepMatch>, u64)>,
     unreadable: Vec<(DeskPath, ReadError)>,
 }
@@ -53,9 +53,9 @@ fn search(
     base: &DeskPath,
     globs: Option<&Globs>,
     query: &GrepQuery,
-) -> Result<Found, DeskError> {
+) -> Result<GrepResults, DeskError> {
     let is_wanted = |path: &DeskPath| globs.is_none_or(|globs| globs.takes(path, base));
-    let mut found = Found::default();
+    let mut found = GrepResults::default();
     let (mut room, never) = (query.matches_max, AtomicBool::new(false));
     let compiled = query.compile()?;
     for (path, bytes) in desk.files_within(base).filter(|(path, _)| is_wanted(path)) {
@@ -77,23 +77,22 @@ fn search(
             found.files.insert(path.clone(), (report.matches, report.n_matches));
         }
     }
-    let Some((mounted, documents)) = desk.documents_within(base) else { return Ok(found) };
-    let documents: Vec<(DeskPath, usize)> =
-        documents.into_iter().filter(|(path, _)| is_wanted(path)).collect();
-    if documents.is_empty() {
-        return Ok(found);
-    }
-    let idxs: Vec<usize> = documents.iter().map(|(_, idx)| *idx).collect();
-    let path_of: BTreeMap<usize, DeskPath> = documents.into_iter().map(|(path, idx)| (idx, path)).collect();
-    let report = mounted.shelf().grep(&GrepQuery { matches_max: room, ..query.clone() }, &idxs)?;
+    let path_of: BTreeMap<&str, &DeskPath> = desk
+        .documents_within(base)
+        .filter(|(path, _)| is_wanted(path))
+        .map(|(path, name)| (name, path))
+        .collect();
+    let query = GrepQuery { matches_max: room, ..query.clone() };
+    let report = desk.grep_documents(&query, path_of.keys().copied())?;
     for document in report.documents {
-        if let Some(path) = path_of.get(&document.document) {
-            found.files.insert(path.clone(), (document.matches, document.n_matches));
+        if let Some(path) = path_of.get(document.document.as_str()) {
+            found.files.insert((*path).clone(), (document.matches, document.n_matches));
         }
     }
     let unreadable = report.unreadable.into_iter();
-    found.unreadable =
-        unreadable.filter_map(|(idx, error)| Some((path_of.get(&idx)?.clone(), error))).collect();
+    found.unreadable = unreadable
+        .filter_map(|(name, error)| Some(((*path_of.get(name.as_str())?).clone(), error)))
+        .collect();
     Ok(found)
 }
 
@@ -103,7 +102,7 @@ fn is_plain(bytes: &[u8]) -> bool {
     !MARKS.iter().any(|mark| bytes.starts_with(mark))
 }
 
-impl Found {
+impl GrepResults {
     /// The matching lines, grouped by file.
     fn lines(&self) -> String {
         let mut text = String::new();

@@ -3,13 +3,13 @@
 
 use super::prose::{THINGS, keeper_fact, number_fact, write};
 use super::wording::Shape;
-use super::{Draft, GenerateError, Made};
+use super::{Draft, GenerateError, GeneratedTask};
 use crate::Scoring;
 use crate::words::{PEOPLE_MAX, PLACES_MAX, different, person, place};
 
 const NEAR: usize = 5;
 
-pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError> {
     let is_number = draft.variant == "number";
     let rng = &mut draft.rng;
     let mut things = THINGS.to_vec();
@@ -41,7 +41,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     } else {
         format!("Who has kept the {thing} at {} since the war?", place(asked))
     };
-    Ok(Made {
+    Ok(GeneratedTask {
         question: what,
         shape: Shape::of(if is_number { "number" } else { "name" }, "value").or_missing(),
         answer: vec!["absent".to_owned()],

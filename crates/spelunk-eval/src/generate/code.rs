@@ -4,9 +4,9 @@
 mod survey;
 
 use super::wording::Shape;
-use super::{BYTES_PER_TOKEN, Draft, GenerateError, Made};
+use super::{BYTES_PER_TOKEN, Draft, GenerateError, GeneratedTask};
 use crate::Scoring;
-use crate::sink::Out;
+use crate::sink::OutputFile;
 use survey::Survey;
 
 /// Source files by their path within the tree.
@@ -42,7 +42,7 @@ const CALLERS_MAX: usize = 6;
 
 /// A possible question.
 #[derive(Debug, Clone)]
-struct Asked {
+struct CodeQuestion {
     question: String,
     shape: Shape,
     answer: Vec<String>,
@@ -51,7 +51,7 @@ struct Asked {
     needs: Vec<usize>,
 }
 
-pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError> {
     let tree = draft.tree.ok_or(GenerateError::NoTree)?;
     let (held, tokens) = (tree.bytes() / BYTES_PER_TOKEN, draft.bytes_max / BYTES_PER_TOKEN);
     if held < tokens {
@@ -71,14 +71,14 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     for idx in choose(&mut draft, tree, &asked.needs) {
         let Some((name, text)) = tree.files.get(idx) else { continue };
         let path = draft.path(name);
-        let mut out = Out::begin(draft.sink, &path)?;
+        let mut out = OutputFile::begin(draft.sink, &path)?;
         for line in text.lines() {
             out.line(line)?;
         }
         files.push(path);
     }
-    let Asked { question, shape, answer, scoring, .. } = asked;
-    Ok(Made { question, shape, answer, scoring, files })
+    let CodeQuestion { question, shape, answer, scoring, .. } = asked;
+    Ok(GeneratedTask { question, shape, answer, scoring, files })
 }
 
 /// The needed files, and random others until there is enough text.
@@ -98,12 +98,12 @@ fn choose(draft: &mut Draft<'_>, tree: &Tree, needs: &[usize]) -> Vec<usize> {
     chosen
 }
 
-fn definitions(tree: &Tree) -> Vec<Asked> {
+fn definitions(tree: &Tree) -> Vec<CodeQuestion> {
     let mut all = Vec::new();
     for (name, defined) in tree.survey.defined_once() {
         // A name that is used nowhere else is too easy to find.
         let Some(user) = tree.survey.calling(name).find(|idx| *idx != defined.file_idx) else { continue };
-        all.push(Asked {
+        all.push(CodeQuestion {
             question: format!("In which file is the function `{name}` defined?"),
             shape: Shape::of("path of the file", "path/of/file"),
             answer: vec![tree.path(defined.file_idx)],
@@ -114,7 +114,7 @@ fn definitions(tree: &Tree) -> Vec<Asked> {
     all
 }
 
-fn callers(tree: &Tree) -> Vec<Asked> {
+fn callers(tree: &Tree) -> Vec<CodeQuestion> {
     let mut all = Vec::new();
     for (name, defined) in tree.survey.defined_once() {
         // A method call may refer to another method of that name; a call of a free function may not.
@@ -125,7 +125,7 @@ fn callers(tree: &Tree) -> Vec<Asked> {
         if !(CALLERS_MIN..=CALLERS_MAX).contains(&files.len()) {
             continue;
         }
-        all.push(Asked {
+        all.push(CodeQuestion {
             question: format!("Which files, other than the one that defines it, call the function `{name}`?"),
             shape: Shape::of("list of paths", "path/of/file, path/of/file"),
             answer: files.iter().map(|idx| tree.path(*idx)).collect(),
@@ -136,10 +136,10 @@ fn callers(tree: &Tree) -> Vec<Asked> {
     all
 }
 
-fn constants(tree: &Tree) -> Vec<Asked> {
+fn constants(tree: &Tree) -> Vec<CodeQuestion> {
     let constants = tree.survey.constants_once();
     constants
-        .map(|(name, value, file_idx)| Asked {
+        .map(|(name, value, file_idx)| CodeQuestion {
             question: format!("What is the value of the constant `{name}`?"),
             shape: Shape::NUMBER,
             answer: vec![value.replace('_', "")],

@@ -3,10 +3,10 @@
 //! other years in the same town.
 
 use super::wording::Shape;
-use super::{Draft, GenerateError, Made};
+use super::{Draft, GenerateError, GeneratedTask};
 use crate::Scoring;
 use crate::rng::Rng;
-use crate::sink::Out;
+use crate::sink::OutputFile;
 use crate::words::{PEOPLE_MAX, PLACES_MAX, different, paragraph, person, place};
 
 /// The length of a document, unless there would be too many of them.
@@ -25,7 +25,7 @@ struct Chain {
     bridge_year: u64,
 }
 
-pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError> {
     // Chains come in pairs: each is the other's near miss.
     let n_pairs = (draft.bytes_max / DOCUMENT_BYTES / 6).clamp(CHAINS_MIN / 2, CHAINS_MAX / 2);
     let chains = chains(&mut draft.rng, usize::try_from(n_pairs).unwrap_or_default());
@@ -35,7 +35,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     let mut files = Vec::new();
     for (idx, fact) in documents.iter().enumerate() {
         let path = draft.path(&format!("{:04}.md", idx + 1));
-        let mut out = Out::begin(draft.sink, &path)?;
+        let mut out = OutputFile::begin(draft.sink, &path)?;
         let before = draft.rng.below(document_bytes * 2 / 3);
         let mut is_told = false;
         while out.bytes() < document_bytes || !is_told {
@@ -57,7 +57,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     );
     let shape = Shape::of("year", "value").or_missing();
     let answer = vec![chain.bridge_year.to_string()];
-    Ok(Made { question, shape, answer, scoring: Scoring::Exact, files })
+    Ok(GeneratedTask { question, shape, answer, scoring: Scoring::Exact, files })
 }
 
 fn chains(rng: &mut Rng, n_pairs: usize) -> Vec<Chain> {

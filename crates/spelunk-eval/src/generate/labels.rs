@@ -3,17 +3,17 @@
 
 use super::messages::{COMMON, TOPICS, Topic, explained, line};
 use super::wording::Shape;
-use super::{Draft, GenerateError, Made};
+use super::{Draft, GenerateError, GeneratedTask};
 use crate::Scoring;
 use crate::rng::Rng;
-use crate::sink::Out;
+use crate::sink::OutputFile;
 
 /// The number of users.
 const USERS: u64 = 9000;
 /// The minimum lead of the most common topic, in lines.
 const LEAD: u64 = 3;
 
-pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError> {
     let is_easy = draft.variant.ends_with("easy");
     let is_count = draft.variant.starts_with("count");
     let topics = TOPICS.first_chunk::<COMMON>().copied().unwrap_or([TOPICS[0]; COMMON]);
@@ -22,7 +22,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     let weights = weights(rng, most);
     let mut counts = [0_u64; COMMON];
     let path = format!("{}/messages.txt", draft.folder);
-    let mut out = Out::begin(draft.sink, &path)?;
+    let mut out = OutputFile::begin(draft.sink, &path)?;
     let mut number = 0;
     while out.bytes() < draft.bytes_max || !leads(&counts, most) {
         let is_over = out.bytes() >= draft.bytes_max;
@@ -49,7 +49,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
         (asks, Shape::of("topic", "topic"), topic.name.to_owned(), Scoring::Choice { among })
     };
     let question = format!("{given} {asks}");
-    Ok(Made { question, shape, answer: vec![answer], scoring, files: vec![path] })
+    Ok(GeneratedTask { question, shape, answer: vec![answer], scoring, files: vec![path] })
 }
 
 /// The frequencies of topics; one leads.

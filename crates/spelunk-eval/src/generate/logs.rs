@@ -2,10 +2,10 @@
 //! whose failure is logged on another line than the user.
 
 use super::wording::Shape;
-use super::{Draft, GenerateError, Made};
+use super::{Draft, GenerateError, GeneratedTask};
 use crate::Scoring;
 use crate::rng::Rng;
-use crate::sink::Out;
+use crate::sink::OutputFile;
 
 pub(crate) const SERVICES: [&str; 6] = ["gateway", "auth", "billing", "stock", "mailer", "search"];
 const PATHS: &[&str] = &["/cart", "/login", "/orders", "/items/412", "/search?q=lamp", "/profile"];
@@ -18,7 +18,7 @@ const QUARTER_HOURS: u64 = 6;
 
 /// A day in progress.
 struct Day<'a> {
-    out: Out<'a>,
+    out: OutputFile<'a>,
     now_ms: u64,
     step_ms: u64,
 }
@@ -36,10 +36,10 @@ impl Day<'_> {
     }
 }
 
-pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError> {
     let path = format!("{}/system.log", draft.folder);
     let step_ms = (DAY_MS / (draft.bytes_max / LINE_BYTES).max(1)).max(1);
-    let day = Day { out: Out::begin(draft.sink, &path)?, now_ms: 0, step_ms };
+    let day = Day { out: OutputFile::begin(draft.sink, &path)?, now_ms: 0, step_ms };
     let (rng, bytes_max) = (&mut draft.rng, draft.bytes_max);
     let shape = if draft.variant == "first" { Shape::of("service", "service") } else { Shape::NUMBER };
     let (question, answer, scoring) = match draft.variant {
@@ -47,10 +47,10 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
         "count" => count(day, rng, bytes_max)?,
         _ => trace(day, rng, bytes_max)?,
     };
-    Ok(Made { question, shape, answer: vec![answer], scoring, files: vec![path] })
+    Ok(GeneratedTask { question, shape, answer: vec![answer], scoring, files: vec![path] })
 }
 
-type Asked = (String, String, Scoring);
+type LogQuestion = (String, String, Scoring);
 
 /// A successful request: its user is only on the first line.
 fn request(day: &mut Day<'_>, rng: &mut Rng) -> Result<(String, u64), GenerateError> {
@@ -67,7 +67,7 @@ fn request(day: &mut Day<'_>, rng: &mut Rng) -> Result<(String, u64), GenerateEr
     Ok((id, user))
 }
 
-fn first(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, GenerateError> {
+fn first(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<LogQuestion, GenerateError> {
     let root = *rng.pick(&SERVICES[1..]);
     let begins = bytes_max * rng.between(40, 80) / 100;
     while day.out.bytes() < begins {
@@ -85,7 +85,7 @@ fn first(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, Gener
     Ok((question.to_owned(), root.to_owned(), Scoring::Choice { among }))
 }
 
-fn count(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, GenerateError> {
+fn count(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<LogQuestion, GenerateError> {
     let asked = rng.idx(SERVICES.len());
     let from = rng.below(24 / QUARTER_HOURS) * QUARTER_HOURS;
     let mut n_errors = 0;
@@ -107,7 +107,7 @@ fn count(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, Gener
     Ok((question, n_errors.to_string(), Scoring::Number))
 }
 
-fn trace(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<Asked, GenerateError> {
+fn trace(mut day: Day<'_>, rng: &mut Rng, bytes_max: u64) -> Result<LogQuestion, GenerateError> {
     let code = rng.between(500, 600);
     let begins = bytes_max * rng.between(5, 90) / 100;
     let mut found = None;

@@ -3,14 +3,14 @@
 
 use super::prose::{THINGS, number_fact, write};
 use super::wording::Shape;
-use super::{Draft, GenerateError, Made};
+use super::{Draft, GenerateError, GeneratedTask};
 use crate::Scoring;
 use crate::words::{PLACES_MAX, different, place};
 
 const NEEDLES: usize = 4;
 const OTHERS: usize = 4;
 
-pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError> {
     let is_single = draft.variant == "single";
     let n_needles = if is_single { 1 } else { NEEDLES };
     let rng = &mut draft.rng;
@@ -46,5 +46,5 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
         );
         (question, Shape::of("list of numbers", "value, value, value"), Scoring::Set)
     };
-    Ok(Made { question, shape, answer, scoring, files: vec![path] })
+    Ok(GeneratedTask { question, shape, answer, scoring, files: vec![path] })
 }

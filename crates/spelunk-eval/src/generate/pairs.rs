@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use super::messages::{COMMON, TOPICS, explained, line};
 use super::wording::Shape;
-use super::{Draft, GenerateError, Made};
+use super::{Draft, GenerateError, GeneratedTask};
 use crate::Scoring;
-use crate::sink::Out;
+use crate::sink::OutputFile;
 use crate::words::different;
 
 const USERS: u64 = 9000;
@@ -15,7 +15,7 @@ const USERS: u64 = 9000;
 const FIRST: usize = 3;
 const SECOND: usize = 3;
 
-pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError> {
     let is_easy = draft.variant == "easy";
     let rng = &mut draft.rng;
     let (first, second) = (&TOPICS[COMMON], &TOPICS[COMMON + 1]);
@@ -25,7 +25,7 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     rare.sort_unstable();
     let mut rare = rare.into_iter().peekable();
     let path = format!("{}/messages.txt", draft.folder);
-    let mut out = Out::begin(draft.sink, &path)?;
+    let mut out = OutputFile::begin(draft.sink, &path)?;
     let mut number = 0;
     while out.bytes() < draft.bytes_max || rare.peek().is_some() {
         number += 1;
@@ -54,5 +54,5 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
     );
     let answer = pairs.iter().map(|(a, b)| format!("({a}, {b})")).collect();
     let shape = Shape::of("list of pairs", "(number, number); (number, number)");
-    Ok(Made { question, shape, answer, scoring: Scoring::Pairs, files: vec![path] })
+    Ok(GeneratedTask { question, shape, answer, scoring: Scoring::Pairs, files: vec![path] })
 }

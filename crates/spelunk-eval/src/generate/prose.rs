@@ -3,7 +3,7 @@
 use std::io;
 
 use super::Draft;
-use crate::sink::Out;
+use crate::sink::OutputFile;
 use crate::words::{paragraph, place};
 
 /// Writes the file; fact `n` is at the position `depths[n]`, in thousandths of the file.
@@ -11,7 +11,7 @@ pub(super) fn write(draft: &mut Draft<'_>, path: &str, facts: &[(u64, String)]) 
     let mut facts = facts.to_vec();
     facts.sort_by_key(|(depth, _)| *depth);
     let mut facts = facts.into_iter().peekable();
-    let mut out = Out::begin(draft.sink, path)?;
+    let mut out = OutputFile::begin(draft.sink, path)?;
     while out.bytes() < draft.bytes_max {
         let mut text = paragraph(&mut draft.rng);
         while let Some((_, fact)) = facts.next_if(|(depth, _)| out.bytes() * 1000 >= depth * draft.bytes_max)

@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 
 use super::wording::Shape;
-use super::{Draft, GenerateError, Made};
+use super::{Draft, GenerateError, GeneratedTask};
 use crate::Scoring;
-use crate::sink::Out;
+use crate::sink::OutputFile;
 
 const REGIONS: [&str; 5] = ["north", "south", "east", "west", "islands"];
 const PRODUCTS: [&str; 6] = ["lamp", "desk", "kettle", "shelf", "tent", "watch"];
 const STATES: [&str; 3] = ["shipped", "open", "returned"];
 
-pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
+pub(super) fn make(mut draft: Draft<'_>) -> Result<GeneratedTask, GenerateError> {
     let path = format!("{}/orders.csv", draft.folder);
     let rng = &mut draft.rng;
     let (region, product) = (*rng.pick(&REGIONS), *rng.pick(&PRODUCTS));
-    let mut out = Out::begin(draft.sink, &path)?;
+    let mut out = OutputFile::begin(draft.sink, &path)?;
     out.line("order,date,region,product,customer,units,price_cents,state")?;
     let (mut order, mut units_sum) = (100_000, 0);
     let mut top: (u64, u64, bool) = (0, 0, false);
@@ -63,5 +63,5 @@ pub(super) fn make(mut draft: Draft<'_>) -> Result<Made, GenerateError> {
             Scoring::Number,
         ),
     };
-    Ok(Made { question, shape: Shape::NUMBER, answer: vec![answer], scoring, files: vec![path] })
+    Ok(GeneratedTask { question, shape: Shape::NUMBER, answer: vec![answer], scoring, files: vec![path] })
 }

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{MemorySink, score};
+use crate::score;
+use crate::sink::tests::MemorySink;
 
 fn tree() -> Tree {
     let mut files = vec![

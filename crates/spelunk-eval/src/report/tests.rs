@@ -7,6 +7,7 @@ use crate::{Failure, Pairing, Status, Trial, compare};
 
 fn trial(strategy: &str, tokens: u64, repeat: u64, score: f64) -> Trial {
     Trial {
+        engine: "spelunk".into(),
         task: format!("labels-{tokens}"),
         kind: "labels".into(),
         tokens,

@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::read::words;
+use crate::pattern;
 
 static DENIAL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    pattern(concat!(
         r"(?i)\babsent\b|(?:\bnot|n't) (?:\w+ly )?(?:in (?:the|this|these|there|it|any)\b|there\b|been ",
         r"|stated?\b|given?\b|mention|found\b|find\b|available|present|provide|specif|known\b|list|named?\b|record",
         r"|say|said\b|tell|hold|contain|include|appear|reveal|disclose|indicate|identif)",
@@ -17,17 +18,13 @@ static DENIAL: LazyLock<Regex> = LazyLock::new(|| {
         r"|\bnothing (?:\w+ ){1,5}(?:was|is) found\b",
         r"|\bnothing (?:was|is|in|says|about|tells|does|on)\b|\b(?:is|are|remains?) (?:silent|unknown|missing)\b",
     ))
-    .expect("the pattern is tested")
 });
 /// A reply of a word or two.
 static SHORT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:the value is )?(?:absent|none|unknown|n/?a|nothing|missing|not known)\W*$")
-        .expect("the pattern is tested")
+    pattern(r"(?i)^\W*(?:the value is )?(?:absent|none|unknown|n/?a|nothing|missing|not known)\W*$")
 });
-static NAME: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(\p{Lu}\p{Ll}+) (\p{Lu}\p{Ll}+)\b").expect("the pattern is tested"));
-static NUMBER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b[0-9]{6}\b").expect("the pattern is tested"));
+static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\p{Lu}\p{Ll}+) (\p{Lu}\p{Ll}+)\b"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[0-9]{6}\b"));
 
 /// Capitalised words that begin a sentence and are not names.
 const BEGINNINGS: &[&str] =

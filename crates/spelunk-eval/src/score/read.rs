@@ -6,26 +6,24 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::Form;
+use crate::pattern;
 
 static ANSWER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?im)(?:^|[\s*_`>#(\[.{"])(?:final +)?(?:answer|result)[*_`" ]*[:=][*_` ]*([^\n]*)|<answer>([^<]*)"#)
-        .expect("the pattern is tested")
+    pattern(
+        r#"(?im)(?:^|[\s*_`>#(\[.{"])(?:final +)?(?:answer|result)[*_`" ]*[:=][*_` ]*([^\n]*)|<answer>([^<]*)"#,
+    )
 });
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|-?[0-9]+(?:\.[0-9]+)?")
-        .expect("the pattern is tested")
-});
-static PAIR: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"([0-9]+)[^0-9\n;]{1,12}?([0-9]+)").expect("the pattern is tested"));
-static PATH: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"[A-Za-z0-9_.\-]*(?:/[A-Za-z0-9_.\-]+)*\.[A-Za-z]{1,5}\b").expect("the pattern is tested")
-});
+static NUMBER: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|-?[0-9]+(?:\.[0-9]+)?"));
+static PAIR: LazyLock<Regex> = LazyLock::new(|| pattern(r"([0-9]+)[^0-9\n;]{1,12}?([0-9]+)"));
+static PATH: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"[A-Za-z0-9_.\-]*(?:/[A-Za-z0-9_.\-]+)*\.[A-Za-z]{1,5}\b"));
 
 /// Sections of a report that code writes.
 const LISTED: [&str; 2] = ["## Per-File Findings", "## Coverage"];
 
 /// The extracted answer.
-pub(super) struct Given {
+pub(super) struct ExtractedAnswer {
     pub(super) form: Form,
     /// The line that counts; in prose, all of it.
     pub(super) line: String,
@@ -38,7 +36,7 @@ pub(super) struct Given {
 /// The maximum words of a value on its own line.
 const ALONE_WORDS_MAX: usize = 4;
 
-impl Given {
+impl ExtractedAnswer {
     pub(super) fn of(answer: &str) -> Self {
         let prose = prose(answer);
         for found in ANSWER.captures_iter(&prose).collect::<Vec<_>>().into_iter().rev() {

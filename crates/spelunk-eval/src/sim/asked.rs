@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::pattern;
+
 /// A recognised question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum Question {
     /// How many messages have this topic.
     Count { topic: String },
     /// Which topic is the most common.
@@ -42,7 +44,7 @@ pub(super) enum Asked {
     Customers { product: String },
 }
 
-type Make = fn(&Captures<'_>) -> Asked;
+type Make = fn(&Captures<'_>) -> Question;
 
 fn word(found: &Captures<'_>, idx: usize) -> String {
     found.get(idx).map(|word| word.as_str().to_owned()).unwrap_or_default()
@@ -50,42 +52,44 @@ fn word(found: &Captures<'_>, idx: usize) -> String {
 
 static FORMS: LazyLock<Vec<(Regex, Make)>> = LazyLock::new(|| {
     let forms: [(&str, Make); 16] = [
-        (r"How many messages have the topic (\w+)\?", |f| Asked::Count { topic: word(f, 1) }),
-        (r"Which topic is the most common\?", |_| Asked::Common),
+        (r"How many messages have the topic (\w+)\?", |f| Question::Count { topic: word(f, 1) }),
+        (r"Which topic is the most common\?", |_| Question::Common),
         (r"message with the topic (\w+) and the other one a message with the topic (\w+)", |f| {
-            Asked::Pairs { first: word(f, 1), second: word(f, 2) }
+            Question::Pairs { first: word(f, 1), second: word(f, 2) }
         }),
-        (r"What is the registration number of the ([a-z ]+) at (\w+)\?", |f| Asked::Number {
+        (r"What is the registration number of the ([a-z ]+) at (\w+)\?", |f| Question::Number {
             thing: word(f, 1),
             place: word(f, 2),
         }),
-        (r"What are the registration numbers of the ([a-z ]+)s,", |f| Asked::Numbers { thing: word(f, 1) }),
-        (r"Who has kept the ([a-z ]+) at (\w+) since the war\?", |f| Asked::Keeper {
+        (r"What are the registration numbers of the ([a-z ]+)s,", |f| Question::Numbers {
+            thing: word(f, 1),
+        }),
+        (r"Who has kept the ([a-z ]+) at (\w+) since the war\?", |f| Question::Keeper {
             thing: word(f, 1),
             place: word(f, 2),
         }),
-        (r"the leader of the expedition to (\w+) of (\d+) was born", |f| Asked::Bridge {
+        (r"the leader of the expedition to (\w+) of (\d+) was born", |f| Question::Bridge {
             destination: word(f, 1),
             year: word(f, 2),
         }),
-        (r"In which file is the function `(\w+)` defined", |f| Asked::Definition { name: word(f, 1) }),
-        (r"call the function `(\w+)`", |f| Asked::Callers { name: word(f, 1) }),
-        (r"the value of the constant `(\w+)`", |f| Asked::Constant { name: word(f, 1) }),
-        (r"Which service failed first", |_| Asked::FirstError),
-        (r"did the service (\w+) log from (\d+):00 until before (\d+):00", |f| Asked::Errors {
+        (r"In which file is the function `(\w+)` defined", |f| Question::Definition { name: word(f, 1) }),
+        (r"call the function `(\w+)`", |f| Question::Callers { name: word(f, 1) }),
+        (r"the value of the constant `(\w+)`", |f| Question::Constant { name: word(f, 1) }),
+        (r"Which service failed first", |_| Question::FirstError),
+        (r"did the service (\w+) log from (\d+):00 until before (\d+):00", |f| Question::Errors {
             service: word(f, 1),
             from: word(f, 2).parse().unwrap_or_default(),
             until: word(f, 3).parse().unwrap_or_default(),
         }),
-        (r"declined with the code (E\d+)", |f| Asked::Declined { code: word(f, 1) }),
-        (r"with the region (\w+) and the state returned", |f| Asked::Returned { region: word(f, 1) }),
-        (r"order of the region (\w+) has the highest", |f| Asked::Dearest { region: word(f, 1) }),
-        (r"customers have ordered the product (\w+)\?", |f| Asked::Customers { product: word(f, 1) }),
+        (r"declined with the code (E\d+)", |f| Question::Declined { code: word(f, 1) }),
+        (r"with the region (\w+) and the state returned", |f| Question::Returned { region: word(f, 1) }),
+        (r"order of the region (\w+) has the highest", |f| Question::Dearest { region: word(f, 1) }),
+        (r"customers have ordered the product (\w+)\?", |f| Question::Customers { product: word(f, 1) }),
     ];
-    forms.into_iter().map(|(form, make)| (Regex::new(form).expect("the pattern is tested"), make)).collect()
+    forms.into_iter().map(|(form, make)| (pattern(form), make)).collect()
 });
 
-impl Asked {
+impl Question {
     /// Parses a question, if it is one of ours.
     pub(super) fn of(question: &str) -> Option<Self> {
         FORMS.iter().find_map(|(form, make)| form.captures(question).map(|found| make(&found)))

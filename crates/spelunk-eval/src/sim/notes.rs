@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::asked::Asked;
+use super::asked::Question;
+use crate::pattern;
 
 /// The name of a total count.
 pub(super) const ADDED_UP: &str = "all";
@@ -18,10 +19,8 @@ pub(super) struct Notes {
     pub(super) facts: BTreeSet<String>,
 }
 
-static NUMBER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"is (\d{6})\.$").expect("the pattern is tested"));
-static KEEPER: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"kept by ([^ ]+ [^ ]+) since").expect("the pattern is tested"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"is (\d{6})\.$"));
+static KEEPER: LazyLock<Regex> = LazyLock::new(|| pattern(r"kept by ([^ ]+ [^ ]+) since"));
 
 impl Notes {
     pub(super) fn count(&mut self, name: &str, n: u64) {
@@ -33,8 +32,8 @@ impl Notes {
     }
 
     /// Drops what the answer does not depend on, if there is an answer.
-    pub(super) fn bearing(self, asked: &Asked) -> Self {
-        let Asked::Bridge { destination, year } = asked else { return self };
+    pub(super) fn bearing(self, asked: &Question) -> Self {
+        let Question::Bridge { destination, year } = asked else { return self };
         let Some(facts) = self.chain(destination, year) else { return self };
         Self { facts: facts.into_iter().collect(), counts: self.counts }
     }
@@ -55,7 +54,7 @@ impl Notes {
     }
 
     /// The answer that they give; `None` if they do not contain it.
-    pub(super) fn value(&self, asked: &Asked) -> Option<String> {
+    pub(super) fn value(&self, asked: &Question) -> Option<String> {
         let captured = |pattern: &Regex| {
             self.facts
                 .iter()
@@ -63,32 +62,32 @@ impl Notes {
         };
         let listed = |items: Vec<String>| (!items.is_empty()).then(|| items.join(", "));
         match asked {
-            Asked::Count { .. } | Asked::Errors { .. } | Asked::Returned { .. } => {
+            Question::Count { .. } | Question::Errors { .. } | Question::Returned { .. } => {
                 Some(self.total().to_string())
             }
-            Asked::Common => self.counts.iter().max_by_key(|(_, n)| **n).map(|(topic, _)| topic.clone()),
-            Asked::Customers { .. } => Some(self.facts.len().to_string()),
-            Asked::Pairs { first, second } => self.pairs(first, second),
-            Asked::Number { .. } => captured(&NUMBER),
-            Asked::Keeper { .. } => captured(&KEEPER),
-            Asked::Numbers { .. } => listed(
+            Question::Common => self.counts.iter().max_by_key(|(_, n)| **n).map(|(topic, _)| topic.clone()),
+            Question::Customers { .. } => Some(self.facts.len().to_string()),
+            Question::Pairs { first, second } => self.pairs(first, second),
+            Question::Number { .. } => captured(&NUMBER),
+            Question::Keeper { .. } => captured(&KEEPER),
+            Question::Numbers { .. } => listed(
                 self.facts
                     .iter()
                     .filter_map(|fact| Some(NUMBER.captures(fact)?.get(1)?.as_str().to_owned()))
                     .collect(),
             ),
-            Asked::Bridge { destination, year } => self.bridge(destination, year),
-            Asked::Definition { .. } => listed(self.after("in the file ").map(str::to_owned).collect()),
-            Asked::Callers { .. } => {
+            Question::Bridge { destination, year } => self.bridge(destination, year),
+            Question::Definition { .. } => listed(self.after("in the file ").map(str::to_owned).collect()),
+            Question::Callers { .. } => {
                 let own: Vec<&str> = self.after("by the file ").collect();
                 let others = self.after("in the file ").filter(|file| !own.contains(file));
                 listed(others.map(str::to_owned).collect())
             }
-            Asked::Constant { .. } => self.after(" has the value ").next().map(str::to_owned),
+            Question::Constant { .. } => self.after(" has the value ").next().map(str::to_owned),
             // Facts are sorted, and begin with the time or the price.
-            Asked::FirstError => self.after(" first error: ").next().map(str::to_owned),
-            Asked::Dearest { .. } => self.after(" dearest order: ").last().map(str::to_owned),
-            Asked::Declined { .. } => self.after(" made by user ").next().map(str::to_owned),
+            Question::FirstError => self.after(" first error: ").next().map(str::to_owned),
+            Question::Dearest { .. } => self.after(" dearest order: ").last().map(str::to_owned),
+            Question::Declined { .. } => self.after(" made by user ").next().map(str::to_owned),
         }
     }
 

@@ -10,9 +10,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::asked::Asked;
+use super::asked::Question;
 use super::notes::{ADDED_UP, Notes};
 use crate::generate::{TOPICS, topic_of};
+use crate::pattern;
 use crate::rng::Rng;
 
 /// The reader of one prompt.
@@ -22,17 +23,13 @@ pub(super) struct Reader {
     pub(super) mistake_permille: u64,
 }
 
-static NUMBERED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^ *\d+\| ?").expect("the pattern is tested"));
-static DOCUMENT: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"^<document name="([^"]*)""#).expect("the pattern is tested"));
-static COUNTED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b([a-z]+)=(\d+)\b").expect("the pattern is tested"));
-static ADDED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"The counts of all parts add up to (\d+)").expect("the pattern is tested"));
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^ *\d+\| ?"));
+static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r#"^<document name="([^"]*)""#));
+static COUNTED: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b([a-z]+)=(\d+)\b"));
+static ADDED: LazyLock<Regex> = LazyLock::new(|| pattern(r"The counts of all parts add up to (\d+)"));
 /// Facts in generated prose, and in notes.
 static FACTS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    pattern(concat!(
         r"The registration number of the [a-z ]+ at \w+ is \d{6}\.",
         r"|The [a-z ]+ at \w+ has been kept by \S+ \S+ since the war\.",
         r"|The expedition to \w+ of \d{4} was led by \S+ \S+, who wrote little about it\.",
@@ -46,12 +43,11 @@ static FACTS: LazyLock<Regex> = LazyLock::new(|| {
         r"|\d+ dearest order: \d+",
         r"|request \w+ made by user \d+",
     ))
-    .expect("the pattern is tested")
 });
 
 impl Reader {
     /// What is noticed in a text.
-    pub(super) fn read(&mut self, asked: &Asked, text: &str) -> Notes {
+    pub(super) fn read(&mut self, asked: &Question, text: &str) -> Notes {
         let mut notes = Notes::default();
         let mut document = "";
         let mut users: Vec<(String, String)> = Vec::new();
@@ -72,7 +68,7 @@ impl Reader {
 
     fn read_line(
         &mut self,
-        asked: &Asked,
+        asked: &Question,
         line: &str,
         document: &str,
         users: &mut Vec<(String, String)>,
@@ -80,18 +76,20 @@ impl Reader {
     ) {
         let is_message = line.starts_with('#') && line.contains(" | user ");
         match asked {
-            Asked::Count { .. } | Asked::Common | Asked::Pairs { .. } if is_message => {
+            Question::Count { .. } | Question::Common | Question::Pairs { .. } if is_message => {
                 self.message(asked, line, notes);
             }
-            Asked::FirstError | Asked::Errors { .. } | Asked::Declined { .. } if line.contains("Z ") => {
+            Question::FirstError | Question::Errors { .. } | Question::Declined { .. }
+                if line.contains("Z ") =>
+            {
                 self.log_line(asked, line, users, notes);
             }
-            Asked::Returned { .. } | Asked::Dearest { .. } | Asked::Customers { .. }
+            Question::Returned { .. } | Question::Dearest { .. } | Question::Customers { .. }
                 if line.contains(",2025-") =>
             {
                 self.row(asked, line, notes);
             }
-            Asked::Definition { name } | Asked::Callers { name } | Asked::Constant { name }
+            Question::Definition { name } | Question::Callers { name } | Question::Constant { name }
                 if line.contains(name.as_str()) =>
             {
                 self.code_line(asked, name, line, document, notes);
@@ -101,7 +99,7 @@ impl Reader {
     }
 
     /// Prose, and earlier notes.
-    fn sentences(&mut self, asked: &Asked, line: &str, notes: &mut Notes) {
+    fn sentences(&mut self, asked: &Question, line: &str, notes: &mut Notes) {
         for fact in FACTS.find_iter(line) {
             if is_about(asked, fact.as_str()) && self.notices() {
                 notes.facts.insert(fact.as_str().to_owned());
@@ -109,7 +107,7 @@ impl Reader {
         }
         // A total that code has computed replaces the notes of parts.
         let is_added = notes.counts.contains_key(ADDED_UP);
-        if line.contains('=') && !is_added && !matches!(asked, Asked::Bridge { .. }) {
+        if line.contains('=') && !is_added && !matches!(asked, Question::Bridge { .. }) {
             for found in COUNTED.captures_iter(line) {
                 let (Some(name), Some(n)) = (found.get(1), found.get(2)) else { continue };
                 notes.count(name.as_str(), n.as_str().parse().unwrap_or_default());
@@ -121,7 +119,7 @@ impl Reader {
         }
     }
 
-    fn message(&mut self, asked: &Asked, line: &str, notes: &mut Notes) {
+    fn message(&mut self, asked: &Question, line: &str, notes: &mut Notes) {
         if !self.notices() {
             return;
         }
@@ -132,9 +130,9 @@ impl Reader {
         };
         let Some(topic) = topic.map(|topic| topic.name) else { return };
         match asked {
-            Asked::Count { topic: wanted } if wanted == topic => notes.count(topic, 1),
-            Asked::Common => notes.count(topic, 1),
-            Asked::Pairs { first, second } if first == topic || second == topic => {
+            Question::Count { topic: wanted } if wanted == topic => notes.count(topic, 1),
+            Question::Common => notes.count(topic, 1),
+            Question::Pairs { first, second } if first == topic || second == topic => {
                 let user =
                     line.split(" | user ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap_or_default();
                 notes.facts.insert(format!("user {user} wrote about {topic}"));
@@ -143,24 +141,32 @@ impl Reader {
         }
     }
 
-    fn log_line(&mut self, asked: &Asked, line: &str, users: &mut Vec<(String, String)>, notes: &mut Notes) {
+    fn log_line(
+        &mut self,
+        asked: &Question,
+        line: &str,
+        users: &mut Vec<(String, String)>,
+        notes: &mut Notes,
+    ) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let at = |idx: usize| words.get(idx).copied().unwrap_or_default();
         let value =
             |name: &str| words.iter().find_map(|word| word.strip_prefix(name)).unwrap_or_default().to_owned();
         let is_error = at(1) == "ERROR";
         match asked {
-            Asked::FirstError if is_error && notes.facts.is_empty() && self.notices() => {
+            Question::FirstError if is_error && notes.facts.is_empty() && self.notices() => {
                 notes.facts.insert(format!("{} first error: {}", at(0), at(2)));
             }
-            Asked::Errors { service, from, until } if is_error && at(2) == service => {
+            Question::Errors { service, from, until } if is_error && at(2) == service => {
                 let hour: u64 = at(0).get(11..13).and_then(|hour| hour.parse().ok()).unwrap_or(24);
                 if (*from..*until).contains(&hour) && self.notices() {
                     notes.count("errors", 1);
                 }
             }
-            Asked::Declined { .. } if line.contains(" user=") => users.push((value("req="), value("user="))),
-            Asked::Declined { code } if line.ends_with(&format!("code {code}")) && self.notices() => {
+            Question::Declined { .. } if line.contains(" user=") => {
+                users.push((value("req="), value("user=")));
+            }
+            Question::Declined { code } if line.ends_with(&format!("code {code}")) && self.notices() => {
                 let request = value("req=");
                 if let Some((_, user)) = users.iter().find(|(known, _)| *known == request) {
                     notes.facts.insert(format!("request {request} made by user {user}"));
@@ -170,38 +176,38 @@ impl Reader {
         }
     }
 
-    fn row(&mut self, asked: &Asked, line: &str, notes: &mut Notes) {
+    fn row(&mut self, asked: &Question, line: &str, notes: &mut Notes) {
         let cells: Vec<&str> = line.trim().split(',').collect();
         let &[order, _, region, product, customer, units, price, state] = cells.as_slice() else { return };
         match asked {
-            Asked::Returned { region: wanted }
+            Question::Returned { region: wanted }
                 if wanted == region && state == "returned" && self.notices() =>
             {
                 notes.count("units", units.parse().unwrap_or_default());
             }
-            Asked::Dearest { region: wanted } if wanted == region && self.notices() => {
+            Question::Dearest { region: wanted } if wanted == region && self.notices() => {
                 notes.facts.insert(format!("{price:0>8} dearest order: {order}"));
                 // Only the most expensive is kept.
                 while notes.facts.len() > 1 {
                     notes.facts.pop_first();
                 }
             }
-            Asked::Customers { product: wanted } if wanted == product && self.notices() => {
+            Question::Customers { product: wanted } if wanted == product && self.notices() => {
                 notes.facts.insert(format!("customer {customer} bought it"));
             }
             _ => {}
         }
     }
 
-    fn code_line(&mut self, asked: &Asked, name: &str, line: &str, document: &str, notes: &mut Notes) {
+    fn code_line(&mut self, asked: &Question, name: &str, line: &str, document: &str, notes: &mut Notes) {
         let is_definition =
             ["fn ", "def ", "func ", "function "].iter().any(|word| line.contains(&format!("{word}{name}")));
         let is_called = line.contains(&format!("{name}(")) && !is_definition;
         let fact = match asked {
-            Asked::Definition { .. } if is_definition => format!("in the file {document}"),
-            Asked::Callers { .. } if is_called => format!("in the file {document}"),
-            Asked::Callers { .. } if is_definition => format!("by the file {document}"),
-            Asked::Constant { .. } => {
+            Question::Definition { .. } if is_definition => format!("in the file {document}"),
+            Question::Callers { .. } if is_called => format!("in the file {document}"),
+            Question::Callers { .. } if is_definition => format!("by the file {document}"),
+            Question::Constant { .. } => {
                 let value = line
                     .split_once('=')
                     .map(|(_, value)| value.trim().trim_end_matches(';').replace('_', ""));
@@ -219,21 +225,23 @@ impl Reader {
 }
 
 /// Whether a fact is relevant to the question.
-fn is_about(asked: &Asked, fact: &str) -> bool {
+fn is_about(asked: &Question, fact: &str) -> bool {
     match asked {
-        Asked::Number { thing, place } => fact.contains(&format!("number of the {thing} at {place} ")),
-        Asked::Numbers { thing } => fact.contains(&format!("number of the {thing} at ")),
-        Asked::Keeper { thing, place } => fact.contains(&format!("The {thing} at {place} has been kept")),
-        Asked::Bridge { .. } => {
+        Question::Number { thing, place } => fact.contains(&format!("number of the {thing} at {place} ")),
+        Question::Numbers { thing } => fact.contains(&format!("number of the {thing} at ")),
+        Question::Keeper { thing, place } => fact.contains(&format!("The {thing} at {place} has been kept")),
+        Question::Bridge { .. } => {
             ["was led by", "was born in", "the bridge was opened"].iter().any(|words| fact.contains(words))
         }
-        Asked::Pairs { .. } => fact.starts_with("user "),
-        Asked::Customers { .. } => fact.starts_with("customer "),
-        Asked::Definition { .. } | Asked::Callers { .. } => fact.contains(" the file "),
-        Asked::Constant { name } => fact.starts_with(name.as_str()),
-        Asked::FirstError => fact.contains(" first error: "),
-        Asked::Dearest { .. } => fact.contains(" dearest order: "),
-        Asked::Declined { .. } => fact.contains(" made by user "),
-        Asked::Count { .. } | Asked::Common | Asked::Errors { .. } | Asked::Returned { .. } => false,
+        Question::Pairs { .. } => fact.starts_with("user "),
+        Question::Customers { .. } => fact.starts_with("customer "),
+        Question::Definition { .. } | Question::Callers { .. } => fact.contains(" the file "),
+        Question::Constant { name } => fact.starts_with(name.as_str()),
+        Question::FirstError => fact.contains(" first error: "),
+        Question::Dearest { .. } => fact.contains(" dearest order: "),
+        Question::Declined { .. } => fact.contains(" made by user "),
+        Question::Count { .. } | Question::Common | Question::Errors { .. } | Question::Returned { .. } => {
+            false
+        }
     }
 }

@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use super::asked::Asked;
+use super::asked::Question;
 use super::notes::Notes;
 use super::reader::Reader;
 
 /// A count is a number even if nothing was noticed; any other answer is absent.
-fn value(asked: &Asked, notes: &Notes) -> String {
+fn value(asked: &Question, notes: &Notes) -> String {
     notes.value(asked).unwrap_or_else(|| "absent".to_owned())
 }
 
 /// An answer from the documents in the prompt.
-pub(super) fn answer(asked: &Asked, mut reader: Reader, text: &str, slips: bool) -> String {
+pub(super) fn answer(asked: &Question, mut reader: Reader, text: &str, slips: bool) -> String {
     let value = value(asked, &reader.read(asked, text));
     // A slip is an answer in prose.
     if slips {
@@ -23,31 +23,33 @@ pub(super) fn answer(asked: &Asked, mut reader: Reader, text: &str, slips: bool)
 }
 
 /// What to search for.
-pub(super) fn searches(asked: &Asked) -> String {
+pub(super) fn searches(asked: &Question) -> String {
     match asked {
-        Asked::Number { thing, place } => format!("registration number {thing} {place}\n{place}"),
-        Asked::Numbers { thing } => format!("registration number of the {thing}\n{thing} at"),
-        Asked::Keeper { thing, place } => format!("{thing} {place} kept by since the war\n{place}"),
-        Asked::Bridge { destination, year } => {
+        Question::Number { thing, place } => format!("registration number {thing} {place}\n{place}"),
+        Question::Numbers { thing } => format!("registration number of the {thing}\n{thing} at"),
+        Question::Keeper { thing, place } => format!("{thing} {place} kept by since the war\n{place}"),
+        Question::Bridge { destination, year } => {
             format!(
                 "expedition to {destination} {year} led by\n{destination}\nborn in youngest of four\nbridge was opened in"
             )
         }
-        Asked::Definition { name } | Asked::Callers { name } | Asked::Constant { name } => name.clone(),
-        Asked::FirstError => "ERROR\nconnection pool exhausted".to_owned(),
-        Asked::Errors { service, .. } => format!("ERROR {service}"),
-        Asked::Declined { code } => format!("payment declined {code}\n{code}"),
-        Asked::Returned { region } => format!("{region} returned"),
-        Asked::Dearest { region } => region.clone(),
-        Asked::Customers { product } => product.clone(),
-        Asked::Count { topic } => topic.clone(),
-        Asked::Common => "topic".to_owned(),
-        Asked::Pairs { first, second } => format!("{first}\n{second}"),
+        Question::Definition { name } | Question::Callers { name } | Question::Constant { name } => {
+            name.clone()
+        }
+        Question::FirstError => "ERROR\nconnection pool exhausted".to_owned(),
+        Question::Errors { service, .. } => format!("ERROR {service}"),
+        Question::Declined { code } => format!("payment declined {code}\n{code}"),
+        Question::Returned { region } => format!("{region} returned"),
+        Question::Dearest { region } => region.clone(),
+        Question::Customers { product } => product.clone(),
+        Question::Count { topic } => topic.clone(),
+        Question::Common => "topic".to_owned(),
+        Question::Pairs { first, second } => format!("{first}\n{second}"),
     }
 }
 
 /// A report on a part. A slip is unclosed JSON; the retry is correct.
-pub(super) fn analysis(asked: &Asked, mut reader: Reader, text: &str, slips: bool) -> String {
+pub(super) fn analysis(asked: &Question, mut reader: Reader, text: &str, slips: bool) -> String {
     let notes = reader.read(asked, text).bearing(asked);
     let count = asked.is_count().then(|| notes.counts.values().sum::<u64>());
     let said = json!({
@@ -62,7 +64,7 @@ pub(super) fn analysis(asked: &Asked, mut reader: Reader, text: &str, slips: boo
 }
 
 /// Merges reports.
-pub(super) fn synthesis(asked: &Asked, mut reader: Reader, text: &str) -> String {
+pub(super) fn synthesis(asked: &Question, mut reader: Reader, text: &str) -> String {
     // Notes are short and few; none is overlooked for being one of many.
     reader.noticed_permille = reader.noticed_permille.max(999);
     let notes = reader.read(asked, text).bearing(asked);
@@ -71,7 +73,7 @@ pub(super) fn synthesis(asked: &Asked, mut reader: Reader, text: &str) -> String
 }
 
 /// A reply to code that reads part by part: JSON, or in the requested form.
-pub(super) fn part(asked: &Asked, mut reader: Reader, text: &str, slips: bool) -> String {
+pub(super) fn part(asked: &Question, mut reader: Reader, text: &str, slips: bool) -> String {
     let notes = reader.read(asked, text);
     if !text.contains("JSON") {
         return format!("ANSWER: {}", value(asked, &notes));
@@ -83,6 +85,6 @@ pub(super) fn part(asked: &Asked, mut reader: Reader, text: &str, slips: bool) -
 }
 
 /// The final answer of a session that ran out of turns.
-pub(super) fn conclusion(asked: &Asked, mut reader: Reader, text: &str) -> String {
+pub(super) fn conclusion(asked: &Question, mut reader: Reader, text: &str) -> String {
     format!("ANSWER: {}", value(asked, &reader.read(asked, text)))
 }

@@ -3,7 +3,8 @@
 use spelunk_model::{Reply, collect};
 
 use super::*;
-use crate::{Kind, MemorySink, Order, Task, generate, score};
+use crate::sink::tests::MemorySink;
+use crate::{Kind, Order, Task, generate, score};
 
 const DIRECT: &str = "You answer a question from documents that you are given.";
 const PERFECT: SimSettings = SimSettings {

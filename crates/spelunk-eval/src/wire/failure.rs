@@ -1,19 +1,40 @@
-//! A failure class as a string.
+//! The failure classes of trials whose answer is not fully right.
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::Failure;
-
-impl Serialize for Failure {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
+/// The class of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// The run failed: no model, no answer.
+    Error,
+    /// A limit ended the run.
+    Budget,
+    /// No answer could be extracted from the reply.
+    Parsing,
+    /// The text was not decomposed: no code ran, or no sub-model was called although lines have to be read.
+    Decomposition,
+    /// Parts of the text that the answer needs were not read.
+    Coverage,
+    /// The run went normally, but the answer is wrong. So is a class that only another version knows.
+    #[serde(rename = "wrong-answer", other)]
+    Wrong,
 }
 
-impl<'de> Deserialize<'de> for Failure {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = String::deserialize(deserializer)?;
-        // A class that only another version knows is still a failure.
-        Ok(Self::of(&word).unwrap_or(Self::Wrong))
+impl Failure {
+    /// Every class, in the order of reports.
+    pub const ALL: &[Self] =
+        &[Self::Error, Self::Budget, Self::Parsing, Self::Decomposition, Self::Coverage, Self::Wrong];
+
+    /// The word in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Budget => "budget",
+            Self::Parsing => "parsing",
+            Self::Decomposition => "decomposition",
+            Self::Coverage => "coverage",
+            Self::Wrong => "wrong-answer",
+        }
     }
 }

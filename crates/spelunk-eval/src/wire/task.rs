@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::line_of;
 use crate::{Kind, Scoring, Task};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -63,7 +64,7 @@ pub fn write_task(task: &Task) -> String {
         | Scoring::Paths
         | Scoring::Absent => Vec::new(),
     };
-    let line = TaskLine {
+    line_of(&TaskLine {
         id: task.id.clone(),
         kind: task.kind.name().to_owned(),
         variant: task.variant.clone(),
@@ -73,10 +74,7 @@ pub fn write_task(task: &Task) -> String {
         answer,
         scoring: ScoringLine { how: task.scoring.name().to_owned(), among },
         files: task.files.clone(),
-    };
-    let mut text = serde_json::to_string(&line).unwrap_or_default();
-    text.push('\n');
-    text
+    })
 }
 
 /// Parses a file of tasks; one invalid line is an error, because scores over a part of the tasks mean nothing.

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Failure;
+use super::{Failure, line_of};
 
 /// One task, given to one engine once: the result and its cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trial {
     /// The engine: `spelunk`, `rlms`.
+    #[serde(default = "spelunk")]
     pub engine: String,
     /// The task's id.
     pub task: String,
@@ -62,13 +63,13 @@ pub struct Trial {
     pub run: Option<String>,
     /// What is known about its run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ran: Option<Ran>,
+    pub ran: Option<RunFacts>,
 }
 
 /// What is known about the run of a trial, to classify failures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Ran {
+pub struct RunFacts {
     /// Bytes of the text that were shown to a model.
     pub bytes_read: u64,
     /// Bytes of the text.
@@ -81,37 +82,13 @@ pub struct Ran {
     pub tasks_failed: u64,
 }
 
-impl Default for Trial {
-    fn default() -> Self {
-        Self {
-            engine: "spelunk".to_owned(),
-            task: String::new(),
-            kind: String::new(),
-            tokens: 0,
-            strategy: String::new(),
-            label: None,
-            chose: None,
-            model: String::new(),
-            repeat: 0,
-            answer: String::new(),
-            score: None,
-            off: None,
-            tokens_in: 0,
-            tokens_out: 0,
-            calls: 0,
-            cost_microusd: 0,
-            wall_ms: 0,
-            status: Status::Failed,
-            failure: None,
-            error: None,
-            run: None,
-            ran: None,
-        }
-    }
+/// The engine of a trial that names none: ours.
+fn spelunk() -> String {
+    "spelunk".to_owned()
 }
 
 /// How a trial ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// With an answer.
@@ -123,6 +100,7 @@ pub enum Status {
     /// Without one, because no model was available: it does not count, and is retried.
     Outage,
     /// Without one.
+    #[default]
     #[serde(alias = "error", other)]
     Failed,
 }
@@ -161,16 +139,12 @@ pub struct TrialFileError {
 
 /// A trial as a line, with its newline.
 pub fn write_trial(trial: &Trial) -> String {
-    let mut text = serde_json::to_string(trial).unwrap_or_default();
-    text.push('\n');
-    text
+    line_of(trial)
 }
 
 /// A note as a line, with its newline.
 pub fn write_note(note: &Note) -> String {
-    let mut text = serde_json::to_string(note).unwrap_or_default();
-    text.push('\n');
-    text
+    line_of(note)
 }
 
 enum Line {

@@ -1,3 +1,5 @@
+use spelunk_context::Detector;
+
 use super::*;
 use crate::testing::view;
 
@@ -41,7 +43,7 @@ fn the_windows_of_a_large_document_are_its_lines() {
     }
     let view = view(&[("large.txt", &text)]);
     let document = view.documents().next().unwrap();
-    let large = Large::open(&view, document).unwrap();
+    let large = LargeDocument::open(&view, document).unwrap();
     let (mut joined, mut expected_line) = (String::new(), 1);
     windows(&view, document, &mut |number, part, lines_before| {
         assert_eq!(lines_before + 1, expected_line);

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::EmbedError;
-use super::static_embedder::{Rows, Table, read};
+use super::static_embedder::{Table, read};
 use super::wordpiece::Vocabulary;
 
 /// The most tokens and the longest vectors accepted.
@@ -40,7 +40,7 @@ pub(super) fn load(directory: &Path) -> Result<Table, EmbedError> {
         vocabulary: Vocabulary::of(tokens.iter().map(String::as_str)),
         dimensions: tensor.dimensions,
         scales,
-        rows: Rows::Owned(rows),
+        rows: rows.into(),
     })
 }
 

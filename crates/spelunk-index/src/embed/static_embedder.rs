@@ -1,6 +1,7 @@
 //! The static embedder: a vector per word piece, and their mean for a text. No network, no accelerator and no word
 //! order; a passage takes microseconds. The default model is part of the program.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -33,16 +34,8 @@ pub(super) struct Table {
     pub(super) vocabulary: Vocabulary,
     pub(super) dimensions: usize,
     pub(super) scales: Vec<f32>,
-    pub(super) rows: Rows,
-}
-
-/// One row of int8 per token.
-#[derive(Debug)]
-pub(super) enum Rows {
-    /// Part of the program.
-    Embedded(&'static [u8]),
-    /// Read from a file.
-    Owned(Vec<u8>),
+    /// One row of int8 per token.
+    pub(super) rows: Cow<'static, [u8]>,
 }
 
 impl StaticEmbedder {
@@ -51,8 +44,7 @@ impl StaticEmbedder {
         static LOADED: OnceLock<Option<StaticEmbedder>> = OnceLock::new();
         let loaded = LOADED.get_or_init(|| {
             let layout = Layout::of(EMBEDDED, Path::new(EMBEDDED_NAME)).ok()?;
-            let rows = Rows::Embedded(EMBEDDED.get(layout.rows.clone())?);
-            Some(Self(Arc::new(layout.table(EMBEDDED, rows))))
+            Some(Self(Arc::new(layout.table(Cow::Borrowed(layout.rows)))))
         });
         loaded.clone().ok_or_else(|| EmbedError::Checksum { path: EMBEDDED_NAME.into() })
     }
@@ -61,8 +53,7 @@ impl StaticEmbedder {
     pub fn from_file(path: &Path) -> Result<Self, EmbedError> {
         let bytes = read(path)?;
         let layout = Layout::of(&bytes, path)?;
-        let rows = Rows::Owned(bytes.get(layout.rows.clone()).unwrap_or_default().to_vec());
-        Ok(Self(Arc::new(layout.table(&bytes, rows))))
+        Ok(Self(Arc::new(layout.table(Cow::Owned(layout.rows.to_vec())))))
     }
 
     /// A model2vec model: a directory with `model.safetensors` and `tokenizer.json`.
@@ -105,7 +96,7 @@ impl Table {
         for &id in ids {
             let Some(&scale) = self.scales.get(id as usize) else { continue };
             let start = id as usize * self.dimensions;
-            let row = self.rows.bytes().get(start..start + self.dimensions).unwrap_or_default();
+            let row = self.rows.get(start..start + self.dimensions).unwrap_or_default();
             for (sum, &byte) in sum.iter_mut().zip(row) {
                 *sum += scale * f32::from(byte.cast_signed());
             }
@@ -120,66 +111,56 @@ impl Table {
     }
 }
 
-impl Rows {
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Embedded(bytes) => bytes,
-            Self::Owned(bytes) => bytes,
-        }
-    }
-}
-
-/// The layout of a compact file, fully validated.
-struct Layout {
+/// The parts of a compact file, fully validated.
+struct Layout<'a> {
     id: String,
-    vocabulary: std::ops::Range<usize>,
-    scales: std::ops::Range<usize>,
-    rows: std::ops::Range<usize>,
+    vocabulary: &'a str,
+    scales: &'a [u8],
+    rows: &'a [u8],
     dimensions: usize,
 }
 
-impl Layout {
-    fn of(bytes: &[u8], path: &Path) -> Result<Self, EmbedError> {
+impl<'a> Layout<'a> {
+    fn of(bytes: &'a [u8], path: &Path) -> Result<Self, EmbedError> {
         let form = |why| EmbedError::Form { path: path.to_owned(), why };
-        let damaged = || EmbedError::Checksum { path: path.to_owned() };
         let body_bytes = bytes.len().checked_sub(CHECKSUM_BYTES).ok_or_else(|| form("it is too short"))?;
         let (body, checksum) = bytes.split_at(body_bytes);
         let rest = body.strip_prefix(MAGIC).ok_or_else(|| form("it begins otherwise"))?;
         if blake3::hash(body).as_bytes() != checksum {
-            return Err(damaged());
+            return Err(EmbedError::Checksum { path: path.to_owned() });
         }
-        let number = |idx: usize| rest.get(idx * 4..idx * 4 + 4)?.try_into().ok().map(u32::from_le_bytes);
-        let mut numbers = [0_usize; 4];
-        for (idx, slot) in numbers.iter_mut().enumerate() {
-            *slot =
-                number(idx).and_then(|n| usize::try_from(n).ok()).ok_or_else(|| form("it is too short"))?;
-        }
-        let [name_bytes, vocabulary_bytes, n_tokens, dimensions] = numbers;
-        let name_start = MAGIC.len() + 16;
-        let vocabulary_start = name_start.saturating_add(name_bytes);
-        let scales_start = vocabulary_start.saturating_add(vocabulary_bytes);
-        let rows_start = scales_start.saturating_add(n_tokens.saturating_mul(4));
-        let rows_end = rows_start.saturating_add(n_tokens.saturating_mul(dimensions));
-        if rows_end != body.len() || dimensions == 0 {
+        let (head, rest) = rest.split_first_chunk::<16>().ok_or_else(|| form("it is too short"))?;
+        let mut sizes = head.as_chunks::<4>().0.iter().map(|size| u32::from_le_bytes(*size) as usize);
+        let [name_bytes, vocabulary_bytes, n_tokens, dimensions] =
+            std::array::from_fn(|_| sizes.next().unwrap_or_default());
+        let mut rest = rest;
+        let mut part = |n_bytes: usize| {
+            let (part, after) = rest.split_at_checked(n_bytes)?;
+            rest = after;
+            Some(part)
+        };
+        let parts = [
+            part(name_bytes),
+            part(vocabulary_bytes),
+            part(n_tokens.saturating_mul(4)),
+            part(n_tokens.saturating_mul(dimensions)),
+        ];
+        let [Some(name), Some(vocabulary), Some(scales), Some(rows)] = parts else {
+            return Err(form("its sizes do not add up"));
+        };
+        if !rest.is_empty() || dimensions == 0 {
             return Err(form("its sizes do not add up"));
         }
-        let name = body.get(name_start..vocabulary_start).and_then(|name| std::str::from_utf8(name).ok());
-        let id = format!("{}/int8", name.ok_or_else(|| form("its name is not text"))?);
-        let vocabulary = vocabulary_start..scales_start;
-        let is_text = body.get(vocabulary.clone()).is_some_and(|part| std::str::from_utf8(part).is_ok());
-        if !is_text {
-            return Err(form("its vocabulary is not text"));
-        }
-        Ok(Self { id, vocabulary, scales: scales_start..rows_start, rows: rows_start..rows_end, dimensions })
+        let name = std::str::from_utf8(name).map_err(|_| form("its name is not text"))?;
+        let vocabulary = std::str::from_utf8(vocabulary).map_err(|_| form("its vocabulary is not text"))?;
+        Ok(Self { id: format!("{name}/int8"), vocabulary, scales, rows, dimensions })
     }
 
-    fn table(self, bytes: &[u8], rows: Rows) -> Table {
-        let part = |range: std::ops::Range<usize>| bytes.get(range).unwrap_or_default();
-        let vocabulary = std::str::from_utf8(part(self.vocabulary)).unwrap_or_default();
-        let (scales, _) = part(self.scales).as_chunks::<4>();
+    fn table(&self, rows: Cow<'static, [u8]>) -> Table {
+        let (scales, _) = self.scales.as_chunks::<4>();
         Table {
-            id: self.id,
-            vocabulary: Vocabulary::of(vocabulary.split('\n')),
+            id: self.id.clone(),
+            vocabulary: Vocabulary::of(self.vocabulary.split('\n')),
             dimensions: self.dimensions,
             scales: scales.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
             rows,

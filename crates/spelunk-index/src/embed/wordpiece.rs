@@ -11,7 +11,7 @@ use unicode_normalization::UnicodeNormalization as _;
 /// Longer words count as unknown.
 const WORD_CHARS_MAX: usize = 100;
 
-type Pieces = HashMap<Box<str>, u32, BuildHasherDefault<Quick>>;
+type Pieces = HashMap<Box<str>, u32, BuildHasherDefault<Fnv>>;
 
 /// The word pieces that a model knows.
 #[derive(Debug)]
@@ -180,15 +180,15 @@ fn is_han(c: char) -> bool {
 
 /// FNV-1a. The table is ours and does not grow, so nobody can fill it with collisions.
 #[derive(Debug)]
-struct Quick(u64);
+struct Fnv(u64);
 
-impl Default for Quick {
+impl Default for Fnv {
     fn default() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 }
 
-impl Hasher for Quick {
+impl Hasher for Fnv {
     fn finish(&self) -> u64 {
         self.0 ^ (self.0 >> 32)
     }

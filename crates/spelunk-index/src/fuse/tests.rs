@@ -16,6 +16,13 @@ fn what_both_rank_high_comes_first() {
     assert_eq!(order(&leaning), "bacde");
 }
 
+#[test]
+fn a_quotation_leans_on_words_and_a_question_on_meaning() {
+    assert!((words_weight(1.0) - WORDS_IF_QUOTED).abs() < 1e-6);
+    assert!((words_weight(0.0) - WORDS_IF_OTHER).abs() < 1e-6);
+    assert!(words_weight(0.6) < words_weight(0.7) && words_weight(0.7) < words_weight(0.8));
+}
+
 proptest::proptest! {
     /// Ties may come in any order, and so may the rankings.
     #[test]

@@ -3,11 +3,11 @@
 
 use spelunk_context::{ContentType, Detected, Detector, DocEntry, SourceError, View};
 
-use crate::cut::{Cut, cut, detect, passage_limits, windows};
+use crate::cut::{Cut, cut, passage_limits, windows};
 use crate::index::embed_checked;
-use crate::vector_cache::VectorCache;
-use crate::vector_store::{Key, Quantised, key_of};
-use crate::words_index::Place;
+use crate::passage::fingerprint;
+use crate::vector_store::{Key, Quantised, VectorCache, key_of};
+use crate::words_index::PassageLocation;
 use crate::{EmbedError, Embedder};
 
 /// How many texts an embedder gets at once.
@@ -18,8 +18,8 @@ const SENTENCE_BYTES_MIN: usize = 40;
 
 /// A passage ready to be written.
 #[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) place: Place,
+pub(crate) struct PreparedPassage {
+    pub(crate) location: PassageLocation,
     pub(crate) text: String,
     pub(crate) scope: Option<String>,
     pub(crate) fingerprint: u64,
@@ -51,7 +51,7 @@ impl Preparer<'_> {
         &self,
         document: &DocEntry,
         known: &VectorCache,
-        on_passages: &mut dyn FnMut(Result<Vec<Prepared>, EmbedError>) -> bool,
+        on_passages: &mut dyn FnMut(Result<Vec<PreparedPassage>, EmbedError>) -> bool,
     ) -> Result<(Option<Detected>, bool), SourceError> {
         let limits = passage_limits();
         let mut detected: Option<Detected> = None;
@@ -61,7 +61,8 @@ impl Preparer<'_> {
                 is_whole = false;
                 return false;
             }
-            let detected = detected.get_or_insert_with(|| detect(self.detector, document, text));
+            // The first window tells the type of the document.
+            let detected = detected.get_or_insert_with(|| self.detector.detect(&document.name, text));
             let cuts = cut(text, &document.name, detected, &limits, lines_before);
             let prepared = self.passages(detected.content_type, window, text, cuts, known);
             is_whole &= prepared.is_ok();
@@ -78,14 +79,14 @@ impl Preparer<'_> {
         text: &str,
         cuts: Vec<Cut>,
         known: &VectorCache,
-    ) -> Result<Vec<Prepared>, EmbedError> {
+    ) -> Result<Vec<PreparedPassage>, EmbedError> {
         let mut prepared = Vec::with_capacity(cuts.len());
         for Cut { span, line_start, line_end, scope } in cuts {
             let (start, end) = (span.start as u64, span.end as u64);
             let text = text.get(span).unwrap_or_default().to_owned();
-            let place = Place { window, start, end, line_start, line_end };
+            let location = PassageLocation { window, start, end, line_start, line_end };
             let fingerprint = fingerprint(&text);
-            prepared.push(Prepared { place, text, scope, fingerprint, vector: Vector::None });
+            prepared.push(PreparedPassage { location, text, scope, fingerprint, vector: Vector::None });
         }
         if let Some(embedder) = self.embedder {
             embed(embedder, content_type, &mut prepared, known)?;
@@ -98,7 +99,7 @@ impl Preparer<'_> {
 fn embed(
     embedder: &dyn Embedder,
     content_type: ContentType,
-    passages: &mut [Prepared],
+    passages: &mut [PreparedPassage],
     known: &VectorCache,
 ) -> Result<(), EmbedError> {
     for batch in passages.chunks_mut(BATCH_TEXTS) {
@@ -148,17 +149,6 @@ fn meaning_text(content_type: ContentType, scope: Option<&str>, text: &str) -> S
 fn push_words(text: &str, words: &mut String) {
     words.extend(text.chars().map(|c| if c.is_alphanumeric() || matches!(c, '\'' | '.') { c } else { ' ' }));
     words.push('\n');
-}
-
-/// The same for texts that differ only in whitespace. It is stored on disk, so it must never change.
-pub(crate) fn fingerprint(text: &str) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    for word in text.split_ascii_whitespace() {
-        word.bytes().for_each(&mut add);
-        add(b' ');
-    }
-    hash
 }
 
 #[cfg(test)]

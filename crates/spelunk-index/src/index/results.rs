@@ -8,21 +8,18 @@ use spelunk_context::{DocEntry, View};
 use crate::IndexError;
 use crate::cut::window_start;
 use crate::highlight::mark_text;
-use crate::index::search::{Candidate, Hit, Scope};
+use crate::index::search::{Candidate, Hit, SearchScope};
 use crate::near_duplicates::Gist;
-use crate::query::{Parsed, Phrase};
+use crate::query::Parsed;
 use crate::question::Question;
 use crate::tally::WordSet;
-use crate::terms::terms;
 use crate::texts::{Texts, Unreadable};
-use crate::words::Form;
-use crate::words_index::Place;
 
 /// How many unreadable documents are named.
 const UNREADABLE_MAX: usize = 16;
 
 /// What is looked up only for a hit.
-pub(crate) struct Described {
+pub(crate) struct HitDetails {
     pub(crate) scope: Option<String>,
     pub(crate) similarity: Option<f32>,
 }
@@ -31,12 +28,10 @@ pub(crate) struct Described {
 pub(crate) struct ResultBuilder<'a> {
     view: &'a View,
     parsed: &'a Parsed,
-    scope: &'a Scope<'a>,
+    scope: &'a SearchScope<'a>,
     hits_max: usize,
     question: Question,
     texts: &'a mut Texts,
-    /// The locations of candidates, by document and window.
-    places: HashMap<(u64, u64), Vec<Place>>,
     gists: Vec<Gist>,
     by_fingerprint: HashMap<u64, usize>,
     pub(crate) hits: Vec<Hit>,
@@ -48,7 +43,7 @@ impl<'a> ResultBuilder<'a> {
     pub(crate) fn new(
         view: &'a View,
         parsed: &'a Parsed,
-        scope: &'a Scope<'a>,
+        scope: &'a SearchScope<'a>,
         hits_max: usize,
         texts: &'a mut Texts,
     ) -> Self {
@@ -59,7 +54,6 @@ impl<'a> ResultBuilder<'a> {
             hits_max,
             question: Question::of(&parsed.asked),
             texts,
-            places: HashMap::new(),
             gists: Vec::new(),
             by_fingerprint: HashMap::new(),
             hits: Vec::new(),
@@ -72,12 +66,8 @@ impl<'a> ResultBuilder<'a> {
     pub(crate) fn take(
         &mut self,
         candidates: Vec<Candidate>,
-        describe: impl Fn(&Candidate) -> Result<Described, IndexError>,
+        describe: impl Fn(&Candidate) -> Result<HitDetails, IndexError>,
     ) -> Result<(), IndexError> {
-        for Candidate { passage, .. } in &candidates {
-            let window = (passage.document, passage.place.window);
-            self.places.entry(window).or_default().push(passage.place);
-        }
         for candidate in candidates {
             if let Some(&idx) = self.by_fingerprint.get(&candidate.passage.fingerprint) {
                 self.fold_into(idx);
@@ -90,7 +80,8 @@ impl<'a> ResultBuilder<'a> {
                 continue;
             };
             let Some(text) = self.text_of(document, &candidate) else { continue };
-            if !self.is_as_demanded(&text) {
+            // The index ensures it for words, not for meaning.
+            if !self.parsed.allows(&text) {
                 continue;
             }
             let gist = Gist::of(&text);
@@ -116,9 +107,7 @@ impl<'a> ResultBuilder<'a> {
     }
 
     fn text_of(&mut self, document: &DocEntry, candidate: &Candidate) -> Option<String> {
-        let place = candidate.passage.place;
-        let likely = self.places.get(&(candidate.passage.document, place.window));
-        match self.texts.get(self.view, document, place, likely.map(Vec::as_slice).unwrap_or_default()) {
+        match self.texts.get(self.view, document, candidate.passage.location) {
             Ok(text) => text,
             Err(Unreadable) => {
                 if self.unreadable.len() < UNREADABLE_MAX && !self.unreadable.contains(&document.name) {
@@ -129,53 +118,25 @@ impl<'a> ResultBuilder<'a> {
         }
     }
 
-    /// Whether every phrase occurs and nothing that is excluded. The index ensures it for words, not for meaning.
-    fn is_as_demanded(&self, text: &str) -> bool {
-        let Parsed { phrases, excluded, .. } = self.parsed;
-        if phrases.is_empty() && excluded.is_empty() {
-            return true;
-        }
-        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-        terms(text, &mut |term| {
-            if term.form != Form::Joined {
-                places.entry(term.text.to_owned()).or_default().push(term.position);
-            }
-        });
-        phrases.iter().all(|phrase| holds(&places, phrase))
-            && !excluded.iter().any(|phrase| holds(&places, phrase))
-    }
-
-    fn hit(&self, document: &DocEntry, candidate: &Candidate, described: Described, text: String) -> Hit {
-        let place = candidate.passage.place;
+    fn hit(&self, document: &DocEntry, candidate: &Candidate, described: HitDetails, text: String) -> Hit {
+        let location = candidate.passage.location;
         let mut words = WordSet::default();
         self.question.find(&text, |hit| words.insert(hit.word_idx));
-        let base = window_start(place.window);
+        let base = window_start(location.window);
         let to_usize = |at: u64| base.saturating_add(usize::try_from(at).unwrap_or(usize::MAX));
         Hit {
             document: document.name.clone(),
             doc_idx: document.idx,
-            line_start: place.line_start,
-            line_end: place.line_end,
-            span: to_usize(place.start)..to_usize(place.end),
+            line_start: location.line_start,
+            line_end: location.line_end,
+            span: to_usize(location.start)..to_usize(location.end),
             scope: described.scope,
             score: candidate.score,
             similarity: described.similarity,
             matched: words.iter().map(|word_idx| self.question.shown(word_idx).to_owned()).collect(),
-            mark: mark_text(&text, place.line_start, &self.question),
+            mark: mark_text(&text, location.line_start, &self.question),
             text,
             twins: 0,
         }
     }
-}
-
-/// Whether the terms of a phrase are as far apart as in the phrase.
-fn holds(places: &HashMap<String, Vec<usize>>, phrase: &Phrase) -> bool {
-    let Some((first_position, first)) = phrase.first() else { return false };
-    let starts = places.get(first).map(Vec::as_slice).unwrap_or_default();
-    starts.iter().any(|start| {
-        phrase.iter().all(|(position, term)| {
-            let wanted = start + (position - first_position);
-            places.get(term).is_some_and(|positions| positions.contains(&wanted))
-        })
-    })
 }

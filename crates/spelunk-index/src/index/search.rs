@@ -9,20 +9,18 @@ use spelunk_context::{DocEntry, View};
 use tantivy::{DocAddress, Searcher};
 
 use crate::IndexError;
-use crate::catalogue::DocumentRecord;
-use crate::fuse::{Ranking, fuse};
-use crate::fusion_weights::leaning;
+use crate::catalogue::Catalogue;
+use crate::fuse::{Ranking, fuse, words_weight};
 use crate::highlight::Mark;
 use crate::index::notice::Notice;
-use crate::index::results::{Described, ResultBuilder};
-use crate::index::update::version_of;
-use crate::index::{Index, Snapshot, embed_checked, embedder_for, words_error};
+use crate::index::results::{HitDetails, ResultBuilder};
+use crate::index::{Index, Snapshot, embed_checked, embedder_for};
 use crate::lookup::words_query;
 use crate::query::{Mode, Parsed, Query};
 use crate::rerank::{Reranked, refine};
 use crate::texts::Texts;
 use crate::vector_store::Quantised;
-use crate::words_index::{Bits, StoredPassage, passages};
+use crate::words_index::{BitSet, StoredPassage, passages};
 
 /// Candidates of each kind, initially and at most. More are considered if many are duplicates.
 const CANDIDATES_MIN: usize = 200;
@@ -30,7 +28,7 @@ const CANDIDATES_MAX: usize = 5000;
 
 /// The result of a search.
 #[derive(Debug)]
-pub struct Found {
+pub struct SearchResults {
     /// The best first.
     pub hits: Vec<Hit>,
     /// How they were found: `Hybrid` becomes `Words` if there are no vectors.
@@ -73,7 +71,7 @@ pub struct Hit {
     pub twins: u64,
 }
 
-impl Found {
+impl SearchResults {
     /// The result for an empty index.
     pub(crate) fn nothing(query: &Query, view: &View) -> Self {
         let documents_missing = view.documents().len() as u64;
@@ -91,10 +89,10 @@ pub(crate) struct Candidate {
 }
 
 /// The documents of a search by id.
-pub(crate) struct Scope<'v> {
+pub(crate) struct SearchScope<'v> {
     pub(crate) documents: HashMap<u64, &'v DocEntry>,
     /// `None` if every passage of the index is wanted.
-    wanted: Option<Arc<Bits>>,
+    wanted: Option<Arc<BitSet>>,
     n_missing: u64,
 }
 
@@ -104,14 +102,11 @@ pub(crate) fn search(
     view: &View,
     query: &Query,
     texts: &mut Texts,
-) -> Result<Found, IndexError> {
+) -> Result<SearchResults, IndexError> {
     let held = &snapshot.catalogue.documents;
-    let is_kind = |record: &DocumentRecord, kind: &str| {
-        record.language.as_deref() == Some(kind) || record.custom.as_deref() == Some(kind)
-    };
-    let parsed = Parsed::of(query, &|kind| held.values().any(|record| is_kind(record, kind)));
-    let scope = Scope::of(snapshot, view, &parsed);
-    let mut found = Found {
+    let parsed = Parsed::of(query, &|kind| held.values().any(|record| record.is_kind(kind)));
+    let scope = SearchScope::of(snapshot, view, &parsed);
+    let mut found = SearchResults {
         hits: Vec::new(),
         mode: query.mode,
         documents: scope.documents.len() as u64,
@@ -125,14 +120,14 @@ pub(crate) fn search(
         found.notices.push(Notice::NothingAsked);
         return Ok(found);
     }
-    let mut looking = Looking { index, snapshot, parsed: &parsed, scope: &scope, vector: None, query };
+    let mut search = Search { index, snapshot, parsed: &parsed, scope: &scope, vector: None };
     if query.mode != Mode::Words {
-        match looking.embed() {
+        match search.embed() {
             Ok(vector) => {
                 if vector.numbers.iter().all(|&number| number == 0) {
                     found.notices.push(Notice::UnknownWords);
                 }
-                looking.vector = Some(vector);
+                search.vector = Some(vector);
             }
             Err(error) if query.mode == Mode::Meaning => return Err(error),
             Err(error) => {
@@ -144,10 +139,10 @@ pub(crate) fn search(
     let hits_max = query.hits_max.clamp(1, Query::HITS_MAX);
     let mut n_candidates = CANDIDATES_MIN.max(hits_max * 4);
     loop {
-        let candidates = looking.candidates(found.mode, n_candidates)?;
+        let candidates = search.candidates(found.mode, n_candidates)?;
         let n_found = candidates.len();
         let mut presenter = ResultBuilder::new(view, &parsed, &scope, hits_max, texts);
-        presenter.take(candidates, |candidate| looking.describe(candidate))?;
+        presenter.take(candidates, |candidate| search.describe(candidate))?;
         let is_short = presenter.hits.len() < hits_max && presenter.n_folded > 0 && n_found >= n_candidates;
         if !is_short || n_candidates >= CANDIDATES_MAX {
             found.hits = presenter.hits;
@@ -158,26 +153,24 @@ pub(crate) fn search(
     }
 }
 
-impl<'v> Scope<'v> {
+impl<'v> SearchScope<'v> {
     fn of(snapshot: &Snapshot, view: &'v View, parsed: &Parsed) -> Self {
-        let held = &snapshot.catalogue.documents;
         let mut documents = HashMap::new();
         let (mut n_missing, mut n_level) = (0, 0);
         for document in view.documents() {
-            match held.get(&document.name) {
-                Some(record) if record.version == version_of(document) => {
-                    n_level += 1;
-                    if parsed.filters.wants(&document.name, record) {
-                        documents.insert(record.id, document);
-                    }
-                }
-                Some(_) | None => n_missing += 1,
+            let Some(record) = snapshot.catalogue.current(document) else {
+                n_missing += 1;
+                continue;
+            };
+            n_level += 1;
+            if parsed.filters.wants(&document.name, record) {
+                documents.insert(record.id, document);
             }
         }
-        let is_all =
-            n_level == held.len() && parsed.filters.is_empty() && snapshot.catalogue.partial.is_empty();
+        let Catalogue { documents: held, partial, .. } = &snapshot.catalogue;
+        let is_all = n_level == held.len() && parsed.filters.is_empty() && partial.is_empty();
         let wanted = (!is_all).then(|| {
-            let mut bits = Bits::default();
+            let mut bits = BitSet::default();
             for &id in documents.keys() {
                 bits.insert(id);
             }
@@ -192,22 +185,17 @@ impl<'v> Scope<'v> {
 }
 
 /// A search in progress.
-struct Looking<'a> {
+struct Search<'a> {
     index: &'a Index,
     snapshot: &'a Snapshot,
     parsed: &'a Parsed,
-    scope: &'a Scope<'a>,
+    scope: &'a SearchScope<'a>,
     vector: Option<Quantised>,
-    query: &'a Query,
 }
 
 type Scored = Vec<(f32, DocAddress)>;
 
-impl Looking<'_> {
-    fn words_error(&self, error: tantivy::TantivyError) -> IndexError {
-        words_error(&self.index.directory, error)
-    }
-
+impl Search<'_> {
     fn embed(&self) -> Result<Quantised, IndexError> {
         let embedder = embedder_for(self.index, self.snapshot)?;
         let vectors = embed_checked(embedder, &[&self.parsed.asked])?;
@@ -228,17 +216,14 @@ impl Looking<'_> {
         let scores: HashMap<DocAddress, f32> = match mode {
             Mode::Words => words.iter().map(|&(score, at)| (at, score)).collect(),
             Mode::Meaning => meaning.iter().map(|&(score, at)| (at, score)).collect(),
-            Mode::Hybrid => {
-                let leaning = leaning(covered);
-                fuse(&[
-                    Ranking { scored: &words, weight: leaning.words },
-                    Ranking { scored: &meaning, weight: leaning.meaning },
-                ])
-            }
+            Mode::Hybrid => fuse(&[
+                Ranking { scored: &words, weight: words_weight(covered) },
+                Ranking { scored: &meaning, weight: 1.0 },
+            ]),
         };
         let similarities: HashMap<DocAddress, f32> =
             meaning.into_iter().map(|(score, at)| (at, score)).collect();
-        self.place(&searcher, &scores, &similarities)
+        self.locate(&searcher, &scores, &similarities)
     }
 
     fn by_words(&self, searcher: &Searcher, n_max: usize) -> Result<Reranked, IndexError> {
@@ -247,35 +232,34 @@ impl Looking<'_> {
         words
             .top(query.as_ref(), self.scope.wanted.clone(), n_max)
             .and_then(|ranked| refine(self.parsed, searcher, words.fields.text, ranked))
-            .map_err(|error| self.words_error(error))
+            .map_err(|error| self.error(error))
     }
 
     fn by_meaning(&self, n_max: usize) -> Result<Scored, IndexError> {
         let (Some(rows), Some(vector)) = (&self.snapshot.rows, &self.vector) else { return Ok(Vec::new()) };
-        let places = self.snapshot.row_places().map_err(|error| self.words_error(error))?;
-        let places = || places.iter().filter(|place| self.scope.wants(place.document));
-        let mut wanted = Bits::default();
-        for place in places() {
-            wanted.insert(u64::from(place.row));
+        let embedded = self.snapshot.embedded_passages().map_err(|error| self.error(error))?;
+        let passages = || embedded.iter().filter(|passage| self.scope.wants(passage.document));
+        let mut wanted = BitSet::default();
+        for passage in passages() {
+            wanted.insert(u64::from(passage.row));
         }
         let near = rows.scan(vector, &|row| wanted.contains(u64::from(row)), n_max);
         let near = near.map_err(|error| self.vectors_error(&error))?;
-        let mut similarity_of: HashMap<u32, f32> = HashMap::new();
-        let mut is_near = Bits::default();
-        for near in near.into_iter().filter(|near| near.similarity > self.query.similarity_min) {
-            is_near.insert(u64::from(near.row));
-            similarity_of.insert(near.row, near.similarity);
-        }
+        let similarities: HashMap<u32, f32> = near
+            .into_iter()
+            .filter(|near| near.similarity > 0.0)
+            .map(|near| (near.row, near.similarity))
+            .collect();
         let mut scored = Scored::new();
-        for place in places().filter(|place| is_near.contains(u64::from(place.row))) {
-            scored.extend(similarity_of.get(&place.row).map(|similarity| (*similarity, place.at)));
+        for passage in passages() {
+            scored.extend(similarities.get(&passage.row).map(|similarity| (*similarity, passage.at)));
         }
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         Ok(scored)
     }
 
     /// Looks up the locations of candidates and sorts them: by score, then by name and location.
-    fn place(
+    fn locate(
         &self,
         searcher: &Searcher,
         scores: &HashMap<DocAddress, f32>,
@@ -283,7 +267,7 @@ impl Looking<'_> {
     ) -> Result<Vec<Candidate>, IndexError> {
         let mut placed = Vec::with_capacity(scores.len());
         let addresses: Vec<DocAddress> = scores.keys().copied().collect();
-        let passages = passages(searcher, &addresses).map_err(|error| self.words_error(error))?;
+        let passages = passages(searcher, &addresses).map_err(|error| self.error(error))?;
         for (at, passage) in passages {
             if let Some(document) = self.scope.documents.get(&passage.document) {
                 let candidate =
@@ -292,17 +276,20 @@ impl Looking<'_> {
             }
         }
         placed.sort_by(|(a_name, a), (b_name, b)| {
-            let place =
-                |candidate: &Candidate| (candidate.passage.place.window, candidate.passage.place.start);
-            b.score.total_cmp(&a.score).then_with(|| a_name.cmp(b_name)).then_with(|| place(a).cmp(&place(b)))
+            let location =
+                |candidate: &Candidate| (candidate.passage.location.window, candidate.passage.location.start);
+            b.score
+                .total_cmp(&a.score)
+                .then_with(|| a_name.cmp(b_name))
+                .then_with(|| location(a).cmp(&location(b)))
         });
         Ok(placed.into_iter().map(|(_, candidate)| candidate).collect())
     }
 
     /// The heading of a hit, and its similarity even if it was found by words alone.
-    fn describe(&self, candidate: &Candidate) -> Result<Described, IndexError> {
+    fn describe(&self, candidate: &Candidate) -> Result<HitDetails, IndexError> {
         let Snapshot { words, rows, .. } = self.snapshot;
-        let scope = words.scope(&words.searcher(), candidate.at).map_err(|error| self.words_error(error))?;
+        let scope = words.scope(&words.searcher(), candidate.at).map_err(|error| self.error(error))?;
         let mut similarity = candidate.similarity;
         if let (None, Some(vector), Some(rows), Some(row)) =
             (similarity, &self.vector, rows, candidate.passage.row)
@@ -310,7 +297,11 @@ impl Looking<'_> {
             let read = rows.read(row).map_err(|error| self.vectors_error(&error))?;
             similarity = read.map(|row| row.similarity(vector));
         }
-        Ok(Described { scope, similarity })
+        Ok(HitDetails { scope, similarity })
+    }
+
+    fn error(&self, error: tantivy::TantivyError) -> IndexError {
+        IndexError::of(&self.index.directory, error)
     }
 
     fn vectors_error(&self, error: &std::io::Error) -> IndexError {

@@ -166,7 +166,7 @@ fn an_empty_index_finds_nothing_and_says_what_is_missing() {
     let index = open(directory.path());
     let found = index.search(&view, &Query::new("bread")).unwrap();
     assert_eq!((found.hits.len(), found.documents, found.documents_missing), (0, 0, 6));
-    assert!(!index.is_level_with(&view));
+    assert!(!index.holds(&view, &UpdateOptions::default()));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn no_text_is_embedded_twice() {
     let outcome = index.update(&unlucky, &UpdateOptions::default(), &mut |_| ControlFlow::Continue(()));
     assert!(matches!(outcome, Err(IndexError::Embed { .. })));
     assert_eq!(words(&index, &unlucky, "third"), ["c.txt:1"]);
-    assert!(!index.is_level_with(&unlucky));
+    assert!(!index.holds(&unlucky, &UpdateOptions::default()));
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn an_update_that_is_stopped_goes_on_later() {
             break;
         }
     }
-    assert!(n_updates > 1 && index.is_level_with(&view));
+    assert!(n_updates > 1 && index.holds(&view, &UpdateOptions::default()));
     let (_fresh_directory, fresh) = indexed(&view);
     for text in ["number13", "thing3", "document"] {
         let all = Query { hits_max: 100, ..query(text, Mode::Words) };

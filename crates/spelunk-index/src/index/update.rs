@@ -2,7 +2,7 @@
 //! results, in whole documents, and commits from time to time. Memory is bounded: each thread holds one document or
 //! window, and the queue between them is short.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use spelunk_context::{Detected, DocEntry, SourceError, View};
 
-use crate::catalogue::{Catalogue, DocumentRecord, Vectors, language_name};
+use crate::catalogue::{Catalogue, DocumentRecord, Vectors};
 use crate::cut::CUT_VERSION;
-use crate::index::prepare::{Prepared, Preparer, Vector};
+use crate::error::FileError;
+use crate::index::prepare::{PreparedPassage, Preparer, Vector};
 use crate::index::{
-    Index, IndexProgress, Rebuilt, State, UpdateOptions, UpdateReport, VECTORS_DIRECTORY, hold_commit,
-    unusable, wipe, words_error, write_catalogue,
+    Index, IndexProgress, Rebuilt, State, UpdateOptions, UpdateReport, VECTORS_DIRECTORY, hold_commit, wipe,
+    write_catalogue,
 };
-use crate::vector_cache::VectorCache;
-use crate::vector_store::{Appender, Rows};
-use crate::words_index::{NewPassage, WORDS_DIRECTORY, WordsIndex, WordsWriter};
-use crate::{EmbedError, Embedder, IndexError, files};
+use crate::vector_store::{Appender, Rows, VectorCache};
+use crate::words_index::{NewPassage, StoredPassage, WORDS_DIRECTORY, WordsIndex, WordsWriter};
+use crate::{EmbedError, Embedder, files};
 
 /// Threads that read, cut and embed, and so documents in memory at once.
 const THREADS_MAX: usize = 4;
@@ -38,15 +38,9 @@ const ROWS_SPARE: u64 = 1 << 18;
 
 const OLD_VECTORS_DIRECTORY: &str = "vectors-old";
 
-/// The hash of a document's bytes and of how they may be read: with secrets allowed, it is another text.
-pub(crate) fn version_of(document: &DocEntry) -> String {
-    let mark = if document.redacts { "" } else { "+secrets" };
-    format!("{}{mark}", document.digest)
-}
-
 /// What a reading thread sends to the writer.
 enum Message {
-    Passages { idx: usize, passages: Vec<Prepared> },
+    Passages { idx: usize, passages: Vec<PreparedPassage> },
     Done { idx: usize, outcome: Result<Option<Detected>, SourceError> },
     Stopped { idx: usize, error: Option<EmbedError> },
 }
@@ -70,7 +64,7 @@ impl<'a> Update<'a> {
         index: &'a Index,
         view: &'a View,
         options: &'a UpdateOptions,
-    ) -> Result<Self, IndexError> {
+    ) -> Result<Self, FileError> {
         let directory = index.directory.clone();
         let embedder = index.options.embedder.as_deref();
         let cut = cut_of(options);
@@ -78,15 +72,11 @@ impl<'a> Update<'a> {
         let mut report = UpdateReport::default();
         let (mut catalogue, words) = match &index.state {
             State::Ready(snapshot) if rebuilt.is_none() => {
-                let words = WordsIndex::open(&directory.join(WORDS_DIRECTORY));
-                (snapshot.catalogue.clone(), words.map_err(|error| words_error(&directory, error))?)
+                (snapshot.catalogue.clone(), WordsIndex::open(&directory.join(WORDS_DIRECTORY))?)
             }
             State::Ready(_) | State::Empty | State::Damaged(_) => {
-                let fresh = make_anew(&directory, rebuilt.as_ref());
-                let words = fresh.and_then(|()| {
-                    WordsIndex::create(&directory.join(WORDS_DIRECTORY))
-                        .map_err(|error| words_error(&directory, error))
-                })?;
+                make_anew(&directory, rebuilt.as_ref())?;
+                let words = WordsIndex::create(&directory.join(WORDS_DIRECTORY))?;
                 let vectors = embedder.map(|embedder| Vectors {
                     embedder: embedder.id().to_owned(),
                     dimensions: embedder.dimensions(),
@@ -104,7 +94,7 @@ impl<'a> Update<'a> {
     pub(crate) fn run(
         mut self,
         progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
-    ) -> Result<UpdateReport, IndexError> {
+    ) -> Result<UpdateReport, FileError> {
         let is_old = |name: &String| name.starts_with(OLD_VECTORS_DIRECTORY);
         let is_written = !self.catalogue.files.is_empty() && !self.catalogue.files.keys().any(is_old);
         if self.todo.is_empty() && self.gone.is_empty() && is_written {
@@ -113,7 +103,7 @@ impl<'a> Update<'a> {
         let bytes_total: u64 = self.todo.iter().map(|document| document.bytes).sum();
         let n_cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let n_writers = if bytes_total < SMALL_BYTES_MAX { 1 } else { n_cores.min(WRITER_THREADS_MAX) };
-        let words = self.words.writer(n_writers).map_err(|error| words_error(&self.directory, error))?;
+        let words = self.words.writer(n_writers)?;
         for &id in &self.gone {
             words.remove_document(id);
         }
@@ -138,11 +128,10 @@ impl<'a> Update<'a> {
         writing.finish()
     }
 
-    fn open_vectors(&self) -> Result<Option<OpenVectors>, IndexError> {
-        let unusable = |source| unusable(&self.directory, source);
+    fn open_vectors(&self) -> Result<Option<Appender>, FileError> {
         let Some(Vectors { dimensions, n_rows, .. }) = self.catalogue.vectors else { return Ok(None) };
         let rows = Rows::new(self.directory.join(VECTORS_DIRECTORY), dimensions, n_rows);
-        Ok(Some(OpenVectors { appender: rows.append().map_err(unusable)? }))
+        Ok(Some(rows.append()?))
     }
 }
 
@@ -179,16 +168,15 @@ fn reason_to_rebuild(state: &State, embedder: Option<&dyn Embedder>, cut: &str) 
 }
 
 /// Empties the directory. Vectors that are still valid stay, to be reused.
-fn make_anew(directory: &Path, rebuilt: Option<&Rebuilt>) -> Result<(), IndexError> {
-    let unusable = |source| unusable(directory, source);
-    let _commit = hold_commit(directory).map_err(unusable)?;
+fn make_anew(directory: &Path, rebuilt: Option<&Rebuilt>) -> Result<(), FileError> {
+    let _commit = hold_commit(directory)?;
     let old = directory.join(OLD_VECTORS_DIRECTORY);
-    files::remove_directory(&old).map_err(unusable)?;
+    files::remove_directory(&old)?;
     if matches!(rebuilt, Some(Rebuilt::OtherCut | Rebuilt::Compacted)) {
-        files::rename(&directory.join(VECTORS_DIRECTORY), &old).map_err(unusable)?;
+        files::rename(&directory.join(VECTORS_DIRECTORY), &old)?;
     }
-    wipe(directory).map_err(unusable)?;
-    files::make_directory(&directory.join(WORDS_DIRECTORY)).map_err(unusable)
+    wipe(directory)?;
+    Ok(files::make_directory(&directory.join(WORDS_DIRECTORY))?)
 }
 
 /// Removes deleted and changed documents from the catalogue; returns those to be read.
@@ -198,13 +186,14 @@ fn compare<'a>(
     gone: &mut Vec<u64>,
     report: &mut UpdateReport,
 ) -> Vec<&'a DocEntry> {
-    let mut held = std::mem::take(&mut catalogue.documents);
     let mut todo = Vec::new();
+    let mut kept = BTreeMap::new();
     for document in view.documents() {
-        match held.remove(&document.name) {
-            Some(record) if record.version == version_of(document) => {
+        let is_current = catalogue.current(document).is_some();
+        match catalogue.documents.remove(&document.name) {
+            Some(record) if is_current => {
                 report.unchanged += 1;
-                catalogue.documents.insert(document.name.clone(), record);
+                kept.insert(document.name.clone(), record);
             }
             Some(record) => {
                 report.changed += 1;
@@ -217,13 +206,10 @@ fn compare<'a>(
             }
         }
     }
-    report.removed = held.len() as u64;
-    gone.extend(held.into_values().map(|record| record.id));
+    let removed = std::mem::replace(&mut catalogue.documents, kept);
+    report.removed = removed.len() as u64;
+    gone.extend(removed.into_values().map(|record| record.id));
     todo
-}
-
-struct OpenVectors {
-    appender: Appender,
 }
 
 /// What happens to the vectors of an index that is being replaced.
@@ -237,7 +223,7 @@ enum OldVectors {
 struct Writing<'a> {
     update: Update<'a>,
     words: WordsWriter,
-    vectors: Option<OpenVectors>,
+    vectors: Option<Appender>,
     first_id: u64,
     /// Documents that are partly written.
     partial: BTreeSet<usize>,
@@ -249,14 +235,12 @@ struct Writing<'a> {
 
 impl Writing<'_> {
     /// Texts that already have a vector.
-    fn load_known(&self) -> Result<VectorCache, IndexError> {
-        let (Some(open), false) = (&self.vectors, self.update.todo.is_empty()) else {
+    fn load_known(&self) -> Result<VectorCache, FileError> {
+        let (Some(vectors), false) = (&self.vectors, self.update.todo.is_empty()) else {
             return Ok(VectorCache::default());
         };
-        let dimensions = self.update.catalogue.vectors.as_ref().map_or(0, |vectors| vectors.dimensions);
         let old = self.update.directory.join(OLD_VECTORS_DIRECTORY);
-        let known = VectorCache::load(open.appender.rows(), &old, dimensions);
-        known.map_err(|source| unusable(&self.update.directory, source))
+        Ok(VectorCache::load(vectors.rows(), &old)?)
     }
 
     fn write_all(
@@ -264,7 +248,7 @@ impl Writing<'_> {
         n_threads: usize,
         known: &VectorCache,
         progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
-    ) -> Result<(), IndexError> {
+    ) -> Result<(), FileError> {
         let stop = AtomicBool::new(progress(self.progress).is_break());
         self.update.report.interrupted = stop.load(Ordering::Relaxed);
         let next = AtomicUsize::new(0);
@@ -296,7 +280,7 @@ impl Writing<'_> {
         known: &VectorCache,
         stop: &AtomicBool,
         progress: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
-    ) -> Result<(), IndexError> {
+    ) -> Result<(), FileError> {
         while let Ok(message) = receiver.recv() {
             match message {
                 Message::Passages { idx, passages } => self.add(idx, passages, known)?,
@@ -316,22 +300,28 @@ impl Writing<'_> {
         Ok(())
     }
 
-    fn add(&mut self, idx: usize, passages: Vec<Prepared>, known: &VectorCache) -> Result<(), IndexError> {
+    fn add(
+        &mut self,
+        idx: usize,
+        passages: Vec<PreparedPassage>,
+        known: &VectorCache,
+    ) -> Result<(), FileError> {
         self.partial.insert(idx);
         *self.n_passages.entry(idx).or_default() += passages.len() as u64;
         self.progress.passages += passages.len() as u64;
-        for Prepared { place, text, scope, fingerprint, vector } in passages {
+        for PreparedPassage { location, text, scope, fingerprint, vector } in passages {
             self.bytes_uncommitted += text.len() as u64;
             let row = self.row_of(vector, known)?;
             let path = self.update.todo.get(idx).map(|document| document.name.clone()).unwrap_or_default();
             let document = self.first_id + idx as u64;
-            let passage = NewPassage { document, place, text, path, scope, fingerprint, row };
-            self.words.add(passage).map_err(|error| words_error(&self.update.directory, error))?;
+            let stored = StoredPassage { document, location, fingerprint, row };
+            let passage = NewPassage { stored, text, path, scope };
+            self.words.add(passage)?;
         }
         Ok(())
     }
 
-    fn row_of(&mut self, vector: Vector, known: &VectorCache) -> Result<Option<u32>, IndexError> {
+    fn row_of(&mut self, vector: Vector, known: &VectorCache) -> Result<Option<u32>, FileError> {
         let (key, vector) = match vector {
             Vector::None => return Ok(None),
             Vector::Known(row) => return Ok(Some(row)),
@@ -346,8 +336,7 @@ impl Writing<'_> {
         if let Some(row) = known.row(&key) {
             return Ok(Some(row));
         }
-        let row = vectors.appender.add(&key, &vector);
-        let row = row.map_err(|source| unusable(&self.update.directory, source))?;
+        let row = vectors.add(&key, &vector)?;
         if let Some(row) = row {
             known.insert(key, row);
         }
@@ -355,11 +344,7 @@ impl Writing<'_> {
     }
 
     /// A document is complete, or could not be read.
-    fn close(
-        &mut self,
-        idx: usize,
-        outcome: Result<Option<Detected>, SourceError>,
-    ) -> Result<(), IndexError> {
+    fn close(&mut self, idx: usize, outcome: Result<Option<Detected>, SourceError>) -> Result<(), FileError> {
         let Some(document) = self.update.todo.get(idx).copied() else { return Ok(()) };
         self.progress.documents_done += 1;
         self.progress.bytes_done += document.bytes;
@@ -367,7 +352,8 @@ impl Writing<'_> {
             Ok(detected) => {
                 self.partial.remove(&idx);
                 let n_passages = self.n_passages.remove(&idx).unwrap_or(0);
-                let record = record_of(self.first_id + idx as u64, document, n_passages, detected.as_ref());
+                let record =
+                    DocumentRecord::of(self.first_id + idx as u64, document, n_passages, detected.as_ref());
                 self.update.catalogue.documents.insert(document.name.clone(), record);
                 self.update.report.passages += n_passages;
             }
@@ -391,36 +377,34 @@ impl Writing<'_> {
 
     /// Vectors first, then words, then the catalogue that covers both. Vectors of an index that is being replaced are
     /// kept as long as passages may need them.
-    fn commit(&mut self, old_vectors: OldVectors) -> Result<(), IndexError> {
+    fn commit(&mut self, old_vectors: OldVectors) -> Result<(), FileError> {
         let directory = self.update.directory.clone();
-        let unusable = |source| unusable(&directory, source);
-        let words_error = |error| words_error(&directory, error);
-        let _commit = hold_commit(&directory).map_err(unusable)?;
+        let _commit = hold_commit(&directory)?;
         let catalogue = &mut self.update.catalogue;
         let mut names = Vec::new();
-        if let (Some(open), Some(vectors)) = (&mut self.vectors, &mut catalogue.vectors) {
-            open.appender.sync().map_err(unusable)?;
-            let rows = open.appender.rows();
+        if let (Some(appender), Some(vectors)) = (&mut self.vectors, &mut catalogue.vectors) {
+            appender.sync()?;
+            let rows = appender.rows();
             vectors.n_rows = rows.n_rows();
             names.extend(rows.file_names().map(|name| format!("{VECTORS_DIRECTORY}/{name}")));
         }
         if old_vectors == OldVectors::Kept {
-            let old = files::names(&directory.join(OLD_VECTORS_DIRECTORY)).map_err(unusable)?;
+            let old = files::names(&directory.join(OLD_VECTORS_DIRECTORY))?;
             names.extend(old.into_iter().map(|name| format!("{OLD_VECTORS_DIRECTORY}/{name}")));
         }
-        self.words.commit(&self.update.words).map_err(words_error)?;
-        let held = files::names(&directory.join(WORDS_DIRECTORY)).map_err(unusable)?;
+        self.words.commit(&self.update.words)?;
+        let held = files::names(&directory.join(WORDS_DIRECTORY))?;
         for name in &held {
-            files::make_private(&directory.join(WORDS_DIRECTORY).join(name)).map_err(unusable)?;
+            files::make_private(&directory.join(WORDS_DIRECTORY).join(name))?;
         }
-        let held = self.update.words.file_names(held).map_err(words_error)?;
+        let held = self.update.words.file_names(held)?;
         names.extend(held.into_iter().map(|name| format!("{WORDS_DIRECTORY}/{name}")));
         catalogue.partial = self.partial.iter().map(|&idx| self.first_id + idx as u64).collect();
         self.bytes_uncommitted = 0;
-        write_catalogue(&directory, catalogue, names.into_iter()).map_err(unusable)
+        Ok(write_catalogue(&directory, catalogue, names.into_iter())?)
     }
 
-    fn finish(mut self) -> Result<UpdateReport, IndexError> {
+    fn finish(mut self) -> Result<UpdateReport, FileError> {
         // Removes documents that were only partly written.
         for idx in std::mem::take(&mut self.partial) {
             self.words.remove_document(self.first_id + idx as u64);
@@ -428,29 +412,16 @@ impl Writing<'_> {
         let is_done = !self.update.report.interrupted && self.embed_error.is_none();
         self.commit(if is_done { OldVectors::Dropped } else { OldVectors::Kept })?;
         let Self { update, words, embed_error, .. } = self;
-        words.finish().map_err(|error| words_error(&update.directory, error))?;
+        words.finish()?;
         if is_done {
             let old = update.directory.join(OLD_VECTORS_DIRECTORY);
-            files::remove_directory(&old).map_err(|source| unusable(&update.directory, source))?;
+            files::remove_directory(&old)?;
         }
         match embed_error {
-            Some(source) => Err(IndexError::Embed { source }),
+            Some(error) => Err(error.into()),
             None => Ok(update.report),
         }
     }
-}
-
-pub(crate) fn record_of(
-    id: u64,
-    document: &DocEntry,
-    n_passages: u64,
-    detected: Option<&Detected>,
-) -> DocumentRecord {
-    let content_type =
-        detected.map_or(spelunk_context::ContentType::Unknown, |detected| detected.content_type);
-    let custom = detected.and_then(|detected| detected.custom.as_ref()).map(|kind| kind.name.clone());
-    let language = language_name(detected.and_then(|detected| detected.language));
-    DocumentRecord { id, version: version_of(document), n_passages, content_type, language, custom }
 }
 
 /// One thread: processes documents until there are none left or it is stopped.

@@ -84,3 +84,17 @@ proptest! {
         prop_assert_eq!(at, text.len());
     }
 }
+
+#[test]
+fn white_space_makes_no_other_text() {
+    assert_eq!(fingerprint("a  b\n\tc "), fingerprint("a b c"));
+    assert_ne!(fingerprint("ab c"), fingerprint("a bc"));
+    assert_eq!(fingerprint("kept on disk"), 5_861_122_863_333_179_493);
+}
+
+#[test]
+fn a_fingerprint_does_not_see_whitespace() {
+    assert_eq!(fingerprint("a  b\r\n"), fingerprint("\ta\nb"));
+    assert_ne!(fingerprint("a b"), fingerprint("ab"));
+    assert_ne!(fingerprint("a b"), fingerprint("A b"));
+}

@@ -62,6 +62,16 @@ fn a_query_of_a_megabyte_is_cut_and_says_so() {
     assert!(parsed.is_cut && parsed.phrases.len() == CLAUSES_MAX);
 }
 
+#[test]
+fn a_phrase_is_held_word_behind_word() {
+    let holds = |text: &str, phrase: &str| {
+        Parsed { phrases: vec![phrase_of(phrase)], ..Parsed::default() }.allows(text)
+    };
+    assert!(holds("one two three", "two three") && holds("One TWO, three", "one two"));
+    assert!(!holds("one two three", "one three") && !holds("", "one") && holds("anything", ""));
+    assert!(holds("one one two", "one two"));
+}
+
 proptest::proptest! {
     #[test]
     fn any_text_is_a_query(text in "\\PC{0,100}|[-\" :a-z*\\[\\]{},!path]{0,60}") {

@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use spelunk_types::{StopReason, Usage};
 
-use super::{Spoken, Streamed, cut, event};
+use super::{ScriptedReply, Streamed, cut, event};
 
-pub(super) fn streamed(spoken: &Spoken) -> Streamed {
+pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut message = envelope(spoken);
     message["usage"] = usage(Usage { output_tokens: 1, ..spoken.usage });
     let mut head = vec![named(&json!({ "type": "message_start", "message": message }))];
     let mut block_idx = 0;
-    if let Some(reasoning) = &spoken.reasoning {
+    if let Some(reasoning) = &spoken.manner.reasoning {
         head.push(begun(block_idx, &json!({ "type": "thinking", "thinking": "", "signature": "" })));
         head.push(delta(block_idx, &json!({ "type": "thinking_delta", "thinking": reasoning })));
         head.push(delta(block_idx, &json!({ "type": "signature_delta", "signature": "c2ln" })));
@@ -20,11 +20,11 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     head.push(begun(block_idx, &json!({ "type": "text", "text": "" })));
     head.push(named(&json!({ "type": "ping" })));
 
-    let texts = cut(&spoken.text, spoken.n_chunks).into_iter();
+    let texts = cut(&spoken.text, spoken.manner.n_chunks).into_iter();
     let pieces = texts.map(|text| delta(block_idx, &json!({ "type": "text_delta", "text": text }))).collect();
 
     let mut tail = vec![ended(block_idx)];
-    for call in &spoken.tool_calls {
+    for call in &spoken.manner.tool_calls {
         block_idx += 1;
         tail.push(begun(
             block_idx,
@@ -36,25 +36,25 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
         );
         tail.push(ended(block_idx));
     }
-    let stop = json!({ "stop_reason": stop_name(spoken.stop), "stop_sequence": null });
+    let stop = json!({ "stop_reason": stop_name(spoken.manner.stop), "stop_sequence": null });
     let output = json!({ "output_tokens": spoken.usage.output_tokens });
     tail.push(named(&json!({ "type": "message_delta", "delta": stop, "usage": output })));
     tail.push(named(&json!({ "type": "message_stop" })));
     Streamed { head, pieces, tail }
 }
 
-pub(super) fn whole(spoken: &Spoken) -> Value {
+pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     let mut body = envelope(spoken);
     let mut content = Vec::new();
-    if let Some(reasoning) = &spoken.reasoning {
+    if let Some(reasoning) = &spoken.manner.reasoning {
         content.push(json!({ "type": "thinking", "thinking": reasoning, "signature": "c2ln" }));
     }
     content.push(json!({ "type": "text", "text": spoken.text }));
-    for call in &spoken.tool_calls {
+    for call in &spoken.manner.tool_calls {
         content.push(json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.input() }));
     }
     body["content"] = Value::Array(content);
-    body["stop_reason"] = json!(stop_name(spoken.stop));
+    body["stop_reason"] = json!(stop_name(spoken.manner.stop));
     body["usage"] = usage(spoken.usage);
     body
 }
@@ -89,7 +89,7 @@ fn delta(block_idx: u32, delta: &Value) -> Vec<u8> {
     named(&json!({ "type": "content_block_delta", "index": block_idx, "delta": delta }))
 }
 
-fn envelope(spoken: &Spoken) -> Value {
+fn envelope(spoken: &ScriptedReply) -> Value {
     json!({
         "id": "msg_scripted",
         "type": "message",

@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 use spelunk_types::{StopReason, Usage};
 
-use super::{Spoken, Streamed, cut};
+use super::{ScriptedReply, Streamed, cut};
 
-pub(super) fn streamed(spoken: &Spoken) -> Streamed {
+pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut head = vec![framed("messageStart", &json!({ "role": "assistant", "p": "abc" }))];
     let mut block_idx = 0;
-    if let Some(reasoning) = &spoken.reasoning {
+    if let Some(reasoning) = &spoken.manner.reasoning {
         head.push(delta(block_idx, &json!({ "reasoningContent": { "text": reasoning } })));
         head.push(delta(block_idx, &json!({ "reasoningContent": { "signature": "c2ln" } })));
         head.push(framed("contentBlockStop", &json!({ "contentBlockIndex": block_idx })));
         block_idx += 1;
     }
-    let texts = cut(&spoken.text, spoken.n_chunks).into_iter();
+    let texts = cut(&spoken.text, spoken.manner.n_chunks).into_iter();
     let pieces = texts.map(|text| delta(block_idx, &json!({ "text": text }))).collect();
     let mut tail = vec![framed("contentBlockStop", &json!({ "contentBlockIndex": block_idx }))];
-    for call in &spoken.tool_calls {
+    for call in &spoken.manner.tool_calls {
         block_idx += 1;
         let start = json!({ "toolUse": { "toolUseId": call.id, "name": call.name } });
         tail.push(framed("contentBlockStart", &json!({ "contentBlockIndex": block_idx, "start": start })));
@@ -25,26 +25,26 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
         tail.extend(halves.map(|half| delta(block_idx, &json!({ "toolUse": { "input": half } }))));
         tail.push(framed("contentBlockStop", &json!({ "contentBlockIndex": block_idx })));
     }
-    tail.push(framed("messageStop", &json!({ "stopReason": stop_name(spoken.stop) })));
+    tail.push(framed("messageStop", &json!({ "stopReason": stop_name(spoken.manner.stop) })));
     tail.push(framed("metadata", &json!({ "usage": usage(spoken.usage), "metrics": { "latencyMs": 1 } })));
     Streamed { head, pieces, tail }
 }
 
-pub(super) fn whole(spoken: &Spoken) -> Value {
+pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     let mut content = Vec::new();
-    if let Some(reasoning) = &spoken.reasoning {
+    if let Some(reasoning) = &spoken.manner.reasoning {
         content.push(
             json!({ "reasoningContent": { "reasoningText": { "text": reasoning, "signature": "c2ln" } } }),
         );
     }
     content.push(json!({ "text": spoken.text }));
-    for call in &spoken.tool_calls {
+    for call in &spoken.manner.tool_calls {
         content
             .push(json!({ "toolUse": { "toolUseId": call.id, "name": call.name, "input": call.input() } }));
     }
     json!({
         "output": { "message": { "role": "assistant", "content": content } },
-        "stopReason": stop_name(spoken.stop),
+        "stopReason": stop_name(spoken.manner.stop),
         "usage": usage(spoken.usage),
         "metrics": { "latencyMs": 1 },
     })

@@ -4,19 +4,19 @@
 use serde_json::{Value, json};
 use spelunk_types::{StopReason, Usage};
 
-use super::{Spoken, Streamed, cut, event};
+use super::{ScriptedReply, Streamed, cut, event};
 
-pub(super) fn streamed(spoken: &Spoken) -> Streamed {
-    let thoughts = spoken.reasoning.iter().map(|text| chunk(spoken, &[thought(text)], None));
+pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
+    let thoughts = spoken.manner.reasoning.iter().map(|text| chunk(spoken, &[thought(text)], None));
     let head = thoughts.collect();
-    let texts = cut(&spoken.text, spoken.n_chunks).into_iter();
+    let texts = cut(&spoken.text, spoken.manner.n_chunks).into_iter();
     let pieces = texts.map(|text| chunk(spoken, &[json!({ "text": text })], None)).collect();
     let tail = vec![chunk(spoken, &calls(spoken), Some(stop_name(spoken)))];
     Streamed { head, pieces, tail }
 }
 
-pub(super) fn whole(spoken: &Spoken) -> Value {
-    let mut parts: Vec<Value> = spoken.reasoning.iter().map(|text| thought(text)).collect();
+pub(super) fn whole(spoken: &ScriptedReply) -> Value {
+    let mut parts: Vec<Value> = spoken.manner.reasoning.iter().map(|text| thought(text)).collect();
     parts.push(json!({ "text": spoken.text }));
     parts.extend(calls(spoken));
     response(spoken, &parts, Some(stop_name(spoken)))
@@ -40,8 +40,8 @@ fn thought(text: &str) -> Value {
 }
 
 /// A call has no id in this format; the first has a signature.
-fn calls(spoken: &Spoken) -> Vec<Value> {
-    let calls = spoken.tool_calls.iter().enumerate();
+fn calls(spoken: &ScriptedReply) -> Vec<Value> {
+    let calls = spoken.manner.tool_calls.iter().enumerate();
     calls
         .map(|(idx, call)| {
             let mut part = json!({ "functionCall": { "name": call.name, "args": call.input() } });
@@ -53,11 +53,11 @@ fn calls(spoken: &Spoken) -> Vec<Value> {
         .collect()
 }
 
-fn chunk(spoken: &Spoken, parts: &[Value], finish_reason: Option<&str>) -> Vec<u8> {
+fn chunk(spoken: &ScriptedReply, parts: &[Value], finish_reason: Option<&str>) -> Vec<u8> {
     event(None, &response(spoken, parts, finish_reason))
 }
 
-fn response(spoken: &Spoken, parts: &[Value], finish_reason: Option<&str>) -> Value {
+fn response(spoken: &ScriptedReply, parts: &[Value], finish_reason: Option<&str>) -> Value {
     let mut candidate = json!({ "content": { "role": "model", "parts": parts }, "index": 0 });
     if parts.is_empty() {
         candidate = json!({ "content": {}, "index": 0 });
@@ -80,8 +80,8 @@ fn usage(usage: Usage) -> Value {
     })
 }
 
-fn stop_name(spoken: &Spoken) -> &'static str {
-    match spoken.stop {
+fn stop_name(spoken: &ScriptedReply) -> &'static str {
+    match spoken.manner.stop {
         StopReason::Finished | StopReason::ToolUse => "STOP",
         StopReason::Length => "MAX_TOKENS",
         StopReason::Filtered => "SAFETY",

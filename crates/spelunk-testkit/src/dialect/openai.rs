@@ -3,19 +3,19 @@
 use serde_json::{Value, json};
 use spelunk_types::{StopReason, Usage};
 
-use super::{Spoken, Streamed, cut, event};
+use super::{ScriptedReply, Streamed, cut, event};
 
-pub(super) fn streamed(spoken: &Spoken) -> Streamed {
+pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut head = vec![chunk(spoken, &json!({ "role": "assistant", "content": "" }), None)];
-    if let Some(reasoning) = &spoken.reasoning {
+    if let Some(reasoning) = &spoken.manner.reasoning {
         head.push(chunk(spoken, &json!({ "reasoning_content": reasoning }), None));
     }
-    let pieces = cut(&spoken.text, spoken.n_chunks)
+    let pieces = cut(&spoken.text, spoken.manner.n_chunks)
         .into_iter()
         .map(|piece| chunk(spoken, &json!({ "content": piece }), None));
     let pieces = pieces.collect();
     let mut tail = Vec::new();
-    for (call_idx, call) in spoken.tool_calls.iter().enumerate() {
+    for (call_idx, call) in spoken.manner.tool_calls.iter().enumerate() {
         let begun = json!({ "index": call_idx, "id": call.id, "type": "function",
                             "function": { "name": call.name, "arguments": "" } });
         tail.push(chunk(spoken, &json!({ "tool_calls": [begun] }), None));
@@ -24,7 +24,7 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
             tail.push(chunk(spoken, &json!({ "tool_calls": [more] }), None));
         }
     }
-    tail.push(chunk(spoken, &json!({}), Some(stop_name(spoken.stop))));
+    tail.push(chunk(spoken, &json!({}), Some(stop_name(spoken.manner.stop))));
     if spoken.with_usage {
         let mut last = envelope(spoken, "chat.completion.chunk");
         last["choices"] = json!([]);
@@ -35,19 +35,20 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     Streamed { head, pieces, tail }
 }
 
-pub(super) fn whole(spoken: &Spoken) -> Value {
+pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     let mut body = envelope(spoken, "chat.completion");
     let mut message = json!({ "role": "assistant", "content": spoken.text });
-    if let Some(reasoning) = &spoken.reasoning {
+    if let Some(reasoning) = &spoken.manner.reasoning {
         message["reasoning_content"] = json!(reasoning);
     }
-    let calls = spoken.tool_calls.iter().map(|call| {
+    let calls = spoken.manner.tool_calls.iter().map(|call| {
         json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": call.arguments } })
     });
-    if !spoken.tool_calls.is_empty() {
+    if !spoken.manner.tool_calls.is_empty() {
         message["tool_calls"] = calls.collect();
     }
-    body["choices"] = json!([{ "index": 0, "message": message, "finish_reason": stop_name(spoken.stop) }]);
+    body["choices"] =
+        json!([{ "index": 0, "message": message, "finish_reason": stop_name(spoken.manner.stop) }]);
     body["usage"] = usage(spoken.usage);
     body
 }
@@ -64,7 +65,7 @@ pub(super) fn error_body(status: u16, message: &str, code: Option<&str>) -> Valu
     json!({ "error": { "message": message, "type": kind, "param": null, "code": code.unwrap_or(usual_code) } })
 }
 
-fn chunk(spoken: &Spoken, delta: &Value, finish_reason: Option<&str>) -> Vec<u8> {
+fn chunk(spoken: &ScriptedReply, delta: &Value, finish_reason: Option<&str>) -> Vec<u8> {
     let mut body = envelope(spoken, "chat.completion.chunk");
     body["choices"] =
         json!([{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason }]);
@@ -74,7 +75,7 @@ fn chunk(spoken: &Spoken, delta: &Value, finish_reason: Option<&str>) -> Vec<u8>
     event(None, &body)
 }
 
-fn envelope(spoken: &Spoken, object: &str) -> Value {
+fn envelope(spoken: &ScriptedReply, object: &str) -> Value {
     json!({ "id": "chatcmpl-scripted", "object": object, "created": 0, "model": spoken.model })
 }
 

@@ -3,15 +3,16 @@
 use serde_json::{Value, json};
 use spelunk_types::StopReason;
 
-use super::{Spoken, SpokenCall, Streamed, cut, event};
+use super::{ScriptedReply, Streamed, cut, event};
+use crate::script::ScriptedToolCall;
 
-pub(super) fn streamed(spoken: &Spoken) -> Streamed {
+pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let mut head = vec![
         json!({ "type": "response.created", "response": envelope(spoken) }),
         json!({ "type": "response.in_progress", "response": envelope(spoken) }),
     ];
     let mut place = 0;
-    if let Some(reasoning) = &spoken.reasoning {
+    if let Some(reasoning) = &spoken.manner.reasoning {
         head.push(added(place, &json!({ "type": "reasoning", "id": "rs_1", "summary": [] })));
         let at = |kind: &str| json!({ "type": kind, "item_id": "rs_1", "output_index": place, "summary_index": 0 });
         let with = |kind: &str, name: &str, value: &Value| {
@@ -35,11 +36,11 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     };
     let empty = json!({ "type": "output_text", "text": "", "annotations": [] });
     head.push(within("response.content_part.added", "part", empty));
-    let texts = cut(&spoken.text, spoken.n_chunks).into_iter();
+    let texts = cut(&spoken.text, spoken.manner.n_chunks).into_iter();
     let pieces = texts.map(|text| within("response.output_text.delta", "delta", json!(text))).collect();
     let mut tail =
         vec![within("response.output_text.done", "text", json!(spoken.text)), done(place, &message(spoken))];
-    for (call_idx, call) in spoken.tool_calls.iter().enumerate() {
+    for (call_idx, call) in spoken.manner.tool_calls.iter().enumerate() {
         place += 1;
         tail.extend(call_events(place, call, &format!("fc_{call_idx}")));
     }
@@ -58,7 +59,7 @@ pub(super) fn streamed(spoken: &Spoken) -> Streamed {
     Streamed { head: numbered(head), pieces: numbered(pieces), tail: numbered(tail) }
 }
 
-fn call_events(place: usize, call: &SpokenCall, id: &str) -> Vec<Value> {
+fn call_events(place: usize, call: &ScriptedToolCall, id: &str) -> Vec<Value> {
     let mut begun = item(call, id);
     begun["arguments"] = json!("");
     let mut events = vec![added(place, &begun)];
@@ -84,19 +85,21 @@ fn thought(reasoning: &str) -> Value {
     json!({ "type": "reasoning", "id": "rs_1", "summary": [{ "type": "summary_text", "text": reasoning }] })
 }
 
-fn message(spoken: &Spoken) -> Value {
+fn message(spoken: &ScriptedReply) -> Value {
     json!({ "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
             "content": [{ "type": "output_text", "text": spoken.text, "annotations": [] }] })
 }
 
-pub(super) fn whole(spoken: &Spoken) -> Value {
+pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     let mut body = envelope(spoken);
     let mut output = Vec::new();
-    output.extend(spoken.reasoning.iter().map(|reasoning| thought(reasoning)));
+    output.extend(spoken.manner.reasoning.iter().map(|reasoning| thought(reasoning)));
     output.push(message(spoken));
-    output.extend(spoken.tool_calls.iter().enumerate().map(|(idx, call)| item(call, &format!("fc_{idx}"))));
+    output.extend(
+        spoken.manner.tool_calls.iter().enumerate().map(|(idx, call)| item(call, &format!("fc_{idx}"))),
+    );
     body["output"] = Value::Array(output);
-    let reason = match spoken.stop {
+    let reason = match spoken.manner.stop {
         StopReason::Finished | StopReason::ToolUse => None,
         StopReason::Length => Some("max_output_tokens"),
         StopReason::Filtered => Some("content_filter"),
@@ -133,7 +136,7 @@ pub(super) fn error_event(status: u16, message: &str) -> Vec<u8> {
     named(&json!({ "type": "error", "code": code, "message": message, "param": null, "sequence_number": 5 }))
 }
 
-fn item(call: &SpokenCall, id: &str) -> Value {
+fn item(call: &ScriptedToolCall, id: &str) -> Value {
     json!({ "type": "function_call", "id": id, "status": "completed", "call_id": call.id, "name": call.name, "arguments": call.arguments })
 }
 
@@ -141,7 +144,7 @@ fn named(data: &Value) -> Vec<u8> {
     event(data["type"].as_str(), data)
 }
 
-fn envelope(spoken: &Spoken) -> Value {
+fn envelope(spoken: &ScriptedReply) -> Value {
     json!({ "id": "resp_scripted", "object": "response", "created_at": 0, "status": "in_progress",
             "error": null, "incomplete_details": null, "model": spoken.model, "output": [] })
 }

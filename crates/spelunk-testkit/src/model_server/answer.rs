@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::net::TcpStream;
 
-use super::book::{Book, Recorded};
+use super::book::{Recorded, ServerState};
 use super::http::Connection;
-use crate::dialect::{Dialect, Spoken, Streamed, model_list, prompt_of, vectors};
+use crate::dialect::{Dialect, ScriptedReply, Streamed, model_list, prompt_of, vectors};
 use crate::fault::{Fault, StatusFault};
-use crate::script::{Answer, Manner};
+use crate::script::Answer;
 
 /// What happens to the connection after a response.
 enum After {
@@ -23,7 +23,7 @@ enum After {
 const LONG_PIECE_BYTES: usize = 65_536;
 
 /// Serves one connection until either side closes it. A client that leaves early is not an error.
-pub(super) async fn serve(stream: TcpStream, book: Arc<Book>) {
+pub(super) async fn serve(stream: TcpStream, book: Arc<ServerState>) {
     let Ok(mut connection) = Connection::new(stream) else { return };
     while let Ok(Some(request)) = connection.read_request().await {
         match answer(connection, &book, request).await {
@@ -35,19 +35,18 @@ pub(super) async fn serve(stream: TcpStream, book: Arc<Book>) {
 
 /// One request and its response.
 struct Exchange<'a> {
-    book: &'a Book,
+    book: &'a ServerState,
     call: Option<String>,
     dialect: Dialect,
     /// Whether the request asked for a stream.
     is_streamed: bool,
-    manner: Manner,
-    spoken: Spoken,
+    spoken: ScriptedReply,
 }
 
-async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> io::Result<After> {
+async fn answer(mut connection: Connection, book: &ServerState, request: Recorded) -> io::Result<After> {
     let body = request.json();
-    let other = Other::of(&request, &body);
-    let call = other.as_ref().map(Other::name).or_else(|| request.call.clone());
+    let other = SideRequest::of(&request, &body);
+    let call = other.as_ref().map(|other| other.name.to_owned()).or_else(|| request.call.clone());
     let prompt = prompt_of(&body);
     let found = book.receive(&request, call.as_deref(), &prompt);
     let dialect = Dialect::of_path(&request.path);
@@ -69,18 +68,15 @@ async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> i
         Answer::Fault { fault, text } => (Some(fault), text),
         Answer::Unscripted => unreachable!("refused above"),
     };
-    let spoken = Spoken {
+    let spoken = ScriptedReply {
         model: body["model"].as_str().unwrap_or("scripted").to_owned(),
         usage: manner.usage_of(&prompt, &text),
         text,
-        reasoning: manner.reasoning.clone(),
-        tool_calls: manner.tool_calls.clone(),
-        stop: manner.stop,
-        n_chunks: manner.n_chunks,
+        manner,
         with_usage: body["stream_options"]["include_usage"] == Value::Bool(true),
     };
     let is_streamed = dialect.is_streamed(&request.path, &body);
-    let exchange = Exchange { book, call, dialect, is_streamed, manner, spoken };
+    let exchange = Exchange { book, call, dialect, is_streamed, spoken };
     match fault {
         Some(fault) => exchange.fail(connection, fault).await,
         None => exchange.reply(connection).await,
@@ -88,7 +84,7 @@ async fn answer(mut connection: Connection, book: &Book, request: Recorded) -> i
 }
 
 /// Answers a request that no rule matches, with a message that shows up in the test's failure.
-async fn refuse(mut connection: Connection, book: &Book, request: Recorded) -> io::Result<After> {
+async fn refuse(mut connection: Connection, book: &ServerState, request: Recorded) -> io::Result<After> {
     let name = request.call.as_deref().unwrap_or("a request without a call");
     let message = format!("no rule of the script answers {name} to `{}`", request.path);
     let dialect = Dialect::of_path(&request.path).unwrap_or(Dialect::OpenAi);
@@ -134,7 +130,7 @@ impl Exchange<'_> {
             }
             Fault::LongReply { bytes } => {
                 self.spoken.text = "x".repeat(bytes);
-                self.spoken.n_chunks = bytes.div_ceil(LONG_PIECE_BYTES).max(1);
+                self.spoken.manner.n_chunks = bytes.div_ceil(LONG_PIECE_BYTES).max(1);
                 self.spoken.usage.output_tokens = bytes.div_ceil(4) as u64;
                 self.reply(connection).await
             }
@@ -178,7 +174,7 @@ impl Exchange<'_> {
     }
 
     async fn send_streamed(self, mut connection: Connection, streamed: Streamed) -> io::Result<After> {
-        if self.manner.is_at_once {
+        if self.spoken.manner.is_at_once {
             let Streamed { head, pieces, tail } = streamed;
             let body = [head, pieces, tail].concat().concat();
             self.book.serve(self.call.as_deref(), self.spoken.usage);
@@ -192,7 +188,7 @@ impl Exchange<'_> {
                 self.pass_gate().await;
             }
             if piece_idx > 0 {
-                wait(self.manner.pace_ms).await;
+                wait(self.spoken.manner.pace_ms).await;
             }
             connection.send_piece(piece).await?;
         }
@@ -222,19 +218,19 @@ impl Exchange<'_> {
     }
 
     async fn pass_gate(&self) {
-        if let Some(gate) = &self.manner.gate {
+        if let Some(gate) = &self.spoken.manner.gate {
             gate.pass().await;
         }
     }
 }
 
 /// A request for something other than a reply: answered even without a rule, or with a rule's fault.
-struct Other {
+struct SideRequest {
     name: &'static str,
     body: Value,
 }
 
-impl Other {
+impl SideRequest {
     fn of(request: &Recorded, body: &Value) -> Option<Self> {
         match (request.method.as_str(), request.path.as_str()) {
             ("GET", path) if path.split('?').next() == Some("/v1/models") => {
@@ -245,10 +241,6 @@ impl Other {
             }
             _ => None,
         }
-    }
-
-    fn name(&self) -> String {
-        self.name.to_owned()
     }
 }
 

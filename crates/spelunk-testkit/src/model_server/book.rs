@@ -43,13 +43,13 @@ impl Recorded {
 
 /// The script and its results.
 #[derive(Debug)]
-pub(super) struct Book {
+pub(super) struct ServerState {
     rules: Vec<Rule>,
-    pages: Mutex<Pages>,
+    pages: Mutex<RequestLog>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Pages {
+pub(super) struct RequestLog {
     pub(super) requests: Vec<Recorded>,
     pub(super) unexpected: Vec<Recorded>,
     pub(super) n_received: HashMap<String, u64>,
@@ -60,16 +60,16 @@ pub(super) struct Pages {
     n_attempts: HashMap<(usize, String), usize>,
 }
 
-impl Book {
+impl ServerState {
     pub(super) fn new(rules: Vec<Rule>) -> Self {
-        Self { rules, pages: Mutex::new(Pages::default()) }
+        Self { rules, pages: Mutex::new(RequestLog::default()) }
     }
 
-    pub(super) fn read<T>(&self, look: impl FnOnce(&Pages) -> T) -> T {
+    pub(super) fn read<T>(&self, look: impl FnOnce(&RequestLog) -> T) -> T {
         look(&self.pages.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(super) fn write<T>(&self, change: impl FnOnce(&mut Pages) -> T) -> T {
+    pub(super) fn write<T>(&self, change: impl FnOnce(&mut RequestLog) -> T) -> T {
         change(&mut self.pages.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

@@ -40,7 +40,7 @@ impl EvalArgs {
     /// The flags that choose a model, if the subcommand uses one.
     pub(super) fn model(&self) -> Option<ModelFlags> {
         match &self.command {
-            EvalCommand::Run(args) => Some(args.model_flags()),
+            EvalCommand::Run(args) => Some(args.model.clone()),
             EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => None,
         }
     }

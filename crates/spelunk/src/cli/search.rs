@@ -16,7 +16,7 @@ use spelunk_app::render::progress::IndexingLine;
 use spelunk_app::units::{count, head};
 use spelunk_context::View;
 use spelunk_engine::index_folder;
-use spelunk_index::{Found, Hit, Mode, Query};
+use spelunk_index::{Hit, Mode, Query, SearchResults};
 
 use super::app::print;
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
@@ -66,7 +66,7 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
     Ok(if found.hits.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn found_text(found: &Found, paint: Paint) -> String {
+fn found_text(found: &SearchResults, paint: Paint) -> String {
     let mut text = String::new();
     for (idx, hit) in found.hits.iter().enumerate() {
         if idx > 0 {
@@ -95,7 +95,7 @@ fn hit_text(hit: &Hit, paint: Paint) -> String {
     format!("{text}\n    {}\n", highlighted(&hit.mark, paint).trim())
 }
 
-fn found_json(found: &Found) -> serde_json::Value {
+fn found_json(found: &SearchResults) -> serde_json::Value {
     let hit = |hit: &Hit| {
         json!({
             "document": hit.document,

@@ -13,7 +13,7 @@ const UNIT_BYTES_MAX: usize = 32 * 1024;
 
 /// How to cut.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cut {
+pub(super) struct ChunkRule {
     pub(super) by: ChunkBy,
     /// In tokens, lines or paragraphs; for sections, the maximum tokens.
     pub(super) size: u64,
@@ -23,7 +23,7 @@ pub(super) struct Cut {
 
 /// A part of a text. Lines are numbered from 1; the last is the one that contains its last byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct ChunkRange {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) start_line: u64,
@@ -31,7 +31,12 @@ pub(super) struct Piece {
 }
 
 /// Cuts a text. `headings` are used when cutting by section. `None` if there would be more than `n_max` pieces.
-pub(super) fn pieces(text: &str, cut: Cut, headings: &[Heading], n_max: usize) -> Option<Vec<Piece>> {
+pub(super) fn pieces(
+    text: &str,
+    cut: ChunkRule,
+    headings: &[Heading],
+    n_max: usize,
+) -> Option<Vec<ChunkRange>> {
     let token_bytes = |tokens: u64| usize::try_from(tokens.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX);
     let mut ranges = Ranges { all: Vec::new(), n_max };
     match cut.by {
@@ -178,10 +183,10 @@ fn is_paragraph(line: &str, next: Option<&str>) -> bool {
 }
 
 /// The line numbers of the ranges, counted in one pass over the text.
-fn with_lines(text: &str, ranges: &[Unit]) -> Vec<Piece> {
+fn with_lines(text: &str, ranges: &[Unit]) -> Vec<ChunkRange> {
     let ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
     let line_of = |at: usize| ends.partition_point(|&end| end < at) as u64 + 1;
-    let piece = |&(start, end): &Unit| Piece {
+    let piece = |&(start, end): &Unit| ChunkRange {
         start,
         end,
         start_line: line_of(start),

@@ -1,12 +1,9 @@
 //! What an agent starts with: the files on its desk and the first message. Small input is part of the message; for
 //! large input the message has its size, a preview and instructions.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use serde_json::json;
 use spelunk_context::{DocEntry, Origin, SourceError, View};
-use spelunk_desk::{Desk, DeskError, DeskLimits, ViewMount};
+use spelunk_desk::{Desk, DeskError, DeskLimits};
 use spelunk_types::Limits;
 
 use super::protocol::Protocol;
@@ -109,7 +106,7 @@ fn lay(task: &Task, limits: &Limits, models: &(String, String)) -> Result<First,
     for (name, text) in files {
         desk.put(&path(name), text.into_bytes())?;
     }
-    desk.mount(Arc::new(ViewMount::new(contexts.clone(), Arc::new(AtomicBool::new(false)))));
+    desk.mount(contexts.clone());
     let inlined = inlined(task, limits)?;
     let is_inlined = inlined.is_some();
     let (template, contexts) = match inlined {

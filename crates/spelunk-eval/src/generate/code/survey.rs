@@ -6,25 +6,24 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::pattern;
+
 /// Shorter names are too ambiguous.
 const NAME_CHARS_MIN: usize = 8;
 
 static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    pattern(concat!(
         r"^[ \t]*(?:export +)?(?:pub(?:\([^)\n]*\))? +)?(?:(?:async|const|unsafe|static) +)*",
         r"(?:fn|def|func|function) +([A-Za-z_][A-Za-z0-9_]*)"
     ))
-    .expect("the pattern is tested")
 });
 static CONSTANT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(concat!(
+    pattern(concat!(
         r"^[ \t]*(?:export +)?(?:pub(?:\([^)\n]*\))? +)?(?:(?:const|static|final) +)?",
         r"([A-Z][A-Z0-9_]{4,})(?: *: *[A-Za-z0-9_]+)? *= *([0-9][0-9_]*) *;?[ \t]*$"
     ))
-    .expect("the pattern is tested")
 });
-static CALL: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(\.?)\b([A-Za-z_][A-Za-z0-9_]*)\(").expect("the pattern is tested"));
+static CALL: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\.?)\b([A-Za-z_][A-Za-z0-9_]*)\("));
 
 /// Where something is defined.
 #[derive(Debug, Clone)]

@@ -3,7 +3,8 @@
 use expect_test::expect;
 
 use super::*;
-use crate::{MemorySink, Order, generate};
+use crate::sink::tests::MemorySink;
+use crate::{Order, generate};
 
 const GOOD: &str = r#"{"id":"a-1","kind":"needle","seed":1,"tokens":8000,"question":"?","answer":"5","scoring":{"how":"number"},"files":["a-1/b.txt"]}"#;
 

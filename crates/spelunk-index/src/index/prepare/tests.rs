@@ -1,13 +1,6 @@
 use super::*;
 
 #[test]
-fn white_space_makes_no_other_text() {
-    assert_eq!(fingerprint("a  b\n\tc "), fingerprint("a b c"));
-    assert_ne!(fingerprint("ab c"), fingerprint("a bc"));
-    assert_eq!(fingerprint("kept on disk"), 5_861_122_863_333_179_493);
-}
-
-#[test]
 fn prose_is_embedded_without_its_listings_and_marks() {
     let text = "Use the **fast** `mode` when you have little time.\n\n    $ run --fast\n\n.. code:: x\n";
     let words = meaning_text(ContentType::Prose, Some("Modes"), text);

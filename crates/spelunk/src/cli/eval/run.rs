@@ -3,7 +3,6 @@
 //! retried.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +18,7 @@ use spelunk_eval::{Kind, Note, SimSettings, Status, Task, Trial, Trials, write_n
 
 use super::budget::{Budget, BudgetFlags};
 use super::files::{Results, load_tasks, load_trials, remove_runs};
-use super::trial::{Asked, Cell, Places, STRATEGIES, attempt};
+use super::trial::{PlannedTrial, STRATEGIES, TrialFolders, TrialModels, attempt};
 use super::unknown;
 use crate::cli::ModelFlags;
 use crate::cli::limits::LimitFlags;
@@ -59,7 +58,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     sim: SimFlags,
     #[command(flatten)]
-    model: ModelFlags,
+    pub(super) model: ModelFlags,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
     #[command(flatten)]
@@ -94,12 +93,6 @@ impl SimFlags {
     }
 }
 
-impl RunArgs {
-    pub(super) fn model_flags(&self) -> ModelFlags {
-        self.model.clone()
-    }
-}
-
 /// Consecutive model failures after which the model counts as unavailable, because the rest would fail too.
 const FAILED_IN_A_ROW_MAX: u32 = 8;
 const PARALLEL_MAX: usize = 256;
@@ -115,38 +108,34 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
         }
     }
     let budget = Budget::of(&args.budget)?;
-    let asked = models(app, &args).await?;
+    let models = models(app, &args).await?;
     // A model without a price is rejected now rather than trial by trial.
     let mut settings = app.run_settings();
     settings.cost_is_bounded |= budget.bounds_cost();
-    settings.check_prices(asked.iter().flat_map(|asked| asked.all()))?;
+    settings.check_prices(models.iter().flat_map(|models| models.all()))?;
     let out = app.current_dir.join(&args.out);
     let before = if out.exists() { load_trials(&out)? } else { Trials::default() };
-    let all = cells(&tasks, &args, &asked);
+    let all = cells(&tasks, &args, &models);
     let planned = all.len() as u64;
     let todo = left(all, &before.trials, args.label.as_deref());
     let n_done = planned - todo.len() as u64;
     if n_done > 0 {
         app.say(&format!("{n_done} of {planned} trials were made before"));
     }
-    let runs = runs_folder(&out);
-    let places = Places { folder, runs, label: args.label.clone() };
+    // The journals of the trials are next to the results.
+    let runs = out.with_extension("runs");
+    let folders = TrialFolders { folder, runs, label: args.label.clone() };
     let results = Results::open(&out, before.bytes_whole)?;
     let mut evaluation =
-        Evaluation { app, places: &places, results, budget, planned, n_done, failed_in_a_row: 0 };
+        Evaluation { app, folders: &folders, results, budget, planned, n_done, failed_in_a_row: 0 };
     let ended = evaluation.go(todo, args.parallel.clamp(1, PARALLEL_MAX)).await?;
     let code = evaluation.close(ended)?;
     drop(evaluation);
     if args.drop_runs {
-        remove_runs(&places.runs)?;
+        remove_runs(&folders.runs)?;
     }
     app.say(&format!("see them with `spelunk eval report {} --tasks {}`", args.out, args.tasks));
     Ok(code)
-}
-
-/// The folder for the journals of the trials, next to the results.
-fn runs_folder(out: &Path) -> PathBuf {
-    out.with_extension("runs")
 }
 
 fn selected(tasks: Vec<Task>, args: &RunArgs) -> Result<Vec<Arc<Task>>, Failure> {
@@ -171,15 +160,15 @@ fn selected(tasks: Vec<Task>, args: &RunArgs) -> Result<Vec<Arc<Task>>, Failure>
     Ok(tasks.into_iter().filter(is_wanted).map(Arc::new).collect())
 }
 
-async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
+async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<TrialModels>>, Failure> {
     if args.model.model.as_deref() == Some(SIM) {
-        return Ok(vec![Arc::new(Asked::simulated(args.sim.settings()))]);
+        return Ok(vec![Arc::new(TrialModels::simulated(args.sim.settings()))]);
     }
     let mut all = Vec::new();
     for name in &args.models {
         let model = provider::find_by_name(&app.settings, &app.environment, name)?.model;
         let label = name.clone();
-        all.push(Arc::new(Asked { label, model, sub_model: None, synthesis_model: None, sim: None }));
+        all.push(Arc::new(TrialModels { label, model, sub_model: None, synthesis_model: None, sim: None }));
     }
     if !all.is_empty() && args.model.model.is_none() {
         return Ok(all);
@@ -192,7 +181,7 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
         .into());
     };
     app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
-    all.push(Arc::new(Asked {
+    all.push(Arc::new(TrialModels {
         label: chosen.model.reference().name.clone(),
         model: chosen.model,
         sub_model: chosen.sub_model,
@@ -203,14 +192,14 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
 }
 
 /// All trials to run. Repeats come last, so that an evaluation that ends early has covered every task.
-fn cells(tasks: &[Arc<Task>], args: &RunArgs, asked: &[Arc<Asked>]) -> Vec<Cell> {
+fn cells(tasks: &[Arc<Task>], args: &RunArgs, models: &[Arc<TrialModels>]) -> Vec<PlannedTrial> {
     let mut cells = Vec::new();
     for repeat in 0..args.repeats {
         for task in tasks {
             for strategy in &args.strategies {
-                for asked in asked {
-                    let (task, asked) = (Arc::clone(task), Arc::clone(asked));
-                    cells.push(Cell { task, strategy: strategy.clone(), asked, repeat });
+                for models in models {
+                    let (task, models) = (Arc::clone(task), Arc::clone(models));
+                    cells.push(PlannedTrial { task, strategy: strategy.clone(), models, repeat });
                 }
             }
         }
@@ -219,7 +208,7 @@ fn cells(tasks: &[Arc<Task>], args: &RunArgs, asked: &[Arc<Asked>]) -> Vec<Cell>
 }
 
 /// The trials not run yet, or ended by an outage.
-fn left(all: Vec<Cell>, before: &[Trial], label: Option<&str>) -> Vec<Cell> {
+fn left(all: Vec<PlannedTrial>, before: &[Trial], label: Option<&str>) -> Vec<PlannedTrial> {
     let done: HashSet<(&str, &str, &str, u64)> = before
         .iter()
         .filter(|trial| trial.engine == "spelunk" && trial.status != Status::Outage)
@@ -228,7 +217,8 @@ fn left(all: Vec<Cell>, before: &[Trial], label: Option<&str>) -> Vec<Cell> {
         .collect();
     all.into_iter()
         .filter(|cell| {
-            let key = (cell.task.id.as_str(), cell.strategy.as_str(), cell.asked.label.as_str(), cell.repeat);
+            let key =
+                (cell.task.id.as_str(), cell.strategy.as_str(), cell.models.label.as_str(), cell.repeat);
             !done.contains(&key)
         })
         .collect()
@@ -236,7 +226,7 @@ fn left(all: Vec<Cell>, before: &[Trial], label: Option<&str>) -> Vec<Cell> {
 
 /// How the evaluation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
+enum EvaluationEnd {
     Complete,
     /// A budget was used up.
     Early(&'static str),
@@ -245,7 +235,7 @@ enum Ended {
     Interrupted,
 }
 
-impl Ended {
+impl EvaluationEnd {
     fn note(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -265,7 +255,7 @@ enum Next {
 
 struct Evaluation<'a> {
     app: &'a App,
-    places: &'a Places,
+    folders: &'a TrialFolders,
     results: Results,
     budget: Budget,
     planned: u64,
@@ -274,8 +264,8 @@ struct Evaluation<'a> {
 }
 
 impl Evaluation<'_> {
-    async fn go(&mut self, todo: Vec<Cell>, parallel: usize) -> Result<Ended, Failure> {
-        let (app, places) = (self.app, self.places);
+    async fn go(&mut self, todo: Vec<PlannedTrial>, parallel: usize) -> Result<EvaluationEnd, Failure> {
+        let (app, folders) = (self.app, self.folders);
         let mut todo = todo.into_iter().peekable();
         let mut refused = None;
         let mut under_way = FuturesUnordered::new();
@@ -283,17 +273,17 @@ impl Evaluation<'_> {
             while refused.is_none() && under_way.len() < parallel && todo.peek().is_some() {
                 refused = self.budget.refuses(under_way.len() as u64);
                 let Some(cell) = (if refused.is_none() { todo.next() } else { None }) else { break };
-                under_way.push(async move { attempt(app, places, &cell).await });
+                under_way.push(async move { attempt(app, folders, &cell).await });
             }
             if under_way.is_empty() {
-                return Ok(refused.map_or(Ended::Complete, Ended::Early));
+                return Ok(refused.map_or(EvaluationEnd::Complete, EvaluationEnd::Early));
             }
             match next(&mut under_way, &self.budget).await {
-                Next::OutOfTime => return Ok(Ended::Early("budget-time")),
-                Next::Interrupted => return Ok(Ended::Interrupted),
+                Next::OutOfTime => return Ok(EvaluationEnd::Early("budget-time")),
+                Next::Interrupted => return Ok(EvaluationEnd::Interrupted),
                 Next::Tried(trial) => {
                     if self.take(&trial)? {
-                        return Ok(Ended::ModelGone);
+                        return Ok(EvaluationEnd::ModelGone);
                     }
                 }
             }
@@ -310,9 +300,9 @@ impl Evaluation<'_> {
         Ok(self.failed_in_a_row >= FAILED_IN_A_ROW_MAX)
     }
 
-    fn close(&mut self, ended: Ended) -> Result<ExitCode, Failure> {
+    fn close(&mut self, ended: EvaluationEnd) -> Result<ExitCode, Failure> {
         let is_short = self.n_done < self.planned;
-        let note = if ended == Ended::Complete && is_short { "outage" } else { ended.note() };
+        let note = if ended == EvaluationEnd::Complete && is_short { "outage" } else { ended.note() };
         let note = Note { note: note.to_owned(), planned: self.planned, done: self.n_done };
         self.results.add(&write_note(&note))?;
         if is_short {
@@ -322,10 +312,10 @@ impl Evaluation<'_> {
             ));
         }
         Ok(match ended {
-            Ended::Complete if !is_short => ExitCode::SUCCESS,
-            Ended::Complete | Ended::ModelGone => ExitCode::FAILURE,
-            Ended::Early(_) => ExitCode::from(PARTIAL),
-            Ended::Interrupted => ExitCode::from(INTERRUPTED),
+            EvaluationEnd::Complete if !is_short => ExitCode::SUCCESS,
+            EvaluationEnd::Complete | EvaluationEnd::ModelGone => ExitCode::FAILURE,
+            EvaluationEnd::Early(_) => ExitCode::from(PARTIAL),
+            EvaluationEnd::Interrupted => ExitCode::from(INTERRUPTED),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! `spelunk eval tasks`: generates tasks, so that any engine can be given the same ones.
 
+use std::error::Error as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use clap::Args;
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
-use spelunk_eval::{GenerateError, Kind, Order, Task, Tree, generate, write_task};
+use spelunk_eval::{GenerateError, Kind, Order, Tree, generate, write_task};
 
 use super::files::{DiskSink, TASKS_FILE};
 use super::unknown;
@@ -72,7 +73,7 @@ pub(super) fn tasks(app: &App, args: &TasksArgs) -> Result<ExitCode, Failure> {
                 let task = generate(&order, &mut sink).map_err(|error| refused(*kind, &error))?;
                 list.push_str(&write_task(&task));
                 n_made += 1;
-                app.say(&said(&task));
+                app.say(&format!("{}: {} file(s)", task.id, task.files.len()));
             }
         }
     }
@@ -80,10 +81,6 @@ pub(super) fn tasks(app: &App, args: &TasksArgs) -> Result<ExitCode, Failure> {
     print(&format!("{}\n", root.join(TASKS_FILE).display()));
     app.say(&format!("{n_made} tasks; put them to a model with `spelunk eval run --tasks {}`", args.out));
     Ok(ExitCode::SUCCESS)
-}
-
-fn said(task: &Task) -> String {
-    format!("{}: {} file(s)", task.id, task.files.len())
 }
 
 fn kinds(words: &[String]) -> Result<Vec<(Kind, Option<String>)>, Failure> {
@@ -127,14 +124,7 @@ fn refused(kind: Kind, error: &GenerateError) -> Usage {
         }
         GenerateError::Write { .. } => "make room, or name another place with `--out`",
     };
-    let cause = match error {
-        GenerateError::Write { source } => format!(": {source}"),
-        GenerateError::Size { .. }
-        | GenerateError::Variant { .. }
-        | GenerateError::NoTree
-        | GenerateError::TreeSmall { .. }
-        | GenerateError::TreePoor { .. } => String::new(),
-    };
+    let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
     Usage {
         message: format!("could not make a task of the kind `{kind}`: {error}{cause}"),
         hint: hint.into(),

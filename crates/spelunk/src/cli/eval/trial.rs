@@ -10,7 +10,7 @@ use spelunk_app::config::StrategyChoice;
 use spelunk_app::failure::Failure;
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Engine, RunRequest, RunResult, RunSettings, RunView};
-use spelunk_eval::{Evidence, Failure as Class, Ran, SimModel, SimSettings, Status, Task, Trial, score};
+use spelunk_eval::{Failure as Class, RunFacts, SimModel, SimSettings, Status, Task, Trial, score};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
 use spelunk_types::{CellOutcome, ErrorCode, Focus, RunOutcome, Strategy};
@@ -22,7 +22,7 @@ const WHOLE_TOKENS: u64 = 1_000_000_000;
 const ANSWER_CHARS_MAX: usize = 20_000;
 
 /// The models of a trial.
-pub(super) struct Asked {
+pub(super) struct TrialModels {
     pub(super) label: String,
     pub(super) model: Arc<dyn Model>,
     pub(super) sub_model: Option<Arc<dyn Model>>,
@@ -31,7 +31,7 @@ pub(super) struct Asked {
     pub(super) sim: Option<SimSettings>,
 }
 
-impl Asked {
+impl TrialModels {
     /// The simulated reader.
     pub(super) fn simulated(settings: SimSettings) -> Self {
         let model = Arc::new(SimModel::new(settings));
@@ -52,16 +52,16 @@ impl Asked {
 }
 
 /// The folders of tasks and runs, and the label of the settings.
-pub(super) struct Places {
+pub(super) struct TrialFolders {
     pub(super) folder: PathBuf,
     pub(super) runs: PathBuf,
     pub(super) label: Option<String>,
 }
 
-impl Places {
+impl TrialFolders {
     /// Each trial has its own workspace, so that what one has indexed or cached does not affect another.
-    fn engine(&self, app: &App, cell: &Cell) -> Result<Engine, Failure> {
-        let words = [cell.strategy.as_str(), self.label.as_deref().unwrap_or("-"), &cell.asked.label];
+    fn engine(&self, app: &App, cell: &PlannedTrial) -> Result<Engine, Failure> {
+        let words = [cell.strategy.as_str(), self.label.as_deref().unwrap_or("-"), &cell.models.label];
         let label: String = words
             .join("-")
             .chars()
@@ -78,27 +78,28 @@ impl Places {
 
 /// What is tried: task, strategy, model and repeat.
 #[derive(Clone)]
-pub(super) struct Cell {
+pub(super) struct PlannedTrial {
     pub(super) task: Arc<Task>,
     pub(super) strategy: String,
-    pub(super) asked: Arc<Asked>,
+    pub(super) models: Arc<TrialModels>,
     pub(super) repeat: u64,
 }
 
 /// Runs a trial. Any failure in it becomes its result.
-pub(super) async fn attempt(app: &App, places: &Places, cell: &Cell) -> Trial {
+pub(super) async fn attempt(app: &App, folders: &TrialFolders, cell: &PlannedTrial) -> Trial {
     let began = Instant::now();
     let mut trial = Trial {
+        engine: "spelunk".to_owned(),
         task: cell.task.id.clone(),
         kind: cell.task.kind.name().to_owned(),
         tokens: cell.task.tokens,
         strategy: cell.strategy.clone(),
-        label: places.label.clone(),
-        model: cell.asked.label.clone(),
+        label: folders.label.clone(),
+        model: cell.models.label.clone(),
         repeat: cell.repeat,
         ..Trial::default()
     };
-    let ended = answer(app, places, cell, &mut trial).await;
+    let ended = answer(app, folders, cell, &mut trial).await;
     trial.wall_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let code = match ended {
         Ok(code) => code,
@@ -133,12 +134,12 @@ fn is_outage(code: ErrorCode) -> bool {
 
 async fn answer(
     app: &App,
-    places: &Places,
-    cell: &Cell,
+    folders: &TrialFolders,
+    cell: &PlannedTrial,
     trial: &mut Trial,
 ) -> Result<Option<ErrorCode>, Failure> {
-    let engine = places.engine(app, cell)?;
-    let sources = keep(&engine, inputs(&places.folder, &cell.task))?;
+    let engine = folders.engine(app, cell)?;
+    let sources = keep(&engine, inputs(&folders.folder, &cell.task))?;
     let corpus = engine.open_corpus(&sources, &mut |_| {})?;
     let mut limits = app.settings.limits.clone();
     let strategy = if cell.strategy == "whole" {
@@ -146,7 +147,7 @@ async fn answer(
         Strategy::Direct
     } else {
         let choice = StrategyChoice::of(&cell.strategy).unwrap_or(StrategyChoice::Auto);
-        let model = cell.asked.model(cell.repeat);
+        let model = cell.models.model(cell.repeat);
         decide(app, choice, &corpus.outline(), model.as_ref(), false)?
     };
     let request = RunRequest {
@@ -154,9 +155,9 @@ async fn answer(
         corpus,
         sources,
         strategy,
-        model: cell.asked.model(cell.repeat),
-        sub_model: cell.asked.sub_model.clone(),
-        synthesis_model: cell.asked.synthesis_model.clone(),
+        model: cell.models.model(cell.repeat),
+        sub_model: cell.models.sub_model.clone(),
+        synthesis_model: cell.models.synthesis_model.clone(),
         schema: None,
         focus: Focus::General,
         // Repeats are not answered from the cache, which would hide how much answers vary.
@@ -208,7 +209,7 @@ fn fill(trial: &mut Trial, result: &RunResult, view: &RunView) {
     trial.error = result.error.as_ref().map(ToString::to_string);
     let is_well = |outcome: &CellOutcome| matches!(outcome, CellOutcome::Printed | CellOutcome::Answered);
     let cells = || view.cells.values().flatten();
-    trial.ran = Some(Ran {
+    trial.ran = Some(RunFacts {
         bytes_read: view.bytes_read,
         bytes: view.corpus_bytes,
         cells: cells().filter(|cell| is_well(&cell.outcome)).count() as u64,
@@ -224,15 +225,6 @@ pub(super) fn judge(task: &Task, trial: &mut Trial) {
     trial.tokens = task.tokens;
     trial.score = Some(scored.score);
     trial.off = scored.off;
-    trial.failure = (!trial.is_right()).then(|| {
-        Class::classify(&Evidence {
-            kind: task.kind,
-            variant: &task.variant,
-            strategy: trial.chose.as_deref().unwrap_or(&trial.strategy),
-            status: trial.status,
-            form: scored.form,
-            calls: trial.calls,
-            ran: trial.ran,
-        })
-    });
+    trial.failure =
+        (!trial.is_right()).then(|| Class::classify(task.kind, &task.variant, scored.form, trial));
 }

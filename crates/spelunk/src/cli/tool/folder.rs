@@ -4,13 +4,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
-use spelunk_desk::{Desk, DeskLimits, DeskPath, ViewMount};
+use spelunk_desk::{Desk, DeskLimits, DeskPath};
 use spelunk_engine::{AGENT_GUIDE, AGENT_SKILL};
 
 use crate::cli::scan::{inputs, scan};
@@ -139,8 +138,7 @@ impl Folder {
             );
         }
         let corpus = Corpus::scan(&paths, &ScanOptions::default(), &mut |_| {})?;
-        let view = View::of(Arc::new(corpus));
-        desk.mount(Arc::new(ViewMount::new(view, Arc::new(AtomicBool::new(false)))));
+        desk.mount(View::of(Arc::new(corpus)));
         Ok(Self { root, desk })
     }
 

@@ -3,16 +3,16 @@
 use proptest::prelude::*;
 use spelunk_context::{Heading, headings};
 
-use super::{ChunkBy, Cut, Piece};
+use super::{ChunkBy, ChunkRange, ChunkRule};
 
 /// All pieces, however many.
-fn pieces(text: &str, cut: Cut, headings: &[Heading]) -> Vec<Piece> {
+fn pieces(text: &str, cut: ChunkRule, headings: &[Heading]) -> Vec<ChunkRange> {
     super::pieces(text, cut, headings, usize::MAX).unwrap()
 }
 
 fn cut(text: &str, by: ChunkBy, size: u64, overlap: u64) -> Vec<String> {
     let found = if by == ChunkBy::Headings { headings(text) } else { Vec::new() };
-    pieces(text, Cut { by, size, overlap }, &found)
+    pieces(text, ChunkRule { by, size, overlap }, &found)
         .iter()
         .map(|piece| {
             let part = text.get(piece.start..piece.end).unwrap();
@@ -41,21 +41,21 @@ fn an_overlap_of_nearly_everything_still_goes_forward() {
 #[test]
 fn no_more_pieces_are_made_than_are_wanted() {
     let text = "1\n2\n3\n4\n";
-    let cut = Cut { by: ChunkBy::Lines, size: 1, overlap: 0 };
+    let cut = ChunkRule { by: ChunkBy::Lines, size: 1, overlap: 0 };
     assert_eq!(super::pieces(text, cut, &[], 4).map(|pieces| pieces.len()), Some(4));
     assert_eq!(super::pieces(text, cut, &[], 3), None);
     let text = "# a\n# b\n# c\n";
-    let cut = Cut { by: ChunkBy::Headings, size: 100, overlap: 0 };
+    let cut = ChunkRule { by: ChunkBy::Headings, size: 100, overlap: 0 };
     assert_eq!(super::pieces(text, cut, &headings(text), 2), None);
 }
 
 #[test]
 fn bytes_are_bytes_and_not_characters() {
     let text = "éé\nüü\n";
-    let found = pieces(text, Cut { by: ChunkBy::Lines, size: 1, overlap: 0 }, &[]);
+    let found = pieces(text, ChunkRule { by: ChunkBy::Lines, size: 1, overlap: 0 }, &[]);
     let expected = [
-        Piece { start: 0, end: 5, start_line: 1, end_line: 1 },
-        Piece { start: 5, end: 10, start_line: 2, end_line: 2 },
+        ChunkRange { start: 0, end: 5, start_line: 1, end_line: 1 },
+        ChunkRange { start: 5, end: 10, start_line: 2, end_line: 2 },
     ];
     assert_eq!(found, expected);
 }
@@ -63,7 +63,7 @@ fn bytes_are_bytes_and_not_characters() {
 #[test]
 fn one_endless_line_is_cut() {
     let text = "word ".repeat(100);
-    let found = pieces(&text, Cut { by: ChunkBy::Tokens, size: 25, overlap: 0 }, &[]);
+    let found = pieces(&text, ChunkRule { by: ChunkBy::Tokens, size: 25, overlap: 0 }, &[]);
     assert_eq!(found.len(), 5);
     assert!(found.iter().all(|piece| (piece.start_line, piece.end_line) == (1, 1)));
     assert!(found.iter().all(|piece| text.get(piece.start..piece.end).unwrap().ends_with(' ')));
@@ -103,7 +103,7 @@ proptest! {
         (by, size, overlap) in way(),
     ) {
         let found = if by == ChunkBy::Headings { headings(&text) } else { Vec::new() };
-        let pieces = pieces(&text, Cut { by, size, overlap }, &found);
+        let pieces = pieces(&text, ChunkRule { by, size, overlap }, &found);
         let mut covered = 0;
         let mut begun = None;
         for piece in &pieces {

@@ -1,9 +1,11 @@
-//! The limits of one script. Counters apply before the clock: a script that is too long stops at the same place each
-//! time, and the timeout only catches what no counter sees.
+//! The limits of one script, as the worker that runs it receives them. Counters apply before the clock: a script that is
+//! too long stops at the same place each time, and the timeout only catches what no counter sees.
+
+use serde::{Deserialize, Serialize};
 
 /// The limits of one script. Those on the script, its commands and its variables may be lower than the default, not
 /// higher: they bound how deep it nests.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellLimits {
     /// The longest script, including scripts that a script writes and runs.
     pub script_bytes_max: u64,
