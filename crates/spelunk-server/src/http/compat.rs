@@ -10,17 +10,16 @@ mod reply;
 mod responses;
 mod wrong;
 
-use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::MethodRouter;
 use axum::{Extension, Json};
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use spelunk_engine::{Clock as _, SystemClock};
 
@@ -29,7 +28,7 @@ use super::auth::Client;
 use super::extract::{Part, read_json};
 use super::problem::Problem;
 use super::route::{Route, get, post};
-use super::runs::{Came, Whole};
+use super::runs::{Came, Whole, event_stream};
 use question_input::{Asked, Progress, models};
 use reply::{Head, Reply, comment, data, event};
 use wrong::{Answered, Wrong, reshape};
@@ -56,22 +55,16 @@ pub(super) fn routes() -> Vec<Route> {
     let list =
         json!({ "type": "object", "required": ["data"], "properties": { "data": { "type": "array" } } });
     vec![
-        with_errors(
-            post(
-                "/v1/chat/completions",
-                "Chat with a model that reads texts of any length (OpenAI's API)",
-                chat,
-            )
-            .takes(request_schema("messages", &[])),
-        ),
-        with_errors(
-            post("/v1/responses", "The same by OpenAI's newer API, without a memory", responses)
-                .takes(request_schema("input", &[])),
-        ),
-        with_errors(
-            post("/v1/messages", "The same by Anthropic's API", messages)
-                .takes(request_schema("messages", &["max_tokens"])),
-        ),
+        answers(
+            Dialect::Chat,
+            "/v1/chat/completions",
+            "Chat with a model that reads texts of any length (OpenAI's API)",
+        )
+        .takes(request_schema("messages", &[])),
+        answers(Dialect::Responses, "/v1/responses", "The same by OpenAI's newer API, without a memory")
+            .takes(request_schema("input", &[])),
+        answers(Dialect::Messages, "/v1/messages", "The same by Anthropic's API")
+            .takes(request_schema("messages", &["max_tokens"])),
         get("/v1/models", "The models of those APIs: one for each strategy", list_models).answers(
             200,
             "The models",
@@ -140,14 +133,15 @@ fn error_schema() -> Value {
     json!({ "type": "object", "required": ["error"], "properties": { "error": { "type": "object" } } })
 }
 
-/// Responses and errors have the format of the client's API.
-fn with_errors(route: Route) -> Route {
-    let mut route = route.answers(200, "The answer", json!({ "type": "object" })).answers_as(
-        200,
-        "The answer",
-        "text/event-stream",
-        json!({ "description": "Events of that API" }),
-    );
+/// A route whose responses and errors have the format of the client's API.
+fn answers(dialect: Dialect, path: &'static str, summary: &str) -> Route {
+    let handler = move |State(server): State<Shared>,
+                        Extension(client): Extension<Client>,
+                        request: Request| { answer(server, client, request, dialect) };
+    let events = json!({ "description": "Events of that API" });
+    let mut route = post(path, summary, handler)
+        .answers(200, "The answer", json!({ "type": "object" }))
+        .answers_as(200, "The answer", "text/event-stream", events);
     for status in [400, 401, 403, 404, 408, 409, 413, 415, 422, 500, 502, 503] {
         route = route.answers(status, "What went wrong, in the shape of that API", error_schema());
     }
@@ -184,30 +178,6 @@ fn model_json(id: &str) -> Value {
         "id": id, "object": "model", "created": 0, "owned_by": "spelunk",
         "type": "model", "display_name": id, "created_at": "1970-01-01T00:00:00Z",
     })
-}
-
-async fn chat(
-    State(server): State<Shared>,
-    Extension(client): Extension<Client>,
-    request: Request,
-) -> Answered<Response> {
-    answer(server, client, request, Dialect::Chat).await
-}
-
-async fn responses(
-    State(server): State<Shared>,
-    Extension(client): Extension<Client>,
-    request: Request,
-) -> Answered<Response> {
-    answer(server, client, request, Dialect::Responses).await
-}
-
-async fn messages(
-    State(server): State<Shared>,
-    Extension(client): Extension<Client>,
-    request: Request,
-) -> Answered<Response> {
-    answer(server, client, request, Dialect::Messages).await
 }
 
 /// A conversation counts as an upload and has the same size limit.
@@ -310,50 +280,29 @@ impl Waiting {
 
     /// Streams progress while it waits.
     fn into_stream(self) -> Response {
-        let body = Body::from_stream(stream::unfold(Stage::Opening(Box::new(self)), next));
-        let headers = [
-            (header::CONTENT_TYPE, "text/event-stream"),
-            (header::CACHE_CONTROL, "no-cache, no-transform"),
-            (HeaderName::from_static("x-accel-buffering"), "no"),
-        ];
-        (headers, body).into_response()
+        let opening = comment(&format!("run {}", self.head.run)) + &self.dialect.opening(&self.head);
+        let rest = stream::unfold(Some(self), |waiting| async move { Some(waiting?.next().await) });
+        event_stream(stream::iter([opening]).chain(rest).map(Bytes::from))
     }
-}
 
-/// The stage of a stream.
-enum Stage {
-    Opening(Box<Waiting>),
-    Waiting(Box<Waiting>),
-    Over,
-}
-
-async fn next(stage: Stage) -> Option<(Result<Bytes, Infallible>, Stage)> {
-    let (text, stage) = match stage {
-        Stage::Opening(waiting) => {
-            let text =
-                comment(&format!("run {}", waiting.head.run)) + &waiting.dialect.opening(&waiting.head);
-            (text, Stage::Waiting(waiting))
-        }
-        Stage::Waiting(mut waiting) => match waiting.whole.wait(STEP).await {
+    /// The next text of the stream, and the client if it waits for more.
+    async fn next(mut self) -> (String, Option<Self>) {
+        let text = match self.whole.wait(STEP).await {
             Came::Status(status) => {
-                let text = waiting.dialect.alive(&waiting.head, &status, waiting.asked.progress);
-                (text, Stage::Waiting(waiting))
+                return (self.dialect.alive(&self.head, &status, self.asked.progress), Some(self));
             }
             Came::End => {
-                let Waiting { dialect, asked, head, whole } = *waiting;
-                let ended = whole.end().await.map_err(Wrong::from);
-                let reply = ended.and_then(|ended| Reply::of(head.clone(), &asked, &ended));
-                let text = match reply {
-                    Ok(reply) => dialect.closing(&reply, asked.includes_usage),
-                    Err(wrong) => dialect.broken(&head, &wrong),
-                };
-                (text, Stage::Over)
+                let ended = self.whole.end().await.map_err(Wrong::from);
+                let reply = ended.and_then(|ended| Reply::of(self.head.clone(), &self.asked, &ended));
+                match reply {
+                    Ok(reply) => self.dialect.closing(&reply, self.asked.includes_usage),
+                    Err(wrong) => self.dialect.broken(&self.head, &wrong),
+                }
             }
-            Came::Closing => (waiting.dialect.broken(&waiting.head, &closing()), Stage::Over),
-        },
-        Stage::Over => return None,
-    };
-    Some((Ok(Bytes::from(text)), stage))
+            Came::Closing => self.dialect.broken(&self.head, &closing()),
+        };
+        (text, None)
+    }
 }
 
 fn closing() -> Wrong {

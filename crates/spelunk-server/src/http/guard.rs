@@ -14,8 +14,9 @@ use spelunk_engine::{Clock as _, SystemClock};
 
 use super::auth::{Client, Scope};
 use super::listen::Peer;
-use super::problem::{Code, Problem};
+use super::problem::Problem;
 use super::{Log, Shared};
+use crate::mcp::plain_head;
 
 /// The loopback names of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -67,7 +68,7 @@ fn log(server: &Shared, method: &Method, route: &str, response: &Response, took_
     if server.log == Log::Nothing {
         return;
     }
-    let code = response.extensions().get::<Code>().map(|code| code.0.as_str());
+    let code = response.extensions().get::<Problem>().map(|problem| problem.code.as_str());
     let mut line = json!({
         "at_ms": SystemClock.now_ms(),
         "method": method.as_str(),
@@ -86,7 +87,7 @@ fn log(server: &Shared, method: &Method, route: &str, response: &Response, took_
 fn check(server: &Shared, request: &Request) -> Result<(), Problem> {
     let host = host_of(request);
     if !is_own_host(server, host) {
-        let detail = format!("`{}` is not a name of this server", shown(host));
+        let detail = format!("`{}` is not a name of this server", plain_head(host, 100));
         let problem =
             Problem::new(StatusCode::MISDIRECTED_REQUEST, "host-refused", "The host is another one.", detail);
         return Err(problem.hint("call it by a loopback name, or add the name to `server.hosts`"));
@@ -137,10 +138,6 @@ fn is_same_origin(origin: &HeaderValue, host: &str) -> bool {
     let origin = origin.to_str().unwrap_or_default();
     let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
-}
-
-fn shown(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
 fn is_preflight(request: &Request) -> bool {

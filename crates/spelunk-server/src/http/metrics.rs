@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::{Method, StatusCode};
 
@@ -12,22 +12,15 @@ const BUCKETS_MS: [u64; 8] = [5, 20, 50, 100, 500, 1_000, 5_000, 30_000];
 /// Routes times methods times statuses; more would be a bug.
 const SERIES_MAX: usize = 4_096;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Verb {
-    Get,
-    Post,
-    Delete,
-    Other,
-}
-
 /// The counters.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
-    requests: Mutex<BTreeMap<(String, Verb, u16), Series>>,
+    /// By route, method and status.
+    requests: Mutex<BTreeMap<(String, &'static str, u16), Series>>,
     /// Open connections.
-    pub(crate) connections: AtomicU64,
+    pub(crate) connections: Arc<AtomicU64>,
     /// Open event streams.
-    pub(crate) watchers: AtomicU64,
+    pub(crate) watchers: Arc<AtomicU64>,
     /// Events sent to watchers.
     pub(crate) events_sent: AtomicU64,
     /// Ended runs, by outcome.
@@ -35,6 +28,22 @@ pub(crate) struct Metrics {
     /// Tokens used by ended runs.
     tokens: AtomicU64,
     cost_microusd: AtomicU64,
+}
+
+/// Counts something as long as it exists.
+pub(crate) struct Counted(Arc<AtomicU64>);
+
+impl Counted {
+    pub(crate) fn new(counter: &Arc<AtomicU64>) -> Self {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(counter))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug, Default, Clone)]
@@ -54,10 +63,10 @@ pub(crate) struct Counts {
 impl Metrics {
     pub(super) fn request(&self, method: &Method, route: &str, status: StatusCode, took_ms: u64) {
         let verb = match *method {
-            Method::GET => Verb::Get,
-            Method::POST => Verb::Post,
-            Method::DELETE => Verb::Delete,
-            _ => Verb::Other,
+            Method::GET => "GET",
+            Method::POST => "POST",
+            Method::DELETE => "DELETE",
+            _ => "other",
         };
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (route.to_owned(), verb, status.as_u16());
@@ -82,24 +91,25 @@ impl Metrics {
     /// All metrics in the Prometheus text format.
     pub(crate) fn text(&self, counts: &Counts) -> String {
         let mut text = String::new();
-        let mut gauge = |name: &str, about: &str, value: u64| {
+        let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        for (kind, name, about, value) in [
+            ("gauge", "runs_running", "Runs under way.", counts.running),
+            ("gauge", "runs_queued", "Runs that wait.", counts.queued),
+            ("gauge", "connections", "Open connections.", now(&self.connections)),
+            ("gauge", "event_watchers", "Open streams of events.", now(&self.watchers)),
+            ("counter", "events_sent_total", "Events sent to watchers.", now(&self.events_sent)),
+            ("counter", "run_tokens_total", "Tokens used by runs that ended.", now(&self.tokens)),
+            (
+                "counter",
+                "run_cost_microusd_total",
+                "Millionths of a dollar, likewise.",
+                now(&self.cost_microusd),
+            ),
+        ] {
             text += &format!(
-                "# HELP spelunk_{name} {about}\n# TYPE spelunk_{name} gauge\nspelunk_{name} {value}\n"
+                "# HELP spelunk_{name} {about}\n# TYPE spelunk_{name} {kind}\nspelunk_{name} {value}\n"
             );
-        };
-        gauge("runs_running", "Runs under way.", counts.running);
-        gauge("runs_queued", "Runs that wait.", counts.queued);
-        gauge("connections", "Open connections.", self.connections.load(Ordering::Relaxed));
-        gauge("event_watchers", "Open streams of events.", self.watchers.load(Ordering::Relaxed));
-        let mut counter = |name: &str, about: &str, value: u64| {
-            text += &format!(
-                "# HELP spelunk_{name} {about}\n# TYPE spelunk_{name} counter\nspelunk_{name} {value}\n"
-            );
-        };
-        counter("events_sent_total", "Events sent to watchers.", self.events_sent.load(Ordering::Relaxed));
-        counter("run_tokens_total", "Tokens used by runs that ended.", self.tokens.load(Ordering::Relaxed));
-        let cost = self.cost_microusd.load(Ordering::Relaxed);
-        counter("run_cost_microusd_total", "Millionths of a dollar, likewise.", cost);
+        }
         text += "# HELP spelunk_runs_ended_total Runs that ended.\n# TYPE spelunk_runs_ended_total counter\n";
         for (how, n) in self.ended.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             text += &format!("spelunk_runs_ended_total{{outcome=\"{how}\"}} {n}\n");
@@ -114,12 +124,6 @@ impl Metrics {
         for ((route, verb, status), series) in
             self.requests.lock().unwrap_or_else(PoisonError::into_inner).iter()
         {
-            let verb = match verb {
-                Verb::Get => "GET",
-                Verb::Post => "POST",
-                Verb::Delete => "DELETE",
-                Verb::Other => "other",
-            };
             let labels = format!("method=\"{verb}\",route=\"{route}\",status=\"{status}\"");
             for (bound, n) in BUCKETS_MS.iter().zip(&series.buckets) {
                 text += &format!("{name}_bucket{{{labels},le=\"{bound}\"}} {n}\n");

@@ -25,7 +25,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use find::{Found, find, word};
-use request::{Sent, Wanted, receive};
+use request::{Sent, read_query, receive};
 use serde_json::{Value, json};
 use service::{JobKind, Promised, at_work};
 use spelunk_app::asking::RoleModels;
@@ -33,7 +33,7 @@ use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
 use spelunk_app::runs::read_view;
 use spelunk_context::{ScanOptions, SourceInput};
-use spelunk_engine::{Clock as _, Engine, EngineError, SystemClock};
+use spelunk_engine::{Engine, EngineError};
 use spelunk_journal::{JournalError, digest, remove_run};
 use spelunk_types::{Limits, RunId};
 use tickets::{Key, Progress, Ticket};
@@ -43,12 +43,13 @@ use super::auth::Client;
 use super::extract::{Part, fields};
 use super::problem::{Answer, Problem, work};
 use super::route::{Route, delete, post};
-use crate::mcp::read_limits;
+use crate::mcp::{or_null, read_limits};
 
 pub(crate) use blobs::NamedBlobs;
+pub(crate) use events::event_stream;
 pub(crate) use list::Rows;
 pub(crate) use request::receive_form;
-pub(crate) use run_to_completion::{Came, Ended, Whole};
+pub(crate) use run_to_completion::{Came, Whole};
 pub(crate) use service::RunService;
 pub(crate) use source::Corpora;
 pub(crate) use supervisor::model;
@@ -94,7 +95,7 @@ pub(super) fn routes() -> Vec<Route> {
             .takes_optionally(json!({
                 "type": "object",
                 "additionalProperties": false,
-                "properties": { "limits": request::or_null(request::limits_schema()) },
+                "properties": { "limits": or_null(request::limits_schema()) },
             }))
             .answers(202, "It waits for its turn", promise)
             .problems(&[404, 409, 503]),
@@ -152,9 +153,9 @@ fn promise(
     // Only checks that the request is an object.
     drop(fields(request.clone())?);
     let uploads = files.iter().map(|file| SourceInput::Text { name: file.name.clone(), bytes: Vec::new() });
-    let wanted = Wanted::read(server, &request, uploads.collect())?;
-    wanted.material.inputs(&server.mcp)?;
-    server.app.run_settings_within(wanted.limits).check_prices(models.all())?;
+    let query = read_query(server, &request, uploads.collect())?;
+    query.material.inputs(&server.mcp)?;
+    server.app.run_settings_within(query.limits).check_prices(models.all())?;
     let key = key.map(|key| Key { key, digest: request_digest(&request, &files) });
     if let Some(key) = &key
         && let Some(run) = server.runs.promised(&client.name, key)?
@@ -167,15 +168,8 @@ fn promise(
     }
     let bytes =
         files.iter().map(|file| file.bytes.len() as u64).sum::<u64>() + request.to_string().len() as u64;
-    let ticket = Ticket {
-        run: run.clone(),
-        client: client.name,
-        at_ms: SystemClock.now_ms(),
-        progress: Progress::Waiting,
-        key,
-        request,
-        uploads: files.into_iter().map(|file| file.name).collect(),
-    };
+    let uploads = files.into_iter().map(|file| file.name).collect();
+    let ticket = Ticket { key, uploads, ..Ticket::new(&run, client, Progress::Waiting, request) };
     let promised = server.runs.promise(&ticket, JobKind::Begin, bytes);
     if !matches!(promised, Ok(Promised::New(_))) {
         server.runs.tickets.remove_uploads(&run);
@@ -275,7 +269,6 @@ fn go_on(
     if server.runs.find(&run).is_some() {
         return Err(at_work(&run));
     }
-    let at_ms = SystemClock.now_ms();
     let Some(workspace) = workspace else {
         // It never started: the request is in its ticket.
         drop(settled.ok_or_else(|| Problem::not_found("the run has no journal"))?);
@@ -286,15 +279,7 @@ fn go_on(
     let view = read_view(&workspace, &run)?;
     view.check_resumable(&run, limits).map_err(|error| not_resumable(server, error))?;
     supervisor::resume_request(server, &run, &view, Some(limits.clone()))?;
-    let ticket = Ticket {
-        run: run.clone(),
-        client: client.name,
-        at_ms,
-        progress: Progress::Again { after_seq: view.seq_last },
-        key: None,
-        request,
-        uploads: Vec::new(),
-    };
+    let ticket = Ticket::new(&run, client, Progress::Again { after_seq: view.seq_last }, request);
     server.runs.promise(&ticket, JobKind::GoOn, 0)?;
     Ok(run)
 }

@@ -79,11 +79,8 @@ impl AgentTasks {
         lease_ms: u64,
     ) -> Result<Shown, Usage> {
         let mut tasks = self.tasks();
-        let free = |task: &Task| task.holder(now_ms).is_none_or(|holder| holder == agent);
-        let found = match call {
-            Some(call) => {
-                tasks.get_key_value(call).map(|(call, _)| call.clone()).ok_or_else(|| unknown(call))?
-            }
+        let call = match call {
+            Some(call) => call.clone(),
             None => {
                 let first = tasks.iter().find(|(_, task)| task.holder(now_ms).is_none());
                 first.map(|(call, _)| call.clone()).ok_or_else(|| Usage {
@@ -92,14 +89,13 @@ impl AgentTasks {
                 })?
             }
         };
-        let task = tasks.get_mut(&found).ok_or_else(|| unknown(&found))?;
-        if !free(task) {
-            let holder = head(task.holder(now_ms).unwrap_or_default(), 60);
-            let message = format!("the task `{found}` is leased to `{holder}`");
+        let task = tasks.get_mut(&call).ok_or_else(|| unknown(&call))?;
+        if let Some(holder) = task.holder(now_ms).filter(|holder| *holder != agent) {
+            let message = format!("the task `{call}` is leased to `{}`", head(holder, 60));
             return Err(Usage { message, hint: "claim another one".into() });
         }
         task.lease = Some(Lease { agent: agent.to_owned(), until_ms: now_ms.saturating_add(lease_ms) });
-        Ok(task.shown(&found, now_ms))
+        Ok(task.shown(&call, now_ms))
     }
 
     /// The full text of a task, instructions first.

@@ -1,13 +1,15 @@
 //! The response of a tool: text for readers and the same as data for programs, both bounded. A failure is a response
 //! too, marked as one, with the code, message and hint that the command line would show.
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 use spelunk_app::error_text::{Paint, error_json, error_text};
 use spelunk_app::failure::Failure;
 use spelunk_app::units::safe;
 use spelunk_types::Explain;
 
+use super::state::State;
 use super::truncate::{bound, cut};
 
 /// A response before it is bounded.
@@ -33,7 +35,8 @@ impl Said {
     }
 
     /// Bounded by the server's limit. Truncated data is flagged in a field of its own.
-    pub(super) fn into_result(self, chars_max: usize) -> CallToolResult {
+    pub(super) fn respond(self, state: &State) -> Result<CallToolResponse, ErrorData> {
+        let chars_max = state.output_chars_max;
         let (mut data, is_cut) = bound(self.data, chars_max);
         if let Some(fields) = data.as_object_mut().filter(|_| is_cut) {
             fields.insert("cut".to_owned(), Value::Bool(true));
@@ -45,7 +48,7 @@ impl Said {
             CallToolResult::structured(data)
         };
         result.content = vec![ContentBlock::text(text)];
-        result
+        Ok(result.into())
     }
 }
 

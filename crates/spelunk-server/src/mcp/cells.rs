@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::CallToolResponse;
+use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::asking::keep;
@@ -15,8 +14,7 @@ use spelunk_app::error_text::{Paint, error_json, error_text};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider::Nobody;
 use spelunk_engine::{ConsoleCell, RunRequest, console};
-use spelunk_model::Model;
-use spelunk_types::{Focus, Strategy};
+use spelunk_types::Strategy;
 use tokio::sync::{mpsc, oneshot};
 
 use super::answer::Said;
@@ -24,7 +22,7 @@ use super::material::Material;
 use super::models::{ModelChoice, Models, models};
 use super::runs::{Ended, Live};
 use super::state::State;
-use super::tool_wait::{Past, Wait, Work};
+use super::tool_wait::{Begun, Work};
 
 const CODE_CHARS_MAX: usize = 200_000;
 const SESSION_CHARS_MAX: usize = 100;
@@ -116,7 +114,7 @@ struct Wanted {
     code: Option<String>,
     session: Option<String>,
     material: Material,
-    pub model: ModelChoice,
+    model: ModelChoice,
     end: bool,
 }
 
@@ -135,27 +133,8 @@ fn read(mut arguments: Arguments) -> Result<Wanted, Usage> {
     Ok(wanted)
 }
 
-/// Runs a cell, in a new or an open session.
+/// `rlm_repl`: runs a cell, in a new or an open session.
 pub(super) async fn repl(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
-    arguments: Arguments,
-) -> Result<CallToolResponse, ErrorData> {
-    match begin(state, context, arguments).await {
-        Ok(Begun::Cell(work)) => {
-            Wait { state, context, tool: "rlm_repl", ms_max: None }.finish(work, Past::default()).await
-        }
-        Ok(Begun::Said(said)) => Ok(said.into_result(state.output_chars_max).into()),
-        Err(failure) => Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into()),
-    }
-}
-
-enum Begun {
-    Cell(Work),
-    Said(Said),
-}
-
-async fn begin(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
     arguments: Arguments,
@@ -178,7 +157,7 @@ async fn begin(
     let (said, hear) = oneshot::channel();
     // If the session has just ended, its end reports that.
     drop(console.cells.send(ConsoleCell { code, said }));
-    Ok(Begun::Cell(Work::Cell { console, said: hear }))
+    Ok(Begun::Waits(Work::Cell { console, said: hear }, None))
 }
 
 async fn open(
@@ -189,7 +168,7 @@ async fn open(
 ) -> Result<Arc<Console>, Failure> {
     state.consoles.require_room()?;
     let models = models(state, context, choice).await?;
-    let models = models.unwrap_or_else(|| Models::of(Arc::new(Nobody::default()) as Arc<dyn Model>));
+    let models = models.unwrap_or_else(|| Models::of(Arc::new(Nobody::default())));
     let options = material.scan_options(&state.app.settings.limits);
     let reading = Arc::clone(state);
     let (inputs, corpus, options) = blocking(move || {
@@ -204,20 +183,10 @@ async fn open(
     let settings = models.settings(state, limits);
     let (cells, typed) = mpsc::unbounded_channel();
     let (ready, described) = oneshot::channel();
-    let handle = engine.start(RunRequest {
-        question: "a session of an agent".into(),
-        corpus,
-        sources,
-        strategy: Strategy::Program,
-        model: models.root,
-        sub_model: models.sub,
-        synthesis_model: models.synthesis,
-        schema: None,
-        focus: Focus::General,
-        settings,
-        program: Some(console(typed, ready)),
-    })?;
-    let live = state.runs.keep(handle, state.app.live_runs.uncounted(), models.asked, None);
+    let roles = models.roles;
+    let request = roles.start("a session of an agent", corpus, sources, Strategy::Program, settings);
+    let handle = engine.start(RunRequest { program: Some(console(typed, ready)), ..request })?;
+    let live = state.runs.keep(handle, state.app.live_runs.uncounted(), models.host, None);
     // If the session could not start, waiting for its first cell reports why.
     let description = described.await.unwrap_or_default();
     let console = Arc::new(Console { live, cells, description });

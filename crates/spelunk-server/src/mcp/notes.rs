@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use spelunk_app::arguments::Arguments;
+use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::units::count;
 
@@ -52,13 +52,11 @@ pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<Said, Failu
     let value = match arguments.value("value") {
         Some(Value::String(text)) => text,
         Some(other) => other.to_string(),
-        None => return Err(spelunk_app::arguments::wrong("value", "is missing").into()),
+        None => return Err(wrong("value", "is missing").into()),
     };
     arguments.finish()?;
     if value.len() > value_max {
-        return Err(
-            spelunk_app::arguments::wrong("value", &format!("is longer than {value_max} bytes")).into()
-        );
+        return Err(wrong("value", &format!("is longer than {value_max} bytes")).into());
     }
     let mut notes = state.notes();
     let is_new = !notes.vars.contains_key(&name);
@@ -102,43 +100,22 @@ pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<Said, Failu
 pub(super) fn list(state: &State, arguments: Arguments) -> Result<Said, Failure> {
     arguments.finish()?;
     let notes = state.notes();
-    let vars: Vec<Value> = notes
-        .vars
-        .iter()
-        .map(|(name, value)| {
-            let preview = cut(value, PREVIEW_CHARS).0;
-            json!({ "key": name, "chars": value.chars().count(), "preview": preview })
-        })
-        .collect();
-    let buffers: Vec<Value> = notes
-        .buffers
-        .iter()
-        .map(|(label, entries)| {
-            let n_chars: usize = entries.iter().map(|entry| entry.chars().count()).sum();
-            json!({ "label": label, "entries": entries.len(), "chars": n_chars })
-        })
-        .collect();
-    let mut text = String::new();
-    for var in &vars {
-        text +=
-            &format!("{} ({} characters): {}\n", plain(&var["key"]), var["chars"], plain(&var["preview"]));
+    let (mut text, mut vars, mut buffers) = (String::new(), Vec::new(), Vec::new());
+    for (name, value) in &notes.vars {
+        let (n_chars, preview) = (value.chars().count(), cut(value, PREVIEW_CHARS).0);
+        text += &format!("{name} ({n_chars} characters): {preview}\n");
+        vars.push(json!({ "key": name, "chars": n_chars, "preview": preview }));
     }
-    for buffer in &buffers {
-        text += &format!(
-            "buffer {}: {} entries, {} characters\n",
-            plain(&buffer["label"]),
-            buffer["entries"],
-            buffer["chars"]
-        );
+    for (label, entries) in &notes.buffers {
+        let (n_entries, n_chars) =
+            (entries.len(), entries.iter().map(|entry| entry.chars().count()).sum::<usize>());
+        text += &format!("buffer {label}: {n_entries} entries, {n_chars} characters\n");
+        buffers.push(json!({ "label": label, "entries": n_entries, "chars": n_chars }));
     }
     if text.is_empty() {
         text.push_str("nothing is set");
     }
     Ok(Said::new(text, json!({ "state": vars, "buffers": buffers })))
-}
-
-fn plain(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 pub(super) fn clear(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {

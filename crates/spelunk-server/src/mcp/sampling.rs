@@ -23,6 +23,8 @@ use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, S
 use spelunk_types::{CallId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
+use super::truncate::plain_head;
+
 /// A client may show its user the request and wait for approval.
 pub(super) const CALL_MS_MAX: u64 = 600_000;
 /// Calls that start together are sent together: a batch is sent once none has followed for this long.
@@ -131,7 +133,10 @@ fn deltas(reply: Result<CreateMessageResult, ModelError>) -> Vec<Result<ModelDel
 
 fn refusal(error: &ServiceError) -> ModelError {
     let ServiceError::McpError(error) = error else {
-        return ModelError::Unreachable { base_url: OF_CLIENT.into(), detail: short(&error.to_string()) };
+        return ModelError::Unreachable {
+            base_url: OF_CLIENT.into(),
+            detail: plain_head(&error.to_string(), DETAIL_CHARS_MAX),
+        };
     };
     if error.code != ErrorCode::METHOD_NOT_FOUND {
         return refused(&error.message);
@@ -144,12 +149,8 @@ fn refusal(error: &ServiceError) -> ModelError {
 fn refused(detail: &str) -> ModelError {
     ModelError::RequestRefused {
         status: 403,
-        detail: format!("the client did not sample: {}", short(detail)),
+        detail: format!("the client did not sample: {}", plain_head(detail, DETAIL_CHARS_MAX)),
     }
-}
-
-fn short(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(DETAIL_CHARS_MAX).collect()
 }
 
 /// The unanswered questions of one run.

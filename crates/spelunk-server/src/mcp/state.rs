@@ -10,8 +10,9 @@ use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{
     ContextStore, Navigator, Nearest, SourceError, StoreError, StoreLimits, StoreSettings,
 };
-use spelunk_engine::{Clock as _, SystemClock};
+use spelunk_engine::{Clock as _, RunView, SystemClock};
 use spelunk_sandbox::Sandbox;
+use spelunk_types::SourceSpec;
 use tokio::sync::Semaphore;
 
 use super::cells::Consoles;
@@ -134,6 +135,16 @@ impl State {
             return Err(outside().into());
         }
         Ok(resolved)
+    }
+
+    /// Rejects an older run that has read sources this server may not read.
+    pub(crate) fn require_roots(&self, view: &RunView) -> Result<(), Failure> {
+        for source in &view.sources {
+            if let SourceSpec::Path { path, .. } = source {
+                self.admit(path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Stops runs in progress and saves the counters.

@@ -5,8 +5,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::ErrorData;
-use rmcp::model::CallToolResponse;
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::failure::{Failure, Usage};
@@ -34,15 +32,10 @@ const VERDICT: Duration = Duration::from_secs(10);
 const FIRST_TASKS: Duration = Duration::from_secs(10);
 
 /// `rlm_tasks`: starts a run that waits for agents.
-pub(super) async fn start(state: &Arc<State>, arguments: Arguments) -> Result<CallToolResponse, ErrorData> {
-    let said = match query::begin_tasks(state, arguments).await {
-        Ok((live, board)) => {
-            first_tasks(&live, &board, state.app.settings.limits.calls_parallel_max).await;
-            listed(&live).map_err(Failure::from)
-        }
-        Err(failure) => Err(failure),
-    };
-    Ok(Said::from(said).into_result(state.output_chars_max).into())
+pub(super) async fn start(state: &Arc<State>, arguments: Arguments) -> Result<Said, Failure> {
+    let (live, board) = query::begin_tasks(state, arguments).await?;
+    first_tasks(&live, &board, state.app.settings.limits.calls_parallel_max).await;
+    Ok(listed(&live)?)
 }
 
 /// Waits until the plan is known and as many of its tasks are available as can run in parallel.
@@ -82,7 +75,7 @@ pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<Said, Fail
 }
 
 fn listed(live: &Live) -> Result<Said, Usage> {
-    let board = live.board.as_ref().ok_or_else(no_board)?;
+    let board = live.host.agent_tasks.as_ref().ok_or_else(no_board)?;
     let tasks = board.list(SystemClock.now_ms());
     let (plan, has_ended) = {
         let fold = live.fold();
@@ -133,7 +126,7 @@ fn id(live: &Live, call: &CallId) -> String {
 /// The named run, or the only one with tasks.
 fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>), Failure> {
     let mut with_board = state.runs.all();
-    with_board.retain(|live| live.board.is_some());
+    with_board.retain(|live| live.host.agent_tasks.is_some());
     if let Some(name) = name {
         with_board.retain(|live| live.run.short() == name || live.run.as_str() == name);
     }
@@ -148,7 +141,7 @@ fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>
             if names.is_empty() { "no run waits for agents" } else { "more than one run waits for agents" };
         Usage { message: message.to_owned(), hint }
     })?;
-    let board = live.board.clone().ok_or_else(no_board)?;
+    let board = live.host.agent_tasks.clone().ok_or_else(no_board)?;
     Ok((live, board))
 }
 
@@ -230,12 +223,7 @@ fn body(prompt: &Prompt) -> String {
 }
 
 /// `task_submit`.
-pub(super) async fn submit(state: &Arc<State>, arguments: Arguments) -> Result<CallToolResponse, ErrorData> {
-    let said = hand_in(state, arguments).await;
-    Ok(Said::from(said).into_result(state.output_chars_max).into())
-}
-
-async fn hand_in(state: &Arc<State>, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) async fn submit(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
     let task = arguments.needed("task", ID_CHARS_MAX)?;
     let agent = arguments.needed("agent", ID_CHARS_MAX)?;
     let reply = match arguments.value("report") {

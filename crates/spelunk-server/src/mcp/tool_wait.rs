@@ -50,18 +50,42 @@ impl Work {
 }
 
 /// One tool call that waits.
-pub(super) struct Wait<'a> {
-    pub(super) state: &'a State,
-    pub(super) context: &'a RequestContext<RoleServer>,
+struct Wait<'a> {
+    state: &'a State,
+    context: &'a RequestContext<RoleServer>,
     /// The tool that was called; a handle is valid only for the same tool.
-    pub(super) tool: &'static str,
+    tool: &'static str,
     /// The timeout; without one, waits until the end.
-    pub(super) ms_max: Option<u64>,
+    ms_max: Option<u64>,
+}
+
+/// The outcome of a call before it waits.
+pub(super) enum Begun {
+    /// What it waits for, and for how long; without a limit, until the end.
+    Waits(Work, Option<u64>),
+    /// An immediate response.
+    Said(Said),
+}
+
+/// Waits, if there is something to wait for.
+pub(super) async fn wait_for(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    tool: &'static str,
+    begun: Result<Begun, Failure>,
+) -> Result<CallToolResponse, ErrorData> {
+    match begun {
+        Ok(Begun::Waits(work, ms_max)) => {
+            Wait { state, context, tool, ms_max }.finish(work, Past::default()).await
+        }
+        Ok(Begun::Said(said)) => said.respond(state),
+        Err(failure) => Said::error(failure.0.as_ref()).respond(state),
+    }
 }
 
 /// The state of a call from its earlier rounds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Past {
+struct Past {
     n_rounds: u32,
     /// The last step that was reported to the client.
     seq_told: u64,
@@ -124,10 +148,9 @@ pub(super) async fn go_on(
     let Some(suspended) = state.rounds.take(handle, tool) else {
         let message = "the request state is not one of this server's".to_owned();
         let hint = "find the run with `rlm_status` and go on with `rlm_result` or `rlm_resume`".to_owned();
-        let failure: Failure = Usage { message, hint }.into();
-        return Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into());
+        return Said::error(&Usage { message, hint }).respond(state);
     };
-    if let Some(questions) = &suspended.work.live().questions {
+    if let Some(questions) = &suspended.work.live().host.questions {
         questions.give(&suspended.sent, replies);
     }
     let wait = Wait { state, context, tool, ms_max: suspended.ms_max };
@@ -150,13 +173,13 @@ enum Came {
 
 impl Wait<'_> {
     /// Waits, and turns the outcome into a response.
-    pub(super) async fn finish(&self, mut work: Work, mut past: Past) -> Result<CallToolResponse, ErrorData> {
+    async fn finish(&self, mut work: Work, mut past: Past) -> Result<CallToolResponse, ErrorData> {
         loop {
             let came = self.follow(&mut work, &mut past.seq_told).await;
             let said = match came {
                 Came::Asks if past.n_rounds >= ROUNDS_MAX => Said::error(&too_many_rounds(work.live())),
                 Came::Asks => {
-                    let questions = work.live().questions.as_ref().map(|questions| questions.take());
+                    let questions = work.live().host.questions.as_ref().map(|questions| questions.take());
                     let requests = questions.unwrap_or_default();
                     // Another call took them; this one keeps waiting.
                     if requests.is_empty() {
@@ -182,7 +205,7 @@ impl Wait<'_> {
                 }
                 Came::Abandoned => return Err(ErrorData::internal_error("the server is closing", None)),
             };
-            return Ok(said.into_result(self.state.output_chars_max).into());
+            return said.respond(self.state);
         }
     }
 
@@ -204,7 +227,7 @@ impl Wait<'_> {
         let token = self.context.meta.get_progress_token();
         let (mut ended, mut progress) = (pin!(live.end()), live.progress.clone());
         let mut asks = pin!(async {
-            match &live.questions {
+            match &live.host.questions {
                 Some(questions) => questions.ready().await,
                 None => pending().await,
             }

@@ -123,12 +123,9 @@ impl Sorted {
         let mut short: Vec<String> = Vec::new();
         let n_texts = message.parts.len();
         for (idx, part) in message.parts.iter().enumerate() {
-            let name = match (message.speaker, n_texts) {
-                (Speaker::System, 1) => format!("system-{number}.md"),
-                (Speaker::System, _) => format!("system-{number}-{}.md", idx + 1),
-                (Speaker::User | Speaker::Assistant, 1) => format!("message-{number}.md"),
-                (Speaker::User | Speaker::Assistant, _) => format!("message-{number}-{}.md", idx + 1),
-            };
+            let kind = if message.speaker == Speaker::System { "system" } else { "message" };
+            let nth = if n_texts == 1 { String::new() } else { format!("-{}", idx + 1) };
+            let name = format!("{kind}-{number}{nth}.md");
             match part {
                 Part::Document { title, text } => {
                     self.keep(&title.as_deref().and_then(safe_name).unwrap_or(name), text);

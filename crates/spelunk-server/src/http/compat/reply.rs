@@ -7,9 +7,9 @@ use spelunk_app::render::answer::answer_text;
 use spelunk_types::{Blame, ErrorCode, Explain, RunId, RunOutcome, Usage};
 
 use super::super::problem::Problem;
-use super::super::runs::Ended;
 use super::question_input::Asked;
 use super::wrong::{Answered, Wrong};
+use crate::mcp::Ended;
 
 /// What is known when a reply starts.
 #[derive(Debug, Clone, PartialEq, Eq)]

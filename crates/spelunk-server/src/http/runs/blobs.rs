@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::IntoResponse as _;
+use axum::http::HeaderMap;
 use serde_json::json;
 use spelunk_journal::{Blobs, JournalError, JournalTail, Record, Workspace, blobs_of};
 use spelunk_types::{BlobId, RunId};
 
 use super::super::Shared;
 use super::super::extract::{Params, Part};
+use super::super::page::sent;
 use super::super::problem::{Answer, Problem, work};
 use super::super::route::{Route, get};
 use super::results::with_journal;
@@ -102,10 +102,5 @@ async fn read(
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     });
     let text = text.await?;
-    let cache =
-        [(header::ETAG, tag.clone()), (header::CACHE_CONTROL, "private, max-age=31536000, immutable".into())];
-    if headers.get(header::IF_NONE_MATCH).is_some_and(|seen| seen.as_bytes() == tag.as_bytes()) {
-        return Ok((StatusCode::NOT_MODIFIED, cache).into_response());
-    }
-    Ok((cache, [(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+    Ok(sent(&headers, &tag, "text/plain; charset=utf-8", "private, max-age=31536000, immutable", text))
 }

@@ -7,14 +7,14 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
-use futures_util::stream;
+use futures_util::{Stream, StreamExt as _, stream};
 use serde_json::json;
 use spelunk_app::blocking::blocking;
 
 use super::super::Shared;
 use super::super::extract::{Params, Part};
 use super::super::problem::{Answer, Problem};
-use super::super::route::{Route, get};
+use super::super::route::{Route, get, whole_schema};
 use super::find::{Found, find};
 use super::lines::Lines;
 use super::watcher::Watcher;
@@ -23,7 +23,7 @@ use super::watcher::Watcher;
 pub(super) const SEQ_MAX: u64 = (1 << 53) - 1;
 
 pub(super) fn routes() -> Vec<Route> {
-    let seq = json!({ "type": "integer", "minimum": 0, "maximum": SEQ_MAX });
+    let seq = whole_schema(0, SEQ_MAX);
     vec![
         get("/v1/runs/{id}/events", "The events of a run as they come", events)
             .query("after", seq.clone(), "Begin behind this event")
@@ -62,13 +62,17 @@ pub(super) async fn events(
     }
     let live = server.runs.find(&run);
     let watcher = Watcher::new(server, run, live, lines, after);
-    let body = Body::from_stream(stream::unfold(watcher, Watcher::next));
+    Ok(event_stream(stream::unfold(watcher, Watcher::next)))
+}
+
+/// Server-sent events, which no proxy may hold back.
+pub(crate) fn event_stream(events: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-cache, no-transform"),
         (header::HeaderName::from_static("x-accel-buffering"), "no"),
     ];
-    Ok((headers, body).into_response())
+    (headers, Body::from_stream(events.map(Ok::<_, Infallible>))).into_response()
 }
 
 /// Where to start: after the last event the client saw.

@@ -66,7 +66,7 @@ pub(super) fn word(server: &Server, run: &RunId) -> Result<String, Failure> {
         workspace.as_ref().is_some_and(|workspace| workspace.runs().is_ok_and(|runs| runs.contains(run)));
     if let (Some(workspace), true) = (workspace, has_journal) {
         return match settled.map(|ticket| ticket.progress) {
-            Some(Progress::Refused(refusal)) if refusal.is_of_question => {
+            Some(Progress::Refused { refusal }) if refusal.is_of_question => {
                 Ok(format!("failed: {}", refusal.code))
             }
             Some(_) | None => Ok(state(&read_view(&workspace, run)?)),
@@ -78,13 +78,8 @@ pub(super) fn word(server: &Server, run: &RunId) -> Result<String, Failure> {
 
 /// The state of a run that never started.
 pub(super) fn settled_word(ticket: &Ticket) -> String {
-    match &ticket.progress {
-        Progress::Refused(refusal) => format!("failed: {}", refusal.code),
-        Progress::Withdrawn => "cancelled".to_owned(),
-        Progress::Waiting
-        | Progress::Begun
-        | Progress::More { .. }
-        | Progress::Again { .. }
-        | Progress::Ended => "open".to_owned(),
+    if let Progress::Refused { refusal } = &ticket.progress {
+        return format!("failed: {}", refusal.code);
     }
+    if ticket.progress == Progress::Withdrawn { "cancelled" } else { "open" }.to_owned()
 }

@@ -11,7 +11,6 @@ use spelunk_app::arguments::Arguments;
 use spelunk_app::asking::{QUESTION_CHARS_MAX, check_more, require_question};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::runs::read_view;
-use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_types::{Limits, RunId};
 
 use super::super::Shared;
@@ -24,7 +23,7 @@ use super::results::{Begun, with_journal};
 use super::service::{JobKind, at_work};
 use super::tickets::{Progress, Ticket};
 use super::{promised_answer, request, supervisor};
-use crate::mcp::read_limits;
+use crate::mcp::{or_null, read_limits};
 
 pub(super) fn routes() -> Vec<Route> {
     let promise = json!({ "$ref": "#/components/schemas/Promise" });
@@ -34,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "type": "object",
                 "additionalProperties": false,
                 "required": ["question"],
-                "properties": { "question": request::question_schema(), "limits": request::or_null(request::limits_schema()) },
+                "properties": { "question": request::question_schema(), "limits": or_null(request::limits_schema()) },
             }))
             .answers(202, "It waits for its turn", promise)
             .problems(&[404, 409, 503]),
@@ -84,15 +83,7 @@ fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<
     let conflict = |failure: Failure| Problem::from(failure).with_status(StatusCode::CONFLICT);
     check_more(&run, &view, &question).map_err(conflict)?;
     supervisor::resume_request(server, &run, &view, Some(limits))?;
-    let ticket = Ticket {
-        run: run.clone(),
-        client: client.name,
-        at_ms: SystemClock.now_ms(),
-        progress: Progress::More { after_seq: view.seq_last },
-        key: None,
-        request,
-        uploads: Vec::new(),
-    };
+    let ticket = Ticket::new(&run, client, Progress::More { after_seq: view.seq_last }, request);
     server.runs.promise(&ticket, JobKind::More, 0)?;
     Ok(run)
 }

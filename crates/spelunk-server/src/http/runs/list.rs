@@ -15,7 +15,7 @@ use spelunk_types::RunId;
 
 use super::super::extract::{Params, Part};
 use super::super::problem::{Answer, Problem};
-use super::super::route::{Route, get};
+use super::super::route::{Route, get, whole_schema};
 use super::super::{Server, Shared};
 use super::find::{Found, find, settled_word};
 use super::tickets::Progress;
@@ -29,17 +29,16 @@ const OWN_STATES: [&str; 2] = ["queued", "running"];
 const ROWS_MAX: usize = 10_000;
 
 pub(super) fn routes() -> Vec<Route> {
-    let states: Vec<&str> = STATES.into_iter().chain(OWN_STATES).collect();
     vec![
         get("/v1/runs", "The runs, newest first", list)
-            .query("state", json!({ "enum": states }), "Only these")
+            .query("state", json!({ "enum": states() }), "Only these")
             .query("q", json!({ "type": "string" }), "Only those whose question holds this text, in any case")
             .query(
                 "cursor",
                 json!({ "type": "string", "pattern": "^rlm-[0-9]{8}T[0-9]{6}Z-[0-9a-fA-F]{8}$" }),
                 "Where the page before ended: its `next`",
             )
-            .query("limit", json!({ "type": "integer", "minimum": 1, "maximum": PAGE_MAX }), "Rows of a page")
+            .query("limit", whole_schema(1, PAGE_MAX), "Rows of a page")
             .answers(
                 200,
                 "A page",
@@ -58,6 +57,11 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
+/// The states that a list can be filtered by.
+fn states() -> Vec<&'static str> {
+    STATES.into_iter().chain(OWN_STATES).collect()
+}
+
 /// The filter of a list request.
 struct Filter {
     state: Option<String>,
@@ -70,11 +74,8 @@ struct Filter {
 
 async fn list(State(server): State<Shared>, mut params: Params) -> Answer<Json<Value>> {
     let state = params.text("state");
-    if let Some(state) = &state
-        && !STATES.iter().chain(&OWN_STATES).any(|known| known == state)
-    {
-        let words: Vec<&str> = STATES.into_iter().chain(OWN_STATES).collect();
-        return Err(Problem::bad_parameter("state", &format!("must be one of {}", words.join(", "))));
+    if state.as_ref().is_some_and(|state| !states().contains(&state.as_str())) {
+        return Err(Problem::bad_parameter("state", &format!("must be one of {}", states().join(", "))));
     }
     let text = params.text("q").map(|text| text.to_lowercase());
     if text.as_ref().is_some_and(|text| text.chars().count() > QUERY_CHARS_MAX) {
@@ -145,8 +146,8 @@ fn as_it_stands(server: &Server, run: &RunId, mut row: Value) -> Value {
     if live.is_some() {
         row["state"] = json!(if is_queued { "queued" } else { "running" });
     }
-    if let Some(Progress::Refused(refusal)) = server.runs.settled_as(run).map(|ticket| ticket.progress) {
-        row["problem"] = refusal.json();
+    if let Some(Progress::Refused { refusal }) = server.runs.settled_as(run).map(|ticket| ticket.progress) {
+        row["problem"] = json!(refusal);
     }
     row
 }
@@ -154,7 +155,7 @@ fn as_it_stands(server: &Server, run: &RunId, mut row: Value) -> Value {
 fn is_wanted(filter: &Filter, row: &Value) -> bool {
     let state = row["state"].as_str().unwrap_or_default();
     let word = state.split([':', ' ']).next().unwrap_or_default();
-    let word = if STATES.contains(&word) || OWN_STATES.contains(&word) { word } else { "damaged" };
+    let word = if states().contains(&word) { word } else { "damaged" };
     let question = || row["question"].as_str().unwrap_or_default().to_lowercase();
     filter.state.as_ref().is_none_or(|wanted| wanted == word)
         && filter.text.as_ref().is_none_or(|text| question().contains(text))
@@ -209,19 +210,11 @@ fn one(server: &Arc<Server>, found: &Found) -> Result<Value, Failure> {
     let question = ticket?.question().to_owned();
     let mut shown = view_json(&workspace, run, &RunView::default())?;
     shown["question"] = json!(question);
-    shown["outcome"] = match settled.as_ref().map(|ticket| &ticket.progress) {
-        Some(Progress::Refused(refusal)) => {
-            json!({ "is": "failed", "code": refusal.code, "message": refusal.message })
-        }
-        Some(Progress::Withdrawn) => json!({ "is": "cancelled" }),
-        Some(
-            Progress::Waiting
-            | Progress::Begun
-            | Progress::More { .. }
-            | Progress::Again { .. }
-            | Progress::Ended,
-        )
-        | None => Value::Null,
-    };
+    let progress = settled.as_ref().map(|ticket| &ticket.progress);
+    if let Some(Progress::Refused { refusal }) = progress {
+        shown["outcome"] = json!({ "is": "failed", "code": refusal.code, "message": refusal.message });
+    } else if progress == Some(&Progress::Withdrawn) {
+        shown["outcome"] = json!({ "is": "cancelled" });
+    }
     Ok(shown)
 }

@@ -21,14 +21,15 @@ use spelunk_app::config::{ServerSettings, StrategyChoice};
 use spelunk_app::failure::Failure;
 use spelunk_context::{ScanOptions, SourceInput, given_text, redact};
 use spelunk_engine::Conversation;
-use spelunk_types::{Focus, Limits};
+use spelunk_types::Focus;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::super::Shared;
 use super::super::extract::{JsonBody, malformed};
 use super::super::problem::Problem;
+use super::super::route::whole_schema;
 use super::events::SEQ_MAX;
-use crate::mcp::{LIMITS, Manner, Material, read_limits};
+use crate::mcp::{LIMITS, Manner, Material, Query, or_null, read_limits};
 
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
@@ -37,31 +38,23 @@ const HEAD_BYTES_MAX: u64 = 64 << 10;
 /// The factor by which an upload may take longer than another request.
 const UPLOAD_PATIENCE: u32 = 20;
 
-/// A validated request.
-pub(super) struct Wanted {
-    pub(super) question: String,
-    pub(super) material: Material,
-    pub(super) strategy: StrategyChoice,
-    pub(super) focus: Focus,
-    pub(super) schema: Option<String>,
-    pub(super) limits: Limits,
-}
-
-impl Wanted {
-    /// Parses the fields; `uploads` are the texts sent with them, under their final names.
-    pub(super) fn read(server: &Shared, request: &Value, uploads: Vec<SourceInput>) -> Result<Self, Failure> {
-        let mut arguments = Arguments::new(request.as_object().cloned());
-        let QuestionInput { question, along: mut given } = QuestionInput::read(&mut arguments, uploads)?;
-        let material = Material::of(&mut arguments)?;
-        // The size of the whole body is already limited.
-        if let Some(text) = arguments.text("text", usize::MAX)? {
-            given.insert(0, SourceInput::Text { name: "text".into(), bytes: text.into_bytes() });
-        }
-        let Manner { strategy, focus, schema } = Manner::of(&server.mcp, &mut arguments)?;
-        let limits = read_limits(&server.mcp, &mut arguments)?;
-        arguments.finish()?;
-        Ok(Self { question, material: material.with(given), strategy, focus, schema, limits })
+/// Parses the fields; `uploads` are the texts sent with them, under their final names.
+pub(super) fn read_query(
+    server: &Shared,
+    request: &Value,
+    uploads: Vec<SourceInput>,
+) -> Result<Query, Failure> {
+    let mut arguments = Arguments::new(request.as_object().cloned());
+    let QuestionInput { question, along: mut given } = QuestionInput::read(&mut arguments, uploads)?;
+    let material = Material::of(&mut arguments)?;
+    // The size of the whole body is already limited.
+    if let Some(text) = arguments.text("text", usize::MAX)? {
+        given.insert(0, SourceInput::Text { name: "text".into(), bytes: text.into_bytes() });
     }
+    let manner = Manner::of(&server.mcp, &mut arguments)?;
+    let limits = read_limits(&server.mcp, &mut arguments)?;
+    arguments.finish()?;
+    Ok(Query { question, material: material.with(given), manner, limits })
 }
 
 /// The request: its fields and the uploaded files.
@@ -280,17 +273,6 @@ fn one_of_these(names: &[&str]) -> Value {
     json!({ "anyOf": required })
 }
 
-/// The schema, or `null`, which counts as absent.
-pub(super) fn or_null(mut schema: Value) -> Value {
-    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
-        words.push(Value::Null);
-    }
-    if let Some(kind) = schema["type"].as_str().map(str::to_owned) {
-        schema["type"] = json!([kind, "null"]);
-    }
-    schema
-}
-
 fn attached_schema() -> Value {
     let mut schema = attachments_schema();
     let entry = &mut schema["items"];
@@ -320,7 +302,7 @@ pub(super) fn schema_alone() -> Value {
 
 /// Limits that a request may lower.
 pub(super) fn limits_schema() -> Value {
-    let whole = json!({ "type": "integer", "minimum": 0, "maximum": SEQ_MAX });
+    let whole = whole_schema(0, SEQ_MAX);
     let properties: Map<String, Value> =
         LIMITS.iter().map(|name| ((*name).to_owned(), whole.clone())).collect();
     let about = "Lower limits than the server's; higher ones are taken as the server's";

@@ -17,7 +17,6 @@ use super::super::problem::{Answer, Problem, work};
 use super::super::route::{Route, get};
 use super::super::{Server, Shared};
 use super::find::{Found, find, word};
-use super::supervisor::require_roots;
 
 pub(super) fn routes() -> Vec<Route> {
     let text = json!({ "type": "string" });
@@ -121,7 +120,7 @@ async fn report(State(server): State<Shared>, Part(id): Part<String>, mut params
     let text = work(move || {
         let Begun { run, workspace } = with_journal(&server, &id)?;
         // A report reads source lines again.
-        require_roots(&server, &read_view(&workspace, &run)?)?;
+        server.mcp.require_roots(&read_view(&workspace, &run)?)?;
         Ok(render_report(&server.app, &workspace, &run, format)?)
     });
     let text = text.await?;

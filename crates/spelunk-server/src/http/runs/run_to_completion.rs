@@ -8,7 +8,6 @@ use axum::http::StatusCode;
 use serde_json::Value;
 use spelunk_app::asking::RoleModels;
 use spelunk_app::runs::{read_view, recorded_result};
-use spelunk_engine::{RunResult, RunView};
 use spelunk_journal::JournalError;
 use spelunk_types::RunId;
 use tokio::sync::watch;
@@ -20,6 +19,7 @@ use super::request::{File, Sent};
 use super::service::{Phase, Promised};
 use super::tickets::Progress;
 use super::{model, promise};
+use crate::mcp::Ended;
 
 /// A run that a client waits for.
 pub(crate) struct Whole {
@@ -37,12 +37,6 @@ pub(crate) enum Came {
     End,
     /// The server is stopping; the run continues after a restart.
     Closing,
-}
-
-/// The result of a run.
-pub(crate) struct Ended {
-    pub(crate) result: RunResult,
-    pub(crate) view: RunView,
 }
 
 impl Whole {
@@ -91,9 +85,8 @@ impl Whole {
         self.is_over = true;
         let (server, run) = (Arc::clone(&self.server), self.run.clone());
         work(move || {
-            if let Some(Progress::Refused(refusal)) =
-                server.runs.settled_as(&run).map(|ticket| ticket.progress)
-            {
+            let progress = server.runs.settled_as(&run).map(|ticket| ticket.progress);
+            if let Some(Progress::Refused { refusal }) = progress {
                 let title = "The run could not begin.";
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 let problem = Problem::new(status, &refusal.code, title, refusal.message);

@@ -17,10 +17,9 @@ use spelunk_types::{BlobId, EventKind, RunId, ScanOptions, SourceSpec};
 
 use super::super::extract::{Params, Part};
 use super::super::problem::{Answer, Problem, work};
-use super::super::route::{Route, get};
+use super::super::route::{Route, get, whole_schema};
 use super::super::{Server, Shared};
 use super::results::with_journal;
-use super::supervisor::require_roots;
 
 const CONTEXT: u64 = 10;
 const CONTEXT_MAX: u64 = 200;
@@ -32,12 +31,11 @@ const FRESH: Duration = Duration::from_secs(10);
 const CORPORA_MAX: usize = 8;
 
 pub(super) fn routes() -> Vec<Route> {
-    let whole = |min: u64, max: u64| json!({ "type": "integer", "minimum": min, "maximum": max });
     vec![
         get("/v1/runs/{id}/source", "The text around a line of a source of the run", read)
             .query_needed("source", json!({ "type": "string" }), "The document, as citations name it")
-            .query("line", whole(1, u64::from(u32::MAX)), "The line that is meant, from 1")
-            .query("context", whole(0, CONTEXT_MAX), "Lines before and behind it")
+            .query("line", whole_schema(1, u64::from(u32::MAX)), "The line that is meant, from 1")
+            .query("context", whole_schema(0, CONTEXT_MAX), "Lines before and behind it")
             .answers(200, "The lines", json!({
                 "type": "object",
                 "required": ["source", "first_line", "lines", "changed"],
@@ -118,7 +116,7 @@ async fn read(
     let shown = work(move || {
         let found = with_journal(&server, &id)?;
         let run_view = read_view(&found.workspace, &found.run)?;
-        require_roots(&server, &run_view)?;
+        server.mcp.require_roots(&run_view)?;
         let scanned = server.corpora.of(&server, &found.workspace, &found.run)?;
         let view = &scanned.view;
         let document = view.find(&name).ok_or_else(|| Problem::not_found("the run has no such document"))?;

@@ -3,7 +3,6 @@
 //! be sent is buffered.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -18,6 +17,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
 
 use super::super::Shared;
+use super::super::metrics::Counted;
 use super::find::word;
 use super::lines::{Line, Lines};
 use super::service::{Live, Phase, Piece};
@@ -47,7 +47,7 @@ pub(super) struct Watcher {
     seq_read: u64,
     ready: VecDeque<Bytes>,
     is_over: bool,
-    _watching: Watching,
+    _watching: Counted,
 }
 
 /// Why a waiting watcher woke up.
@@ -65,7 +65,7 @@ impl Watcher {
         Self {
             phase: live.as_ref().map(|live| live.phase.subscribe()),
             pieces: live.as_ref().map(|live| live.pieces.subscribe()),
-            _watching: Watching::count(&server),
+            _watching: Counted::new(&server.metrics.watchers),
             server,
             run,
             _live: live,
@@ -79,10 +79,10 @@ impl Watcher {
     }
 
     /// The next bytes for the client, or the end.
-    pub(super) async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
+    pub(super) async fn next(mut self) -> Option<(Bytes, Self)> {
         loop {
             if let Some(bytes) = self.ready.pop_front() {
-                return Some((Ok(bytes), self));
+                return Some((bytes, self));
             }
             if self.is_over {
                 return None;
@@ -233,22 +233,6 @@ fn event_text(line: &Line) -> Bytes {
 fn piece_text(piece: &Piece) -> Bytes {
     let line = Line { seq: piece.seq, text: piece.text.to_string() };
     Bytes::from(format!("event: {}\ndata: {}\n\n", line.kind(), line.text))
-}
-
-/// Counts an active watcher.
-struct Watching(Shared);
-
-impl Watching {
-    fn count(server: &Shared) -> Self {
-        server.metrics.watchers.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(server))
-    }
-}
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        self.0.metrics.watchers.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 #[cfg(test)]
