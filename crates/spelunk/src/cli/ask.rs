@@ -23,7 +23,7 @@ use spelunk_index::{RankOptions, rank};
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{EventKind, Focus};
 
-use super::app::print;
+use super::app::{no_such, print, print_line};
 use super::limits::LimitFlags;
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
 use super::{ModelFlags, open, report, watch};
@@ -155,22 +155,14 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
     Ok(Sources { named: Named::Before(sources), options, corpus })
 }
 
-fn strategy(app: &App, flag: Option<&str>) -> Result<StrategyChoice, Failure> {
-    Ok(match flag {
-        Some(word) => StrategyChoice::of(word).ok_or_else(|| Usage {
-            message: format!("there is no strategy `{word}`"),
-            hint: format!("choose one of {}", StrategyChoice::WORDS.join(", ")),
-        })?,
-        None => app.settings.strategy,
-    })
+fn strategy(app: &App, flag: Option<&str>) -> Result<StrategyChoice, Usage> {
+    let Some(word) = flag else { return Ok(app.settings.strategy) };
+    StrategyChoice::of(word).ok_or_else(|| no_such("strategy", word, StrategyChoice::WORDS))
 }
 
-fn focus(word: Option<&str>) -> Result<Focus, Failure> {
+fn focus(word: Option<&str>) -> Result<Focus, Usage> {
     let Some(word) = word else { return Ok(Focus::General) };
-    Ok(word.parse().map_err(|_| Usage {
-        message: format!("there is no focus `{word}`"),
-        hint: format!("choose one of {}", Focus::ALL.map(Focus::name).join(", ")),
-    })?)
+    word.parse().map_err(|_| no_such("focus", word, &Focus::ALL.map(Focus::name)))
 }
 
 /// Reads the schema before anything is spent.
@@ -201,7 +193,7 @@ fn show_passages(
     })?;
     progress.clear();
     if app.json {
-        print(&format!("{}\n", passages_json(&ranking)));
+        print_line(passages_json(&ranking));
     } else if ranking.passages.is_empty() {
         print("No model wrote this: no passage shares a word with the question.\n");
     } else {

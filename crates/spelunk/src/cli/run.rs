@@ -9,11 +9,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::failure::Failure;
 use spelunk_app::runs::{Row, STATES, archived_row, row};
 use spelunk_journal::archives;
 
-use super::app::print;
+use super::app::{no_such, print, print_line};
 use super::show;
 
 #[derive(Debug, Args)]
@@ -83,7 +83,7 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
     rows.retain(|row| state.is_none_or(|state| state == row.word()));
     rows.sort_by(|a, b| b.run.cmp(&a.run));
     if app.json {
-        print(&format!("{}\n", json!(rows.iter().map(Row::json).collect::<Vec<_>>())));
+        print_line(json!(rows.iter().map(Row::json).collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
     }
     for row in &rows {
@@ -98,11 +98,7 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
 /// Validates the value of a flag against the allowed words.
 fn one_of<'a>(flag: &str, word: Option<&'a str>, words: &[&str]) -> Result<Option<&'a str>, Failure> {
     match word {
-        Some(word) if !words.contains(&word) => Err(Usage {
-            message: format!("there is no {flag} `{word}`"),
-            hint: format!("choose one of {}", words.join(", ")),
-        }
-        .into()),
+        Some(word) if !words.contains(&word) => Err(no_such(flag, word, words).into()),
         word => Ok(word),
     }
 }

@@ -14,7 +14,7 @@ use spelunk_engine::{CallState, RunView};
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{CallId, CellOutcome, FrameId, RunId};
 
-use super::app::print;
+use super::app::{print, print_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
@@ -51,7 +51,7 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
         return show_cell(&workspace, &view, cell);
     }
     if app.json {
-        print(&format!("{}\n", view_json(&workspace, &run, &view)?));
+        print_line(view_json(&workspace, &run, &view)?);
         return Ok(ExitCode::SUCCESS);
     }
     print(&summary(&workspace, &run, &view)?);
@@ -65,7 +65,7 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
         print(&answer_text(&workspace.blobs().text(answer)?, citations, app.paint));
     }
     for remark in remarks(&view) {
-        print(&format!("{remark}\n"));
+        print_line(remark);
     }
     print(&format!("\n{}\n", closing_line(&view, &run)));
     Ok(ExitCode::SUCCESS)
@@ -91,7 +91,7 @@ fn show_cell(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCo
         CellOutcome::Limited { message, .. } => text += &format!("\n{}", safe(message)),
         CellOutcome::Printed | CellOutcome::Answered => {}
     }
-    print(&format!("{}\n", text.trim_end()));
+    print_line(text.trim_end());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,7 +10,7 @@ use spelunk_app::units::safe;
 use spelunk_context::ScanOptions;
 use spelunk_journal::Record;
 
-use super::app::print;
+use super::app::print_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct TailArgs {
@@ -32,7 +32,7 @@ pub(crate) async fn tail(app: &App, args: TailArgs) -> Result<ExitCode, Failure>
             Record::Unknown { raw, .. } if app.json => raw.to_string(),
             Record::Unknown { seq, name, .. } => format!("{seq:>5}  {} (of a newer engine)", safe(&name)),
         };
-        print(&format!("{line}\n"));
+        print_line(line);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -16,7 +16,7 @@ use spelunk_engine::written_answer;
 
 use self::folder::Folder;
 use super::ModelFlags;
-use super::app::print;
+use super::app::print_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolArgs {
@@ -122,7 +122,7 @@ pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Fai
     let (name, arguments) = match args.tool {
         ToolCommand::Init { directory, question, paths } => {
             let folder = folder::init(app, &directory, &question, &paths)?;
-            print(&format!("{}\n", folder.display()));
+            print_line(folder.display());
             app.say("point an agent at it: AGENTS.md says how to work there");
             return Ok(ExitCode::SUCCESS);
         }
@@ -170,7 +170,7 @@ fn run(app: &App, name: &str, arguments: &Value) -> Result<ExitCode, Failure> {
     for path in &outcome.changed {
         folder.write_back(&desk, path)?;
     }
-    print(&format!("{}\n", outcome.text.trim_end()));
+    print_line(outcome.text.trim_end());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -179,6 +179,6 @@ fn finish(folder: &Folder) -> Result<ExitCode, Failure> {
         message,
         hint: "write the answer to `output/answer.md`, then call `spelunk tool finish` again".into(),
     })?;
-    print(&format!("{answer}\n"));
+    print_line(answer);
     Ok(ExitCode::SUCCESS)
 }

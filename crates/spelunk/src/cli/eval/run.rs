@@ -3,15 +3,14 @@
 //! retried.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use spelunk_app::app::App;
+use spelunk_app::asking::RoleModels;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 use spelunk_app::units::{dollars, time, tokens};
@@ -59,7 +58,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     sim: SimFlags,
     #[command(flatten)]
-    model: ModelFlags,
+    pub(super) model: ModelFlags,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
     #[command(flatten)]
@@ -94,12 +93,6 @@ impl SimFlags {
     }
 }
 
-impl RunArgs {
-    pub(super) fn model_flags(&self) -> ModelFlags {
-        self.model.clone()
-    }
-}
-
 /// Consecutive model failures after which the model counts as unavailable, because the rest would fail too.
 const FAILED_IN_A_ROW_MAX: u32 = 8;
 const PARALLEL_MAX: usize = 256;
@@ -119,7 +112,7 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     // A model without a price is rejected now rather than trial by trial.
     let mut settings = app.run_settings();
     settings.cost_is_bounded |= budget.bounds_cost();
-    settings.check_prices(asked.iter().flat_map(|asked| asked.all()))?;
+    settings.check_prices(asked.iter().flat_map(|asked| asked.models.all()))?;
     let out = app.current_dir.join(&args.out);
     let before = if out.exists() { load_trials(&out)? } else { Trials::default() };
     let all = cells(&tasks, &args, &asked);
@@ -129,8 +122,8 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     if n_done > 0 {
         app.say(&format!("{n_done} of {planned} trials were made before"));
     }
-    let runs = runs_folder(&out);
-    let places = Places { folder, runs, label: args.label.clone() };
+    // The journals of the trials are next to the results.
+    let places = Places { folder, runs: out.with_extension("runs"), label: args.label.clone() };
     let results = Results::open(&out, before.bytes_whole)?;
     let mut evaluation =
         Evaluation { app, places: &places, results, budget, planned, n_done, failed_in_a_row: 0 };
@@ -142,11 +135,6 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     }
     app.say(&format!("see them with `spelunk eval report {} --tasks {}`", args.out, args.tasks));
     Ok(code)
-}
-
-/// The folder for the journals of the trials, next to the results.
-fn runs_folder(out: &Path) -> PathBuf {
-    out.with_extension("runs")
 }
 
 fn selected(tasks: Vec<Task>, args: &RunArgs) -> Result<Vec<Arc<Task>>, Failure> {
@@ -177,9 +165,8 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
     }
     let mut all = Vec::new();
     for name in &args.models {
-        let model = provider::find_by_name(&app.settings, &app.environment, name)?.model;
-        let label = name.clone();
-        all.push(Arc::new(Asked { label, model, sub_model: None, synthesis_model: None, sim: None }));
+        let root = provider::find_by_name(&app.settings, &app.environment, name)?.model;
+        all.push(Arc::new(Asked { label: name.clone(), models: RoleModels::one(root), sim: None }));
     }
     if !all.is_empty() && args.model.model.is_none() {
         return Ok(all);
@@ -192,13 +179,8 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
         .into());
     };
     app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
-    all.push(Arc::new(Asked {
-        label: chosen.model.reference().name.clone(),
-        model: chosen.model,
-        sub_model: chosen.sub_model,
-        synthesis_model: chosen.synthesis_model,
-        sim: None,
-    }));
+    let label = chosen.model.reference().name.clone();
+    all.push(Arc::new(Asked { label, models: chosen.into(), sim: None }));
     Ok(all)
 }
 
@@ -331,20 +313,17 @@ impl Evaluation<'_> {
 }
 
 async fn next<F: Future<Output = Trial>>(under_way: &mut FuturesUnordered<F>, budget: &Budget) -> Next {
-    use futures_util::future::{Either, select};
     let out_of_time = async {
         match budget.ends_at {
             Some(end) => tokio::time::sleep_until(end.into()).await,
             None => std::future::pending().await,
         }
     };
-    let out_of_time = std::pin::pin!(out_of_time);
-    let interrupt = std::pin::pin!(tokio::signal::ctrl_c());
-    let tried = std::pin::pin!(under_way.next());
-    match select(tried, select(out_of_time, interrupt)).await {
-        Either::Left((Some(tried), _)) => Next::Tried(Box::new(tried)),
-        Either::Left((None, _)) | Either::Right((Either::Right(_), _)) => Next::Interrupted,
-        Either::Right((Either::Left(_), _)) => Next::OutOfTime,
+    tokio::select! {
+        biased;
+        tried = under_way.next() => tried.map_or(Next::Interrupted, |trial| Next::Tried(Box::new(trial))),
+        () = out_of_time => Next::OutOfTime,
+        _ = tokio::signal::ctrl_c() => Next::Interrupted,
     }
 }
 
@@ -352,7 +331,7 @@ async fn next<F: Future<Output = Trial>>(under_way: &mut FuturesUnordered<F>, bu
 fn line(trial: &Trial, n_done: u64, planned: u64) -> String {
     let chose = trial.chose.as_ref().map(|chose| format!("→{chose}")).unwrap_or_default();
     let failure = trial.failure.map(|failure| format!(" {}", failure.name())).unwrap_or_default();
-    let took = time(Duration::from_millis(trial.wall_ms).as_millis().try_into().unwrap_or(u64::MAX));
+    let took = time(trial.wall_ms);
     let cost =
         if trial.cost_microusd > 0 { format!(" {}", dollars(trial.cost_microusd)) } else { String::new() };
     format!(

@@ -11,7 +11,7 @@ use spelunk_app::units::{bytes, count, head};
 use spelunk_journal::{ArchiveReport, JournalError, Workspace, archive, archives, unarchive};
 use spelunk_types::RunId;
 
-use crate::cli::app::print;
+use crate::cli::app::{print, print_line};
 
 const QUESTION_CHARS_MAX: usize = 500;
 
@@ -63,7 +63,7 @@ fn say(app: &App, what: &str, run: &RunId, report: &ArchiveReport) {
         let shown = json!({
             "run": run, "archive": name, "files": files, "bytes": n_bytes, "bytes_packed": bytes_packed,
         });
-        print(&format!("{shown}\n"));
+        print_line(shown);
     } else {
         let (files, whole, packed) = (count(*files, "file"), bytes(*n_bytes), bytes(*bytes_packed));
         print(&format!("{what} {} · {files} · {whole} · {packed} in {name}\n", run.short()));

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use futures_util::future::join_all;
 use spelunk_app::app::App;
-use spelunk_app::asking::keep;
+use spelunk_app::asking::{RoleModels, keep};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider::{self, Chosen};
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_desk::DeskPath;
-use spelunk_engine::{Engine, RunRequest};
-use spelunk_types::{Focus, Strategy};
+use spelunk_engine::{Engine, RunHandle};
+use spelunk_types::Strategy;
 
 use super::folder::Folder;
 use crate::cli::app::print;
@@ -70,22 +70,11 @@ fn start(
     prompt: &str,
     name: String,
     text: String,
-) -> Result<spelunk_engine::RunHandle, Failure> {
+) -> Result<RunHandle, Failure> {
     let sources = keep(engine, vec![SourceInput::Text { name, bytes: text.into_bytes() }])?;
     let corpus = engine.open_corpus(&sources, &mut |_| {})?;
     // Smaller questions go to the sub-model.
     let model = chosen.sub_model.clone().unwrap_or_else(|| chosen.model.clone());
-    Ok(engine.start(RunRequest {
-        question: prompt.to_owned(),
-        corpus,
-        sources,
-        strategy: Strategy::Direct,
-        model,
-        sub_model: None,
-        synthesis_model: None,
-        schema: None,
-        focus: Focus::General,
-        settings: app.run_settings(),
-        program: None,
-    })?)
+    let request = RoleModels::one(model).start(prompt, corpus, sources, Strategy::Direct, app.run_settings());
+    Ok(engine.start(request)?)
 }
