@@ -10,7 +10,6 @@ mod guard;
 mod health;
 mod listen;
 mod mcp_endpoint;
-mod metrics;
 mod openapi;
 mod page;
 mod problem;
@@ -38,8 +37,8 @@ use spelunk_app::app::App;
 
 use crate::mcp;
 use guard::Needs;
+use health::Metrics;
 use mcp_endpoint::McpEndpoint;
-use metrics::Metrics;
 use route::Route;
 use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
 use spelunk_app::failure::Failure;

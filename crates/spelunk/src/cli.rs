@@ -9,14 +9,13 @@ mod context;
 mod demo;
 mod doctor;
 mod eval;
-mod gc;
 mod limits;
+mod maintenance;
 mod mcp;
 mod model;
 mod open;
 mod outline;
 mod plan;
-mod repair;
 mod repl;
 mod report;
 mod resume;
@@ -25,9 +24,7 @@ mod scan;
 mod search;
 mod serve;
 mod show;
-mod tail;
 mod tool;
-mod trust;
 mod watch;
 mod worker;
 
@@ -125,7 +122,7 @@ enum Command {
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
     /// Follow a run while it goes on, in any process
-    Tail(tail::TailArgs),
+    Tail(show::TailArgs),
     /// The tools of an agent as commands, in a folder of plain files
     Tool(Box<tool::ToolArgs>),
     /// The runs of this workspace
@@ -141,9 +138,9 @@ enum Command {
     /// See a whole run, a crash and its resume, without a key: the model is scripted
     Demo,
     /// Keep the sound beginning of a damaged journal
-    Repair(repair::RepairArgs),
+    Repair(maintenance::RepairArgs),
     /// Remove what no run needs
-    Gc(gc::GcArgs),
+    Gc(maintenance::GcArgs),
     /// Take over a workspace that you did not create here, such as one that was moved
     Trust,
     /// Print completions for a shell
@@ -191,7 +188,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Mcp(args) => app::block_on(mcp::mcp(app, args)),
         Command::Serve(args) => app::block_on(serve::serve(app, args)),
         Command::Show(args) => show::show(app, &args),
-        Command::Tail(args) => app::block_on(tail::tail(app, args)),
+        Command::Tail(args) => app::block_on(show::tail(app, args)),
         Command::Tool(args) => app::block_on(tool::tool(app, *args)),
         Command::Run(args) => run::run(app, &args),
         Command::Config(args) => config::config(app, &args),
@@ -199,9 +196,9 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Doctor(args) => app::block_on(doctor::doctor(app, args)),
         Command::Eval(args) => app::block_on(eval::eval(app, args)),
         Command::Demo => app::block_on(demo::demo(app)),
-        Command::Repair(args) => repair::repair(app, &args),
-        Command::Gc(args) => gc::gc(app, &args),
-        Command::Trust => trust::trust(app),
+        Command::Repair(args) => maintenance::repair(app, &args),
+        Command::Gc(args) => maintenance::gc(app, &args),
+        Command::Trust => maintenance::trust(app),
         Command::Completions(args) => Ok(completions::completions(&args)),
     }
 }

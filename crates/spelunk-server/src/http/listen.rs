@@ -25,7 +25,7 @@ use tower_service::Service as _;
 
 use super::Shared;
 use super::contexts::fold;
-use super::metrics::Counted;
+use super::health::Counted;
 
 /// How long responses in progress may take when the server stops.
 const FAREWELL_MAX: Duration = Duration::from_secs(5);

@@ -1,13 +1,9 @@
 //! Runs over HTTP: create, list, read, cancel, resume, delete.
 
-mod blobs;
 mod events;
-mod files;
-mod find;
 mod follow_up;
 mod lines;
 mod list;
-mod plan;
 mod queue;
 mod request;
 mod results;
@@ -16,7 +12,6 @@ mod service;
 mod source;
 mod supervisor;
 mod tickets;
-mod watcher;
 
 use std::sync::Arc;
 
@@ -24,7 +19,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use find::{Found, find, word};
+use list::{Found, find, word};
 use request::{Sent, read_query, receive};
 use serde_json::{Value, json};
 use service::{JobKind, Promised, at_work};
@@ -45,10 +40,10 @@ use super::problem::{Answer, Problem, work};
 use super::route::{Route, delete, post};
 use crate::mcp::{or_null, read_limits};
 
-pub(crate) use blobs::NamedBlobs;
 pub(crate) use events::event_stream;
 pub(crate) use list::Rows;
 pub(crate) use request::receive_form;
+pub(crate) use results::NamedBlobs;
 pub(crate) use run_to_completion::{Came, Whole};
 pub(crate) use service::RunService;
 pub(crate) use source::Corpora;
@@ -106,10 +101,10 @@ pub(super) fn routes() -> Vec<Route> {
     routes.extend(follow_up::routes());
     routes.extend(events::routes());
     routes.extend(results::routes());
-    routes.extend(files::routes());
-    routes.extend(blobs::routes());
+    routes.extend(results::file_routes());
+    routes.extend(results::blob_routes());
     routes.extend(source::routes());
-    routes.extend(plan::routes());
+    routes.extend(results::plan_routes());
     routes
 }
 

@@ -1,4 +1,5 @@
-//! `rlm_query`: asks a question about text. Runs are started only by explicit calls like this one.
+//! `rlm_query` and `rlm_plan`: asks a question about text, or plans that without spending anything. Runs are started only
+//! by explicit calls like this one.
 
 use std::sync::Arc;
 
@@ -12,10 +13,12 @@ use spelunk_app::config::StrategyChoice;
 use spelunk_app::error_text::{Paint, error_text};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::live_runs::Slot;
+use spelunk_app::planning::{Planned, planned};
 use spelunk_app::render::answer::{answer_text, closing_line, remarks, result_json};
 use spelunk_app::render::passages::{passages_json, passages_text};
+use spelunk_app::render::plan::{plan_text, plan_value};
 use spelunk_app::runs::state as state_of;
-use spelunk_context::View;
+use spelunk_context::{Mode, View};
 use spelunk_engine::{EngineError, RunSettings, Schema};
 use spelunk_index::{RankOptions, rank};
 use spelunk_types::{Focus, Limits, RunOutcome};
@@ -245,4 +248,35 @@ pub(super) fn under_way(live: &Live) -> Said {
     let text =
         format!("run {run} is under way: {}\n[ask for its answer with rlm_result, run {run}]", step.text);
     Said::new(text, json!({ "run": live.run, "state": "running", "progress": step.text, "events": step.seq }))
+}
+
+const QUESTION_CHARS_MAX: usize = 100_000;
+/// The maximum number of rows shown of the manifest and of the tasks.
+const ROWS_MAX: usize = 200;
+
+/// `rlm_plan`: how text would be split into tasks and what that would cost.
+pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+    let question = arguments.text("question", QUESTION_CHARS_MAX)?.unwrap_or_default();
+    let material = Material::of(&mut arguments)?;
+    let with_tasks = arguments.flag("tasks")?;
+    arguments.finish()?;
+    let planned = make_plan(state, &material, &question)?;
+    let mut data = plan_value(&planned);
+    data["n_tasks"] = json!(planned.plan.tasks.len());
+    if !with_tasks {
+        data["tasks"] = Value::Array(Vec::new());
+    }
+    for name in ["manifest", "tasks"] {
+        if let Some(rows) = data[name].as_array_mut() {
+            rows.truncate(ROWS_MAX);
+        }
+    }
+    Ok(Said::new(plan_text(&planned, with_tasks), data))
+}
+
+/// Reads all of the material and plans it. Blocking.
+pub(crate) fn make_plan(state: &State, material: &Material, question: &str) -> Result<Planned, Failure> {
+    let settings = &state.app.settings;
+    let (_, corpus) = material.scan(state, &material.scan_options(&settings.limits))?;
+    Ok(planned(&state.app, corpus, question, settings.detector(), Mode::ByType))
 }

@@ -1,7 +1,6 @@
 //! `spelunk eval`: measures strategies and models. It generates tasks with known answers, runs them, scores the
 //! answers, and compares the results; any other engine can be given the same tasks.
 
-mod budget;
 mod files;
 mod report;
 mod run;

@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::task::JoinSet;
 
 use super::super::Shared;
-use super::super::metrics::Counts;
+use super::super::health::Counts;
 use super::super::problem::Problem;
 use super::queue::FairQueue;
 use super::supervisor;

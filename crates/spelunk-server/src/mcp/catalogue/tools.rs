@@ -11,7 +11,7 @@ use super::{Entry, Waiting};
 use crate::mcp::models::ModelChoice;
 use crate::mcp::query::LIMITS;
 use crate::mcp::schema::{choice, flag, object, objects, or_null, text, texts, whole};
-use crate::mcp::{contexts, notes, plan, run_tools, session_log, tasks};
+use crate::mcp::{contexts, notes, query, run_tools, session_log, tasks};
 
 /// Every tool, in the order in which an agent should consider them.
 pub(in crate::mcp) fn entries() -> Vec<Entry> {
@@ -219,7 +219,7 @@ fn runs() -> Vec<Entry> {
             .takes("wait_ms", wait_ms())
             .takes("offset", whole("Leave out so many characters of the answer, to read on where it was cut"))
             .with(run_output),
-        Entry::new(Look, "rlm_plan", "Plan a run", Local(plan::plan))
+        Entry::new(Look, "rlm_plan", "Plan a run", Local(query::plan))
             .doc("Shows how text would be cut into tasks and what that would cost. Nothing is spent.")
             .takes("question", text("The question; it goes to every task, and counts"))
             .with(material)

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use futures_util::StreamExt;
@@ -16,12 +17,11 @@ use spelunk_app::provider;
 use spelunk_app::units::{dollars, time, tokens};
 use spelunk_eval::{Kind, Note, SimSettings, Status, Task, Trial, Trials, write_note, write_trial};
 
-use super::budget::{Budget, BudgetFlags};
 use super::files::{Results, load_tasks, load_trials, remove_runs};
 use super::trial::{Asked, Cell, Places, STRATEGIES, attempt};
 use super::unknown;
-use crate::cli::ModelFlags;
 use crate::cli::limits::LimitFlags;
+use crate::cli::{ModelFlags, limits};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -144,7 +144,7 @@ fn selected(tasks: Vec<Task>, args: &RunArgs) -> Result<Vec<Arc<Task>>, Failure>
     }
     let tokens_max = match &args.tokens_max {
         None => u64::MAX,
-        Some(word) => crate::cli::limits::tokens(word).ok_or_else(|| Usage {
+        Some(word) => limits::tokens(word).ok_or_else(|| Usage {
             message: format!(
                 "`--tokens-max` must be a size, not `{}`",
                 word.chars().take(60).collect::<String>()
@@ -342,4 +342,73 @@ fn line(trial: &Trial, n_done: u64, planned: u64) -> String {
         trial.calls,
         tokens(trial.tokens_used()),
     )
+}
+
+/// Bounds of the whole evaluation; those of each run are `--max-…`.
+#[derive(Debug, Clone, Default, Args)]
+struct BudgetFlags {
+    /// End the evaluation after so many trials
+    #[arg(id = "budget_trials", long = "budget-trials", value_name = "TRIALS")]
+    trials: Option<u64>,
+    /// End the evaluation when it has cost so many dollars
+    #[arg(id = "budget_cost", long = "budget-cost", value_name = "DOLLARS")]
+    cost: Option<String>,
+    /// End the evaluation after this time, such as 9m; trials under way are dropped and made again on resume
+    #[arg(id = "budget_time", long = "budget-time", value_name = "TIME")]
+    time: Option<String>,
+}
+
+/// What is left of the budget.
+#[derive(Debug, Clone)]
+struct Budget {
+    trials_max: u64,
+    cost_microusd_max: u64,
+    ends_at: Option<Instant>,
+    trials: u64,
+    cost_microusd: u64,
+}
+
+impl Budget {
+    fn of(flags: &BudgetFlags) -> Result<Self, Failure> {
+        let amount = |flag: &str, typed: &Option<String>, read: fn(&str) -> Option<u64>| match typed {
+            None => Ok(None),
+            Some(word) => read(word.trim()).map(Some).ok_or_else(|| Usage {
+                message: format!("`{flag}` is no amount: `{}`", word.chars().take(60).collect::<String>()),
+                hint: "write it like `--budget-cost 2.50` or `--budget-time 9m`".into(),
+            }),
+        };
+        let cost = amount("--budget-cost", &flags.cost, limits::microusd)?;
+        let time_ms = amount("--budget-time", &flags.time, limits::time_ms)?;
+        Ok(Self {
+            trials_max: flags.trials.unwrap_or(u64::MAX),
+            cost_microusd_max: cost.unwrap_or(u64::MAX),
+            ends_at: time_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms))),
+            trials: 0,
+            cost_microusd: 0,
+        })
+    }
+
+    /// Whether the price of the models must be known.
+    fn bounds_cost(&self) -> bool {
+        self.cost_microusd_max < u64::MAX
+    }
+
+    /// Counts a completed trial.
+    fn count(&mut self, cost_microusd: u64) {
+        self.trials += 1;
+        self.cost_microusd = self.cost_microusd.saturating_add(cost_microusd);
+    }
+
+    /// Whether one more trial may start besides those in progress; otherwise the limit that was hit.
+    fn refuses(&self, n_under_way: u64) -> Option<&'static str> {
+        if self.trials + n_under_way >= self.trials_max {
+            Some("budget-trials")
+        } else if self.cost_microusd >= self.cost_microusd_max {
+            Some("budget-cost")
+        } else if self.ends_at.is_some_and(|end| Instant::now() >= end) {
+            Some("budget-time")
+        } else {
+            None
+        }
+    }
 }
