@@ -25,13 +25,13 @@ use spelunk_engine::{Clock as _, SystemClock};
 
 use super::Shared;
 use super::auth::Client;
-use super::extract::{Part, read_json};
+use super::extract::{PathPart, read_json};
 use super::problem::Problem;
 use super::route::{Route, get, post};
-use super::runs::{Came, Whole, event_stream};
-use question_input::{Asked, Progress, models};
-use reply::{Head, Reply, comment, data, event};
-use wrong::{Answered, Wrong, reshape};
+use super::runs::{AwaitedRun, WaitOutcome, event_stream};
+use question_input::{CompatRequest, Progress, models};
+use reply::{Reply, ReplyHead, comment, data, event};
+use wrong::{ApiError, ApiResult, reshape};
 
 /// How often a waiting client gets a progress update.
 const STEP: Duration = Duration::from_secs(2);
@@ -167,9 +167,13 @@ async fn list_models() -> Json<Value> {
     }))
 }
 
-async fn show_model(Part(model): Part<String>) -> Answered<Json<Value>> {
+async fn show_model(PathPart(model): PathPart<String>) -> ApiResult<Json<Value>> {
     let known = models();
-    if known.contains(&model) { Ok(Json(model_json(&model))) } else { Err(Wrong::no_model(&model, &known)) }
+    if known.contains(&model) {
+        Ok(Json(model_json(&model)))
+    } else {
+        Err(ApiError::no_model(&model, &known))
+    }
 }
 
 /// A model as both APIs describe one.
@@ -181,16 +185,16 @@ fn model_json(id: &str) -> Value {
 }
 
 /// A conversation counts as an upload and has the same size limit.
-async fn answer(server: Shared, client: Client, request: Request, dialect: Dialect) -> Answered<Response> {
+async fn answer(server: Shared, client: Client, request: Request, dialect: Dialect) -> ApiResult<Response> {
     let settings = &server.app.settings.server;
     let body = read_json(request, &server, settings.upload_bytes_max).await?;
     let long_chars = usize::try_from(settings.long_message_chars).unwrap_or(usize::MAX);
     let mut asked = dialect.read(body, long_chars)?;
     let documents = std::mem::take(&mut asked.documents);
-    let whole = Whole::begin(&server, client, asked.request.take(), documents).await?;
+    let whole = AwaitedRun::begin(&server, client, asked.request.take(), documents).await?;
     let created_s = SystemClock.now_ms() / 1000;
-    let head = Head { run: whole.run.clone(), model: asked.model.clone(), created_s };
-    let waiting = Waiting { dialect, asked, head: head.clone(), whole };
+    let head = ReplyHead { run: whole.run.clone(), model: asked.model.clone(), created_s };
+    let waiting = WaitingClient { dialect, asked, head: head.clone(), whole };
     let mut response = if waiting.asked.streams {
         waiting.into_stream()
     } else {
@@ -206,7 +210,7 @@ async fn answer(server: Shared, client: Client, request: Request, dialect: Diale
 }
 
 impl Dialect {
-    fn read(self, body: Value, long_chars: usize) -> Answered<Asked> {
+    fn read(self, body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
         match self {
             Self::Chat => chat::read(body, long_chars),
             Self::Responses => responses::read(body, long_chars),
@@ -222,7 +226,7 @@ impl Dialect {
         }
     }
 
-    fn opening(self, head: &Head) -> String {
+    fn opening(self, head: &ReplyHead) -> String {
         match self {
             Self::Chat => chat::opening(head),
             Self::Responses => responses::opening(head),
@@ -230,7 +234,7 @@ impl Dialect {
         }
     }
 
-    fn alive(self, head: &Head, status: &str, progress: Progress) -> String {
+    fn alive(self, head: &ReplyHead, status: &str, progress: Progress) -> String {
         match self {
             Self::Chat => chat::alive(head, status, progress),
             Self::Responses => comment(status),
@@ -247,7 +251,7 @@ impl Dialect {
     }
 
     /// The final event of a stream that fails.
-    fn broken(self, head: &Head, wrong: &Wrong) -> String {
+    fn broken(self, head: &ReplyHead, wrong: &ApiError) -> String {
         match self {
             Self::Chat => data(&wrong.json(self)),
             Self::Responses => responses::broken(head, &wrong.problem.detail),
@@ -257,21 +261,21 @@ impl Dialect {
 }
 
 /// A client that waits for an answer.
-struct Waiting {
+struct WaitingClient {
     dialect: Dialect,
-    asked: Asked,
-    head: Head,
-    whole: Whole,
+    asked: CompatRequest,
+    head: ReplyHead,
+    whole: AwaitedRun,
 }
 
-impl Waiting {
+impl WaitingClient {
     /// Waits for the end of the run.
-    async fn finish(mut self) -> Answered<Value> {
+    async fn finish(mut self) -> ApiResult<Value> {
         loop {
             match self.whole.wait(STEP).await {
-                Came::Status(_) => {}
-                Came::End => break,
-                Came::Closing => return Err(closing()),
+                WaitOutcome::Status(_) => {}
+                WaitOutcome::End => break,
+                WaitOutcome::Closing => return Err(closing()),
             }
         }
         let ended = self.whole.end().await?;
@@ -288,24 +292,24 @@ impl Waiting {
     /// The next text of the stream, and the client if it waits for more.
     async fn next(mut self) -> (String, Option<Self>) {
         let text = match self.whole.wait(STEP).await {
-            Came::Status(status) => {
+            WaitOutcome::Status(status) => {
                 return (self.dialect.alive(&self.head, &status, self.asked.progress), Some(self));
             }
-            Came::End => {
-                let ended = self.whole.end().await.map_err(Wrong::from);
+            WaitOutcome::End => {
+                let ended = self.whole.end().await.map_err(ApiError::from);
                 let reply = ended.and_then(|ended| Reply::of(self.head.clone(), &self.asked, &ended));
                 match reply {
                     Ok(reply) => self.dialect.closing(&reply, self.asked.includes_usage),
                     Err(wrong) => self.dialect.broken(&self.head, &wrong),
                 }
             }
-            Came::Closing => self.dialect.broken(&self.head, &closing()),
+            WaitOutcome::Closing => self.dialect.broken(&self.head, &closing()),
         };
         (text, None)
     }
 }
 
-fn closing() -> Wrong {
+fn closing() -> ApiError {
     let detail = "the server stops; the run goes on when it is back";
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "server-stopping", "The server stops.", detail).into()
 }

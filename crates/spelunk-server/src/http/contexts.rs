@@ -23,7 +23,7 @@ use spelunk_index::Mode;
 use spelunk_types::{ErrorCode, Explain as _};
 
 use super::Shared;
-use super::extract::{Fields, Params, Part};
+use super::extract::{Fields, Params, PathPart};
 use super::problem::{Answer, Problem};
 use super::route::{Route, delete, get, post, whole_schema};
 use crate::mcp;
@@ -144,7 +144,7 @@ pub(super) async fn work<T: Send + 'static>(
     act: impl FnOnce(&mcp::State) -> Answer<T> + Send + 'static,
 ) -> Answer<T> {
     // The semaphore is never closed, so acquiring cannot fail.
-    let _place = server.mcp.looks.acquire().await.ok();
+    let _place = server.mcp.reads.acquire().await.ok();
     let state = Arc::clone(&server.mcp);
     blocking(move || Ok(act(&state))).await?
 }
@@ -269,7 +269,7 @@ async fn stats(State(server): State<Shared>, params: Params) -> Answer<Json<Valu
 
 async fn peek(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     mut params: Params,
 ) -> Answer<Json<Value>> {
     let lines = whole(&mut params, "lines", server.mcp.store().limits().peek_lines)?;
@@ -279,7 +279,7 @@ async fn peek(
 
 async fn grep(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     mut params: Params,
 ) -> Answer<Json<Value>> {
     let pattern = params.text("pattern").filter(|pattern| !pattern.is_empty());
@@ -295,7 +295,7 @@ async fn grep(
 
 async fn chunk(
     State(server): State<Shared>,
-    Part((id, page)): Part<(String, String)>,
+    PathPart((id, page)): PathPart<(String, String)>,
     mut params: Params,
 ) -> Answer<Json<Value>> {
     let page = number("i", &page)?;
@@ -304,12 +304,20 @@ async fn chunk(
     look(&server, move |navigator| Ok(render::page_json(&navigator.page(&id, page, lines)?))).await
 }
 
-async fn load(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+async fn load(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
     params.finish()?;
     look(&server, move |navigator| Ok(render::load_json(&navigator.load(&id)?))).await
 }
 
-async fn remove(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+async fn remove(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
     params.finish()?;
     look(&server, move |navigator| {
         let removed = navigator.store().remove(&id)?;
@@ -340,7 +348,7 @@ async fn search_all(State(server): State<Shared>, mut params: Params) -> Answer<
 
 async fn search(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     mut params: Params,
 ) -> Answer<Json<Value>> {
     let query = needed(&mut params, "q")?;

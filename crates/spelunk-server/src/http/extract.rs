@@ -178,9 +178,9 @@ impl Params {
 }
 
 /// Path segments, by their names in the route.
-pub(crate) struct Part<T>(pub(crate) T);
+pub(crate) struct PathPart<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Part<T> {
+impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for PathPart<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, server: &Shared) -> Result<Self, Problem> {

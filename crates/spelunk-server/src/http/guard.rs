@@ -159,13 +159,13 @@ fn preflight(is_allowed: bool) -> Response {
 
 /// The scope a route needs, and the server that knows the tokens.
 #[derive(Clone)]
-pub(super) struct Needs {
+pub(super) struct RouteScope {
     pub(super) server: Shared,
     pub(super) scope: Option<Scope>,
 }
 
 /// The layer of one route: identifies the caller and checks its scope.
-pub(super) async fn admit(State(needs): State<Needs>, mut request: Request, next: Next) -> Response {
+pub(super) async fn admit(State(needs): State<RouteScope>, mut request: Request, next: Next) -> Response {
     match client(&needs, &request) {
         Err(problem) => problem.into_response(),
         Ok(client) => {
@@ -175,7 +175,7 @@ pub(super) async fn admit(State(needs): State<Needs>, mut request: Request, next
     }
 }
 
-fn client(needs: &Needs, request: &Request) -> Result<Client, Problem> {
+fn client(needs: &RouteScope, request: &Request) -> Result<Client, Problem> {
     let headers: &HeaderMap = request.headers();
     let peer =
         request.extensions().get::<Peer>().map_or_else(|| "local".to_owned(), |peer| peer.0.ip().to_string());

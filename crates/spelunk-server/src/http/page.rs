@@ -7,7 +7,7 @@ use serde_json::json;
 use spelunk_app::render::viewer;
 use spelunk_journal::digest;
 
-use super::extract::{Params, Part};
+use super::extract::{Params, PathPart};
 use super::problem::{Answer, Problem};
 use super::route::{Route, get};
 
@@ -39,7 +39,7 @@ async fn page(headers: HeaderMap) -> Response {
     sent(&headers, &tag, "text/html; charset=utf-8", ASK_AGAIN, page.to_owned())
 }
 
-async fn file(Part(name): Part<String>, headers: HeaderMap, mut params: Params) -> Answer {
+async fn file(PathPart(name): PathPart<String>, headers: HeaderMap, mut params: Params) -> Answer {
     let version = params.text("v");
     params.finish()?;
     let asset = viewer::asset(&name).ok_or_else(|| Problem::not_found("the page has no such file"))?;

@@ -19,8 +19,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use list::{Found, find, word};
-use request::{Sent, read_query, receive};
+use list::{FoundRun, find, word};
+use request::{ReceivedRequest, read_query, receive};
 use serde_json::{Value, json};
 use service::{JobKind, Promised, at_work};
 use spelunk_app::asking::RoleModels;
@@ -35,7 +35,7 @@ use tickets::{Key, Progress, Ticket};
 
 use super::Shared;
 use super::auth::Client;
-use super::extract::{Part, fields};
+use super::extract::{PathPart, fields};
 use super::problem::{Answer, Problem, work};
 use super::route::{Route, delete, post};
 use crate::mcp::{or_null, read_limits};
@@ -44,7 +44,7 @@ pub(crate) use events::event_stream;
 pub(crate) use list::Rows;
 pub(crate) use request::receive_form;
 pub(crate) use results::NamedBlobs;
-pub(crate) use run_to_completion::{Came, Whole};
+pub(crate) use run_to_completion::{AwaitedRun, WaitOutcome};
 pub(crate) use service::RunService;
 pub(crate) use source::Corpora;
 pub(crate) use supervisor::model;
@@ -141,10 +141,10 @@ fn promise(
     server: &Shared,
     client: Client,
     key: Option<String>,
-    sent: Sent,
+    sent: ReceivedRequest,
     models: &RoleModels,
 ) -> Result<Promised, Problem> {
-    let Sent { request, files } = sent.without_secrets();
+    let ReceivedRequest { request, files } = sent.without_secrets();
     // Only checks that the request is an object.
     drop(fields(request.clone())?);
     let uploads = files.iter().map(|file| SourceInput::Text { name: file.name.clone(), bytes: Vec::new() });
@@ -178,7 +178,7 @@ fn new_id(server: &Shared) -> Result<RunId, Failure> {
 }
 
 /// The digest of a request, independent of the order of its fields.
-fn request_digest(request: &Value, files: &[request::File]) -> String {
+fn request_digest(request: &Value, files: &[request::UploadedFile]) -> String {
     let mut text = request.to_string();
     for file in files {
         text += &format!("\n{} {}", digest(&file.bytes).as_str(), file.name);
@@ -210,10 +210,10 @@ async fn promised_answer(server: &Shared, run: &RunId) -> Answer {
 }
 
 /// `POST /v1/runs/{id}/cancel`.
-async fn cancel(State(server): State<Shared>, Part(id): Part<String>) -> Answer {
+async fn cancel(State(server): State<Shared>, PathPart(id): PathPart<String>) -> Answer {
     let cancelling = Arc::clone(&server);
     let (run, was_live) = blocking(move || {
-        let Found { run, .. } = find(&cancelling, &id)?;
+        let FoundRun { run, .. } = find(&cancelling, &id)?;
         let was_live = cancelling.runs.cancel(&run)?;
         Ok((run, was_live))
     })
@@ -231,7 +231,7 @@ async fn cancel(State(server): State<Shared>, Part(id): Part<String>) -> Answer 
 async fn resume(
     State(server): State<Shared>,
     Extension(client): Extension<Client>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     request: Request,
 ) -> Answer {
     let sent = if has_body(request.headers()) { receive(request, &server).await?.request } else { json!({}) };
@@ -256,11 +256,11 @@ fn has_body(headers: &HeaderMap) -> bool {
 fn go_on(
     server: &Shared,
     client: Client,
-    found: Found,
+    found: FoundRun,
     limits: &Limits,
     request: Value,
 ) -> Result<RunId, Problem> {
-    let Found { run, workspace, settled } = found;
+    let FoundRun { run, workspace, settled } = found;
     if server.runs.find(&run).is_some() {
         return Err(at_work(&run));
     }
@@ -299,9 +299,9 @@ fn not_resumable(server: &Shared, error: EngineError) -> Problem {
 }
 
 /// `DELETE /v1/runs/{id}`.
-async fn remove(State(server): State<Shared>, Part(id): Part<String>) -> Answer<Response> {
+async fn remove(State(server): State<Shared>, PathPart(id): PathPart<String>) -> Answer<Response> {
     work(move || {
-        let Found { run, workspace, .. } = find(&server, &id)?;
+        let FoundRun { run, workspace, .. } = find(&server, &id)?;
         if run.as_str() != id && run.short() != id {
             return Err(JournalError::NotFound { name: id }.into());
         }

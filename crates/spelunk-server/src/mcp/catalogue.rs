@@ -10,7 +10,7 @@ use serde_json::Value;
 use spelunk_app::arguments::Arguments;
 use spelunk_app::failure::Failure;
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::schema::Properties;
 use super::state::State;
 
@@ -46,7 +46,7 @@ enum Effect {
 #[derive(Clone, Copy)]
 pub(super) enum Action {
     /// A function that reads, on a blocking thread.
-    Local(fn(&State, Arguments) -> Result<Said, Failure>),
+    Local(fn(&State, Arguments) -> Result<ToolAnswer, Failure>),
     /// An operation that waits.
     Waiting(Waiting),
 }

@@ -17,12 +17,12 @@ use spelunk_engine::{ConsoleCell, RunRequest, console};
 use spelunk_types::Strategy;
 use tokio::sync::{mpsc, oneshot};
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
 use super::runs::{Ended, Live};
 use super::state::State;
-use super::tool_wait::{Begun, Work};
+use super::tool_wait::{CallStart, Work};
 
 const CODE_CHARS_MAX: usize = 200_000;
 const SESSION_CHARS_MAX: usize = 100;
@@ -81,16 +81,16 @@ impl Console {
     }
 
     /// The output of a cell.
-    pub(super) fn said(&self, text: &str) -> Said {
+    pub(super) fn said(&self, text: &str) -> ToolAnswer {
         let has_ended = self.cells.is_closed();
         let shown = if text.is_empty() { "[nothing was printed]" } else { text };
         let stands = if has_ended { " has ended" } else { "" };
         let shown = format!("{shown}\n[session {}{stands}]", self.name());
-        Said::new(shown, json!({ "session": self.name(), "output": text, "ended": has_ended }))
+        ToolAnswer::new(shown, json!({ "session": self.name(), "output": text, "ended": has_ended }))
     }
 
     /// The end of the session: by `FINAL`, a limit or a failure.
-    pub(super) fn ended(&self, ended: &Ended) -> Said {
+    pub(super) fn ended(&self, ended: &Ended) -> ToolAnswer {
         let answer = ended.result.answer.as_ref().map(|answer| answer.text.clone());
         let error = ended.result.error.as_ref();
         let data = json!({
@@ -100,17 +100,17 @@ impl Console {
             "error": error.map(|error| error_json(error)),
         });
         match error {
-            Some(error) => Said::failed(error_text(error, Paint::Plain), data),
+            Some(error) => ToolAnswer::failed(error_text(error, Paint::Plain), data),
             None => {
                 let text = format!("{}\n[session {} has ended]", answer.unwrap_or_default(), self.name());
-                Said::new(text, data)
+                ToolAnswer::new(text, data)
             }
         }
     }
 }
 
 /// The parsed arguments of a call.
-struct Wanted {
+struct CellCall {
     code: Option<String>,
     session: Option<String>,
     material: Material,
@@ -118,8 +118,8 @@ struct Wanted {
     end: bool,
 }
 
-fn read(mut arguments: Arguments) -> Result<Wanted, Usage> {
-    let wanted = Wanted {
+fn read(mut arguments: Arguments) -> Result<CellCall, Usage> {
+    let wanted = CellCall {
         code: arguments.text("code", CODE_CHARS_MAX)?,
         session: arguments.text("session", SESSION_CHARS_MAX)?,
         material: Material::of(&mut arguments)?,
@@ -138,8 +138,8 @@ pub(super) async fn repl(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
     arguments: Arguments,
-) -> Result<Begun, Failure> {
-    let Wanted { code, session, material, model, end } = read(arguments)?;
+) -> Result<CallStart, Failure> {
+    let CellCall { code, session, material, model, end } = read(arguments)?;
     let console = match session {
         Some(session) => state.consoles.find(&session)?,
         None if end => return Err(wrong("session", "is needed to end one").into()),
@@ -149,15 +149,15 @@ pub(super) async fn repl(
         state.consoles.open().remove(console.name());
         let text = format!("session {} has ended", console.name());
         let data = json!({ "session": console.name(), "output": "", "ended": true });
-        return Ok(Begun::Said(Said::new(text, data)));
+        return Ok(CallStart::Answered(ToolAnswer::new(text, data)));
     }
     let Some(code) = code.filter(|code| !code.trim().is_empty()) else {
-        return Ok(Begun::Said(console.said(&console.description)));
+        return Ok(CallStart::Answered(console.said(&console.description)));
     };
     let (said, hear) = oneshot::channel();
     // If the session has just ended, its end reports that.
     drop(console.cells.send(ConsoleCell { code, said }));
-    Ok(Begun::Waits(Work::Cell { console, said: hear }, None))
+    Ok(CallStart::Waits(Work::Cell { console, said: hear }, None))
 }
 
 async fn open(

@@ -15,7 +15,7 @@ use spelunk_types::Limits;
 
 use super::agent_tasks::{self, AgentModel, AgentTasks};
 use super::runs::HostAnswers;
-use super::sampling::{self, Part, Questions, SamplingModel, Way};
+use super::sampling::{self, ClientChannel, ModelRole, Questions, SamplingModel};
 use super::state::State;
 
 const WORD_CHARS_MAX: usize = 100;
@@ -112,14 +112,18 @@ pub(super) fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> 
     }
     let asks_in_rounds =
         context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-    let (way, questions) = if asks_in_rounds {
+    let (channel, questions) = if asks_in_rounds {
         let questions = Arc::new(Questions::default());
-        (Way::Rounds(Arc::clone(&questions)), Some(questions))
+        (ClientChannel::Rounds(Arc::clone(&questions)), Some(questions))
     } else {
-        (Way::Request(context.peer.clone()), None)
+        (ClientChannel::Request(context.peer.clone()), None)
     };
-    let root = Arc::new(SamplingModel::new(Part::Root, way.clone()));
-    let roles = RoleModels { root, sub: Some(Arc::new(SamplingModel::new(Part::Sub, way))), synthesis: None };
+    let root = Arc::new(SamplingModel::new(ModelRole::Root, channel.clone()));
+    let roles = RoleModels {
+        root,
+        sub: Some(Arc::new(SamplingModel::new(ModelRole::Sub, channel))),
+        synthesis: None,
+    };
     let host = HostAnswers { questions, agent_tasks: None };
     Some(Models { roles, host, patience_ms: sampling::CALL_MS_MAX })
 }

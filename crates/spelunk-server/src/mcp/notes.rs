@@ -8,7 +8,7 @@ use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::units::count;
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::state::State;
 use super::truncate::cut;
 
@@ -45,7 +45,7 @@ fn full(what: &str, max: u64) -> Usage {
     }
 }
 
-pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let limits = &state.app.settings.limits;
     let name = arguments.needed("key", NAME_CHARS_MAX)?;
     let value_max = usize::try_from(limits.var_bytes_max).unwrap_or(usize::MAX);
@@ -71,10 +71,10 @@ pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<Said, Failu
     notes.vars.insert(name.clone(), value);
     let n_vars = notes.vars.len();
     let text = format!("{name} = {}", count(n_chars as u64, "character"));
-    Ok(Said::new(text, json!({ "key": name, "chars": n_chars, "keys": n_vars })))
+    Ok(ToolAnswer::new(text, json!({ "key": name, "chars": n_chars, "keys": n_vars })))
 }
 
-pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let name = arguments.needed("key", NAME_CHARS_MAX)?;
     let start = arguments.whole("start", u64::MAX)?.unwrap_or(0);
     let end = arguments.whole("end", u64::MAX)?;
@@ -94,10 +94,10 @@ pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<Said, Failu
     let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let slice: String = value.chars().skip(size(from)).take(size(until - from)).collect();
     let n_chars = value.chars().count();
-    Ok(Said::new(slice.clone(), json!({ "key": name, "value": slice, "chars": n_chars })))
+    Ok(ToolAnswer::new(slice.clone(), json!({ "key": name, "value": slice, "chars": n_chars })))
 }
 
-pub(super) fn list(state: &State, arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn list(state: &State, arguments: Arguments) -> Result<ToolAnswer, Failure> {
     arguments.finish()?;
     let notes = state.notes();
     let (mut text, mut vars, mut buffers) = (String::new(), Vec::new(), Vec::new());
@@ -115,10 +115,10 @@ pub(super) fn list(state: &State, arguments: Arguments) -> Result<Said, Failure>
     if text.is_empty() {
         text.push_str("nothing is set");
     }
-    Ok(Said::new(text, json!({ "state": vars, "buffers": buffers })))
+    Ok(ToolAnswer::new(text, json!({ "state": vars, "buffers": buffers })))
 }
 
-pub(super) fn clear(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn clear(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let name = arguments.text("key", NAME_CHARS_MAX)?;
     arguments.finish()?;
     let mut notes = state.notes();
@@ -126,10 +126,10 @@ pub(super) fn clear(state: &State, mut arguments: Arguments) -> Result<Said, Fai
         Some(name) => usize::from(notes.vars.remove(&name).is_some()),
         None => std::mem::take(&mut notes.vars).len(),
     };
-    Ok(Said::new(format!("{n_cleared} cleared"), json!({ "cleared": n_cleared })))
+    Ok(ToolAnswer::new(format!("{n_cleared} cleared"), json!({ "cleared": n_cleared })))
 }
 
-pub(super) fn append(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn append(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let label = label(&mut arguments)?;
     let text = arguments.needed("text", BUFFERS_BYTES_MAX)?;
     arguments.finish()?;
@@ -152,14 +152,14 @@ pub(super) fn append(state: &State, mut arguments: Arguments) -> Result<Said, Fa
         "{label} has {}",
         if n_entries == 1 { "1 entry".to_owned() } else { format!("{n_entries} entries") }
     );
-    Ok(Said::new(said, json!({ "label": label, "entries": n_entries })))
+    Ok(ToolAnswer::new(said, json!({ "label": label, "entries": n_entries })))
 }
 
 fn label(arguments: &mut Arguments) -> Result<String, Usage> {
     Ok(arguments.text("label", NAME_CHARS_MAX)?.unwrap_or_else(|| DEFAULT_BUFFER.to_owned()))
 }
 
-pub(super) fn read(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn read(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let label = label(&mut arguments)?;
     let join = arguments.text("join", 1000)?.unwrap_or_else(|| "\n".to_owned());
     arguments.finish()?;
@@ -167,10 +167,10 @@ pub(super) fn read(state: &State, mut arguments: Arguments) -> Result<Said, Fail
     let entries = notes.buffers.get(&label).map(Vec::as_slice).unwrap_or_default();
     // A long separator may be repeated a thousand times; the response is bounded, and so is this.
     let text = entries.join(&join);
-    Ok(Said::new(text.clone(), json!({ "label": label, "text": text, "entries": entries.len() })))
+    Ok(ToolAnswer::new(text.clone(), json!({ "label": label, "text": text, "entries": entries.len() })))
 }
 
-pub(super) fn pop(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn pop(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let label = label(&mut arguments)?;
     arguments.finish()?;
     let mut notes = state.notes();
@@ -178,10 +178,10 @@ pub(super) fn pop(state: &State, mut arguments: Arguments) -> Result<Said, Failu
     notes.buffered_bytes -= popped.as_ref().map_or(0, String::len);
     let n_entries = notes.buffers.get(&label).map_or(0, Vec::len);
     let text = popped.clone().unwrap_or_else(|| "the buffer is empty".to_owned());
-    Ok(Said::new(text, json!({ "label": label, "text": popped, "entries": n_entries })))
+    Ok(ToolAnswer::new(text, json!({ "label": label, "text": popped, "entries": n_entries })))
 }
 
-pub(super) fn clear_buffer(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn clear_buffer(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let label = arguments.text("label", NAME_CHARS_MAX)?;
     arguments.finish()?;
     let mut notes = state.notes();
@@ -191,5 +191,5 @@ pub(super) fn clear_buffer(state: &State, mut arguments: Arguments) -> Result<Sa
     };
     notes.buffered_bytes -= gone.iter().flatten().map(String::len).sum::<usize>();
     let n_entries: usize = gone.iter().map(Vec::len).sum();
-    Ok(Said::new(format!("{n_entries} cleared"), json!({ "cleared": n_entries })))
+    Ok(ToolAnswer::new(format!("{n_entries} cleared"), json!({ "cleared": n_entries })))
 }

@@ -24,12 +24,12 @@ use spelunk_index::{RankOptions, rank};
 use spelunk_types::{Focus, Limits, RunOutcome};
 
 use super::agent_tasks::AgentTasks;
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
-use super::runs::{Ended, Live, Then};
+use super::runs::{AfterEnd, Ended, Live};
 use super::state::State;
-use super::tool_wait::{Begun, Work};
+use super::tool_wait::{CallStart, Work};
 use super::{run_tools, session_log};
 
 const SCHEMA_CHARS_MAX: usize = 200_000;
@@ -150,7 +150,7 @@ pub(super) async fn query(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
     arguments: Arguments,
-) -> Result<Begun, Failure> {
+) -> Result<CallStart, Failure> {
     let slot = state.runs.take_slot()?;
     if arguments.has("run") {
         return run_tools::ask_more(state, context, arguments, slot).await;
@@ -159,12 +159,12 @@ pub(super) async fn query(
     let models = models(state, context, model).await?;
     let Some(models) = models else {
         let state = Arc::clone(state);
-        return blocking(move || passages(&state, &query)).await.map(Begun::Said);
+        return blocking(move || passages(&state, &query)).await.map(CallStart::Answered);
     };
-    Ok(Begun::Waits(Work::Run(launch(state, query, thought, models, slot).await?), wait_ms))
+    Ok(CallStart::Waits(Work::Run(launch(state, query, thought, models, slot).await?), wait_ms))
 }
 
-/// Starts a run that waits for agents, with its task board.
+/// Starts a run that waits for agents, with its tasks.
 pub(super) async fn begin_tasks(
     state: &Arc<State>,
     arguments: Arguments,
@@ -173,8 +173,8 @@ pub(super) async fn begin_tasks(
     let QueryCall { mut query, thought, .. } = read_call(state, arguments)?;
     query.manner.strategy = StrategyChoice::Map;
     let models = Models::of_agents();
-    let board = models.host.agent_tasks.clone().unwrap_or_default();
-    Ok((launch(state, query, thought, models, slot).await?, board))
+    let agent_tasks = models.host.agent_tasks.clone().unwrap_or_default();
+    Ok((launch(state, query, thought, models, slot).await?, agent_tasks))
 }
 
 /// Reads the sources and starts the run.
@@ -194,7 +194,7 @@ async fn launch(
 }
 
 /// Stores the answer with the thought that led to it.
-fn keep_with_thought(state: &Arc<State>, number: usize) -> Then {
+fn keep_with_thought(state: &Arc<State>, number: usize) -> AfterEnd {
     let (state, app) = (Arc::clone(state), Arc::clone(&state.app));
     Box::new(move |ended| {
         Box::pin(async move {
@@ -206,7 +206,7 @@ fn keep_with_thought(state: &Arc<State>, number: usize) -> Then {
 }
 
 /// The answer without a model: the passages that share the most words with the question.
-fn passages(state: &State, query: &Query) -> Result<Said, Failure> {
+fn passages(state: &State, query: &Query) -> Result<ToolAnswer, Failure> {
     let (_, corpus) = query.material.scan(state, &query.material.scan_options(&state.app.settings.limits))?;
     let view = View::of(Arc::new(corpus));
     let options = RankOptions::new(PASSAGES_MAX, PASSAGES_BYTES_MAX);
@@ -218,11 +218,11 @@ fn passages(state: &State, query: &Query) -> Result<Said, Failure> {
     } else {
         passages_text(&ranking, &query.question, Paint::Plain)
     };
-    Ok(Said::new(format!("{found}\n[{NO_MODEL}]"), data))
+    Ok(ToolAnswer::new(format!("{found}\n[{NO_MODEL}]"), data))
 }
 
 /// The result of a run.
-pub(super) fn ended(state: &State, ended: &Ended) -> Result<Said, Failure> {
+pub(super) fn ended(state: &State, ended: &Ended) -> Result<ToolAnswer, Failure> {
     let Ended { result, view } = ended;
     let mut data = result_json(result, view, &state.app.workspace()?.blobs());
     data["state"] = json!(state_of(view));
@@ -239,15 +239,18 @@ pub(super) fn ended(state: &State, ended: &Ended) -> Result<Said, Failure> {
         text += &format!("[{remark}]\n");
     }
     text += &format!("[{}]", closing_line(view, &result.run));
-    Ok(if result.answer.is_none() { Said::failed(text, data) } else { Said::new(text, data) })
+    Ok(if result.answer.is_none() { ToolAnswer::failed(text, data) } else { ToolAnswer::new(text, data) })
 }
 
 /// The response for a run in progress.
-pub(super) fn under_way(live: &Live) -> Said {
+pub(super) fn under_way(live: &Live) -> ToolAnswer {
     let (run, step) = (live.run.short(), live.progress.borrow().clone());
     let text =
         format!("run {run} is under way: {}\n[ask for its answer with rlm_result, run {run}]", step.text);
-    Said::new(text, json!({ "run": live.run, "state": "running", "progress": step.text, "events": step.seq }))
+    ToolAnswer::new(
+        text,
+        json!({ "run": live.run, "state": "running", "progress": step.text, "events": step.seq }),
+    )
 }
 
 const QUESTION_CHARS_MAX: usize = 100_000;
@@ -255,7 +258,7 @@ const QUESTION_CHARS_MAX: usize = 100_000;
 const ROWS_MAX: usize = 200;
 
 /// `rlm_plan`: how text would be split into tasks and what that would cost.
-pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let question = arguments.text("question", QUESTION_CHARS_MAX)?.unwrap_or_default();
     let material = Material::of(&mut arguments)?;
     let with_tasks = arguments.flag("tasks")?;
@@ -271,7 +274,7 @@ pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<Said, Fail
             rows.truncate(ROWS_MAX);
         }
     }
-    Ok(Said::new(plan_text(&planned, with_tasks), data))
+    Ok(ToolAnswer::new(plan_text(&planned, with_tasks), data))
 }
 
 /// Reads all of the material and plans it. Blocking.

@@ -20,18 +20,18 @@ use spelunk_journal::Workspace;
 use spelunk_types::{Limits, ModelRef, RunId};
 
 use super::agent_tasks;
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::models::{Models, of_client};
 use super::query::{RUN_CHARS_MAX, ended, read_limits, strategy};
 use super::runs::{Ended, Live};
 use super::state::State;
-use super::tool_wait::{Begun, Work};
+use super::tool_wait::{CallStart, Work};
 
 /// The maximum number of runs per list.
 const RUNS_SHOWN_MAX: usize = 20;
 
 /// `rlm_status`: one run, or the newest ones.
-pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let name = arguments.text("run", RUN_CHARS_MAX)?;
     arguments.finish()?;
     let Some(name) = name else { return list(state) };
@@ -56,7 +56,7 @@ pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<Said, Fa
         "usage": view.spent,
         "events": view.seq_last,
     });
-    Ok(Said::new(text, data))
+    Ok(ToolAnswer::new(text, data))
 }
 
 /// A run as JSON with its answer, for the resource.
@@ -69,7 +69,7 @@ pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
     Ok(super::truncate::bound(data, state.output_chars_max).0.to_string())
 }
 
-fn list(state: &State) -> Result<Said, Failure> {
+fn list(state: &State) -> Result<ToolAnswer, Failure> {
     let mut rows = Vec::new();
     let mut text = String::new();
     let workspace = state.app.existing_workspace()?;
@@ -97,7 +97,7 @@ fn list(state: &State) -> Result<Said, Failure> {
     if rows.is_empty() {
         text.push_str("no runs yet; start one with rlm_query");
     }
-    Ok(Said::new(text, json!({ "runs": rows, "total": n_runs })))
+    Ok(ToolAnswer::new(text, json!({ "runs": rows, "total": n_runs })))
 }
 
 /// `rlm_cancel`.
@@ -105,7 +105,7 @@ pub(super) async fn cancel(
     state: &State,
     context: &RequestContext<RoleServer>,
     mut arguments: Arguments,
-) -> Result<Said, Failure> {
+) -> Result<ToolAnswer, Failure> {
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     arguments.finish()?;
     let (_, run) = find_run(&state.app, Some(&name))?;
@@ -121,23 +121,23 @@ pub(super) async fn cancel(
         }
     }
     let text = format!("run {} is cancelled; rlm_resume goes on with it", run.short());
-    Ok(Said::new(text, json!({ "run": run, "state": "cancelled" })))
+    Ok(ToolAnswer::new(text, json!({ "run": run, "state": "cancelled" })))
 }
 
 /// `rlm_result`: the result of a run, waiting for it if it is in progress.
-pub(super) async fn result(state: &Arc<State>, arguments: Arguments) -> Result<Begun, Failure> {
+pub(super) async fn result(state: &Arc<State>, arguments: Arguments) -> Result<CallStart, Failure> {
     let reading = Arc::clone(state);
     blocking(move || find_result(&reading, arguments)).await
 }
 
-fn find_result(state: &State, mut arguments: Arguments) -> Result<Begun, Failure> {
+fn find_result(state: &State, mut arguments: Arguments) -> Result<CallStart, Failure> {
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
     let offset = arguments.whole("offset", u64::MAX)?.unwrap_or(0);
     arguments.finish()?;
     let (workspace, run) = find_run(&state.app, Some(&name))?;
     if let Some(live) = state.runs.find(&run) {
-        return Ok(Begun::Waits(Work::Run(live), wait_ms));
+        return Ok(CallStart::Waits(Work::Run(live), wait_ms));
     }
     let view = read_view(&workspace, &run)?;
     if view.outcome.is_none() {
@@ -148,7 +148,7 @@ fn find_result(state: &State, mut arguments: Arguments) -> Result<Begun, Failure
     if let Some(answer) = &mut result.answer {
         answer.text = answer.text.chars().skip(usize::try_from(offset).unwrap_or(usize::MAX)).collect();
     }
-    Ok(Begun::Said(ended(state, &Ended { result, view })?))
+    Ok(CallStart::Answered(ended(state, &Ended { result, view })?))
 }
 
 /// `rlm_resume`: continues a run that was interrupted, cancelled or stopped by a limit.
@@ -156,7 +156,7 @@ pub(super) async fn resume(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
     mut arguments: Arguments,
-) -> Result<Begun, Failure> {
+) -> Result<CallStart, Failure> {
     let slot = state.runs.take_slot()?;
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     let limits = read_limits(state, &mut arguments)?;
@@ -164,11 +164,11 @@ pub(super) async fn resume(
     arguments.finish()?;
     let (workspace, run) = find_run(&state.app, Some(&name))?;
     if let Some(live) = state.runs.find(&run) {
-        return Ok(Begun::Waits(Work::Run(live), wait_ms));
+        return Ok(CallStart::Waits(Work::Run(live), wait_ms));
     }
     let view = read_view(&workspace, &run)?;
-    let live = go_on(state, context, GoingOn { run, view, limits, more: None, slot }).await?;
-    Ok(Begun::Waits(Work::Run(live), wait_ms))
+    let live = go_on(state, context, Continuation { run, view, limits, more: None, slot }).await?;
+    Ok(CallStart::Waits(Work::Run(live), wait_ms))
 }
 
 /// Arguments that cannot be combined with `run`: the run has its own.
@@ -192,7 +192,7 @@ pub(super) async fn ask_more(
     context: &RequestContext<RoleServer>,
     mut arguments: Arguments,
     slot: Slot,
-) -> Result<Begun, Failure> {
+) -> Result<CallStart, Failure> {
     if let Some(name) = OF_THE_RUN.into_iter().find(|name| arguments.has(name)) {
         return Err(wrong(name, "cannot go with `run`, which has its own").into());
     }
@@ -212,12 +212,12 @@ pub(super) async fn ask_more(
     }
     let view = read_view(&workspace, &run)?;
     check_more(&run, &view, &question)?;
-    let live = go_on(state, context, GoingOn { run, view, limits, more: Some(question), slot }).await?;
-    Ok(Begun::Waits(Work::Run(live), wait_ms))
+    let live = go_on(state, context, Continuation { run, view, limits, more: Some(question), slot }).await?;
+    Ok(CallStart::Waits(Work::Run(live), wait_ms))
 }
 
 /// A run to continue.
-struct GoingOn {
+struct Continuation {
     run: RunId,
     view: RunView,
     limits: Limits,
@@ -229,9 +229,9 @@ struct GoingOn {
 async fn go_on(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
-    going_on: GoingOn,
+    continuation: Continuation,
 ) -> Result<Arc<Live>, Failure> {
-    let GoingOn { run, view, limits, more, slot } = going_on;
+    let Continuation { run, view, limits, more, slot } = continuation;
     let recorded = begun(&run, &view)?;
     state.require_roots(&view)?;
     let models = same_models(state, context, recorded, &run, &view)?;

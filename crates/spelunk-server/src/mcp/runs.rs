@@ -47,7 +47,7 @@ pub(super) struct HostAnswers {
 }
 
 /// What to do with the result of a run.
-pub(super) type Then = Box<dyn FnOnce(Arc<Ended>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+pub(super) type AfterEnd = Box<dyn FnOnce(Arc<Ended>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 /// The state of a run, folded from its events so far.
 #[derive(Debug, Default)]
@@ -105,7 +105,7 @@ impl Runs {
         handle: RunHandle,
         mut slot: Slot,
         host: HostAnswers,
-        then: Option<Then>,
+        then: Option<AfterEnd>,
     ) -> Arc<Live> {
         slot.hold(&handle.run, &handle.cancel);
         let (tell, progress) = watch::channel(Step::default());

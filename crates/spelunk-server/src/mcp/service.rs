@@ -15,10 +15,10 @@ use spelunk_app::arguments::Arguments;
 use spelunk_app::blocking::blocking;
 use spelunk_app::config::nearest;
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::catalogue::{Action, Entry, Waiting, entries};
 use super::state::State;
-use super::tool_wait::{self, Begun, wait_for};
+use super::tool_wait::{self, CallStart, wait_for};
 use super::truncate::plain_head;
 use super::{cells, prompts, query, resources, run_tools, tasks};
 
@@ -84,7 +84,7 @@ impl ServerHandler for Service {
                 let acted_on = Arc::clone(state);
                 let acting = async {
                     // The semaphore is never closed, so acquiring cannot fail.
-                    let _place = state.looks.acquire().await.ok();
+                    let _place = state.reads.acquire().await.ok();
                     blocking(move || action(&acted_on, arguments)).await
                 };
                 let said = tokio::select! {
@@ -93,17 +93,19 @@ impl ServerHandler for Service {
                         return Err(ErrorData::internal_error("the request was cancelled", None));
                     }
                 };
-                return Said::from(said).respond(state);
+                return Ok(ToolAnswer::from(said).respond(state));
             }
             Action::Waiting(Waiting::Query) => query::query(state, &context, arguments).await,
             Action::Waiting(Waiting::Resume) => run_tools::resume(state, &context, arguments).await,
             Action::Waiting(Waiting::Result) => run_tools::result(state, arguments).await,
             Action::Waiting(Waiting::Cancel) => {
-                run_tools::cancel(state, &context, arguments).await.map(Begun::Said)
+                run_tools::cancel(state, &context, arguments).await.map(CallStart::Answered)
             }
             Action::Waiting(Waiting::Repl) => cells::repl(state, &context, arguments).await,
-            Action::Waiting(Waiting::Tasks) => tasks::start(state, arguments).await.map(Begun::Said),
-            Action::Waiting(Waiting::Submit) => tasks::submit(state, arguments).await.map(Begun::Said),
+            Action::Waiting(Waiting::Tasks) => tasks::start(state, arguments).await.map(CallStart::Answered),
+            Action::Waiting(Waiting::Submit) => {
+                tasks::submit(state, arguments).await.map(CallStart::Answered)
+            }
         };
         wait_for(state, &context, entry.name, begun).await
     }

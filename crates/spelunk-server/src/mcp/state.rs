@@ -24,7 +24,7 @@ use super::tool_wait::Rounds;
 /// The longest path that is accepted.
 const PATH_BYTES_MAX: usize = 4096;
 /// The maximum number of concurrent reads.
-const LOOKS_MAX: usize = 64;
+const READS_MAX: usize = 64;
 /// With less, a tool could not even report an error.
 const OUTPUT_CHARS_MIN: u64 = 1000;
 
@@ -48,7 +48,7 @@ pub struct State {
     pub(super) consoles: Consoles,
     pub(super) rounds: Rounds,
     /// Limits concurrent reads.
-    pub(crate) looks: Semaphore,
+    pub(crate) reads: Semaphore,
     notes: Mutex<Notes>,
     session: Mutex<Session>,
     /// With links resolved.
@@ -88,7 +88,7 @@ impl State {
             runs: Runs::new(Arc::clone(&app.live_runs)),
             consoles: Consoles::default(),
             rounds: Rounds::default(),
-            looks: Semaphore::new(LOOKS_MAX),
+            reads: Semaphore::new(READS_MAX),
             notes: Mutex::default(),
             session: Mutex::new(Session::new(SystemClock.now_ms())),
             roots,

@@ -267,26 +267,26 @@ fn read_attachment(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// A run with a follow-up question.
-struct GoingOn {
+struct AgentRun {
     run: RunId,
     view: RunView,
 }
 
 /// The agent run that `--run` names, unless another strategy is given.
-fn agent_run(app: &App, args: &AskArgs) -> Result<Option<GoingOn>, Failure> {
+fn agent_run(app: &App, args: &AskArgs) -> Result<Option<AgentRun>, Failure> {
     let Some(name) = &args.run else { return Ok(None) };
     let is_other = args.strategy.as_deref().is_some_and(|strategy| strategy != Strategy::Agent.name());
     let (workspace, run) = find_run(app, Some(name))?;
     let view = read_view(&workspace, &run)?;
     let is_agent = view.strategy == Some(Strategy::Agent);
-    Ok((is_agent && !is_other).then_some(GoingOn { run, view }))
+    Ok((is_agent && !is_other).then_some(AgentRun { run, view }))
 }
 
 async fn ask_agent(
     app: &App,
     args: &AskArgs,
     question: &str,
-    GoingOn { run, view }: GoingOn,
+    AgentRun { run, view }: AgentRun,
 ) -> Result<ExitCode, Failure> {
     let request = resume::request_of(app, &args.model, &run, &view).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;

@@ -14,7 +14,7 @@ use crate::mcp::plain_head;
 
 /// An error that names the field of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct ApiError {
     pub(super) problem: Box<Problem>,
     pub(super) param: Option<String>,
     /// Whether a run was paid for: a client that retries automatically would pay again.
@@ -22,15 +22,15 @@ pub(super) struct Wrong {
 }
 
 /// The result type of the handlers here.
-pub(super) type Answered<T> = Result<T, Wrong>;
+pub(super) type ApiResult<T> = Result<T, ApiError>;
 
-impl From<Problem> for Wrong {
+impl From<Problem> for ApiError {
     fn from(problem: Problem) -> Self {
         Self { problem: Box::new(problem), param: None, is_final: false }
     }
 }
 
-impl Wrong {
+impl ApiError {
     fn of(status: StatusCode, code: &str, param: &str, detail: String) -> Self {
         let problem = Problem::new(status, code, "The request does not make sense.", detail);
         Self { param: Some(param.to_owned()), ..Self::from(problem) }
@@ -59,7 +59,7 @@ impl Wrong {
     }
 }
 
-impl IntoResponse for Wrong {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self { problem, param, is_final } = self;
         let mut response = problem.into_response();

@@ -22,13 +22,13 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::timeout;
 
 use super::super::Shared;
-use super::super::extract::{Params, Part};
+use super::super::extract::{Params, PathPart};
 use super::super::health::Counted;
 use super::super::problem::{Answer, Problem};
 use super::super::route::{Route, get, whole_schema};
 use super::lines::{Line, Lines};
-use super::list::{Found, find, word};
-use super::service::{Live, Phase, Piece};
+use super::list::{FoundRun, find, word};
+use super::service::{Live, Phase, StreamedPiece};
 
 /// Integers up to this are exact in every JSON implementation.
 pub(super) const SEQ_MAX: u64 = (1 << 53) - 1;
@@ -58,14 +58,14 @@ pub(super) fn routes() -> Vec<Route> {
 /// `GET /v1/runs/{id}/events`.
 pub(super) async fn events(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     headers: HeaderMap,
     mut params: Params,
 ) -> Answer {
     let after = after(&headers, &mut params)?;
     params.finish()?;
     let looking = Arc::clone(&server);
-    let Found { run, .. } = blocking(move || find(&looking, &id)).await?;
+    let FoundRun { run, .. } = blocking(move || find(&looking, &id)).await?;
     let lines = Lines::open(server.runs.workspace(), &run);
     let accepts = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     if accepts.contains("application/x-ndjson") {
@@ -126,9 +126,9 @@ pub(super) struct Watcher {
     /// Keeps the two channels below open.
     _live: Option<Arc<Live>>,
     phase: Option<watch::Receiver<Phase>>,
-    pieces: Option<broadcast::Receiver<Piece>>,
+    pieces: Option<broadcast::Receiver<StreamedPiece>>,
     /// Pieces that were received and not sent yet.
-    came: VecDeque<Piece>,
+    came: VecDeque<StreamedPiece>,
     /// `None` while another thread is reading from it.
     lines: Option<Lines>,
     /// Lines that were read and not sent yet.
@@ -141,10 +141,10 @@ pub(super) struct Watcher {
 }
 
 /// Why a waiting watcher woke up.
-enum Woken {
+enum WakeReason {
     /// There may be more in the journal.
     Look,
-    Piece(Piece),
+    Piece(StreamedPiece),
     KeepAlive,
     Closing,
 }
@@ -192,10 +192,10 @@ impl Watcher {
                 continue;
             }
             match self.wait().await {
-                Woken::Look => {}
-                Woken::Piece(piece) => self.came.push_back(piece),
-                Woken::KeepAlive => self.ready.push_back(Bytes::from_static(b": still here\n\n")),
-                Woken::Closing => self.is_over = true,
+                WakeReason::Look => {}
+                WakeReason::Piece(piece) => self.came.push_back(piece),
+                WakeReason::KeepAlive => self.ready.push_back(Bytes::from_static(b": still here\n\n")),
+                WakeReason::Closing => self.is_over = true,
             }
         }
     }
@@ -277,28 +277,33 @@ impl Watcher {
         self.is_over = true;
     }
 
-    async fn wait(&mut self) -> Woken {
+    async fn wait(&mut self) -> WakeReason {
         let (Some(phase), Some(pieces)) = (&mut self.phase, &mut self.pieces) else {
             return match timeout(POLL, self.server.closing()).await {
-                Ok(()) => Woken::Closing,
-                Err(_) => Woken::Look,
+                Ok(()) => WakeReason::Closing,
+                Err(_) => WakeReason::Look,
             };
         };
         tokio::select! {
-            changed = phase.changed() => { drop(changed); Woken::Look }
+            changed = phase.changed() => { drop(changed); WakeReason::Look }
             piece = pieces.recv() => match piece {
-                Ok(piece) => Woken::Piece(piece),
-                Err(RecvError::Lagged(_) | RecvError::Closed) => Woken::Look,
+                Ok(piece) => WakeReason::Piece(piece),
+                Err(RecvError::Lagged(_) | RecvError::Closed) => WakeReason::Look,
             },
-            () = tokio::time::sleep(KEEP_ALIVE) => Woken::KeepAlive,
-            () = self.server.closing() => Woken::Closing,
+            () = tokio::time::sleep(KEEP_ALIVE) => WakeReason::KeepAlive,
+            () = self.server.closing() => WakeReason::Closing,
         }
     }
 }
 
 /// Lines up to a number, with each piece after the line that was recorded before it. Unless this is the end, pieces
 /// that may belong after a later line wait.
-fn weave(lines: &mut VecDeque<Line>, pieces: &mut VecDeque<Piece>, upto: u64, is_last: bool) -> Vec<Bytes> {
+fn weave(
+    lines: &mut VecDeque<Line>,
+    pieces: &mut VecDeque<StreamedPiece>,
+    upto: u64,
+    is_last: bool,
+) -> Vec<Bytes> {
     let mut woven = Vec::new();
     while let Some(line) = lines.pop_front_if(|line| line.seq <= upto) {
         while let Some(piece) = pieces.pop_front_if(|piece| piece.seq < line.seq) {
@@ -320,7 +325,7 @@ fn event_text(line: &Line) -> Bytes {
     Bytes::from(format!("id: {}\nevent: {}\ndata: {}\n\n", line.seq, line.kind(), line.text))
 }
 
-fn piece_text(piece: &Piece) -> Bytes {
+fn piece_text(piece: &StreamedPiece) -> Bytes {
     let line = Line { seq: piece.seq, text: piece.text.to_string() };
     Bytes::from(format!("event: {}\ndata: {}\n\n", line.kind(), line.text))
 }
@@ -337,9 +342,9 @@ mod tests {
     #[test]
     fn pieces_stand_behind_the_line_that_was_recorded_before_them() {
         let line = |seq: u64| Line { seq, text: seq.to_string() };
-        let piece = |seq: u64, text: &str| Piece { seq, text: text.into() };
+        let piece = |seq: u64, text: &str| StreamedPiece { seq, text: text.into() };
         let mut lines: VecDeque<Line> = (3..=6).map(line).collect();
-        let mut pieces: VecDeque<Piece> =
+        let mut pieces: VecDeque<StreamedPiece> =
             [piece(1, "early"), piece(3, "a"), piece(3, "b"), piece(5, "c"), piece(9, "d")].into();
         // The run was observed at its fifth event.
         assert_eq!(shown(&weave(&mut lines, &mut pieces, 5, false)), ["early", "3", "a", "b", "4", "5"]);

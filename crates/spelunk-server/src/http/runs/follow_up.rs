@@ -15,11 +15,11 @@ use spelunk_types::{Limits, RunId};
 
 use super::super::Shared;
 use super::super::auth::Client;
-use super::super::extract::{JsonBody, Part, fields};
+use super::super::extract::{JsonBody, PathPart, fields};
 use super::super::problem::{Answer, Problem, work};
 use super::super::route::{Route, post};
 use super::request::request_without_secrets;
-use super::results::{Begun, with_journal};
+use super::results::{JournaledRun, with_journal};
 use super::service::{JobKind, at_work};
 use super::tickets::{Progress, Ticket};
 use super::{promised_answer, request, supervisor};
@@ -41,12 +41,12 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A follow-up question.
-pub(super) struct More {
+pub(super) struct FollowUp {
     pub(super) question: String,
     pub(super) limits: Limits,
 }
 
-impl More {
+impl FollowUp {
     /// Takes the fields out of an object.
     pub(super) fn read(server: &Shared, mut arguments: Arguments) -> Result<Self, Usage> {
         let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
@@ -60,7 +60,7 @@ impl More {
 async fn ask(
     State(server): State<Shared>,
     Extension(client): Extension<Client>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     JsonBody(request): JsonBody,
 ) -> Answer {
     let promising = Arc::clone(&server);
@@ -72,8 +72,8 @@ async fn ask(
 /// Rejects what can be rejected without reading the sources again, then writes the ticket. Blocking.
 fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<RunId, Problem> {
     let request = request_without_secrets(request);
-    let More { question, limits } = More::read(server, fields(request.clone())?)?;
-    let Begun { run, workspace } = with_journal(server, id)?;
+    let FollowUp { question, limits } = FollowUp::read(server, fields(request.clone())?)?;
+    let JournaledRun { run, workspace } = with_journal(server, id)?;
     if server.runs.find(&run).is_some() {
         return Err(at_work(&run));
     }

@@ -14,7 +14,7 @@ use spelunk_engine::RunView;
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_types::RunId;
 
-use super::super::extract::{Params, Part};
+use super::super::extract::{Params, PathPart};
 use super::super::problem::{Answer, Problem};
 use super::super::route::{Route, get, whole_schema};
 use super::super::{Server, Shared};
@@ -185,7 +185,11 @@ impl Rows {
     }
 }
 
-async fn show(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+async fn show(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
     params.finish()?;
     let shown = blocking(move || {
         let found = find(&server, &id)?;
@@ -195,8 +199,8 @@ async fn show(State(server): State<Shared>, Part(id): Part<String>, params: Para
 }
 
 /// The output of `show`; a run without a journal has only its question.
-fn one(server: &Arc<Server>, found: &Found) -> Result<Value, Failure> {
-    let Found { run, workspace, settled } = found;
+fn one(server: &Arc<Server>, found: &FoundRun) -> Result<Value, Failure> {
+    let FoundRun { run, workspace, settled } = found;
     if let Some(workspace) = workspace {
         return view_json(workspace, run, &read_view(workspace, run)?);
     }
@@ -224,7 +228,7 @@ const NAME_BYTES_MAX: usize = 100;
 const SHORT_BYTES_MIN: usize = 4;
 
 /// A run in any state.
-pub(super) struct Found {
+pub(super) struct FoundRun {
     pub(super) run: RunId,
     /// `None` for a run without a journal.
     pub(super) workspace: Option<Workspace>,
@@ -233,7 +237,7 @@ pub(super) struct Found {
 }
 
 /// Searches the journals, then the runs that have none, yet or ever. Blocking.
-pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
+pub(super) fn find(server: &Server, name: &str) -> Result<FoundRun, Failure> {
     let not_found = || JournalError::NotFound { name: name.chars().take(NAME_BYTES_MAX).collect() };
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
         return Err(not_found().into());
@@ -259,7 +263,7 @@ pub(super) fn find(server: &Server, name: &str) -> Result<Found, Failure> {
         1 => {
             let run = runs.remove(0);
             let settled = server.runs.settled_as(&run);
-            Ok(Found { run, workspace: workspace.filter(|_| with_journal > 0), settled })
+            Ok(FoundRun { run, workspace: workspace.filter(|_| with_journal > 0), settled })
         }
         _ => Err(JournalError::Ambiguous { name: name.to_owned(), runs }.into()),
     }

@@ -58,17 +58,17 @@ pub(super) fn read_query(
 }
 
 /// The request: its fields and the uploaded files.
-pub(crate) struct Sent {
+pub(crate) struct ReceivedRequest {
     pub(crate) request: Value,
-    pub(crate) files: Vec<File>,
+    pub(crate) files: Vec<UploadedFile>,
 }
 
-impl Sent {
+impl ReceivedRequest {
     /// The request in the form in which it may be stored on disk while the run is queued.
     pub(super) fn without_secrets(self) -> Self {
-        let of = |File { name, bytes }: File| {
+        let of = |UploadedFile { name, bytes }: UploadedFile| {
             let bytes = given_text(&name, &bytes, &ScanOptions::default()).into_owned();
-            File { name, bytes }
+            UploadedFile { name, bytes }
         };
         let files = self.files.into_iter().map(of).collect();
         Self { request: request_without_secrets(self.request), files }
@@ -97,18 +97,18 @@ pub(super) fn request_without_secrets(mut request: Value) -> Value {
 }
 
 /// An uploaded file.
-pub(crate) struct File {
+pub(crate) struct UploadedFile {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
 }
 
 /// Reads a body of either kind.
-pub(super) async fn receive(request: Request, server: &Shared) -> Result<Sent, Problem> {
+pub(super) async fn receive(request: Request, server: &Shared) -> Result<ReceivedRequest, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_form = kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/form-data"));
     if !is_form {
         let JsonBody(request) = JsonBody::from_request(request, server).await?;
-        return Ok(Sent { request, files: Vec::new() });
+        return Ok(ReceivedRequest { request, files: Vec::new() });
     }
     let patience = Duration::from_millis(server.app.settings.server.request_ms_max);
     // Uploads are held in memory while they arrive, a few at a time.
@@ -154,7 +154,10 @@ impl Stream for Paced {
     }
 }
 
-pub(crate) async fn receive_form(request: Request, settings: &ServerSettings) -> Result<Sent, Problem> {
+pub(crate) async fn receive_form(
+    request: Request,
+    settings: &ServerSettings,
+) -> Result<ReceivedRequest, Problem> {
     let idle_bytes = Arc::new(AtomicU64::new(0));
     let request = request.map(|body| {
         let idle_bytes = Arc::clone(&idle_bytes);
@@ -162,7 +165,7 @@ pub(crate) async fn receive_form(request: Request, settings: &ServerSettings) ->
     });
     let mut form =
         Multipart::from_request(request, &()).await.map_err(|error| bad_form(&error.body_text()))?;
-    let mut sent = Sent { request: Value::Null, files: Vec::new() };
+    let mut sent = ReceivedRequest { request: Value::Null, files: Vec::new() };
     let mut room = settings.upload_bytes_max;
     let patience = Duration::from_millis(settings.request_ms_max);
     loop {
@@ -187,14 +190,14 @@ pub(crate) async fn receive_form(request: Request, settings: &ServerSettings) ->
             }
             "file" if sent.files.len() < FILES_MAX => {
                 let name = file_name(name.as_deref(), sent.files.len())?;
-                sent.files.push(File { name, bytes });
+                sent.files.push(UploadedFile { name, bytes });
             }
             "attachment" if sent.files.len() < FILES_MAX => {
                 if bytes.len() as u64 > ATTACHED_BYTES_MAX {
                     return Err(Problem::too_large(ATTACHED_BYTES_MAX));
                 }
                 let name = attachment_name(name.as_deref().unwrap_or_default(), &sent.files);
-                sent.files.push(File { name, bytes });
+                sent.files.push(UploadedFile { name, bytes });
             }
             "file" | "attachment" => {
                 return Err(bad_form(&format!("there are more than {FILES_MAX} files")));
@@ -229,7 +232,7 @@ fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
 }
 
 /// The sanitized, unique name of an attachment.
-fn attachment_name(sent: &str, files: &[File]) -> String {
+fn attachment_name(sent: &str, files: &[UploadedFile]) -> String {
     let taken = files.iter().filter_map(|file| file.name.strip_prefix("attachments/")).map(str::to_owned);
     Conversation::attachment(sent, &taken.collect()).0
 }
@@ -315,10 +318,10 @@ mod tests {
 
     #[test]
     fn names_of_attachments_are_made_harmless_and_unlike() {
-        let mut files: Vec<File> = Vec::new();
+        let mut files: Vec<UploadedFile> = Vec::new();
         for sent in ["../../etc/passwd", "PASSWD", "", "a\0b\n", "\\\\host\\x"] {
             let name = attachment_name(sent, &files);
-            files.push(File { name, bytes: Vec::new() });
+            files.push(UploadedFile { name, bytes: Vec::new() });
         }
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         let expected =

@@ -20,12 +20,12 @@ use spelunk_app::runs::{read_view, recorded_result};
 use spelunk_journal::{Blobs, DerivedFiles, JournalError, JournalTail, Record, Workspace, blobs_of};
 use spelunk_types::{BlobId, RunId, RunOutcome};
 
-use super::super::extract::{Params, Part};
+use super::super::extract::{Params, PathPart};
 use super::super::page::sent;
 use super::super::problem::{Answer, Problem, work};
 use super::super::route::{Route, get};
 use super::super::{Server, Shared};
-use super::list::{Found, find, word};
+use super::list::{FoundRun, find, word};
 
 pub(super) fn routes() -> Vec<Route> {
     let text = json!({ "type": "string" });
@@ -62,26 +62,30 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A run that has a journal.
-pub(super) struct Begun {
+pub(super) struct JournaledRun {
     pub(super) run: RunId,
     pub(super) workspace: Workspace,
 }
 
 /// A run without a journal is an error that says to wait. Blocking.
-pub(super) fn with_journal(server: &Server, id: &str) -> Result<Begun, Problem> {
-    let Found { run, workspace, .. } = find(server, id)?;
+pub(super) fn with_journal(server: &Server, id: &str) -> Result<JournaledRun, Problem> {
+    let FoundRun { run, workspace, .. } = find(server, id)?;
     if let Some(workspace) = workspace {
-        return Ok(Begun { run, workspace });
+        return Ok(JournaledRun { run, workspace });
     }
     let detail = format!("run `{}` has not begun: {}", run.short(), word(server, &run)?);
     let problem = Problem::new(StatusCode::CONFLICT, "run-not-begun", "The run has not begun.", detail);
     Err(problem.hint("watch its events, or look again later"))
 }
 
-async fn result(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+async fn result(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
     params.finish()?;
     let told = work(move || {
-        let Begun { run, workspace } = with_journal(&server, &id)?;
+        let JournaledRun { run, workspace } = with_journal(&server, &id)?;
         let view = read_view(&workspace, &run)?;
         if view.outcome.is_none() || server.runs.find(&run).is_some() {
             let detail = format!("run `{}` has not ended", run.short());
@@ -101,12 +105,12 @@ async fn result(State(server): State<Shared>, Part(id): Part<String>, params: Pa
 
 async fn evidence(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     params: Params,
 ) -> Answer<Json<Value>> {
     params.finish()?;
     let told = work(move || {
-        let Begun { run, workspace } = with_journal(&server, &id)?;
+        let JournaledRun { run, workspace } = with_journal(&server, &id)?;
         let view = read_view(&workspace, &run)?;
         let citations = view.citations.iter().map(|(citation, looked)| {
             let mut told = json!(citation);
@@ -121,13 +125,13 @@ async fn evidence(
     Ok(Json(told.await?))
 }
 
-async fn report(State(server): State<Shared>, Part(id): Part<String>, mut params: Params) -> Answer {
+async fn report(State(server): State<Shared>, PathPart(id): PathPart<String>, mut params: Params) -> Answer {
     let word = params.text("format").unwrap_or_else(|| "json".to_owned());
     params.finish()?;
     let wrong = || Problem::bad_parameter("format", &format!("must be one of {}", Format::WORDS.join(", ")));
     let format = Format::of_word(&word).ok_or_else(wrong)?;
     let text = work(move || {
-        let Begun { run, workspace } = with_journal(&server, &id)?;
+        let JournaledRun { run, workspace } = with_journal(&server, &id)?;
         // A report reads source lines again.
         server.mcp.require_roots(&read_view(&workspace, &run)?)?;
         Ok(render_report(&server.app, &workspace, &run, format)?)
@@ -173,7 +177,11 @@ pub(super) fn plan_routes() -> Vec<Route> {
     ]
 }
 
-async fn plan(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+async fn plan(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
     params.finish()?;
     let shown = work(move || {
         let found = with_journal(&server, &id)?;
@@ -222,7 +230,7 @@ fn files_of(server: &Server, id: &str) -> Result<DerivedFiles, Problem> {
 
 async fn list_files(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     params: Params,
 ) -> Answer<Json<Value>> {
     params.finish()?;
@@ -247,7 +255,7 @@ async fn list_files(
 
 async fn read_file(
     State(server): State<Shared>,
-    Part((id, path)): Part<(String, String)>,
+    PathPart((id, path)): PathPart<(String, String)>,
     params: Params,
 ) -> Answer {
     params.finish()?;
@@ -287,7 +295,7 @@ pub(super) fn blob_routes() -> Vec<Route> {
 }
 
 /// The blobs a run references, as far as its journal was read.
-pub(crate) struct Named {
+pub(crate) struct RunBlobs {
     tail: JournalTail,
     blobs: HashSet<BlobId>,
     /// Caches where the prompts are.
@@ -297,7 +305,7 @@ pub(crate) struct Named {
 /// The references of the most recently read runs.
 #[derive(Default)]
 pub(crate) struct NamedBlobs {
-    kept: Mutex<HashMap<RunId, Arc<Mutex<Named>>>>,
+    kept: Mutex<HashMap<RunId, Arc<Mutex<RunBlobs>>>>,
 }
 
 impl NamedBlobs {
@@ -318,7 +326,7 @@ impl NamedBlobs {
                 None => {
                     let tail = JournalTail::open(workspace, run)?;
                     let (blobs, texts) = (HashSet::new(), workspace.blobs_of(run));
-                    let named = Arc::new(Mutex::new(Named { tail, blobs, texts }));
+                    let named = Arc::new(Mutex::new(RunBlobs { tail, blobs, texts }));
                     kept.insert(run.clone(), Arc::clone(&named));
                     named
                 }
@@ -344,7 +352,7 @@ impl NamedBlobs {
 
 async fn read_blob(
     State(server): State<Shared>,
-    Part((id, name)): Part<(String, String)>,
+    PathPart((id, name)): PathPart<(String, String)>,
     headers: HeaderMap,
     params: Params,
 ) -> Answer {

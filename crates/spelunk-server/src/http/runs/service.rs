@@ -54,13 +54,13 @@ struct Table {
     queue: FairQueue<Job>,
     /// Queued runs and runs in progress.
     live: HashMap<RunId, Arc<Live>>,
-    keys: HashMap<(String, String), Remembered>,
+    keys: HashMap<(String, String), RememberedKey>,
     /// Runs that will never have a journal, and runs that could not continue; sorted by time.
     settled: BTreeMap<RunId, Ticket>,
     is_closed: bool,
 }
 
-struct Remembered {
+struct RememberedKey {
     digest: String,
     run: RunId,
     at_ms: u64,
@@ -93,7 +93,7 @@ pub(crate) struct Live {
     pub(super) question: String,
     pub(super) phase: watch::Sender<Phase>,
     /// Events that are not recorded.
-    pub(super) pieces: broadcast::Sender<Piece>,
+    pub(super) pieces: broadcast::Sender<StreamedPiece>,
     /// Whether to stop it once it is in progress.
     pub(super) is_cancelled: AtomicBool,
     /// Its status line.
@@ -102,7 +102,7 @@ pub(crate) struct Live {
 
 /// An event that is not recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct StreamedPiece {
     /// The last event recorded before it.
     pub(super) seq: u64,
     /// As JSON.
@@ -356,17 +356,17 @@ impl RunService {
         }
         for mut ticket in tickets {
             match left(&workspace, &ticket, with_journal.contains(&ticket.run)) {
-                Left::Job(kind) => {
+                Remaining::Job(kind) => {
                     self.requeue(&ticket, kind);
                     n_recovered += 1;
                     continue;
                 }
-                Left::Gone => {
+                Remaining::Gone => {
                     self.tickets.remove(&ticket.run);
                     continue;
                 }
-                Left::Ended => ticket.progress = Progress::Ended,
-                Left::Settled => {}
+                Remaining::Ended => ticket.progress = Progress::Ended,
+                Remaining::Settled => {}
             }
             self.remember(&ticket, now_ms)?;
         }
@@ -413,7 +413,7 @@ impl RunService {
 }
 
 /// What remains of a ticket.
-enum Left {
+enum Remaining {
     Job(JobKind),
     /// It was to continue, but was deleted in the meantime.
     Gone,
@@ -423,18 +423,24 @@ enum Left {
     Settled,
 }
 
-fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Left {
+fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Remaining {
     match &ticket.progress {
-        Progress::Ended | Progress::Refused { .. } | Progress::Withdrawn => Left::Settled,
-        Progress::Waiting if !has_journal => Left::Job(JobKind::Begin),
-        Progress::Begun | Progress::More { .. } | Progress::Again { .. } if !has_journal => Left::Gone,
-        Progress::More { after_seq } if !was_asked(workspace, ticket, *after_seq) => Left::Job(JobKind::More),
+        Progress::Ended | Progress::Refused { .. } | Progress::Withdrawn => Remaining::Settled,
+        Progress::Waiting if !has_journal => Remaining::Job(JobKind::Begin),
+        Progress::Begun | Progress::More { .. } | Progress::Again { .. } if !has_journal => Remaining::Gone,
+        Progress::More { after_seq } if !was_asked(workspace, ticket, *after_seq) => {
+            Remaining::Job(JobKind::More)
+        }
         Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Again { .. } => {
             // An unreadable journal needs a person: continuing it reports why.
             let view = read_view(workspace, &ticket.run).unwrap_or_default();
             let is_untouched =
                 matches!(ticket.progress, Progress::Again { after_seq } if view.seq_last <= after_seq);
-            if view.outcome.is_some() && !is_untouched { Left::Ended } else { Left::Job(JobKind::GoOn) }
+            if view.outcome.is_some() && !is_untouched {
+                Remaining::Ended
+            } else {
+                Remaining::Job(JobKind::GoOn)
+            }
         }
     }
 }
@@ -466,14 +472,14 @@ pub(super) fn at_work(run: &RunId) -> Problem {
         .hint("cancel it first, or wait for its end")
 }
 
-fn note_key(keys: &mut HashMap<(String, String), Remembered>, ticket: &Ticket) {
+fn note_key(keys: &mut HashMap<(String, String), RememberedKey>, ticket: &Ticket) {
     let Some(Key { key, digest }) = ticket.key.clone() else { return };
-    let remembered = Remembered { digest, run: ticket.run.clone(), at_ms: ticket.at_ms };
+    let remembered = RememberedKey { digest, run: ticket.run.clone(), at_ms: ticket.at_ms };
     keys.insert((ticket.client.clone(), key), remembered);
 }
 
 /// Returns the runs whose keys were dropped.
-fn forget_old(keys: &mut HashMap<(String, String), Remembered>, now_ms: u64) -> Vec<RunId> {
+fn forget_old(keys: &mut HashMap<(String, String), RememberedKey>, now_ms: u64) -> Vec<RunId> {
     let mut forgotten = Vec::new();
     if keys.len() < KEYS_MAX {
         return forgotten;

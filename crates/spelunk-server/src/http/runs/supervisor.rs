@@ -24,9 +24,9 @@ use tokio::sync::watch;
 
 use super::super::problem::Problem;
 use super::super::{Server, Shared};
-use super::follow_up::More;
+use super::follow_up::FollowUp;
 use super::request::read_query;
-use super::service::{Job, JobKind, Live, Phase, Piece};
+use super::service::{Job, JobKind, Live, Phase, StreamedPiece};
 use super::tickets::{CRASHES_MAX, Progress, Refusal, Ticket};
 use crate::mcp::{read_limits, stopped};
 
@@ -185,7 +185,7 @@ async fn go_on(server: &Shared, run: &RunId, kind: JobKind) -> Result<RunHandle,
         let ticket = server.runs.tickets.read(&run)?;
         let mut arguments = Arguments::new(ticket.request.as_object().cloned());
         let (limits, question) = if kind == JobKind::More {
-            let More { question, limits } = More::read(&server, arguments)?;
+            let FollowUp { question, limits } = FollowUp::read(&server, arguments)?;
             (Some(limits), Some(question))
         } else if matches!(ticket.progress, Progress::Again { .. }) {
             (Some(read_limits(&server.mcp, &mut arguments)?), None)
@@ -248,7 +248,7 @@ async fn follow(
                 if event.kind.durability() == Durability::Ephemeral {
                     // There may be no watchers, which is fine.
                     let text = serde_json::to_string(&event).unwrap_or_default().into();
-                    drop(live.pieces.send(Piece { seq: event.seq, text }));
+                    drop(live.pieces.send(StreamedPiece { seq: event.seq, text }));
                     continue;
                 }
                 view.apply(&event);

@@ -18,7 +18,7 @@ use spelunk_app::units::{dollars, time, tokens};
 use spelunk_eval::{Kind, Note, SimSettings, Status, Task, Trial, Trials, write_note, write_trial};
 
 use super::files::{Results, load_tasks, load_trials, remove_runs};
-use super::trial::{Asked, Cell, Places, STRATEGIES, attempt};
+use super::trial::{Cell, STRATEGIES, TrialFolders, TrialModels, attempt};
 use super::unknown;
 use crate::cli::limits::LimitFlags;
 use crate::cli::{ModelFlags, limits};
@@ -123,15 +123,15 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
         app.say(&format!("{n_done} of {planned} trials were made before"));
     }
     // The journals of the trials are next to the results.
-    let places = Places { folder, runs: out.with_extension("runs"), label: args.label.clone() };
+    let folders = TrialFolders { folder, runs: out.with_extension("runs"), label: args.label.clone() };
     let results = Results::open(&out, before.bytes_whole)?;
     let mut evaluation =
-        Evaluation { app, places: &places, results, budget, planned, n_done, failed_in_a_row: 0 };
+        Evaluation { app, folders: &folders, results, budget, planned, n_done, failed_in_a_row: 0 };
     let ended = evaluation.go(todo, args.parallel.clamp(1, PARALLEL_MAX)).await?;
     let code = evaluation.close(ended)?;
     drop(evaluation);
     if args.drop_runs {
-        remove_runs(&places.runs)?;
+        remove_runs(&folders.runs)?;
     }
     app.say(&format!("see them with `spelunk eval report {} --tasks {}`", args.out, args.tasks));
     Ok(code)
@@ -159,14 +159,14 @@ fn selected(tasks: Vec<Task>, args: &RunArgs) -> Result<Vec<Arc<Task>>, Failure>
     Ok(tasks.into_iter().filter(is_wanted).map(Arc::new).collect())
 }
 
-async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
+async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<TrialModels>>, Failure> {
     if args.model.model.as_deref() == Some(SIM) {
-        return Ok(vec![Arc::new(Asked::simulated(args.sim.settings()))]);
+        return Ok(vec![Arc::new(TrialModels::simulated(args.sim.settings()))]);
     }
     let mut all = Vec::new();
     for name in &args.models {
         let root = provider::find_by_name(&app.settings, &app.environment, name)?.model;
-        all.push(Arc::new(Asked { label: name.clone(), models: RoleModels::one(root), sim: None }));
+        all.push(Arc::new(TrialModels { label: name.clone(), models: RoleModels::one(root), sim: None }));
     }
     if !all.is_empty() && args.model.model.is_none() {
         return Ok(all);
@@ -180,12 +180,12 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<Asked>>, Failure> {
     };
     app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
     let label = chosen.model.reference().name.clone();
-    all.push(Arc::new(Asked { label, models: chosen.into(), sim: None }));
+    all.push(Arc::new(TrialModels { label, models: chosen.into(), sim: None }));
     Ok(all)
 }
 
 /// All trials to run. Repeats come last, so that an evaluation that ends early has covered every task.
-fn cells(tasks: &[Arc<Task>], args: &RunArgs, asked: &[Arc<Asked>]) -> Vec<Cell> {
+fn cells(tasks: &[Arc<Task>], args: &RunArgs, asked: &[Arc<TrialModels>]) -> Vec<Cell> {
     let mut cells = Vec::new();
     for repeat in 0..args.repeats {
         for task in tasks {
@@ -247,7 +247,7 @@ enum Next {
 
 struct Evaluation<'a> {
     app: &'a App,
-    places: &'a Places,
+    folders: &'a TrialFolders,
     results: Results,
     budget: Budget,
     planned: u64,
@@ -257,7 +257,7 @@ struct Evaluation<'a> {
 
 impl Evaluation<'_> {
     async fn go(&mut self, todo: Vec<Cell>, parallel: usize) -> Result<Ended, Failure> {
-        let (app, places) = (self.app, self.places);
+        let (app, folders) = (self.app, self.folders);
         let mut todo = todo.into_iter().peekable();
         let mut refused = None;
         let mut under_way = FuturesUnordered::new();
@@ -265,7 +265,7 @@ impl Evaluation<'_> {
             while refused.is_none() && under_way.len() < parallel && todo.peek().is_some() {
                 refused = self.budget.refuses(under_way.len() as u64);
                 let Some(cell) = (if refused.is_none() { todo.next() } else { None }) else { break };
-                under_way.push(async move { attempt(app, places, &cell).await });
+                under_way.push(async move { attempt(app, folders, &cell).await });
             }
             if under_way.is_empty() {
                 return Ok(refused.map_or(Ended::Complete, Ended::Early));

@@ -22,14 +22,14 @@ const WHOLE_TOKENS: u64 = 1_000_000_000;
 const ANSWER_CHARS_MAX: usize = 20_000;
 
 /// The models of a trial.
-pub(super) struct Asked {
+pub(super) struct TrialModels {
     pub(super) label: String,
     pub(super) models: RoleModels,
     /// For a simulated model: each repeat is a different reader of the same kind.
     pub(super) sim: Option<SimSettings>,
 }
 
-impl Asked {
+impl TrialModels {
     /// The simulated reader.
     pub(super) fn simulated(settings: SimSettings) -> Self {
         let models = RoleModels::one(Arc::new(SimModel::new(settings)));
@@ -46,13 +46,13 @@ impl Asked {
 }
 
 /// The folders of tasks and runs, and the label of the settings.
-pub(super) struct Places {
+pub(super) struct TrialFolders {
     pub(super) folder: PathBuf,
     pub(super) runs: PathBuf,
     pub(super) label: Option<String>,
 }
 
-impl Places {
+impl TrialFolders {
     /// Each trial has its own workspace, so that what one has indexed or cached does not affect another.
     fn engine(&self, app: &App, cell: &Cell) -> Result<Engine, Failure> {
         let words = [cell.strategy.as_str(), self.label.as_deref().unwrap_or("-"), &cell.asked.label];
@@ -75,24 +75,24 @@ impl Places {
 pub(super) struct Cell {
     pub(super) task: Arc<Task>,
     pub(super) strategy: String,
-    pub(super) asked: Arc<Asked>,
+    pub(super) asked: Arc<TrialModels>,
     pub(super) repeat: u64,
 }
 
 /// Runs a trial. Any failure in it becomes its result.
-pub(super) async fn attempt(app: &App, places: &Places, cell: &Cell) -> Trial {
+pub(super) async fn attempt(app: &App, folders: &TrialFolders, cell: &Cell) -> Trial {
     let began = Instant::now();
     let mut trial = Trial {
         task: cell.task.id.clone(),
         kind: cell.task.kind.name().to_owned(),
         tokens: cell.task.tokens,
         strategy: cell.strategy.clone(),
-        label: places.label.clone(),
+        label: folders.label.clone(),
         model: cell.asked.label.clone(),
         repeat: cell.repeat,
         ..Trial::default()
     };
-    let ended = answer(app, places, cell, &mut trial).await;
+    let ended = answer(app, folders, cell, &mut trial).await;
     trial.wall_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let code = match ended {
         Ok(code) => code,
@@ -127,12 +127,12 @@ fn is_outage(code: ErrorCode) -> bool {
 
 async fn answer(
     app: &App,
-    places: &Places,
+    folders: &TrialFolders,
     cell: &Cell,
     trial: &mut Trial,
 ) -> Result<Option<ErrorCode>, Failure> {
-    let engine = places.engine(app, cell)?;
-    let sources = keep(&engine, inputs(&places.folder, &cell.task))?;
+    let engine = folders.engine(app, cell)?;
+    let sources = keep(&engine, inputs(&folders.folder, &cell.task))?;
     let corpus = engine.open_corpus(&sources, &mut |_| {})?;
     let models = cell.asked.models(cell.repeat);
     let mut limits = app.settings.limits.clone();
