@@ -75,6 +75,35 @@ impl RoleModels {
         [&self.root].into_iter().chain(&self.sub).chain(&self.synthesis)
     }
 
+    /// One model for every role.
+    pub fn one(root: Arc<dyn Model>) -> Self {
+        Self { root, sub: None, synthesis: None }
+    }
+
+    /// The request to start a run with these models, without a schema, a focus or a program.
+    pub fn start(
+        self,
+        question: impl Into<String>,
+        corpus: Corpus,
+        sources: Vec<SourceSpec>,
+        strategy: Strategy,
+        settings: RunSettings,
+    ) -> RunRequest {
+        RunRequest {
+            question: question.into(),
+            corpus,
+            sources,
+            strategy,
+            model: self.root,
+            sub_model: self.sub,
+            synthesis_model: self.synthesis,
+            schema: None,
+            focus: Focus::General,
+            settings,
+            program: None,
+        }
+    }
+
     /// The request to resume a run with these models.
     pub fn request(self, settings: RunSettings) -> ResumeRequest {
         let Self { root, sub, synthesis } = self;
@@ -116,19 +145,8 @@ impl Asking {
             (true, false) => last_messages(redact(&self.question).0.into_owned()),
             (false, true | false) => self.question,
         };
-        let request = RunRequest {
-            question,
-            corpus,
-            sources: sources.clone(),
-            strategy,
-            model: self.models.root,
-            sub_model: self.models.sub,
-            synthesis_model: self.models.synthesis,
-            schema: self.schema,
-            focus: self.focus,
-            settings: self.settings,
-            program: None,
-        };
+        let request = self.models.start(question, corpus, sources.clone(), strategy, self.settings);
+        let request = RunRequest { schema: self.schema, focus: self.focus, ..request };
         Ok(Ready { engine, sources, strategy, request })
     }
 }

@@ -10,7 +10,6 @@ mod guard;
 mod health;
 mod listen;
 mod mcp_endpoint;
-mod metrics;
 mod openapi;
 mod page;
 mod problem;
@@ -37,9 +36,9 @@ pub(crate) use runs::receive_form;
 use spelunk_app::app::App;
 
 use crate::mcp;
-use guard::Needs;
+use guard::RouteScope;
+use health::Metrics;
 use mcp_endpoint::McpEndpoint;
-use metrics::Metrics;
 use route::Route;
 use runs::{Corpora, NamedBlobs, Rows, RunService, Tickets};
 use spelunk_app::failure::Failure;
@@ -141,7 +140,7 @@ fn routes() -> Vec<Route> {
 pub fn app(server: &Shared) -> Router {
     let mut router = Router::new();
     for route in routes() {
-        let needs = Needs { server: Arc::clone(server), scope: route.scope };
+        let needs = RouteScope { server: Arc::clone(server), scope: route.scope };
         let guarded = route.handler.route_layer(from_fn_with_state(needs, guard::admit));
         router = router.route(route.path, compat::shaped(route.path, guarded));
     }

@@ -11,7 +11,6 @@ mod lines;
 mod material;
 mod models;
 mod notes;
-mod plan;
 mod prompts;
 mod query;
 mod resources;
@@ -28,20 +27,18 @@ mod truncate;
 
 use std::sync::Arc;
 
-use rmcp::{ServerHandler, ServiceExt as _};
+use rmcp::ServiceExt as _;
 use spelunk_app::failure::{Failure, Usage};
 
 pub(crate) use contexts::find;
 pub(crate) use lines::{Line, fault, next_line};
 pub(crate) use material::Material;
-pub(crate) use plan::make as make_plan;
-pub(crate) use query::{LIMITS, Manner, read_limits, strategy};
+pub(crate) use query::{LIMITS, Manner, Query, make_plan, read_limits, strategy};
+pub(crate) use runs::{Ended, stopped};
+pub(crate) use schema::or_null;
+pub(crate) use service::Service;
 pub use state::{ServerOptions, State};
-
-/// The handler, for any transport. All connections that share a state share its contexts, runs and notes.
-pub(crate) fn handler(state: Arc<State>) -> impl ServerHandler {
-    service::Service::new(state)
-}
+pub(crate) use truncate::plain_head;
 
 /// Runs in progress at once, where no HTTP server sets the limit.
 const RUNS_MAX: usize = 16;
@@ -53,7 +50,7 @@ pub async fn serve_stdio(state: Arc<State>) -> Result<(), Failure> {
     let (input, output) = rmcp::transport::io::stdio_pipes();
     let (transport, reading, writing) = lines::checked(input, output);
     let serving = async {
-        match handler(Arc::clone(&state)).serve(transport).await {
+        match Service::new(Arc::clone(&state)).serve(transport).await {
             Ok(service) => service.waiting().await.map(drop).map_err(|error| error.to_string()),
             // A client that disconnects before it said anything is not an error.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),

@@ -9,14 +9,13 @@ mod context;
 mod demo;
 mod doctor;
 mod eval;
-mod gc;
 mod limits;
+mod maintenance;
 mod mcp;
 mod model;
 mod open;
 mod outline;
 mod plan;
-mod repair;
 mod repl;
 mod report;
 mod resume;
@@ -25,9 +24,7 @@ mod scan;
 mod search;
 mod serve;
 mod show;
-mod tail;
 mod tool;
-mod trust;
 mod watch;
 mod worker;
 
@@ -35,8 +32,10 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use limits::LimitFlags;
 use spelunk_app::app::App;
+use spelunk_app::error_text::Paint;
 use spelunk_app::failure::Failure;
 use spelunk_app::provider;
 
@@ -123,7 +122,7 @@ enum Command {
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
     /// Follow a run while it goes on, in any process
-    Tail(tail::TailArgs),
+    Tail(show::TailArgs),
     /// The tools of an agent as commands, in a folder of plain files
     Tool(Box<tool::ToolArgs>),
     /// The runs of this workspace
@@ -139,40 +138,14 @@ enum Command {
     /// See a whole run, a crash and its resume, without a key: the model is scripted
     Demo,
     /// Keep the sound beginning of a damaged journal
-    Repair(repair::RepairArgs),
+    Repair(maintenance::RepairArgs),
     /// Remove what no run needs
-    Gc(gc::GcArgs),
+    Gc(maintenance::GcArgs),
     /// Take over a workspace that you did not create here, such as one that was moved
     Trust,
     /// Print completions for a shell
     Completions(completions::CompletionsArgs),
 }
-
-const COMMANDS: [&str; 23] = [
-    "ask",
-    "resume",
-    "plan",
-    "outline",
-    "search",
-    "repl",
-    "context",
-    "mcp",
-    "serve",
-    "show",
-    "tail",
-    "tool",
-    "run",
-    "config",
-    "model",
-    "doctor",
-    "eval",
-    "demo",
-    "repair",
-    "gc",
-    "trust",
-    "completions",
-    "help",
-];
 
 /// Parses the arguments, runs the command, and returns the exit code.
 pub(crate) fn main() -> ExitCode {
@@ -190,14 +163,13 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let flags = (model_flags(&cli.command), limit_flags(&cli.command));
-    let app = match app::open_app(cli.common.clone(), flags) {
+    let app = match app::open_app(cli.common.clone(), setting_flags(&cli.command)) {
         Ok(app) => Arc::new(app),
-        Err(failure) => return app::report_plain(&failure, cli.common.json),
+        Err(failure) => return app::report(&failure, cli.common.json, Paint::Plain),
     };
     match dispatch(&app, cli.command) {
         Ok(code) => code,
-        Err(failure) => app::report(&app, &failure),
+        Err(failure) => app::report(&failure, app.json, app.paint_errors),
     }
 }
 
@@ -216,7 +188,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Mcp(args) => app::block_on(mcp::mcp(app, args)),
         Command::Serve(args) => app::block_on(serve::serve(app, args)),
         Command::Show(args) => show::show(app, &args),
-        Command::Tail(args) => app::block_on(tail::tail(app, args)),
+        Command::Tail(args) => app::block_on(show::tail(app, args)),
         Command::Tool(args) => app::block_on(tool::tool(app, *args)),
         Command::Run(args) => run::run(app, &args),
         Command::Config(args) => config::config(app, &args),
@@ -224,25 +196,27 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Doctor(args) => app::block_on(doctor::doctor(app, args)),
         Command::Eval(args) => app::block_on(eval::eval(app, args)),
         Command::Demo => app::block_on(demo::demo(app)),
-        Command::Repair(args) => repair::repair(app, &args),
-        Command::Gc(args) => gc::gc(app, &args),
-        Command::Trust => trust::trust(app),
+        Command::Repair(args) => maintenance::repair(app, &args),
+        Command::Gc(args) => maintenance::gc(app, &args),
+        Command::Trust => maintenance::trust(app),
         Command::Completions(args) => Ok(completions::completions(&args)),
     }
 }
 
-fn model_flags(command: &Command) -> Option<ModelFlags> {
+/// The flags of a command that change settings.
+fn setting_flags(command: &Command) -> (Option<ModelFlags>, LimitFlags) {
+    let of_model = |model: &ModelFlags| (Some(model.clone()), LimitFlags::default());
     match command {
-        Command::Ask(args) => Some(args.model.clone()),
-        Command::Resume(args) => Some(args.model.clone()),
-        Command::Plan(args) => Some(args.model.clone()),
-        Command::Model(args) => args.flags().cloned(),
-        Command::Doctor(args) => Some(args.model.clone()),
-        Command::Repl(args) => Some(args.model.clone()),
-        Command::Mcp(args) => Some(args.model.clone()),
-        Command::Serve(args) => Some(args.model.clone()),
-        Command::Eval(args) => args.model(),
-        Command::Tool(args) => Some(args.model.clone()),
+        Command::Ask(args) => (Some(args.model.clone()), args.limits.clone()),
+        Command::Resume(args) => (Some(args.model.clone()), args.limits.clone()),
+        Command::Eval(args) => args.setting_flags(),
+        Command::Plan(args) => of_model(&args.model),
+        Command::Model(args) => (args.flags().cloned(), LimitFlags::default()),
+        Command::Doctor(args) => of_model(&args.model),
+        Command::Repl(args) => of_model(&args.model),
+        Command::Mcp(args) => of_model(&args.model),
+        Command::Serve(args) => of_model(&args.model),
+        Command::Tool(args) => of_model(&args.model),
         Command::Outline(_)
         | Command::Search(_)
         | Command::Context(_)
@@ -254,63 +228,9 @@ fn model_flags(command: &Command) -> Option<ModelFlags> {
         | Command::Repair(_)
         | Command::Gc(_)
         | Command::Trust
-        | Command::Completions(_) => None,
+        | Command::Completions(_) => (None, LimitFlags::default()),
     }
 }
-
-fn limit_flags(command: &Command) -> limits::LimitFlags {
-    match command {
-        Command::Ask(args) => args.limits.clone(),
-        Command::Resume(args) => args.limits.clone(),
-        Command::Eval(args) => args.limits(),
-        Command::Plan(_)
-        | Command::Outline(_)
-        | Command::Search(_)
-        | Command::Repl(_)
-        | Command::Context(_)
-        | Command::Mcp(_)
-        | Command::Serve(_)
-        | Command::Show(_)
-        | Command::Tail(_)
-        | Command::Tool(_)
-        | Command::Run(_)
-        | Command::Config(_)
-        | Command::Model(_)
-        | Command::Doctor(_)
-        | Command::Demo
-        | Command::Repair(_)
-        | Command::Gc(_)
-        | Command::Trust
-        | Command::Completions(_) => limits::LimitFlags::default(),
-    }
-}
-
-/// Flags that take the next word as their value.
-const VALUE_FLAGS: [&str; 23] = [
-    "--set",
-    "--workspace",
-    "--model",
-    "-m",
-    "--sub-model",
-    "--base-url",
-    "--strategy",
-    "--schema",
-    "--sandbox",
-    "--include",
-    "--exclude",
-    "--files-max",
-    "--focus",
-    "--order",
-    "--allow-secret",
-    "--attach",
-    "--messages",
-    "--report",
-    "--run",
-    "--max-cost",
-    "--max-tokens",
-    "--max-calls",
-    "--max-time",
-];
 
 /// `spelunk "question" PATH` means `spelunk ask "question" PATH`. A single word is left to clap, which may know which
 /// command was meant.
@@ -318,14 +238,25 @@ fn with_default_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
     let mut words = arguments.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
     let mut first = words.next();
     while let Some(flag) = first.filter(|word| word.starts_with('-')) {
-        first = if VALUE_FLAGS.contains(&flag) { words.nth(1) } else { words.next() };
+        first = if takes_value(flag) { words.nth(1) } else { words.next() };
     }
-    let is_question =
-        first.is_some_and(|first| !COMMANDS.contains(&first) && first.trim().contains(char::is_whitespace));
-    if is_question {
+    // No command contains a space.
+    if first.is_some_and(|first| first.trim().contains(char::is_whitespace)) {
         arguments.insert(1, "ask".into());
     }
     arguments
+}
+
+/// Whether a flag of `ask` takes the next word as its value.
+fn takes_value(flag: &str) -> bool {
+    let mut command = Cli::command();
+    command.build();
+    let mut flags = command.find_subcommand("ask").into_iter().flat_map(clap::Command::get_opts);
+    flags.any(|known| {
+        let is_long = known.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long));
+        let is_short = known.get_short().is_some_and(|short| flag.chars().eq(['-', short]));
+        (is_long || is_short) && known.get_action().takes_values()
+    })
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@ use spelunk_types::{Focus, Limits};
 
 use super::Shared;
 use super::auth::{Client, Scope};
+use super::contexts::work;
 use super::extract::{Fields, Params};
-use super::problem::{Answer, work};
+use super::problem::Answer;
 use super::route::{Route, get, post};
 use super::runs::model;
 use crate::mcp::{LIMITS, Material, make_plan, strategy};
@@ -61,11 +62,7 @@ pub(super) async fn plan(State(server): State<Shared>, Fields(mut arguments): Fi
     // Every strategy reads the same text; the name is validated only to report a mistake early.
     strategy(&mut arguments)?;
     arguments.finish()?;
-    let place = server.mcp.looks.acquire().await.ok();
-    let looking = server.clone();
-    let planned = work(move || Ok(plan_value(&make_plan(&looking.mcp, &material, &question)?))).await;
-    drop(place);
-    Ok(Json(planned?))
+    work(&server, move |state| Ok(Json(plan_value(&make_plan(state, &material, &question)?)))).await
 }
 
 async fn about(

@@ -10,29 +10,28 @@ mod reply;
 mod responses;
 mod wrong;
 
-use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::MethodRouter;
 use axum::{Extension, Json};
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use spelunk_engine::{Clock as _, SystemClock};
 
 use super::Shared;
 use super::auth::Client;
-use super::extract::{Part, read_json};
+use super::extract::{PathPart, read_json};
 use super::problem::Problem;
 use super::route::{Route, get, post};
-use super::runs::{Came, Whole};
-use question_input::{Asked, Progress, models};
-use reply::{Head, Reply, comment, data, event};
-use wrong::{Answered, Wrong, reshape};
+use super::runs::{AwaitedRun, WaitOutcome, event_stream};
+use question_input::{CompatRequest, Progress, models};
+use reply::{Reply, ReplyHead, comment, data, event};
+use wrong::{ApiError, ApiResult, reshape};
 
 /// How often a waiting client gets a progress update.
 const STEP: Duration = Duration::from_secs(2);
@@ -56,22 +55,16 @@ pub(super) fn routes() -> Vec<Route> {
     let list =
         json!({ "type": "object", "required": ["data"], "properties": { "data": { "type": "array" } } });
     vec![
-        with_errors(
-            post(
-                "/v1/chat/completions",
-                "Chat with a model that reads texts of any length (OpenAI's API)",
-                chat,
-            )
-            .takes(request_schema("messages", &[])),
-        ),
-        with_errors(
-            post("/v1/responses", "The same by OpenAI's newer API, without a memory", responses)
-                .takes(request_schema("input", &[])),
-        ),
-        with_errors(
-            post("/v1/messages", "The same by Anthropic's API", messages)
-                .takes(request_schema("messages", &["max_tokens"])),
-        ),
+        answers(
+            Dialect::Chat,
+            "/v1/chat/completions",
+            "Chat with a model that reads texts of any length (OpenAI's API)",
+        )
+        .takes(request_schema("messages", &[])),
+        answers(Dialect::Responses, "/v1/responses", "The same by OpenAI's newer API, without a memory")
+            .takes(request_schema("input", &[])),
+        answers(Dialect::Messages, "/v1/messages", "The same by Anthropic's API")
+            .takes(request_schema("messages", &["max_tokens"])),
         get("/v1/models", "The models of those APIs: one for each strategy", list_models).answers(
             200,
             "The models",
@@ -140,14 +133,15 @@ fn error_schema() -> Value {
     json!({ "type": "object", "required": ["error"], "properties": { "error": { "type": "object" } } })
 }
 
-/// Responses and errors have the format of the client's API.
-fn with_errors(route: Route) -> Route {
-    let mut route = route.answers(200, "The answer", json!({ "type": "object" })).answers_as(
-        200,
-        "The answer",
-        "text/event-stream",
-        json!({ "description": "Events of that API" }),
-    );
+/// A route whose responses and errors have the format of the client's API.
+fn answers(dialect: Dialect, path: &'static str, summary: &str) -> Route {
+    let handler = move |State(server): State<Shared>,
+                        Extension(client): Extension<Client>,
+                        request: Request| { answer(server, client, request, dialect) };
+    let events = json!({ "description": "Events of that API" });
+    let mut route = post(path, summary, handler)
+        .answers(200, "The answer", json!({ "type": "object" }))
+        .answers_as(200, "The answer", "text/event-stream", events);
     for status in [400, 401, 403, 404, 408, 409, 413, 415, 422, 500, 502, 503] {
         route = route.answers(status, "What went wrong, in the shape of that API", error_schema());
     }
@@ -173,9 +167,13 @@ async fn list_models() -> Json<Value> {
     }))
 }
 
-async fn show_model(Part(model): Part<String>) -> Answered<Json<Value>> {
+async fn show_model(PathPart(model): PathPart<String>) -> ApiResult<Json<Value>> {
     let known = models();
-    if known.contains(&model) { Ok(Json(model_json(&model))) } else { Err(Wrong::no_model(&model, &known)) }
+    if known.contains(&model) {
+        Ok(Json(model_json(&model)))
+    } else {
+        Err(ApiError::no_model(&model, &known))
+    }
 }
 
 /// A model as both APIs describe one.
@@ -186,41 +184,17 @@ fn model_json(id: &str) -> Value {
     })
 }
 
-async fn chat(
-    State(server): State<Shared>,
-    Extension(client): Extension<Client>,
-    request: Request,
-) -> Answered<Response> {
-    answer(server, client, request, Dialect::Chat).await
-}
-
-async fn responses(
-    State(server): State<Shared>,
-    Extension(client): Extension<Client>,
-    request: Request,
-) -> Answered<Response> {
-    answer(server, client, request, Dialect::Responses).await
-}
-
-async fn messages(
-    State(server): State<Shared>,
-    Extension(client): Extension<Client>,
-    request: Request,
-) -> Answered<Response> {
-    answer(server, client, request, Dialect::Messages).await
-}
-
 /// A conversation counts as an upload and has the same size limit.
-async fn answer(server: Shared, client: Client, request: Request, dialect: Dialect) -> Answered<Response> {
+async fn answer(server: Shared, client: Client, request: Request, dialect: Dialect) -> ApiResult<Response> {
     let settings = &server.app.settings.server;
     let body = read_json(request, &server, settings.upload_bytes_max).await?;
     let long_chars = usize::try_from(settings.long_message_chars).unwrap_or(usize::MAX);
     let mut asked = dialect.read(body, long_chars)?;
     let documents = std::mem::take(&mut asked.documents);
-    let whole = Whole::begin(&server, client, asked.request.take(), documents).await?;
+    let whole = AwaitedRun::begin(&server, client, asked.request.take(), documents).await?;
     let created_s = SystemClock.now_ms() / 1000;
-    let head = Head { run: whole.run.clone(), model: asked.model.clone(), created_s };
-    let waiting = Waiting { dialect, asked, head: head.clone(), whole };
+    let head = ReplyHead { run: whole.run.clone(), model: asked.model.clone(), created_s };
+    let waiting = WaitingClient { dialect, asked, head: head.clone(), whole };
     let mut response = if waiting.asked.streams {
         waiting.into_stream()
     } else {
@@ -236,7 +210,7 @@ async fn answer(server: Shared, client: Client, request: Request, dialect: Diale
 }
 
 impl Dialect {
-    fn read(self, body: Value, long_chars: usize) -> Answered<Asked> {
+    fn read(self, body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
         match self {
             Self::Chat => chat::read(body, long_chars),
             Self::Responses => responses::read(body, long_chars),
@@ -252,7 +226,7 @@ impl Dialect {
         }
     }
 
-    fn opening(self, head: &Head) -> String {
+    fn opening(self, head: &ReplyHead) -> String {
         match self {
             Self::Chat => chat::opening(head),
             Self::Responses => responses::opening(head),
@@ -260,7 +234,7 @@ impl Dialect {
         }
     }
 
-    fn alive(self, head: &Head, status: &str, progress: Progress) -> String {
+    fn alive(self, head: &ReplyHead, status: &str, progress: Progress) -> String {
         match self {
             Self::Chat => chat::alive(head, status, progress),
             Self::Responses => comment(status),
@@ -277,7 +251,7 @@ impl Dialect {
     }
 
     /// The final event of a stream that fails.
-    fn broken(self, head: &Head, wrong: &Wrong) -> String {
+    fn broken(self, head: &ReplyHead, wrong: &ApiError) -> String {
         match self {
             Self::Chat => data(&wrong.json(self)),
             Self::Responses => responses::broken(head, &wrong.problem.detail),
@@ -287,21 +261,21 @@ impl Dialect {
 }
 
 /// A client that waits for an answer.
-struct Waiting {
+struct WaitingClient {
     dialect: Dialect,
-    asked: Asked,
-    head: Head,
-    whole: Whole,
+    asked: CompatRequest,
+    head: ReplyHead,
+    whole: AwaitedRun,
 }
 
-impl Waiting {
+impl WaitingClient {
     /// Waits for the end of the run.
-    async fn finish(mut self) -> Answered<Value> {
+    async fn finish(mut self) -> ApiResult<Value> {
         loop {
             match self.whole.wait(STEP).await {
-                Came::Status(_) => {}
-                Came::End => break,
-                Came::Closing => return Err(closing()),
+                WaitOutcome::Status(_) => {}
+                WaitOutcome::End => break,
+                WaitOutcome::Closing => return Err(closing()),
             }
         }
         let ended = self.whole.end().await?;
@@ -310,53 +284,32 @@ impl Waiting {
 
     /// Streams progress while it waits.
     fn into_stream(self) -> Response {
-        let body = Body::from_stream(stream::unfold(Stage::Opening(Box::new(self)), next));
-        let headers = [
-            (header::CONTENT_TYPE, "text/event-stream"),
-            (header::CACHE_CONTROL, "no-cache, no-transform"),
-            (HeaderName::from_static("x-accel-buffering"), "no"),
-        ];
-        (headers, body).into_response()
+        let opening = comment(&format!("run {}", self.head.run)) + &self.dialect.opening(&self.head);
+        let rest = stream::unfold(Some(self), |waiting| async move { Some(waiting?.next().await) });
+        event_stream(stream::iter([opening]).chain(rest).map(Bytes::from))
+    }
+
+    /// The next text of the stream, and the client if it waits for more.
+    async fn next(mut self) -> (String, Option<Self>) {
+        let text = match self.whole.wait(STEP).await {
+            WaitOutcome::Status(status) => {
+                return (self.dialect.alive(&self.head, &status, self.asked.progress), Some(self));
+            }
+            WaitOutcome::End => {
+                let ended = self.whole.end().await.map_err(ApiError::from);
+                let reply = ended.and_then(|ended| Reply::of(self.head.clone(), &self.asked, &ended));
+                match reply {
+                    Ok(reply) => self.dialect.closing(&reply, self.asked.includes_usage),
+                    Err(wrong) => self.dialect.broken(&self.head, &wrong),
+                }
+            }
+            WaitOutcome::Closing => self.dialect.broken(&self.head, &closing()),
+        };
+        (text, None)
     }
 }
 
-/// The stage of a stream.
-enum Stage {
-    Opening(Box<Waiting>),
-    Waiting(Box<Waiting>),
-    Over,
-}
-
-async fn next(stage: Stage) -> Option<(Result<Bytes, Infallible>, Stage)> {
-    let (text, stage) = match stage {
-        Stage::Opening(waiting) => {
-            let text =
-                comment(&format!("run {}", waiting.head.run)) + &waiting.dialect.opening(&waiting.head);
-            (text, Stage::Waiting(waiting))
-        }
-        Stage::Waiting(mut waiting) => match waiting.whole.wait(STEP).await {
-            Came::Status(status) => {
-                let text = waiting.dialect.alive(&waiting.head, &status, waiting.asked.progress);
-                (text, Stage::Waiting(waiting))
-            }
-            Came::End => {
-                let Waiting { dialect, asked, head, whole } = *waiting;
-                let ended = whole.end().await.map_err(Wrong::from);
-                let reply = ended.and_then(|ended| Reply::of(head.clone(), &asked, &ended));
-                let text = match reply {
-                    Ok(reply) => dialect.closing(&reply, asked.includes_usage),
-                    Err(wrong) => dialect.broken(&head, &wrong),
-                };
-                (text, Stage::Over)
-            }
-            Came::Closing => (waiting.dialect.broken(&waiting.head, &closing()), Stage::Over),
-        },
-        Stage::Over => return None,
-    };
-    Some((Ok(Bytes::from(text)), stage))
-}
-
-fn closing() -> Wrong {
+fn closing() -> ApiError {
     let detail = "the server stops; the run goes on when it is back";
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "server-stopping", "The server stops.", detail).into()
 }

@@ -23,10 +23,10 @@ use spelunk_index::Mode;
 use spelunk_types::{ErrorCode, Explain as _};
 
 use super::Shared;
-use super::extract::{Fields, Params, Part};
+use super::extract::{Fields, Params, PathPart};
 use super::problem::{Answer, Problem};
-use super::route::{Route, delete, get, post};
-use crate::mcp::{self};
+use super::route::{Route, delete, get, post, whole_schema};
+use crate::mcp;
 
 pub(crate) use fold::fold;
 
@@ -40,6 +40,7 @@ const CONTEXT_LINES: u64 = 2;
 
 pub(super) fn routes() -> Vec<Route> {
     let handles = json!({ "type": "object", "properties": { "contexts": list_of(&handle()) } });
+    let flag = json!({ "type": "boolean" });
     let modes = json!({ "type": "string", "enum": ["words", "meaning", "hybrid"] });
     let all_modes = json!({ "type": "string", "enum": ["pattern", "words", "meaning", "hybrid"] });
     vec![
@@ -71,8 +72,8 @@ pub(super) fn routes() -> Vec<Route> {
         get("/api/context/{id}/grep", "The lines of a context that match", grep)
             .query_needed("pattern", pattern_schema(), "A regular expression")
             .query("context_lines", whole_schema(0, 10), "Lines around each; 2 unless said")
-            .query("case_sensitive", flag_schema(), "Tell upper and lower case apart")
-            .query("literal", flag_schema(), "Take the pattern as it is")
+            .query("case_sensitive", flag.clone(), "Tell upper and lower case apart")
+            .query("literal", flag, "Take the pattern as it is")
             .answers(200, "The first matches", json!({ "type": "object" }))
             .problems(&[404, 422]),
         get("/api/context/{id}/chunk/{i}", "One page of a context", chunk)
@@ -89,10 +90,6 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn text_schema() -> Value {
-    json!({ "type": "string" })
-}
-
 /// The schema of a pattern.
 fn pattern_schema() -> Value {
     json!({ "type": "string", "minLength": 1 })
@@ -103,21 +100,14 @@ fn kind_schema() -> Value {
     json!({ "enum": ContextKind::BUILT_IN.map(|kind| kind.name().to_owned()) })
 }
 
-fn flag_schema() -> Value {
-    json!({ "type": "boolean" })
-}
-
-fn whole_schema(min: u64, max: u64) -> Value {
-    json!({ "type": "integer", "minimum": min, "maximum": max })
-}
-
 fn list_of(items: &Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
 fn handle() -> Value {
+    let text = json!({ "type": "string" });
     json!({ "type": "object", "properties": {
-        "id": text_schema(), "name": text_schema(), "type": text_schema(), "source": text_schema(),
+        "id": text, "name": text, "type": text, "source": text,
         "size_bytes": { "type": ["integer", "null"] }, "last_modified_ms": { "type": ["integer", "null"] },
     } })
 }
@@ -149,12 +139,12 @@ fn register_schema() -> Value {
 }
 
 /// Runs blocking work within the concurrency limit.
-async fn work<T: Send + 'static>(
+pub(super) async fn work<T: Send + 'static>(
     server: &Shared,
     act: impl FnOnce(&mcp::State) -> Answer<T> + Send + 'static,
 ) -> Answer<T> {
     // The semaphore is never closed, so acquiring cannot fail.
-    let _place = server.mcp.looks.acquire().await.ok();
+    let _place = server.mcp.reads.acquire().await.ok();
     let state = Arc::clone(&server.mcp);
     blocking(move || Ok(act(&state))).await?
 }
@@ -279,7 +269,7 @@ async fn stats(State(server): State<Shared>, params: Params) -> Answer<Json<Valu
 
 async fn peek(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     mut params: Params,
 ) -> Answer<Json<Value>> {
     let lines = whole(&mut params, "lines", server.mcp.store().limits().peek_lines)?;
@@ -289,7 +279,7 @@ async fn peek(
 
 async fn grep(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     mut params: Params,
 ) -> Answer<Json<Value>> {
     let pattern = params.text("pattern").filter(|pattern| !pattern.is_empty());
@@ -305,7 +295,7 @@ async fn grep(
 
 async fn chunk(
     State(server): State<Shared>,
-    Part((id, page)): Part<(String, String)>,
+    PathPart((id, page)): PathPart<(String, String)>,
     mut params: Params,
 ) -> Answer<Json<Value>> {
     let page = number("i", &page)?;
@@ -314,12 +304,20 @@ async fn chunk(
     look(&server, move |navigator| Ok(render::page_json(&navigator.page(&id, page, lines)?))).await
 }
 
-async fn load(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+async fn load(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
     params.finish()?;
     look(&server, move |navigator| Ok(render::load_json(&navigator.load(&id)?))).await
 }
 
-async fn remove(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+async fn remove(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
     params.finish()?;
     look(&server, move |navigator| {
         let removed = navigator.store().remove(&id)?;
@@ -350,7 +348,7 @@ async fn search_all(State(server): State<Shared>, mut params: Params) -> Answer<
 
 async fn search(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     mut params: Params,
 ) -> Answer<Json<Value>> {
     let query = needed(&mut params, "q")?;

@@ -16,9 +16,11 @@ use spelunk_app::config::nearest;
 
 use super::Shared;
 use super::problem::Problem;
+use crate::mcp::plain_head;
 
 const PARAMETERS_MAX: usize = 50;
 const PARAMETER_BYTES_MAX: usize = 4_096;
+const NAME_CHARS_SHOWN: usize = 60;
 
 /// A JSON body of any shape.
 pub(crate) struct JsonBody(pub(crate) Value);
@@ -139,7 +141,7 @@ impl Params {
         let mut given = BTreeMap::new();
         for (name, value) in pairs {
             if given.insert(name.clone(), value).is_some() {
-                return Err(Problem::bad_parameter(&shown(&name), "is given twice"));
+                return Err(Problem::bad_parameter(&plain_head(&name, NAME_CHARS_SHOWN), "is given twice"));
             }
         }
         Ok(Self { given, taken: Vec::new() })
@@ -165,7 +167,8 @@ impl Params {
     /// Rejects parameters that were not taken.
     pub(crate) fn finish(self) -> Result<(), Problem> {
         let Some(name) = self.given.keys().next() else { return Ok(()) };
-        let problem = Problem::bad_parameter(&shown(name), "is not one of this address");
+        let problem =
+            Problem::bad_parameter(&plain_head(name, NAME_CHARS_SHOWN), "is not one of this address");
         Err(match nearest(name, self.taken.iter().copied()) {
             Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
             None if self.taken.is_empty() => problem.hint("it takes none"),
@@ -174,14 +177,10 @@ impl Params {
     }
 }
 
-fn shown(name: &str) -> String {
-    name.chars().filter(|c| !c.is_control()).take(60).collect()
-}
-
 /// Path segments, by their names in the route.
-pub(crate) struct Part<T>(pub(crate) T);
+pub(crate) struct PathPart<T>(pub(crate) T);
 
-impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for Part<T> {
+impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for PathPart<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, server: &Shared) -> Result<Self, Problem> {

@@ -14,8 +14,9 @@ use spelunk_engine::{Clock as _, SystemClock};
 
 use super::auth::{Client, Scope};
 use super::listen::Peer;
-use super::problem::{Code, Problem};
+use super::problem::Problem;
 use super::{Log, Shared};
+use crate::mcp::plain_head;
 
 /// The loopback names of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -67,7 +68,7 @@ fn log(server: &Shared, method: &Method, route: &str, response: &Response, took_
     if server.log == Log::Nothing {
         return;
     }
-    let code = response.extensions().get::<Code>().map(|code| code.0.as_str());
+    let code = response.extensions().get::<Problem>().map(|problem| problem.code.as_str());
     let mut line = json!({
         "at_ms": SystemClock.now_ms(),
         "method": method.as_str(),
@@ -86,7 +87,7 @@ fn log(server: &Shared, method: &Method, route: &str, response: &Response, took_
 fn check(server: &Shared, request: &Request) -> Result<(), Problem> {
     let host = host_of(request);
     if !is_own_host(server, host) {
-        let detail = format!("`{}` is not a name of this server", shown(host));
+        let detail = format!("`{}` is not a name of this server", plain_head(host, 100));
         let problem =
             Problem::new(StatusCode::MISDIRECTED_REQUEST, "host-refused", "The host is another one.", detail);
         return Err(problem.hint("call it by a loopback name, or add the name to `server.hosts`"));
@@ -139,10 +140,6 @@ fn is_same_origin(origin: &HeaderValue, host: &str) -> bool {
     authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
 }
 
-fn shown(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(100).collect()
-}
-
 fn is_preflight(request: &Request) -> bool {
     request.method() == Method::OPTIONS
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
@@ -162,13 +159,13 @@ fn preflight(is_allowed: bool) -> Response {
 
 /// The scope a route needs, and the server that knows the tokens.
 #[derive(Clone)]
-pub(super) struct Needs {
+pub(super) struct RouteScope {
     pub(super) server: Shared,
     pub(super) scope: Option<Scope>,
 }
 
 /// The layer of one route: identifies the caller and checks its scope.
-pub(super) async fn admit(State(needs): State<Needs>, mut request: Request, next: Next) -> Response {
+pub(super) async fn admit(State(needs): State<RouteScope>, mut request: Request, next: Next) -> Response {
     match client(&needs, &request) {
         Err(problem) => problem.into_response(),
         Ok(client) => {
@@ -178,7 +175,7 @@ pub(super) async fn admit(State(needs): State<Needs>, mut request: Request, next
     }
 }
 
-fn client(needs: &Needs, request: &Request) -> Result<Client, Problem> {
+fn client(needs: &RouteScope, request: &Request) -> Result<Client, Problem> {
     let headers: &HeaderMap = request.headers();
     let peer =
         request.extensions().get::<Peer>().map_or_else(|| "local".to_owned(), |peer| peer.0.ip().to_string());

@@ -1,8 +1,13 @@
-//! Liveness, readiness and metrics, for operators.
+//! Liveness, readiness and metrics, for operators. Metrics are counters since the server started, in the Prometheus text
+//! format. Labels are routes of the table, never anything a client sent.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use spelunk_app::blocking::blocking;
@@ -56,4 +61,168 @@ async fn ready(State(server): State<Shared>) -> Answer<Json<Value>> {
 async fn metrics(State(server): State<Shared>) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     (kind, server.metrics.text(&server.runs.counts())).into_response()
+}
+
+/// Upper bounds of the buckets.
+const BUCKETS_MS: [u64; 8] = [5, 20, 50, 100, 500, 1_000, 5_000, 30_000];
+/// Routes times methods times statuses; more would be a bug.
+const SERIES_MAX: usize = 4_096;
+
+/// The counters.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    /// By route, method and status.
+    requests: Mutex<BTreeMap<(String, &'static str, u16), Series>>,
+    /// Open connections.
+    pub(crate) connections: Arc<AtomicU64>,
+    /// Open event streams.
+    pub(crate) watchers: Arc<AtomicU64>,
+    /// Events sent to watchers.
+    pub(crate) events_sent: AtomicU64,
+    /// Ended runs, by outcome.
+    ended: Mutex<BTreeMap<&'static str, u64>>,
+    /// Tokens used by ended runs.
+    tokens: AtomicU64,
+    cost_microusd: AtomicU64,
+}
+
+/// Counts something as long as it exists.
+pub(crate) struct Counted(Arc<AtomicU64>);
+
+impl Counted {
+    pub(crate) fn new(counter: &Arc<AtomicU64>) -> Self {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(counter))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[derive(Debug, Default, Clone)]
+struct Series {
+    count: u64,
+    sum_ms: u64,
+    buckets: [u64; BUCKETS_MS.len()],
+}
+
+/// The current number of runs.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) running: u64,
+    pub(crate) queued: u64,
+}
+
+impl Metrics {
+    pub(super) fn request(&self, method: &Method, route: &str, status: StatusCode, took_ms: u64) {
+        let verb = match *method {
+            Method::GET => "GET",
+            Method::POST => "POST",
+            Method::DELETE => "DELETE",
+            _ => "other",
+        };
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (route.to_owned(), verb, status.as_u16());
+        if requests.len() >= SERIES_MAX && !requests.contains_key(&key) {
+            return;
+        }
+        let series = requests.entry(key).or_default();
+        series.count += 1;
+        series.sum_ms = series.sum_ms.saturating_add(took_ms);
+        for (bound, n) in BUCKETS_MS.iter().zip(&mut series.buckets) {
+            *n += u64::from(took_ms <= *bound);
+        }
+    }
+
+    /// Counts an ended run.
+    pub(crate) fn run_ended(&self, how: &'static str, tokens: u64, cost_microusd: u64) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner).entry(how).or_default() += 1;
+        self.tokens.fetch_add(tokens, Ordering::Relaxed);
+        self.cost_microusd.fetch_add(cost_microusd, Ordering::Relaxed);
+    }
+
+    /// All metrics in the Prometheus text format.
+    pub(crate) fn text(&self, counts: &Counts) -> String {
+        let mut text = String::new();
+        let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        for (kind, name, about, value) in [
+            ("gauge", "runs_running", "Runs under way.", counts.running),
+            ("gauge", "runs_queued", "Runs that wait.", counts.queued),
+            ("gauge", "connections", "Open connections.", now(&self.connections)),
+            ("gauge", "event_watchers", "Open streams of events.", now(&self.watchers)),
+            ("counter", "events_sent_total", "Events sent to watchers.", now(&self.events_sent)),
+            ("counter", "run_tokens_total", "Tokens used by runs that ended.", now(&self.tokens)),
+            (
+                "counter",
+                "run_cost_microusd_total",
+                "Millionths of a dollar, likewise.",
+                now(&self.cost_microusd),
+            ),
+        ] {
+            text += &format!(
+                "# HELP spelunk_{name} {about}\n# TYPE spelunk_{name} {kind}\nspelunk_{name} {value}\n"
+            );
+        }
+        text += "# HELP spelunk_runs_ended_total Runs that ended.\n# TYPE spelunk_runs_ended_total counter\n";
+        for (how, n) in self.ended.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+            text += &format!("spelunk_runs_ended_total{{outcome=\"{how}\"}} {n}\n");
+        }
+        text += &self.requests_text();
+        text
+    }
+
+    fn requests_text(&self) -> String {
+        let name = "spelunk_http_request_duration_ms";
+        let mut text = format!("# HELP {name} Requests, until the answer began.\n# TYPE {name} histogram\n");
+        for ((route, verb, status), series) in
+            self.requests.lock().unwrap_or_else(PoisonError::into_inner).iter()
+        {
+            let labels = format!("method=\"{verb}\",route=\"{route}\",status=\"{status}\"");
+            for (bound, n) in BUCKETS_MS.iter().zip(&series.buckets) {
+                text += &format!("{name}_bucket{{{labels},le=\"{bound}\"}} {n}\n");
+            }
+            let Series { count, sum_ms, .. } = series;
+            text += &format!("{name}_bucket{{{labels},le=\"+Inf\"}} {count}\n");
+            text += &format!("{name}_sum{{{labels}}} {sum_ms}\n{name}_count{{{labels}}} {count}\n");
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_counted_is_told() {
+        let metrics = Metrics::default();
+        metrics.request(&Method::GET, "/v1/runs/{id}", StatusCode::OK, 7);
+        metrics.request(&Method::GET, "/v1/runs/{id}", StatusCode::OK, 40_000);
+        metrics.run_ended("answered", 120, 5);
+        let text = metrics.text(&Counts { running: 1, queued: 2 });
+        for line in [
+            "spelunk_runs_running 1",
+            "spelunk_runs_queued 2",
+            "spelunk_run_tokens_total 120",
+            "spelunk_runs_ended_total{outcome=\"answered\"} 1",
+            "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\",le=\"5\"} 0",
+            "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\",le=\"20\"} 1",
+            "spelunk_http_request_duration_ms_sum{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\"} 40007",
+            "spelunk_http_request_duration_ms_count{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\"} 2",
+        ] {
+            assert!(text.lines().any(|told| told == line), "{line}\n{text}");
+        }
+    }
+
+    #[test]
+    fn routes_that_nobody_made_do_not_fill_the_memory() {
+        let metrics = Metrics::default();
+        for idx in 0..SERIES_MAX + 10 {
+            metrics.request(&Method::GET, &format!("/{idx}"), StatusCode::OK, 1);
+        }
+        assert_eq!(metrics.requests.lock().unwrap().len(), SERIES_MAX);
+    }
 }

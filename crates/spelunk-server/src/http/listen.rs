@@ -6,7 +6,6 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -26,6 +25,7 @@ use tower_service::Service as _;
 
 use super::Shared;
 use super::contexts::fold;
+use super::health::Counted;
 
 /// How long responses in progress may take when the server stops.
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
@@ -77,7 +77,7 @@ pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: im
             .max_buf_size(BUFFER_BYTES_MAX)
             .serve_connection(io, service);
         let connection = graceful.watch(connection);
-        let counting = Counted::new(&server);
+        let counting = Counted::new(&server.metrics.connections);
         connections.spawn(async move {
             // An error here means that the client disconnected.
             drop(connection.await);
@@ -88,22 +88,6 @@ pub async fn listen(listener: TcpListener, app: Router, server: Shared, stop: im
     server.close();
     drop(timeout(FAREWELL_MAX, graceful.shutdown()).await);
     connections.shutdown().await;
-}
-
-/// Counts an open connection.
-struct Counted(Shared);
-
-impl Counted {
-    fn new(server: &Shared) -> Self {
-        server.metrics.connections.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(server))
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.metrics.connections.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// A stream that gives up on a client that does not read.

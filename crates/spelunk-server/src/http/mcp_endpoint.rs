@@ -1,15 +1,13 @@
 //! `/mcp`: the agent tools over the streamable HTTP transport, for clients of both eras of the protocol. It uses the
 //! same handler and state as stdio; tokens, hosts and origins are checked before it.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::IntoResponse as _;
 use axum::routing::{MethodFilter, on};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -28,13 +26,10 @@ const SESSIONS_MAX: usize = 1_000;
 /// The idle timeout of a session.
 const SESSION_IDLE: Duration = Duration::from_mins(30);
 
-type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
-
-/// The transport, with its types erased.
+/// The transport and its sessions.
 pub(crate) struct McpEndpoint {
-    answer: Box<dyn Fn(Request) -> Answering + Send + Sync>,
-    n_sessions: Box<dyn Fn() -> Pin<Box<dyn Future<Output = usize> + Send>> + Send + Sync>,
-    close: Box<dyn Fn() + Send + Sync>,
+    service: StreamableHttpService<mcp::Service, LocalSessionManager>,
+    sessions: Arc<LocalSessionManager>,
 }
 
 impl McpEndpoint {
@@ -45,30 +40,17 @@ impl McpEndpoint {
             .disable_allowed_hosts()
             .disable_allowed_origins()
             .with_max_request_body_bytes(bytes_max);
-        let token = config.cancellation_token.clone();
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(SESSION_IDLE);
         let sessions = Arc::new(sessions);
-        let counted = Arc::clone(&sessions);
         let state = Arc::clone(state);
-        let service =
-            StreamableHttpService::new(move || Ok(mcp::handler(Arc::clone(&state))), sessions, config);
-        Self {
-            answer: Box::new(move |request| {
-                let service = service.clone();
-                Box::pin(async move { service.handle(request).await.map(Body::new).into_response() })
-            }),
-            n_sessions: Box::new(move || {
-                let sessions = Arc::clone(&counted);
-                Box::pin(async move { sessions.sessions.read().await.len() })
-            }),
-            close: Box::new(move || token.cancel()),
-        }
+        let make = move || Ok(mcp::Service::new(Arc::clone(&state)));
+        Self { service: StreamableHttpService::new(make, Arc::clone(&sessions), config), sessions }
     }
 
     /// Ends all sessions.
     pub(super) fn close(&self) {
-        (self.close)();
+        self.service.config.cancellation_token.cancel();
     }
 }
 
@@ -109,7 +91,8 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 async fn serve(State(server): State<Shared>, request: Request) -> Answer {
-    if request.method() == Method::POST && (server.agents.n_sessions)().await >= SESSIONS_MAX {
+    let agents = &server.agents;
+    if request.method() == Method::POST && agents.sessions.sessions.read().await.len() >= SESSIONS_MAX {
         let detail = "too many agents have a session";
         return Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -121,5 +104,6 @@ async fn serve(State(server): State<Shared>, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     // The transport itself would wait forever for a body that does not arrive.
     let body = read_body(body, &server).await?;
-    Ok((server.agents.answer)(Request::from_parts(parts, Body::from(body))).await)
+    let request = Request::from_parts(parts, Body::from(body));
+    Ok(agents.service.handle(request).await.map(Body::new).into_response())
 }

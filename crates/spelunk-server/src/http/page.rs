@@ -7,7 +7,7 @@ use serde_json::json;
 use spelunk_app::render::viewer;
 use spelunk_journal::digest;
 
-use super::extract::{Params, Part};
+use super::extract::{Params, PathPart};
 use super::problem::{Answer, Problem};
 use super::route::{Route, get};
 
@@ -36,24 +36,37 @@ pub(super) fn routes() -> Vec<Route> {
 async fn page(headers: HeaderMap) -> Response {
     let page = viewer::page();
     let tag = format!("\"{}\"", digest(page.as_bytes()).as_str());
-    sent(&headers, &tag, "text/html; charset=utf-8", ASK_AGAIN, page)
+    sent(&headers, &tag, "text/html; charset=utf-8", ASK_AGAIN, page.to_owned())
 }
 
-async fn file(Part(name): Part<String>, headers: HeaderMap, mut params: Params) -> Answer {
+async fn file(PathPart(name): PathPart<String>, headers: HeaderMap, mut params: Params) -> Answer {
     let version = params.text("v");
     params.finish()?;
     let asset = viewer::asset(&name).ok_or_else(|| Problem::not_found("the page has no such file"))?;
     let is_named = version.as_deref() == Some(asset.digest.as_str());
     let tag = format!("\"{}\"", asset.digest);
-    Ok(sent(&headers, &tag, asset.media_type, if is_named { FOR_EVER } else { ASK_AGAIN }, &asset.body))
+    Ok(sent(
+        &headers,
+        &tag,
+        asset.media_type,
+        if is_named { FOR_EVER } else { ASK_AGAIN },
+        asset.body.clone(),
+    ))
 }
 
-fn sent(headers: &HeaderMap, tag: &str, kind: &'static str, cache: &'static str, body: &str) -> Response {
+/// A text that the browser may have already.
+pub(super) fn sent(
+    headers: &HeaderMap,
+    tag: &str,
+    kind: &'static str,
+    cache: &'static str,
+    body: String,
+) -> Response {
     let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|seen| seen.as_bytes() == tag.as_bytes());
     let mut response = if is_known {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        ([(header::CONTENT_TYPE, kind)], body.to_owned()).into_response()
+        ([(header::CONTENT_TYPE, kind)], body).into_response()
     };
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));

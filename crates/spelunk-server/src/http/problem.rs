@@ -95,7 +95,7 @@ impl Problem {
     }
 }
 
-fn bounded(text: &str) -> String {
+pub(super) fn bounded(text: &str) -> String {
     text.chars().take(DETAIL_CHARS_MAX).collect()
 }
 
@@ -110,15 +110,11 @@ impl IntoResponse for Problem {
         if matches!(self.status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
         }
-        // The log reports it.
-        response.extensions_mut().insert(Code(self.code));
+        // The log reports its code, and the compatible endpoints write it in their own format.
+        response.extensions_mut().insert(self);
         response
     }
 }
-
-/// The code of a problem, for the log.
-#[derive(Debug, Clone)]
-pub(super) struct Code(pub(super) String);
 
 impl From<Failure> for Problem {
     fn from(failure: Failure) -> Self {

@@ -17,7 +17,11 @@ pub(crate) struct Route {
     /// The scope a token must have; `None` for public routes.
     pub(crate) scope: Option<Scope>,
     pub(crate) handler: MethodRouter<Shared>,
-    doc: Map<String, Value>,
+    summary: String,
+    parameters: Vec<Value>,
+    body: Option<Value>,
+    /// By status.
+    responses: Map<String, Value>,
 }
 
 /// A route that reads something.
@@ -54,21 +58,17 @@ impl Route {
         summary: &str,
         handler: MethodRouter<Shared>,
     ) -> Self {
-        let scope = Some(Scope::of_method(&method));
-        let mut doc = Map::new();
-        doc.insert("summary".into(), json!(summary));
-        doc.insert("operationId".into(), json!(operation_id(&method, path)));
-        let parameters: Vec<Value> = path_parameters(path)
-            .into_iter()
-            .map(|name| {
-                json!({
-                    "name": name, "in": "path", "required": true, "schema": { "type": "string" },
-                })
-            })
-            .collect();
-        doc.insert("parameters".into(), json!(parameters));
-        doc.insert("responses".into(), json!({}));
-        Self { method, path, scope, handler, doc }
+        let part = |name: &str| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } });
+        Self {
+            scope: Some(Scope::of_method(&method)),
+            method,
+            path,
+            handler,
+            summary: summary.to_owned(),
+            parameters: path_parameters(path).into_iter().map(part).collect(),
+            body: None,
+            responses: Map::new(),
+        }
     }
 
     /// Sets another scope; `None` makes the route public.
@@ -80,40 +80,35 @@ impl Route {
 
     /// The schema of a path parameter that is not arbitrary text.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn part(mut self, name: &str, schema: Value) -> Self {
-        let parameters = self.doc.get_mut("parameters").and_then(Value::as_array_mut);
-        let mut parts = parameters.into_iter().flatten();
-        if let Some(part) = parts.find(|part| part["name"] == name) {
-            part["schema"] = schema.clone();
+        if let Some(part) = self.parameters.iter_mut().find(|part| part["name"] == name) {
+            part["schema"] = schema;
         }
         self
     }
 
     /// A query parameter.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
-    pub(crate) fn query(mut self, name: &str, schema: Value, about: &str) -> Self {
-        self.push_parameter(json!({ "name": name, "in": "query", "description": about, "schema": schema }));
-        self
+    pub(crate) fn query(self, name: &str, schema: Value, about: &str) -> Self {
+        self.parameter(json!({ "name": name, "in": "query" }), schema, about)
     }
 
     /// A required query parameter.
     #[must_use]
     pub(crate) fn query_needed(self, name: &str, schema: Value, about: &str) -> Self {
-        let mut route = self.query(name, schema, about);
-        let parameters = route.doc.get_mut("parameters").and_then(Value::as_array_mut);
-        if let Some(last) = parameters.and_then(|parameters| parameters.last_mut()) {
-            last["required"] = json!(true);
-        }
-        route
+        self.parameter(json!({ "name": name, "in": "query", "required": true }), schema, about)
     }
 
     /// A request header.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
-    pub(crate) fn header(mut self, name: &str, schema: Value, about: &str) -> Self {
-        self.push_parameter(json!({ "name": name, "in": "header", "description": about, "schema": schema }));
+    pub(crate) fn header(self, name: &str, schema: Value, about: &str) -> Self {
+        self.parameter(json!({ "name": name, "in": "header" }), schema, about)
+    }
+
+    fn parameter(mut self, mut parameter: Value, schema: Value, about: &str) -> Self {
+        parameter["description"] = json!(about);
+        parameter["schema"] = schema;
+        self.parameters.push(parameter);
         self
     }
 
@@ -127,17 +122,18 @@ impl Route {
     #[must_use]
     pub(crate) fn takes_optionally(self, schema: Value) -> Self {
         let mut route = self.takes(schema);
-        route.doc["requestBody"]["required"] = json!(false);
+        route.body = route.body.map(|mut body| {
+            body["required"] = json!(false);
+            body
+        });
         route
     }
 
     /// A body of any media type; may be called several times.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn takes_as(mut self, kind: &str, schema: Value) -> Self {
-        let body =
-            self.doc.entry("requestBody").or_insert_with(|| json!({ "required": true, "content": {} }));
-        body["content"][kind] = json!({ "schema": schema });
+        let body = self.body.get_or_insert_with(|| json!({ "required": true, "content": {} }));
+        body["content"][kind]["schema"] = schema;
         self
     }
 
@@ -149,62 +145,62 @@ impl Route {
 
     /// A response of any media type; one status may have several.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "schemas are written where they are given")]
     pub(crate) fn answers_as(mut self, status: u16, about: &str, kind: &str, schema: Value) -> Self {
-        let answer = &mut self.doc["responses"][status.to_string()];
+        let answer = self.responses.entry(status.to_string()).or_insert_with(|| json!({}));
         answer["description"] = json!(about);
-        answer["content"][kind] = json!({ "schema": schema });
+        answer["content"][kind]["schema"] = schema;
         self
     }
 
     /// A response without a body.
     #[must_use]
     pub(crate) fn answers_nothing(mut self, status: u16, about: &str) -> Self {
-        self.doc["responses"][status.to_string()] = json!({ "description": about });
+        self.responses.insert(status.to_string(), json!({ "description": about }));
         self
     }
 
     /// Problems this route can return, besides those of every route.
     #[must_use]
     pub(crate) fn problems(mut self, statuses: &[u16]) -> Self {
-        for status in statuses {
-            self.doc["responses"][status.to_string()] = json!({ "$ref": "#/components/responses/Problem" });
-        }
+        self.responses.extend(statuses.iter().map(|status| (status.to_string(), problem())));
         self
     }
 
     /// The operation in the API document.
     pub(crate) fn operation(&self) -> Value {
-        let mut doc = self.doc.clone();
-        let everywhere: &[u16] = &[400, 403, 421, 500];
-        let has_token: &[u16] = if self.scope.is_some() { &[401] } else { &[] };
-        for status in everywhere.iter().chain(has_token) {
-            let responses = &mut doc["responses"];
-            if responses.get(status.to_string()).is_none() {
-                responses[status.to_string()] = json!({ "$ref": "#/components/responses/Problem" });
-            }
+        let mut statuses = vec![400, 403, 421, 500];
+        statuses.extend(self.scope.map(|_| 401));
+        if self.body.is_some() {
+            statuses.extend([408, 413, 415, 422]);
         }
-        if doc.contains_key("requestBody") {
-            for status in [408, 413, 415, 422] {
-                let responses = &mut doc["responses"];
-                if responses.get(status.to_string()).is_none() {
-                    responses[status.to_string()] = json!({ "$ref": "#/components/responses/Problem" });
-                }
-            }
+        let mut responses = self.responses.clone();
+        for status in statuses {
+            responses.entry(status.to_string()).or_insert_with(problem);
         }
-        let security = match self.scope {
-            Some(scope) => json!([{ "token": [scope.name()] }, {}]),
-            None => json!([]),
-        };
-        doc.insert("security".into(), security);
-        Value::Object(doc)
+        let mut operation = json!({
+            "summary": self.summary,
+            "operationId": operation_id(&self.method, self.path),
+            "parameters": self.parameters,
+            "responses": responses,
+            "security": match self.scope {
+                Some(scope) => json!([{ "token": [scope.name()] }, {}]),
+                None => json!([]),
+            },
+        });
+        if let Some(body) = &self.body {
+            operation["requestBody"] = body.clone();
+        }
+        operation
     }
+}
 
-    fn push_parameter(&mut self, parameter: Value) {
-        if let Some(parameters) = self.doc.get_mut("parameters").and_then(Value::as_array_mut) {
-            parameters.push(parameter);
-        }
-    }
+/// The schema of an integer between bounds.
+pub(crate) fn whole_schema(min: u64, max: u64) -> Value {
+    json!({ "type": "integer", "minimum": min, "maximum": max })
+}
+
+fn problem() -> Value {
+    json!({ "$ref": "#/components/responses/Problem" })
 }
 
 /// The names in braces. A wildcard (`{*path}`) is one name.

@@ -1,13 +1,9 @@
 //! Runs over HTTP: create, list, read, cancel, resume, delete.
 
-mod blobs;
 mod events;
-mod files;
-mod find;
 mod follow_up;
 mod lines;
 mod list;
-mod plan;
 mod queue;
 mod request;
 mod results;
@@ -16,7 +12,6 @@ mod service;
 mod source;
 mod supervisor;
 mod tickets;
-mod watcher;
 
 use std::sync::Arc;
 
@@ -24,8 +19,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use find::{Found, find, word};
-use request::{Sent, Wanted, receive};
+use list::{FoundRun, find, word};
+use request::{ReceivedRequest, read_query, receive};
 use serde_json::{Value, json};
 use service::{JobKind, Promised, at_work};
 use spelunk_app::asking::RoleModels;
@@ -33,22 +28,23 @@ use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
 use spelunk_app::runs::read_view;
 use spelunk_context::{ScanOptions, SourceInput};
-use spelunk_engine::{Clock as _, Engine, EngineError, SystemClock};
+use spelunk_engine::{Engine, EngineError};
 use spelunk_journal::{JournalError, digest, remove_run};
 use spelunk_types::{Limits, RunId};
 use tickets::{Key, Progress, Ticket};
 
 use super::Shared;
 use super::auth::Client;
-use super::extract::{Part, fields};
+use super::extract::{PathPart, fields};
 use super::problem::{Answer, Problem, work};
 use super::route::{Route, delete, post};
-use crate::mcp::read_limits;
+use crate::mcp::{or_null, read_limits};
 
-pub(crate) use blobs::NamedBlobs;
+pub(crate) use events::event_stream;
 pub(crate) use list::Rows;
 pub(crate) use request::receive_form;
-pub(crate) use run_to_completion::{Came, Ended, Whole};
+pub(crate) use results::NamedBlobs;
+pub(crate) use run_to_completion::{AwaitedRun, WaitOutcome};
 pub(crate) use service::RunService;
 pub(crate) use source::Corpora;
 pub(crate) use supervisor::model;
@@ -94,7 +90,7 @@ pub(super) fn routes() -> Vec<Route> {
             .takes_optionally(json!({
                 "type": "object",
                 "additionalProperties": false,
-                "properties": { "limits": request::or_null(request::limits_schema()) },
+                "properties": { "limits": or_null(request::limits_schema()) },
             }))
             .answers(202, "It waits for its turn", promise)
             .problems(&[404, 409, 503]),
@@ -105,10 +101,10 @@ pub(super) fn routes() -> Vec<Route> {
     routes.extend(follow_up::routes());
     routes.extend(events::routes());
     routes.extend(results::routes());
-    routes.extend(files::routes());
-    routes.extend(blobs::routes());
+    routes.extend(results::file_routes());
+    routes.extend(results::blob_routes());
     routes.extend(source::routes());
-    routes.extend(plan::routes());
+    routes.extend(results::plan_routes());
     routes
 }
 
@@ -145,16 +141,16 @@ fn promise(
     server: &Shared,
     client: Client,
     key: Option<String>,
-    sent: Sent,
+    sent: ReceivedRequest,
     models: &RoleModels,
 ) -> Result<Promised, Problem> {
-    let Sent { request, files } = sent.without_secrets();
+    let ReceivedRequest { request, files } = sent.without_secrets();
     // Only checks that the request is an object.
     drop(fields(request.clone())?);
     let uploads = files.iter().map(|file| SourceInput::Text { name: file.name.clone(), bytes: Vec::new() });
-    let wanted = Wanted::read(server, &request, uploads.collect())?;
-    wanted.material.inputs(&server.mcp)?;
-    server.app.run_settings_within(wanted.limits).check_prices(models.all())?;
+    let query = read_query(server, &request, uploads.collect())?;
+    query.material.inputs(&server.mcp)?;
+    server.app.run_settings_within(query.limits).check_prices(models.all())?;
     let key = key.map(|key| Key { key, digest: request_digest(&request, &files) });
     if let Some(key) = &key
         && let Some(run) = server.runs.promised(&client.name, key)?
@@ -167,15 +163,8 @@ fn promise(
     }
     let bytes =
         files.iter().map(|file| file.bytes.len() as u64).sum::<u64>() + request.to_string().len() as u64;
-    let ticket = Ticket {
-        run: run.clone(),
-        client: client.name,
-        at_ms: SystemClock.now_ms(),
-        progress: Progress::Waiting,
-        key,
-        request,
-        uploads: files.into_iter().map(|file| file.name).collect(),
-    };
+    let uploads = files.into_iter().map(|file| file.name).collect();
+    let ticket = Ticket { key, uploads, ..Ticket::new(&run, client, Progress::Waiting, request) };
     let promised = server.runs.promise(&ticket, JobKind::Begin, bytes);
     if !matches!(promised, Ok(Promised::New(_))) {
         server.runs.tickets.remove_uploads(&run);
@@ -189,7 +178,7 @@ fn new_id(server: &Shared) -> Result<RunId, Failure> {
 }
 
 /// The digest of a request, independent of the order of its fields.
-fn request_digest(request: &Value, files: &[request::File]) -> String {
+fn request_digest(request: &Value, files: &[request::UploadedFile]) -> String {
     let mut text = request.to_string();
     for file in files {
         text += &format!("\n{} {}", digest(&file.bytes).as_str(), file.name);
@@ -221,10 +210,10 @@ async fn promised_answer(server: &Shared, run: &RunId) -> Answer {
 }
 
 /// `POST /v1/runs/{id}/cancel`.
-async fn cancel(State(server): State<Shared>, Part(id): Part<String>) -> Answer {
+async fn cancel(State(server): State<Shared>, PathPart(id): PathPart<String>) -> Answer {
     let cancelling = Arc::clone(&server);
     let (run, was_live) = blocking(move || {
-        let Found { run, .. } = find(&cancelling, &id)?;
+        let FoundRun { run, .. } = find(&cancelling, &id)?;
         let was_live = cancelling.runs.cancel(&run)?;
         Ok((run, was_live))
     })
@@ -242,7 +231,7 @@ async fn cancel(State(server): State<Shared>, Part(id): Part<String>) -> Answer 
 async fn resume(
     State(server): State<Shared>,
     Extension(client): Extension<Client>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     request: Request,
 ) -> Answer {
     let sent = if has_body(request.headers()) { receive(request, &server).await?.request } else { json!({}) };
@@ -267,15 +256,14 @@ fn has_body(headers: &HeaderMap) -> bool {
 fn go_on(
     server: &Shared,
     client: Client,
-    found: Found,
+    found: FoundRun,
     limits: &Limits,
     request: Value,
 ) -> Result<RunId, Problem> {
-    let Found { run, workspace, settled } = found;
+    let FoundRun { run, workspace, settled } = found;
     if server.runs.find(&run).is_some() {
         return Err(at_work(&run));
     }
-    let at_ms = SystemClock.now_ms();
     let Some(workspace) = workspace else {
         // It never started: the request is in its ticket.
         drop(settled.ok_or_else(|| Problem::not_found("the run has no journal"))?);
@@ -286,15 +274,7 @@ fn go_on(
     let view = read_view(&workspace, &run)?;
     view.check_resumable(&run, limits).map_err(|error| not_resumable(server, error))?;
     supervisor::resume_request(server, &run, &view, Some(limits.clone()))?;
-    let ticket = Ticket {
-        run: run.clone(),
-        client: client.name,
-        at_ms,
-        progress: Progress::Again { after_seq: view.seq_last },
-        key: None,
-        request,
-        uploads: Vec::new(),
-    };
+    let ticket = Ticket::new(&run, client, Progress::Again { after_seq: view.seq_last }, request);
     server.runs.promise(&ticket, JobKind::GoOn, 0)?;
     Ok(run)
 }
@@ -319,9 +299,9 @@ fn not_resumable(server: &Shared, error: EngineError) -> Problem {
 }
 
 /// `DELETE /v1/runs/{id}`.
-async fn remove(State(server): State<Shared>, Part(id): Part<String>) -> Answer<Response> {
+async fn remove(State(server): State<Shared>, PathPart(id): PathPart<String>) -> Answer<Response> {
     work(move || {
-        let Found { run, workspace, .. } = find(&server, &id)?;
+        let FoundRun { run, workspace, .. } = find(&server, &id)?;
         if run.as_str() != id && run.short() != id {
             return Err(JournalError::NotFound { name: id }.into());
         }

@@ -40,7 +40,7 @@ struct Lease {
 
 /// The current state of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct TaskSummary {
     pub(super) call: CallId,
     /// The agent's role, in a few words.
     pub(super) role: String,
@@ -65,7 +65,7 @@ impl AgentTasks {
     }
 
     /// The open tasks, in the order of the run.
-    pub(super) fn list(&self, now_ms: u64) -> Vec<Shown> {
+    pub(super) fn list(&self, now_ms: u64) -> Vec<TaskSummary> {
         self.tasks().iter().map(|(call, task)| task.shown(call, now_ms)).collect()
     }
 
@@ -77,13 +77,10 @@ impl AgentTasks {
         agent: &str,
         now_ms: u64,
         lease_ms: u64,
-    ) -> Result<Shown, Usage> {
+    ) -> Result<TaskSummary, Usage> {
         let mut tasks = self.tasks();
-        let free = |task: &Task| task.holder(now_ms).is_none_or(|holder| holder == agent);
-        let found = match call {
-            Some(call) => {
-                tasks.get_key_value(call).map(|(call, _)| call.clone()).ok_or_else(|| unknown(call))?
-            }
+        let call = match call {
+            Some(call) => call.clone(),
             None => {
                 let first = tasks.iter().find(|(_, task)| task.holder(now_ms).is_none());
                 first.map(|(call, _)| call.clone()).ok_or_else(|| Usage {
@@ -92,14 +89,13 @@ impl AgentTasks {
                 })?
             }
         };
-        let task = tasks.get_mut(&found).ok_or_else(|| unknown(&found))?;
-        if !free(task) {
-            let holder = head(task.holder(now_ms).unwrap_or_default(), 60);
-            let message = format!("the task `{found}` is leased to `{holder}`");
+        let task = tasks.get_mut(&call).ok_or_else(|| unknown(&call))?;
+        if let Some(holder) = task.holder(now_ms).filter(|holder| *holder != agent) {
+            let message = format!("the task `{call}` is leased to `{}`", head(holder, 60));
             return Err(Usage { message, hint: "claim another one".into() });
         }
         task.lease = Some(Lease { agent: agent.to_owned(), until_ms: now_ms.saturating_add(lease_ms) });
-        Ok(task.shown(&found, now_ms))
+        Ok(task.shown(&call, now_ms))
     }
 
     /// The full text of a task, instructions first.
@@ -154,10 +150,10 @@ impl Task {
         self.lease.as_ref().filter(|lease| lease.until_ms > now_ms).map(|lease| lease.agent.as_str())
     }
 
-    fn shown(&self, call: &CallId, now_ms: u64) -> Shown {
+    fn shown(&self, call: &CallId, now_ms: u64) -> TaskSummary {
         let lease = self.lease.as_ref().filter(|lease| lease.until_ms > now_ms);
         let role = self.prompt.system.split(['.', '\n']).next().unwrap_or_default();
-        Shown {
+        TaskSummary {
             call: call.clone(),
             role: head(role, ABOUT_CHARS_MAX),
             about: about(&self.prompt),
@@ -186,13 +182,13 @@ fn unknown(call: &CallId) -> Usage {
 /// A model whose calls become agent tasks.
 pub(super) struct AgentModel {
     reference: ModelRef,
-    board: Arc<AgentTasks>,
+    tasks: Arc<AgentTasks>,
 }
 
 impl AgentModel {
-    pub(super) fn new(board: Arc<AgentTasks>) -> Self {
+    pub(super) fn new(tasks: Arc<AgentTasks>) -> Self {
         let reference = ModelRef { provider: OF_CLIENT.into(), name: MODEL.into(), base_url: String::new() };
-        Self { reference, board }
+        Self { reference, tasks }
     }
 }
 
@@ -206,8 +202,8 @@ impl Model for AgentModel {
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
-        let (board, prompt, call) = (Arc::clone(&self.board), prompt.clone(), call.clone());
-        let asking = async move { board.ask(call, prompt).await };
+        let (tasks, prompt, call) = (Arc::clone(&self.tasks), prompt.clone(), call.clone());
+        let asking = async move { tasks.ask(call, prompt).await };
         let deltas = |reply: Result<String, ModelError>| match reply {
             Ok(text) => {
                 let done = ModelDelta::Done { stop: StopReason::Finished, usage: None };

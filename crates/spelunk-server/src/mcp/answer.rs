@@ -1,24 +1,25 @@
 //! The response of a tool: text for readers and the same as data for programs, both bounded. A failure is a response
 //! too, marked as one, with the code, message and hint that the command line would show.
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 use spelunk_app::error_text::{Paint, error_json, error_text};
 use spelunk_app::failure::Failure;
 use spelunk_app::units::safe;
 use spelunk_types::Explain;
 
+use super::state::State;
 use super::truncate::{bound, cut};
 
 /// A response before it is bounded.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct ToolAnswer {
     text: String,
     data: Value,
     is_error: bool,
 }
 
-impl Said {
+impl ToolAnswer {
     pub(super) fn new(text: impl Into<String>, data: Value) -> Self {
         Self { text: text.into(), data, is_error: false }
     }
@@ -33,7 +34,8 @@ impl Said {
     }
 
     /// Bounded by the server's limit. Truncated data is flagged in a field of its own.
-    pub(super) fn into_result(self, chars_max: usize) -> CallToolResult {
+    pub(super) fn respond(self, state: &State) -> CallToolResponse {
+        let chars_max = state.output_chars_max;
         let (mut data, is_cut) = bound(self.data, chars_max);
         if let Some(fields) = data.as_object_mut().filter(|_| is_cut) {
             fields.insert("cut".to_owned(), Value::Bool(true));
@@ -45,11 +47,11 @@ impl Said {
             CallToolResult::structured(data)
         };
         result.content = vec![ContentBlock::text(text)];
-        result
+        result.into()
     }
 }
 
-impl From<Result<Self, Failure>> for Said {
+impl From<Result<Self, Failure>> for ToolAnswer {
     fn from(result: Result<Self, Failure>) -> Self {
         result.unwrap_or_else(|failure| Self::error(failure.0.as_ref()))
     }

@@ -1,34 +1,35 @@
 //! The catalogue of tools: their names, descriptions, schemas and effects. Both the list a client sees and the dispatch
 //! are built from it.
 
-mod contexts;
-mod notes;
-mod runs;
-mod tasks;
+mod tools;
 
 use std::sync::Arc;
 
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::Value;
 use spelunk_app::arguments::Arguments;
 use spelunk_app::failure::Failure;
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
+use super::schema::Properties;
 use super::state::State;
+
+pub(super) use tools::entries;
 
 /// A tool.
 pub(super) struct Entry {
     pub(super) name: &'static str,
-    pub(super) title: &'static str,
-    pub(super) doc: &'static str,
-    pub(super) effect: Effect,
-    pub(super) input: JsonObject,
-    pub(super) output: JsonObject,
+    title: &'static str,
+    doc: &'static str,
+    effect: Effect,
+    input: Properties,
+    output: Properties,
     pub(super) action: Action,
 }
 
 /// What a tool may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Effect {
+enum Effect {
     /// Nothing.
     Look,
     /// It adds; repeating the call adds nothing.
@@ -45,7 +46,7 @@ pub(super) enum Effect {
 #[derive(Clone, Copy)]
 pub(super) enum Action {
     /// A function that reads, on a blocking thread.
-    Local(fn(&State, Arguments) -> Result<Said, Failure>),
+    Local(fn(&State, Arguments) -> Result<ToolAnswer, Failure>),
     /// An operation that waits.
     Waiting(Waiting),
 }
@@ -62,16 +63,46 @@ pub(super) enum Waiting {
     Submit,
 }
 
-/// Every tool, in the order in which an agent should consider them.
-pub(super) fn entries() -> Vec<Entry> {
-    let mut entries = contexts::entries();
-    entries.extend(runs::entries());
-    entries.extend(tasks::entries());
-    entries.extend(notes::entries());
-    entries
-}
-
 impl Entry {
+    fn new(effect: Effect, name: &'static str, title: &'static str, action: Action) -> Self {
+        let (input, output) = (Properties::default(), Properties::default());
+        Self { name, title, doc: "", effect, input, output, action }
+    }
+
+    fn doc(mut self, doc: &'static str) -> Self {
+        self.doc = doc;
+        self
+    }
+
+    /// A required argument.
+    fn needs(mut self, name: &'static str, schema: Value) -> Self {
+        self.input.require(name, schema);
+        self
+    }
+
+    /// An optional argument.
+    fn takes(mut self, name: &'static str, schema: Value) -> Self {
+        self.input.add(name, schema);
+        self
+    }
+
+    /// A field of every answer.
+    fn gives(mut self, name: &'static str, schema: Value) -> Self {
+        self.output.require(name, schema);
+        self
+    }
+
+    /// A field of some answers.
+    fn may_give(mut self, name: &'static str, schema: Value) -> Self {
+        self.output.add(name, schema);
+        self
+    }
+
+    /// Fields that several tools share.
+    fn with(self, shared: impl FnOnce(Self) -> Self) -> Self {
+        shared(self)
+    }
+
     /// The tool as the protocol describes it.
     pub(super) fn tool(&self) -> Tool {
         let (read_only, destructive, idempotent, open_world) = match self.effect {
@@ -86,9 +117,9 @@ impl Entry {
             .destructive(destructive)
             .idempotent(idempotent)
             .open_world(open_world);
-        Tool::new(self.name, self.doc, Arc::new(self.input.clone()))
+        Tool::new(self.name, self.doc, Arc::new(self.input.input()))
             .with_title(self.title)
-            .with_raw_output_schema(Arc::new(self.output.clone()))
+            .with_raw_output_schema(Arc::new(self.output.output()))
             .with_annotations(annotations)
     }
 }

@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::CallToolResponse;
+use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::asking::keep;
@@ -15,16 +14,15 @@ use spelunk_app::error_text::{Paint, error_json, error_text};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider::Nobody;
 use spelunk_engine::{ConsoleCell, RunRequest, console};
-use spelunk_model::Model;
-use spelunk_types::{Focus, Strategy};
+use spelunk_types::Strategy;
 use tokio::sync::{mpsc, oneshot};
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
 use super::runs::{Ended, Live};
 use super::state::State;
-use super::tool_wait::{Past, Wait, Work};
+use super::tool_wait::{CallStart, Work};
 
 const CODE_CHARS_MAX: usize = 200_000;
 const SESSION_CHARS_MAX: usize = 100;
@@ -83,16 +81,16 @@ impl Console {
     }
 
     /// The output of a cell.
-    pub(super) fn said(&self, text: &str) -> Said {
+    pub(super) fn said(&self, text: &str) -> ToolAnswer {
         let has_ended = self.cells.is_closed();
         let shown = if text.is_empty() { "[nothing was printed]" } else { text };
         let stands = if has_ended { " has ended" } else { "" };
         let shown = format!("{shown}\n[session {}{stands}]", self.name());
-        Said::new(shown, json!({ "session": self.name(), "output": text, "ended": has_ended }))
+        ToolAnswer::new(shown, json!({ "session": self.name(), "output": text, "ended": has_ended }))
     }
 
     /// The end of the session: by `FINAL`, a limit or a failure.
-    pub(super) fn ended(&self, ended: &Ended) -> Said {
+    pub(super) fn ended(&self, ended: &Ended) -> ToolAnswer {
         let answer = ended.result.answer.as_ref().map(|answer| answer.text.clone());
         let error = ended.result.error.as_ref();
         let data = json!({
@@ -102,26 +100,26 @@ impl Console {
             "error": error.map(|error| error_json(error)),
         });
         match error {
-            Some(error) => Said::failed(error_text(error, Paint::Plain), data),
+            Some(error) => ToolAnswer::failed(error_text(error, Paint::Plain), data),
             None => {
                 let text = format!("{}\n[session {} has ended]", answer.unwrap_or_default(), self.name());
-                Said::new(text, data)
+                ToolAnswer::new(text, data)
             }
         }
     }
 }
 
 /// The parsed arguments of a call.
-struct Wanted {
+struct CellCall {
     code: Option<String>,
     session: Option<String>,
     material: Material,
-    pub model: ModelChoice,
+    model: ModelChoice,
     end: bool,
 }
 
-fn read(mut arguments: Arguments) -> Result<Wanted, Usage> {
-    let wanted = Wanted {
+fn read(mut arguments: Arguments) -> Result<CellCall, Usage> {
+    let wanted = CellCall {
         code: arguments.text("code", CODE_CHARS_MAX)?,
         session: arguments.text("session", SESSION_CHARS_MAX)?,
         material: Material::of(&mut arguments)?,
@@ -135,32 +133,13 @@ fn read(mut arguments: Arguments) -> Result<Wanted, Usage> {
     Ok(wanted)
 }
 
-/// Runs a cell, in a new or an open session.
+/// `rlm_repl`: runs a cell, in a new or an open session.
 pub(super) async fn repl(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
     arguments: Arguments,
-) -> Result<CallToolResponse, ErrorData> {
-    match begin(state, context, arguments).await {
-        Ok(Begun::Cell(work)) => {
-            Wait { state, context, tool: "rlm_repl", ms_max: None }.finish(work, Past::default()).await
-        }
-        Ok(Begun::Said(said)) => Ok(said.into_result(state.output_chars_max).into()),
-        Err(failure) => Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into()),
-    }
-}
-
-enum Begun {
-    Cell(Work),
-    Said(Said),
-}
-
-async fn begin(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
-    arguments: Arguments,
-) -> Result<Begun, Failure> {
-    let Wanted { code, session, material, model, end } = read(arguments)?;
+) -> Result<CallStart, Failure> {
+    let CellCall { code, session, material, model, end } = read(arguments)?;
     let console = match session {
         Some(session) => state.consoles.find(&session)?,
         None if end => return Err(wrong("session", "is needed to end one").into()),
@@ -170,15 +149,15 @@ async fn begin(
         state.consoles.open().remove(console.name());
         let text = format!("session {} has ended", console.name());
         let data = json!({ "session": console.name(), "output": "", "ended": true });
-        return Ok(Begun::Said(Said::new(text, data)));
+        return Ok(CallStart::Answered(ToolAnswer::new(text, data)));
     }
     let Some(code) = code.filter(|code| !code.trim().is_empty()) else {
-        return Ok(Begun::Said(console.said(&console.description)));
+        return Ok(CallStart::Answered(console.said(&console.description)));
     };
     let (said, hear) = oneshot::channel();
     // If the session has just ended, its end reports that.
     drop(console.cells.send(ConsoleCell { code, said }));
-    Ok(Begun::Cell(Work::Cell { console, said: hear }))
+    Ok(CallStart::Waits(Work::Cell { console, said: hear }, None))
 }
 
 async fn open(
@@ -189,7 +168,7 @@ async fn open(
 ) -> Result<Arc<Console>, Failure> {
     state.consoles.require_room()?;
     let models = models(state, context, choice).await?;
-    let models = models.unwrap_or_else(|| Models::of(Arc::new(Nobody::default()) as Arc<dyn Model>));
+    let models = models.unwrap_or_else(|| Models::of(Arc::new(Nobody::default())));
     let options = material.scan_options(&state.app.settings.limits);
     let reading = Arc::clone(state);
     let (inputs, corpus, options) = blocking(move || {
@@ -204,20 +183,10 @@ async fn open(
     let settings = models.settings(state, limits);
     let (cells, typed) = mpsc::unbounded_channel();
     let (ready, described) = oneshot::channel();
-    let handle = engine.start(RunRequest {
-        question: "a session of an agent".into(),
-        corpus,
-        sources,
-        strategy: Strategy::Program,
-        model: models.root,
-        sub_model: models.sub,
-        synthesis_model: models.synthesis,
-        schema: None,
-        focus: Focus::General,
-        settings,
-        program: Some(console(typed, ready)),
-    })?;
-    let live = state.runs.keep(handle, state.app.live_runs.uncounted(), models.asked, None);
+    let roles = models.roles;
+    let request = roles.start("a session of an agent", corpus, sources, Strategy::Program, settings);
+    let handle = engine.start(RunRequest { program: Some(console(typed, ready)), ..request })?;
+    let live = state.runs.keep(handle, state.app.live_runs.uncounted(), models.host, None);
     // If the session could not start, waiting for its first cell reports why.
     let description = described.await.unwrap_or_default();
     let console = Arc::new(Console { live, cells, description });

@@ -19,7 +19,7 @@ use spelunk_context::{
 };
 use spelunk_index::{Mode, RankOptions, Ranking, rank};
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::material::Material;
 use super::state::State;
 use super::truncate::cut;
@@ -36,7 +36,7 @@ const PASSAGES_BYTES_MAX: u64 = 20_000;
 const LOAD_CHARS_DEFAULT: u64 = 20_000;
 const NUMBER_MAX: u64 = u64::MAX;
 
-pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let kind = arguments.text("type", ID_CHARS_MAX)?;
     let offset = arguments.whole("offset", NUMBER_MAX)?.unwrap_or(0);
     arguments.finish()?;
@@ -58,19 +58,19 @@ pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<Said, Fail
         text += &format!("[{} of {n_all}; the next from offset {next}]\n", shown.len());
     }
     let data = json!({ "contexts": render::list_json(&shown), "total": n_all, "next_offset": next_offset });
-    Ok(Said::new(text, data))
+    Ok(ToolAnswer::new(text, data))
 }
 
 /// The maximum number of contexts per list.
 const LIST_MAX: usize = 100;
 
-pub(super) fn peek(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn peek(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let id = arguments.needed("context_id", ID_CHARS_MAX)?;
     let lines = arguments.whole("lines", NUMBER_MAX)?.unwrap_or(state.store().limits().peek_lines);
     arguments.finish()?;
     let view = state.navigator.peek(&id, lines)?;
     let text = with_steps(render::peek(&view, false), &view.suggestions);
-    Ok(Said::new(text, render::peek_json(&view)))
+    Ok(ToolAnswer::new(text, render::peek_json(&view)))
 }
 
 fn with_steps(text: String, steps: &[spelunk_context::Suggestion]) -> String {
@@ -80,7 +80,7 @@ fn with_steps(text: String, steps: &[spelunk_context::Suggestion]) -> String {
     }
 }
 
-pub(super) fn grep(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn grep(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let id = arguments.needed("context_id", ID_CHARS_MAX)?;
     let query = GrepQuery {
         case_sensitive: arguments.flag("case_sensitive")?,
@@ -93,19 +93,19 @@ pub(super) fn grep(state: &State, mut arguments: Arguments) -> Result<Said, Fail
     arguments.finish()?;
     let view = state.navigator.grep(&id, &query)?;
     let text = with_steps(render::grep(&view, false, Paint::Plain), &view.suggestions);
-    Ok(Said::new(text, render::grep_json(&view)))
+    Ok(ToolAnswer::new(text, render::grep_json(&view)))
 }
 
-pub(super) fn chunk(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn chunk(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let id = arguments.needed("context_id", ID_CHARS_MAX)?;
     let page = arguments.whole("chunk_index", NUMBER_MAX)?.unwrap_or(0);
     let lines = arguments.whole("chunk_size", NUMBER_MAX)?.unwrap_or(state.store().limits().page_lines);
     arguments.finish()?;
     let view = state.navigator.page(&id, page, lines)?;
-    Ok(Said::new(render::page(&view, false), render::page_json(&view)))
+    Ok(ToolAnswer::new(render::page(&view, false), render::page_json(&view)))
 }
 
-pub(super) fn load(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn load(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let id = arguments.needed("context_id", ID_CHARS_MAX)?;
     let chars_max = arguments.whole("chars_max", NUMBER_MAX)?.unwrap_or(LOAD_CHARS_DEFAULT);
     arguments.finish()?;
@@ -133,10 +133,10 @@ pub(super) fn load(state: &State, mut arguments: Arguments) -> Result<Said, Fail
         "warning": warning,
         "content": content,
     });
-    Ok(Said::new(text, data))
+    Ok(ToolAnswer::new(text, data))
 }
 
-pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let query = arguments.needed("query", QUESTION_CHARS_MAX)?;
     let mode = arguments.text("mode", 20)?.unwrap_or_else(|| "words".to_owned());
     let ids = arguments.texts("contexts", 100, ID_CHARS_MAX)?;
@@ -152,7 +152,7 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<Said, Fa
             };
             let mut data = passages_json(&ranking);
             let passages = data["passages"].take();
-            Ok(Said::new(
+            Ok(ToolAnswer::new(
                 text,
                 json!({ "mode": mode, "results": passages, "matched": data["passages_matched"] }),
             ))
@@ -162,14 +162,14 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<Said, Fa
             let text = render::search(&hits, &report, false, Paint::Plain);
             let mut data = render::search_json(&hits, &report);
             data["mode"] = json!(mode);
-            Ok(Said::new(text, data))
+            Ok(ToolAnswer::new(text, data))
         }
         "meaning" | "hybrid" => {
             let mode = Mode::from_name(&mode).unwrap_or_default();
             let hits_max = usize::try_from(n_max.max(1)).unwrap_or(usize::MAX);
             let each_max = if ids.len() == 1 { hits_max } else { ContextQuery::EACH_MAX };
             let found = find(state, &ContextQuery { query, mode, ids, per_context_max: each_max, hits_max })?;
-            Ok(Said::new(found_text(&found, Paint::Plain), found_json(&found)))
+            Ok(ToolAnswer::new(found_text(&found, Paint::Plain), found_json(&found)))
         }
         _ => Err(wrong("mode", "must be `words`, `meaning`, `hybrid` or `pattern`").into()),
     }
@@ -198,7 +198,7 @@ fn best_passages(state: &State, ids: Vec<String>, query: &str, n_max: u64) -> Re
     Ok(rank(&view, query, &RankOptions::new(n_max.max(1), PASSAGES_BYTES_MAX), &mut |_| {})?)
 }
 
-pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let path = arguments.text("path", 4096)?;
     let text = arguments.text("text", TEXT_CHARS_MAX)?;
     let id = arguments.text("context_id", ID_CHARS_MAX)?;
@@ -242,7 +242,7 @@ pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<Said, 
         }
     };
     let text = format!("registered {}", context.id);
-    Ok(Said::new(text, render::added_json(&[context], &[], &BTreeMap::new())))
+    Ok(ToolAnswer::new(text, render::added_json(&[context], &[], &BTreeMap::new())))
 }
 
 fn register_directory(
@@ -251,7 +251,7 @@ fn register_directory(
     pattern: &str,
     kind: &ContextKind,
     prefix: &str,
-) -> Result<Said, Failure> {
+) -> Result<ToolAnswer, Failure> {
     let report = Factory::new(state.store()).from_directory(path, pattern, kind, prefix)?;
     let skipped = &report.left_out.skipped;
     let mut text = format!("{} registered, {} already there", report.registered.len(), report.already.len());
@@ -260,10 +260,10 @@ fn register_directory(
     }
     text.push('\n');
     text += &render::added(&report.registered, &report.already, skipped, false);
-    Ok(Said::new(text, render::added_json(&report.registered, &report.already, skipped)))
+    Ok(ToolAnswer::new(text, render::added_json(&report.registered, &report.already, skipped)))
 }
 
-pub(super) fn batch_peek(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn batch_peek(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let queries = batch(state, &mut arguments)?;
     arguments.finish()?;
     let one = |query: &Value| -> Result<Value, Failure> {
@@ -276,7 +276,7 @@ pub(super) fn batch_peek(state: &State, mut arguments: Arguments) -> Result<Said
     Ok(answer_batch(&queries, one))
 }
 
-pub(super) fn batch_grep(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn batch_grep(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let queries = batch(state, &mut arguments)?;
     arguments.finish()?;
     let one = |query: &Value| -> Result<Value, Failure> {
@@ -305,7 +305,7 @@ fn batch(state: &State, arguments: &mut Arguments) -> Result<Vec<Value>, Usage> 
 }
 
 /// A failing query does not stop the others.
-fn answer_batch(queries: &[Value], one: impl Fn(&Value) -> Result<Value, Failure>) -> Said {
+fn answer_batch(queries: &[Value], one: impl Fn(&Value) -> Result<Value, Failure>) -> ToolAnswer {
     let results: Vec<Value> = queries
         .iter()
         .map(|query| one(query).unwrap_or_else(|failure| json!({ "error": error_json(failure.0.as_ref()) })))
@@ -313,7 +313,7 @@ fn answer_batch(queries: &[Value], one: impl Fn(&Value) -> Result<Value, Failure
     let n_failed = results.iter().filter(|result| result.get("error").is_some()).count();
     let lines: Vec<String> = results.iter().map(ToString::to_string).collect();
     let text = format!("{}, {n_failed} failed\n{}", count(results.len() as u64, "result"), lines.join("\n"));
-    Said::new(text, json!({ "results": results, "failed": n_failed }))
+    ToolAnswer::new(text, json!({ "results": results, "failed": n_failed }))
 }
 
 fn query_text(query: &Value, name: &'static str) -> Result<String, Usage> {

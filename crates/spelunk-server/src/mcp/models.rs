@@ -14,8 +14,8 @@ use spelunk_model::Model;
 use spelunk_types::Limits;
 
 use super::agent_tasks::{self, AgentModel, AgentTasks};
-use super::runs::Asked;
-use super::sampling::{self, Part, Questions, SamplingModel, Way};
+use super::runs::HostAnswers;
+use super::sampling::{self, ClientChannel, ModelRole, Questions, SamplingModel};
 use super::state::State;
 
 const WORD_CHARS_MAX: usize = 100;
@@ -46,10 +46,8 @@ impl ModelChoice {
 
 /// The models of a call and how they are used.
 pub(super) struct Models {
-    pub(super) root: Arc<dyn Model>,
-    pub(super) sub: Option<Arc<dyn Model>>,
-    pub(super) synthesis: Option<Arc<dyn Model>>,
-    pub(super) asked: Asked,
+    pub(super) roles: RoleModels,
+    pub(super) host: HostAnswers,
     /// A lower bound for the time limits of a call; 0 leaves the settings unchanged.
     patience_ms: u64,
 }
@@ -57,20 +55,20 @@ pub(super) struct Models {
 impl Models {
     /// One model for every role.
     pub(super) fn of(root: Arc<dyn Model>) -> Self {
-        Self { root, sub: None, synthesis: None, asked: Asked::default(), patience_ms: 0 }
+        Self::of_roles(RoleModels::one(root))
     }
 
     /// Separate models for some roles.
-    pub(super) fn of_roles(RoleModels { root, sub, synthesis }: RoleModels) -> Self {
-        Self { sub, synthesis, ..Self::of(root) }
+    pub(super) fn of_roles(roles: RoleModels) -> Self {
+        Self { roles, host: HostAnswers::default(), patience_ms: 0 }
     }
 
     /// Agents of the host in place of a model.
     pub(super) fn of_agents() -> Self {
-        let board = Arc::new(AgentTasks::default());
-        let root: Arc<dyn Model> = Arc::new(AgentModel::new(Arc::clone(&board)));
-        let asked = Asked { questions: None, board: Some(board) };
-        Self { asked, patience_ms: agent_tasks::CALL_MS_MAX, ..Self::of(root) }
+        let tasks = Arc::new(AgentTasks::default());
+        let root = Arc::new(AgentModel::new(Arc::clone(&tasks)));
+        let host = HostAnswers { questions: None, agent_tasks: Some(tasks) };
+        Self { host, patience_ms: agent_tasks::CALL_MS_MAX, ..Self::of(root) }
     }
 
     /// Their run settings: the person at a client may take their time.
@@ -80,7 +78,7 @@ impl Models {
             let limits = &mut settings.limits;
             limits.call_ms_max = limits.call_ms_max.max(self.patience_ms);
             limits.call_idle_ms_max = limits.call_idle_ms_max.max(self.patience_ms);
-            if self.asked.board.is_some() {
+            if self.host.agent_tasks.is_some() {
                 limits.run_ms_max = limits.run_ms_max.max(self.patience_ms);
             }
             limits.frame_ms_max = limits.frame_ms_max.max(limits.run_ms_max);
@@ -114,14 +112,18 @@ pub(super) fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> 
     }
     let asks_in_rounds =
         context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-    let (way, questions) = if asks_in_rounds {
+    let (channel, questions) = if asks_in_rounds {
         let questions = Arc::new(Questions::default());
-        (Way::Rounds(Arc::clone(&questions)), Some(questions))
+        (ClientChannel::Rounds(Arc::clone(&questions)), Some(questions))
     } else {
-        (Way::Request(context.peer.clone()), None)
+        (ClientChannel::Request(context.peer.clone()), None)
     };
-    let root: Arc<dyn Model> = Arc::new(SamplingModel::new(Part::Root, way.clone()));
-    let sub: Option<Arc<dyn Model>> = Some(Arc::new(SamplingModel::new(Part::Sub, way)));
-    let asked = Asked { questions, board: None };
-    Some(Models { sub, asked, patience_ms: sampling::CALL_MS_MAX, ..Models::of(root) })
+    let root = Arc::new(SamplingModel::new(ModelRole::Root, channel.clone()));
+    let roles = RoleModels {
+        root,
+        sub: Some(Arc::new(SamplingModel::new(ModelRole::Sub, channel))),
+        synthesis: None,
+    };
+    let host = HostAnswers { questions, agent_tasks: None };
+    Some(Models { roles, host, patience_ms: sampling::CALL_MS_MAX })
 }

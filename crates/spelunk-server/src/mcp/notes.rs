@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use spelunk_app::arguments::Arguments;
+use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::units::count;
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::state::State;
 use super::truncate::cut;
 
@@ -45,20 +45,18 @@ fn full(what: &str, max: u64) -> Usage {
     }
 }
 
-pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let limits = &state.app.settings.limits;
     let name = arguments.needed("key", NAME_CHARS_MAX)?;
     let value_max = usize::try_from(limits.var_bytes_max).unwrap_or(usize::MAX);
     let value = match arguments.value("value") {
         Some(Value::String(text)) => text,
         Some(other) => other.to_string(),
-        None => return Err(spelunk_app::arguments::wrong("value", "is missing").into()),
+        None => return Err(wrong("value", "is missing").into()),
     };
     arguments.finish()?;
     if value.len() > value_max {
-        return Err(
-            spelunk_app::arguments::wrong("value", &format!("is longer than {value_max} bytes")).into()
-        );
+        return Err(wrong("value", &format!("is longer than {value_max} bytes")).into());
     }
     let mut notes = state.notes();
     let is_new = !notes.vars.contains_key(&name);
@@ -73,10 +71,10 @@ pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<Said, Failu
     notes.vars.insert(name.clone(), value);
     let n_vars = notes.vars.len();
     let text = format!("{name} = {}", count(n_chars as u64, "character"));
-    Ok(Said::new(text, json!({ "key": name, "chars": n_chars, "keys": n_vars })))
+    Ok(ToolAnswer::new(text, json!({ "key": name, "chars": n_chars, "keys": n_vars })))
 }
 
-pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let name = arguments.needed("key", NAME_CHARS_MAX)?;
     let start = arguments.whole("start", u64::MAX)?.unwrap_or(0);
     let end = arguments.whole("end", u64::MAX)?;
@@ -96,52 +94,31 @@ pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<Said, Failu
     let size = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let slice: String = value.chars().skip(size(from)).take(size(until - from)).collect();
     let n_chars = value.chars().count();
-    Ok(Said::new(slice.clone(), json!({ "key": name, "value": slice, "chars": n_chars })))
+    Ok(ToolAnswer::new(slice.clone(), json!({ "key": name, "value": slice, "chars": n_chars })))
 }
 
-pub(super) fn list(state: &State, arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn list(state: &State, arguments: Arguments) -> Result<ToolAnswer, Failure> {
     arguments.finish()?;
     let notes = state.notes();
-    let vars: Vec<Value> = notes
-        .vars
-        .iter()
-        .map(|(name, value)| {
-            let preview = cut(value, PREVIEW_CHARS).0;
-            json!({ "key": name, "chars": value.chars().count(), "preview": preview })
-        })
-        .collect();
-    let buffers: Vec<Value> = notes
-        .buffers
-        .iter()
-        .map(|(label, entries)| {
-            let n_chars: usize = entries.iter().map(|entry| entry.chars().count()).sum();
-            json!({ "label": label, "entries": entries.len(), "chars": n_chars })
-        })
-        .collect();
-    let mut text = String::new();
-    for var in &vars {
-        text +=
-            &format!("{} ({} characters): {}\n", plain(&var["key"]), var["chars"], plain(&var["preview"]));
+    let (mut text, mut vars, mut buffers) = (String::new(), Vec::new(), Vec::new());
+    for (name, value) in &notes.vars {
+        let (n_chars, preview) = (value.chars().count(), cut(value, PREVIEW_CHARS).0);
+        text += &format!("{name} ({n_chars} characters): {preview}\n");
+        vars.push(json!({ "key": name, "chars": n_chars, "preview": preview }));
     }
-    for buffer in &buffers {
-        text += &format!(
-            "buffer {}: {} entries, {} characters\n",
-            plain(&buffer["label"]),
-            buffer["entries"],
-            buffer["chars"]
-        );
+    for (label, entries) in &notes.buffers {
+        let (n_entries, n_chars) =
+            (entries.len(), entries.iter().map(|entry| entry.chars().count()).sum::<usize>());
+        text += &format!("buffer {label}: {n_entries} entries, {n_chars} characters\n");
+        buffers.push(json!({ "label": label, "entries": n_entries, "chars": n_chars }));
     }
     if text.is_empty() {
         text.push_str("nothing is set");
     }
-    Ok(Said::new(text, json!({ "state": vars, "buffers": buffers })))
+    Ok(ToolAnswer::new(text, json!({ "state": vars, "buffers": buffers })))
 }
 
-fn plain(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
-pub(super) fn clear(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn clear(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let name = arguments.text("key", NAME_CHARS_MAX)?;
     arguments.finish()?;
     let mut notes = state.notes();
@@ -149,10 +126,10 @@ pub(super) fn clear(state: &State, mut arguments: Arguments) -> Result<Said, Fai
         Some(name) => usize::from(notes.vars.remove(&name).is_some()),
         None => std::mem::take(&mut notes.vars).len(),
     };
-    Ok(Said::new(format!("{n_cleared} cleared"), json!({ "cleared": n_cleared })))
+    Ok(ToolAnswer::new(format!("{n_cleared} cleared"), json!({ "cleared": n_cleared })))
 }
 
-pub(super) fn append(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn append(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let label = label(&mut arguments)?;
     let text = arguments.needed("text", BUFFERS_BYTES_MAX)?;
     arguments.finish()?;
@@ -175,14 +152,14 @@ pub(super) fn append(state: &State, mut arguments: Arguments) -> Result<Said, Fa
         "{label} has {}",
         if n_entries == 1 { "1 entry".to_owned() } else { format!("{n_entries} entries") }
     );
-    Ok(Said::new(said, json!({ "label": label, "entries": n_entries })))
+    Ok(ToolAnswer::new(said, json!({ "label": label, "entries": n_entries })))
 }
 
 fn label(arguments: &mut Arguments) -> Result<String, Usage> {
     Ok(arguments.text("label", NAME_CHARS_MAX)?.unwrap_or_else(|| DEFAULT_BUFFER.to_owned()))
 }
 
-pub(super) fn read(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn read(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let label = label(&mut arguments)?;
     let join = arguments.text("join", 1000)?.unwrap_or_else(|| "\n".to_owned());
     arguments.finish()?;
@@ -190,10 +167,10 @@ pub(super) fn read(state: &State, mut arguments: Arguments) -> Result<Said, Fail
     let entries = notes.buffers.get(&label).map(Vec::as_slice).unwrap_or_default();
     // A long separator may be repeated a thousand times; the response is bounded, and so is this.
     let text = entries.join(&join);
-    Ok(Said::new(text.clone(), json!({ "label": label, "text": text, "entries": entries.len() })))
+    Ok(ToolAnswer::new(text.clone(), json!({ "label": label, "text": text, "entries": entries.len() })))
 }
 
-pub(super) fn pop(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn pop(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let label = label(&mut arguments)?;
     arguments.finish()?;
     let mut notes = state.notes();
@@ -201,10 +178,10 @@ pub(super) fn pop(state: &State, mut arguments: Arguments) -> Result<Said, Failu
     notes.buffered_bytes -= popped.as_ref().map_or(0, String::len);
     let n_entries = notes.buffers.get(&label).map_or(0, Vec::len);
     let text = popped.clone().unwrap_or_else(|| "the buffer is empty".to_owned());
-    Ok(Said::new(text, json!({ "label": label, "text": popped, "entries": n_entries })))
+    Ok(ToolAnswer::new(text, json!({ "label": label, "text": popped, "entries": n_entries })))
 }
 
-pub(super) fn clear_buffer(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn clear_buffer(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let label = arguments.text("label", NAME_CHARS_MAX)?;
     arguments.finish()?;
     let mut notes = state.notes();
@@ -214,5 +191,5 @@ pub(super) fn clear_buffer(state: &State, mut arguments: Arguments) -> Result<Sa
     };
     notes.buffered_bytes -= gone.iter().flatten().map(String::len).sum::<usize>();
     let n_entries: usize = gone.iter().map(Vec::len).sum();
-    Ok(Said::new(format!("{n_entries} cleared"), json!({ "cleared": n_entries })))
+    Ok(ToolAnswer::new(format!("{n_entries} cleared"), json!({ "cleared": n_entries })))
 }

@@ -1,33 +1,35 @@
-//! `rlm_query`: asks a question about text. Runs are started only by explicit calls like this one.
+//! `rlm_query` and `rlm_plan`: asks a question about text, or plans that without spending anything. Runs are started only
+//! by explicit calls like this one.
 
 use std::sync::Arc;
 
-use rmcp::model::CallToolResponse;
+use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, whole_number, wrong};
-use spelunk_app::asking::{Asking, Named, QuestionInput, RoleModels, Sources};
+use spelunk_app::asking::{Asking, Named, QuestionInput, Ready, RoleModels, Sources};
 use spelunk_app::blocking::blocking;
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::error_text::{Paint, error_text};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::live_runs::Slot;
+use spelunk_app::planning::{Planned, planned};
 use spelunk_app::render::answer::{answer_text, closing_line, remarks, result_json};
 use spelunk_app::render::passages::{passages_json, passages_text};
+use spelunk_app::render::plan::{plan_text, plan_value};
 use spelunk_app::runs::state as state_of;
-use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
-use spelunk_engine::{EngineError, RunHandle, Schema};
+use spelunk_context::{Mode, View};
+use spelunk_engine::{EngineError, RunSettings, Schema};
 use spelunk_index::{RankOptions, rank};
 use spelunk_types::{Focus, Limits, RunOutcome};
 
 use super::agent_tasks::AgentTasks;
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
-use super::runs::{Ended, Live, Then};
+use super::runs::{AfterEnd, Ended, Live};
 use super::state::State;
-use super::tool_wait::{Past, Wait, Work};
+use super::tool_wait::{CallStart, Work};
 use super::{run_tools, session_log};
 
 const SCHEMA_CHARS_MAX: usize = 200_000;
@@ -76,24 +78,44 @@ pub(crate) fn strategy(arguments: &mut Arguments) -> Result<Option<StrategyChoic
     known.map(Some).ok_or_else(|| wrong("strategy", &words()))
 }
 
-/// A parsed question.
-struct Query {
-    question: String,
-    material: Material,
-    strategy: StrategyChoice,
-    focus: Focus,
-    schema: Option<String>,
+/// A parsed question, from any frontend.
+pub(crate) struct Query {
+    pub(crate) question: String,
+    pub(crate) material: Material,
+    pub(crate) manner: Manner,
+    pub(crate) limits: Limits,
+}
+
+impl Query {
+    /// Reads the sources and decides how to answer. Blocking.
+    pub(crate) fn ready(
+        self,
+        state: &State,
+        models: RoleModels,
+        settings: RunSettings,
+    ) -> Result<Ready, Failure> {
+        let Self { question, material, manner: Manner { strategy, focus, schema }, .. } = self;
+        let options = material.scan_options(&state.app.settings.limits);
+        let (inputs, corpus) = material.scan(state, &options)?;
+        let sources = Sources { named: Named::Now(inputs), options, corpus };
+        let asking = Asking { question, sources, models, strategy, focus, schema, settings };
+        asking.ready(&state.app, |_| Ok(state.sandbox.clone()))
+    }
+}
+
+/// The arguments of `rlm_query`.
+struct QueryCall {
+    query: Query,
     model: ModelChoice,
-    limits: Limits,
     wait_ms: Option<u64>,
     /// The thought that the answer belongs to.
     thought: Option<usize>,
 }
 
-fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure> {
+fn read_call(state: &State, mut arguments: Arguments) -> Result<QueryCall, Failure> {
     let QuestionInput { question, attachments: mut along } = QuestionInput::read(&mut arguments, Vec::new())?;
     let material = Material::of(&mut arguments)?;
-    let Manner { strategy, focus, schema } = Manner::of(state, &mut arguments)?;
+    let manner = Manner::of(state, &mut arguments)?;
     let model = ModelChoice::of(&mut arguments)?;
     let limits = read_limits(state, &mut arguments)?;
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
@@ -105,8 +127,8 @@ fn read_query(state: &State, mut arguments: Arguments) -> Result<Query, Failure>
         along.extend(given);
         thought = Some(number);
     }
-    let material = material.with(along);
-    Ok(Query { question, material, strategy, focus, schema, model, limits, wait_ms, thought })
+    let query = Query { question, material: material.with(along), manner, limits };
+    Ok(QueryCall { query, model, wait_ms, thought })
 }
 
 pub(crate) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Limits, Usage> {
@@ -128,82 +150,51 @@ pub(super) async fn query(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
     arguments: Arguments,
-) -> Result<CallToolResponse, ErrorData> {
-    let begun = begin(state, context, arguments).await;
-    wait_for(state, context, "rlm_query", begun).await
-}
-
-/// The outcome of a run tool's call before it waits.
-pub(super) enum Begun {
-    Run(Arc<Live>, Option<u64>),
-    /// An immediate response.
-    Said(Said),
-}
-
-pub(super) async fn wait_for(
-    state: &State,
-    context: &RequestContext<RoleServer>,
-    tool: &'static str,
-    begun: Result<Begun, Failure>,
-) -> Result<CallToolResponse, ErrorData> {
-    match begun {
-        Ok(Begun::Run(live, wait_ms)) => {
-            Wait { state, context, tool, ms_max: wait_ms }.finish(Work::Run(live), Past::default()).await
-        }
-        Ok(Begun::Said(said)) => Ok(said.into_result(state.output_chars_max).into()),
-        Err(failure) => Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into()),
-    }
-}
-
-async fn begin(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
-    arguments: Arguments,
-) -> Result<Begun, Failure> {
+) -> Result<CallStart, Failure> {
     let slot = state.runs.take_slot()?;
     if arguments.has("run") {
         return run_tools::ask_more(state, context, arguments, slot).await;
     }
-    let query = read_query(state, arguments)?;
-    let models = models(state, context, query.model).await?;
+    let QueryCall { query, model, wait_ms, thought } = read_call(state, arguments)?;
+    let models = models(state, context, model).await?;
     let Some(models) = models else {
         let state = Arc::clone(state);
-        return blocking(move || passages(&state, &query)).await.map(Begun::Said);
+        return blocking(move || passages(&state, &query)).await.map(CallStart::Answered);
     };
-    let wait_ms = query.wait_ms;
-    Ok(Begun::Run(launch(state, query, models, slot).await?, wait_ms))
+    Ok(CallStart::Waits(Work::Run(launch(state, query, thought, models, slot).await?), wait_ms))
 }
 
-/// Starts a run that waits for agents, with its task board.
+/// Starts a run that waits for agents, with its tasks.
 pub(super) async fn begin_tasks(
     state: &Arc<State>,
     arguments: Arguments,
 ) -> Result<(Arc<Live>, Arc<AgentTasks>), Failure> {
     let slot = state.runs.take_slot()?;
-    let mut query = read_query(state, arguments)?;
-    query.strategy = StrategyChoice::Map;
+    let QueryCall { mut query, thought, .. } = read_call(state, arguments)?;
+    query.manner.strategy = StrategyChoice::Map;
     let models = Models::of_agents();
-    let board = models.asked.board.clone().unwrap_or_default();
-    Ok((launch(state, query, models, slot).await?, board))
+    let agent_tasks = models.host.agent_tasks.clone().unwrap_or_default();
+    Ok((launch(state, query, thought, models, slot).await?, agent_tasks))
 }
 
 /// Reads the sources and starts the run.
-async fn launch(state: &Arc<State>, query: Query, models: Models, slot: Slot) -> Result<Arc<Live>, Failure> {
-    let options = query.material.scan_options(&state.app.settings.limits);
+async fn launch(
+    state: &Arc<State>,
+    query: Query,
+    thought: Option<usize>,
+    models: Models,
+    slot: Slot,
+) -> Result<Arc<Live>, Failure> {
+    let settings = models.settings(state, query.limits.clone());
+    let Models { roles, host, .. } = models;
     let reading = Arc::clone(state);
-    let (query, inputs, corpus, options) = blocking(move || {
-        let (inputs, corpus) = query.material.scan(&reading, &options)?;
-        Ok((query, inputs, corpus, options))
-    })
-    .await?;
-    let thought = query.thought;
-    let handle = start(state, query, inputs, corpus, options, &models)?;
+    let ready = blocking(move || query.ready(&reading, roles, settings)).await?;
     let then = thought.map(|number| keep_with_thought(state, number));
-    Ok(state.runs.keep(handle, slot, models.asked, then))
+    Ok(state.runs.keep(ready.start()?, slot, host, then))
 }
 
 /// Stores the answer with the thought that led to it.
-fn keep_with_thought(state: &Arc<State>, number: usize) -> Then {
+fn keep_with_thought(state: &Arc<State>, number: usize) -> AfterEnd {
     let (state, app) = (Arc::clone(state), Arc::clone(&state.app));
     Box::new(move |ended| {
         Box::pin(async move {
@@ -214,33 +205,8 @@ fn keep_with_thought(state: &Arc<State>, number: usize) -> Then {
     })
 }
 
-fn start(
-    state: &State,
-    query: Query,
-    inputs: Vec<SourceInput>,
-    corpus: Corpus,
-    options: ScanOptions,
-    models: &Models,
-) -> Result<RunHandle, Failure> {
-    let roles = RoleModels {
-        root: Arc::clone(&models.root),
-        sub: models.sub.clone(),
-        synthesis: models.synthesis.clone(),
-    };
-    let asking = Asking {
-        question: query.question,
-        sources: Sources { named: Named::Now(inputs), options, corpus },
-        models: roles,
-        strategy: query.strategy,
-        focus: query.focus,
-        schema: query.schema,
-        settings: models.settings(state, query.limits),
-    };
-    asking.ready(&state.app, |_| Ok(state.sandbox.clone()))?.start()
-}
-
 /// The answer without a model: the passages that share the most words with the question.
-fn passages(state: &State, query: &Query) -> Result<Said, Failure> {
+fn passages(state: &State, query: &Query) -> Result<ToolAnswer, Failure> {
     let (_, corpus) = query.material.scan(state, &query.material.scan_options(&state.app.settings.limits))?;
     let view = View::of(Arc::new(corpus));
     let options = RankOptions::new(PASSAGES_MAX, PASSAGES_BYTES_MAX);
@@ -252,11 +218,11 @@ fn passages(state: &State, query: &Query) -> Result<Said, Failure> {
     } else {
         passages_text(&ranking, &query.question, Paint::Plain)
     };
-    Ok(Said::new(format!("{found}\n[{NO_MODEL}]"), data))
+    Ok(ToolAnswer::new(format!("{found}\n[{NO_MODEL}]"), data))
 }
 
 /// The result of a run.
-pub(super) fn ended(state: &State, ended: &Ended) -> Result<Said, Failure> {
+pub(super) fn ended(state: &State, ended: &Ended) -> Result<ToolAnswer, Failure> {
     let Ended { result, view } = ended;
     let mut data = result_json(result, view, &state.app.workspace()?.blobs());
     data["state"] = json!(state_of(view));
@@ -273,13 +239,47 @@ pub(super) fn ended(state: &State, ended: &Ended) -> Result<Said, Failure> {
         text += &format!("[{remark}]\n");
     }
     text += &format!("[{}]", closing_line(view, &result.run));
-    Ok(if result.answer.is_none() { Said::failed(text, data) } else { Said::new(text, data) })
+    Ok(if result.answer.is_none() { ToolAnswer::failed(text, data) } else { ToolAnswer::new(text, data) })
 }
 
 /// The response for a run in progress.
-pub(super) fn under_way(live: &Live) -> Said {
+pub(super) fn under_way(live: &Live) -> ToolAnswer {
     let (run, step) = (live.run.short(), live.progress.borrow().clone());
     let text =
         format!("run {run} is under way: {}\n[ask for its answer with rlm_result, run {run}]", step.text);
-    Said::new(text, json!({ "run": live.run, "state": "running", "progress": step.text, "events": step.seq }))
+    ToolAnswer::new(
+        text,
+        json!({ "run": live.run, "state": "running", "progress": step.text, "events": step.seq }),
+    )
+}
+
+const QUESTION_CHARS_MAX: usize = 100_000;
+/// The maximum number of rows shown of the manifest and of the tasks.
+const ROWS_MAX: usize = 200;
+
+/// `rlm_plan`: how text would be split into tasks and what that would cost.
+pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
+    let question = arguments.text("question", QUESTION_CHARS_MAX)?.unwrap_or_default();
+    let material = Material::of(&mut arguments)?;
+    let with_tasks = arguments.flag("tasks")?;
+    arguments.finish()?;
+    let planned = make_plan(state, &material, &question)?;
+    let mut data = plan_value(&planned);
+    data["n_tasks"] = json!(planned.plan.tasks.len());
+    if !with_tasks {
+        data["tasks"] = Value::Array(Vec::new());
+    }
+    for name in ["manifest", "tasks"] {
+        if let Some(rows) = data[name].as_array_mut() {
+            rows.truncate(ROWS_MAX);
+        }
+    }
+    Ok(ToolAnswer::new(plan_text(&planned, with_tasks), data))
+}
+
+/// Reads all of the material and plans it. Blocking.
+pub(crate) fn make_plan(state: &State, material: &Material, question: &str) -> Result<Planned, Failure> {
+    let settings = &state.app.settings;
+    let (_, corpus) = material.scan(state, &material.scan_options(&settings.limits))?;
+    Ok(planned(&state.app, corpus, question, settings.detector(), Mode::ByType))
 }

@@ -18,7 +18,7 @@ const URI_BYTES_MAX: usize = 2000;
 
 /// What a URI refers to.
 #[derive(Debug, PartialEq, Eq)]
-enum Meant {
+enum ResourceUri {
     Context(String),
     Run(String),
     Variable(String),
@@ -85,12 +85,12 @@ pub(super) fn read(state: &State, uri: &str) -> Result<ReadResourceResult, Error
     let of_failure = |failure: Failure| not_found(failure.0.to_string());
     let meant = parse(uri).ok_or_else(|| not_found("it is not an address of this server".to_owned()))?;
     let (text, mime) = match meant {
-        Meant::Context(id) => {
+        ResourceUri::Context(id) => {
             let loaded = state.navigator.load(&id).map_err(|error| of_failure(error.into()))?;
             (cut(&loaded.text, state.output_chars_max).0, "text/plain")
         }
-        Meant::Run(run) => (run_tools::summary(state, &run).map_err(of_failure)?, "application/json"),
-        Meant::Variable(name) => {
+        ResourceUri::Run(run) => (run_tools::summary(state, &run).map_err(of_failure)?, "application/json"),
+        ResourceUri::Variable(name) => {
             let notes = state.notes();
             let value = notes.var(&name).ok_or_else(|| not_found("there is no such variable".to_owned()))?;
             (cut(value, state.output_chars_max).0, "text/plain")
@@ -100,17 +100,17 @@ pub(super) fn read(state: &State, uri: &str) -> Result<ReadResourceResult, Error
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-fn parse(uri: &str) -> Option<Meant> {
+fn parse(uri: &str) -> Option<ResourceUri> {
     if uri.len() > URI_BYTES_MAX {
         return None;
     }
     if let Some(id) = uri.strip_prefix(CONTEXT) {
-        return decoded(id).map(Meant::Context);
+        return decoded(id).map(ResourceUri::Context);
     }
     if let Some(run) = uri.strip_prefix(RUN) {
-        return decoded(run).map(Meant::Run);
+        return decoded(run).map(ResourceUri::Run);
     }
-    decoded(uri.strip_prefix(VARIABLE)?).map(Meant::Variable)
+    decoded(uri.strip_prefix(VARIABLE)?).map(ResourceUri::Variable)
 }
 
 /// Percent-encodes everything but letters, digits and `-._~/`.
@@ -163,7 +163,7 @@ mod tests {
         ] {
             assert_eq!(parse(uri), None, "{uri}");
         }
-        assert_eq!(parse("rlm://vars/a%20b"), Some(Meant::Variable("a b".into())));
+        assert_eq!(parse("rlm://vars/a%20b"), Some(ResourceUri::Variable("a b".into())));
     }
 
     proptest! {

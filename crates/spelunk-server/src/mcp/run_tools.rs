@@ -2,46 +2,40 @@
 
 use std::sync::Arc;
 
-use rmcp::model::CallToolResponse;
+use rmcp::RoleServer;
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use serde_json::json;
 use spelunk_app::arguments::{Arguments, wrong};
-use spelunk_app::asking::{self, QUESTION_CHARS_MAX, RoleModels, begun, check_more};
+use spelunk_app::asking::{self, QUESTION_CHARS_MAX, begun, check_more};
 use spelunk_app::blocking::blocking;
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::live_runs::Slot;
 use spelunk_app::provider;
 use spelunk_app::render::answer::{closing_line, result_json};
-use spelunk_app::runs::{read_view, recorded_result, row, state as state_of};
+use spelunk_app::runs::{find_run, read_view, recorded_result, row, state as state_of};
 use spelunk_app::units::{count, head};
 use spelunk_engine::RunView;
-use spelunk_journal::{JournalError, Workspace};
-use spelunk_types::{Limits, ModelRef, RunId, SourceSpec};
+use spelunk_journal::Workspace;
+use spelunk_types::{Limits, ModelRef, RunId};
 
 use super::agent_tasks;
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::models::{Models, of_client};
-use super::query::{Begun, RUN_CHARS_MAX, ended, read_limits, strategy, wait_for};
+use super::query::{RUN_CHARS_MAX, ended, read_limits, strategy};
 use super::runs::{Ended, Live};
 use super::state::State;
+use super::tool_wait::{CallStart, Work};
 
 /// The maximum number of runs per list.
 const RUNS_SHOWN_MAX: usize = 20;
 
-fn find(state: &State, name: Option<&str>) -> Result<(Workspace, RunId), Failure> {
-    let Some(workspace) = state.app.existing_workspace()? else { return Err(JournalError::NoRuns.into()) };
-    let run = workspace.find(name)?;
-    Ok((workspace, run))
-}
-
 /// `rlm_status`: one run, or the newest ones.
-pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let name = arguments.text("run", RUN_CHARS_MAX)?;
     arguments.finish()?;
     let Some(name) = name else { return list(state) };
-    let (workspace, run) = find(state, Some(&name))?;
+    let (workspace, run) = find_run(&state.app, Some(&name))?;
     let view = read_view(&workspace, &run)?;
     let live = state.runs.find(&run);
     let progress = live.as_ref().map(|live| live.progress.borrow().text.clone());
@@ -62,12 +56,12 @@ pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<Said, Fa
         "usage": view.spent,
         "events": view.seq_last,
     });
-    Ok(Said::new(text, data))
+    Ok(ToolAnswer::new(text, data))
 }
 
 /// A run as JSON with its answer, for the resource.
 pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
-    let (workspace, run) = find(state, Some(name))?;
+    let (workspace, run) = find_run(&state.app, Some(name))?;
     let view = read_view(&workspace, &run)?;
     let result = recorded_result(&workspace, run, &view)?;
     let mut data = result_json(&result, &view, &workspace.blobs());
@@ -75,7 +69,7 @@ pub(super) fn summary(state: &State, name: &str) -> Result<String, Failure> {
     Ok(super::truncate::bound(data, state.output_chars_max).0.to_string())
 }
 
-fn list(state: &State) -> Result<Said, Failure> {
+fn list(state: &State) -> Result<ToolAnswer, Failure> {
     let mut rows = Vec::new();
     let mut text = String::new();
     let workspace = state.app.existing_workspace()?;
@@ -103,7 +97,7 @@ fn list(state: &State) -> Result<Said, Failure> {
     if rows.is_empty() {
         text.push_str("no runs yet; start one with rlm_query");
     }
-    Ok(Said::new(text, json!({ "runs": rows, "total": n_runs })))
+    Ok(ToolAnswer::new(text, json!({ "runs": rows, "total": n_runs })))
 }
 
 /// `rlm_cancel`.
@@ -111,23 +105,14 @@ pub(super) async fn cancel(
     state: &State,
     context: &RequestContext<RoleServer>,
     mut arguments: Arguments,
-) -> Result<CallToolResponse, ErrorData> {
-    let wanted = arguments.needed("run", RUN_CHARS_MAX);
-    let run = wanted.and_then(|name| arguments.finish().map(|()| name)).map_err(Failure::from);
-    let run = run.and_then(|name| {
-        let (_, run) = find(state, Some(&name))?;
-        if state.app.live_runs.cancel(&run) {
-            return Ok(run);
-        }
+) -> Result<ToolAnswer, Failure> {
+    let name = arguments.needed("run", RUN_CHARS_MAX)?;
+    arguments.finish()?;
+    let (_, run) = find_run(&state.app, Some(&name))?;
+    if !state.app.live_runs.cancel(&run) {
         let message = format!("run `{}` is not in progress in this server", run.short());
-        Err(Usage { message, hint: "see its state with `rlm_status`".into() }.into())
-    });
-    let run = match run {
-        Ok(run) => run,
-        Err(failure) => {
-            return Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into());
-        }
-    };
+        return Err(Usage { message, hint: "see its state with `rlm_status`".into() }.into());
+    }
     // A run that was started over HTTP ends by itself; nobody here can wait for it.
     if let Some(live) = state.runs.find(&run) {
         tokio::select! {
@@ -136,29 +121,23 @@ pub(super) async fn cancel(
         }
     }
     let text = format!("run {} is cancelled; rlm_resume goes on with it", run.short());
-    let said = Said::new(text, json!({ "run": run, "state": "cancelled" }));
-    Ok(said.into_result(state.output_chars_max).into())
+    Ok(ToolAnswer::new(text, json!({ "run": run, "state": "cancelled" })))
 }
 
 /// `rlm_result`: the result of a run, waiting for it if it is in progress.
-pub(super) async fn result(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
-    arguments: Arguments,
-) -> Result<CallToolResponse, ErrorData> {
+pub(super) async fn result(state: &Arc<State>, arguments: Arguments) -> Result<CallStart, Failure> {
     let reading = Arc::clone(state);
-    let begun = blocking(move || find_result(&reading, arguments)).await;
-    wait_for(state, context, "rlm_result", begun).await
+    blocking(move || find_result(&reading, arguments)).await
 }
 
-fn find_result(state: &State, mut arguments: Arguments) -> Result<Begun, Failure> {
+fn find_result(state: &State, mut arguments: Arguments) -> Result<CallStart, Failure> {
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
     let offset = arguments.whole("offset", u64::MAX)?.unwrap_or(0);
     arguments.finish()?;
-    let (workspace, run) = find(state, Some(&name))?;
+    let (workspace, run) = find_run(&state.app, Some(&name))?;
     if let Some(live) = state.runs.find(&run) {
-        return Ok(Begun::Run(live, wait_ms));
+        return Ok(CallStart::Waits(Work::Run(live), wait_ms));
     }
     let view = read_view(&workspace, &run)?;
     if view.outcome.is_none() {
@@ -169,36 +148,27 @@ fn find_result(state: &State, mut arguments: Arguments) -> Result<Begun, Failure
     if let Some(answer) = &mut result.answer {
         answer.text = answer.text.chars().skip(usize::try_from(offset).unwrap_or(usize::MAX)).collect();
     }
-    Ok(Begun::Said(ended(state, &Ended { result, view })?))
+    Ok(CallStart::Answered(ended(state, &Ended { result, view })?))
 }
 
 /// `rlm_resume`: continues a run that was interrupted, cancelled or stopped by a limit.
 pub(super) async fn resume(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
-    arguments: Arguments,
-) -> Result<CallToolResponse, ErrorData> {
-    let begun = begin_again(state, context, arguments).await;
-    wait_for(state, context, "rlm_resume", begun).await
-}
-
-async fn begin_again(
-    state: &Arc<State>,
-    context: &RequestContext<RoleServer>,
     mut arguments: Arguments,
-) -> Result<Begun, Failure> {
+) -> Result<CallStart, Failure> {
     let slot = state.runs.take_slot()?;
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     let limits = read_limits(state, &mut arguments)?;
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
     arguments.finish()?;
-    let (workspace, run) = find(state, Some(&name))?;
+    let (workspace, run) = find_run(&state.app, Some(&name))?;
     if let Some(live) = state.runs.find(&run) {
-        return Ok(Begun::Run(live, wait_ms));
+        return Ok(CallStart::Waits(Work::Run(live), wait_ms));
     }
     let view = read_view(&workspace, &run)?;
-    let live = go_on(state, context, GoingOn { run, view, limits, more: None, slot }).await?;
-    Ok(Begun::Run(live, wait_ms))
+    let live = go_on(state, context, Continuation { run, view, limits, more: None, slot }).await?;
+    Ok(CallStart::Waits(Work::Run(live), wait_ms))
 }
 
 /// Arguments that cannot be combined with `run`: the run has its own.
@@ -222,7 +192,7 @@ pub(super) async fn ask_more(
     context: &RequestContext<RoleServer>,
     mut arguments: Arguments,
     slot: Slot,
-) -> Result<Begun, Failure> {
+) -> Result<CallStart, Failure> {
     if let Some(name) = OF_THE_RUN.into_iter().find(|name| arguments.has(name)) {
         return Err(wrong(name, "cannot go with `run`, which has its own").into());
     }
@@ -235,19 +205,19 @@ pub(super) async fn ask_more(
     let limits = read_limits(state, &mut arguments)?;
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
     arguments.finish()?;
-    let (workspace, run) = find(state, Some(&name))?;
+    let (workspace, run) = find_run(&state.app, Some(&name))?;
     if state.runs.find(&run).is_some() {
         let message = format!("run `{}` is under way", run.short());
         return Err(Usage { message, hint: "wait for its answer with `rlm_result`".into() }.into());
     }
     let view = read_view(&workspace, &run)?;
     check_more(&run, &view, &question)?;
-    let live = go_on(state, context, GoingOn { run, view, limits, more: Some(question), slot }).await?;
-    Ok(Begun::Run(live, wait_ms))
+    let live = go_on(state, context, Continuation { run, view, limits, more: Some(question), slot }).await?;
+    Ok(CallStart::Waits(Work::Run(live), wait_ms))
 }
 
 /// A run to continue.
-struct GoingOn {
+struct Continuation {
     run: RunId,
     view: RunView,
     limits: Limits,
@@ -259,20 +229,14 @@ struct GoingOn {
 async fn go_on(
     state: &Arc<State>,
     context: &RequestContext<RoleServer>,
-    going_on: GoingOn,
+    continuation: Continuation,
 ) -> Result<Arc<Live>, Failure> {
-    let GoingOn { run, view, limits, more, slot } = going_on;
+    let Continuation { run, view, limits, more, slot } = continuation;
     let recorded = begun(&run, &view)?;
-    // An older run may have read sources that this server may not.
-    for source in &view.sources {
-        if let SourceSpec::Path { path, .. } = source {
-            state.admit(path)?;
-        }
-    }
+    state.require_roots(&view)?;
     let models = same_models(state, context, recorded, &run, &view)?;
     let settings = models.settings(state, limits);
-    let roles = RoleModels { root: models.root, sub: models.sub, synthesis: models.synthesis };
-    let (request, starting) = (roles.request(settings), Arc::clone(state));
+    let (request, starting) = (models.roles.request(settings), Arc::clone(state));
     let runtime = tokio::runtime::Handle::current();
     let handle = blocking(move || {
         // Reading the sources again takes a while; the run itself is started on the server's runtime.
@@ -281,7 +245,7 @@ async fn go_on(
         asking::go_on(&starting.app, sandbox, &run, more.as_deref(), request, &mut |_| {})
     })
     .await?;
-    Ok(state.runs.keep(handle, slot, models.asked, None))
+    Ok(state.runs.keep(handle, slot, models.host, None))
 }
 
 /// The models the run was started with, as far as they are available.

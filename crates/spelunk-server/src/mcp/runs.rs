@@ -33,24 +33,21 @@ pub(super) struct Live {
     pub(super) cancel: Cancel,
     pub(super) progress: watch::Receiver<Step>,
     ended: watch::Receiver<Option<Arc<Ended>>>,
-    /// Its calls to the client's model, if the client is asked in rounds.
-    pub(super) questions: Option<Arc<Questions>>,
-    /// Its tasks for agents, if agents replace the model.
-    pub(super) board: Option<Arc<AgentTasks>>,
+    pub(super) host: HostAnswers,
     fold: Arc<Mutex<Fold>>,
 }
 
-/// Who answers calls besides a provider.
+/// The calls that the host answers instead of a provider.
 #[derive(Default)]
-pub(super) struct Asked {
-    /// The client, in rounds.
+pub(super) struct HostAnswers {
+    /// Calls to the client's model, if the client is asked in rounds.
     pub(super) questions: Option<Arc<Questions>>,
-    /// Agents of the host.
-    pub(super) board: Option<Arc<AgentTasks>>,
+    /// Tasks for agents, if agents replace the model.
+    pub(super) agent_tasks: Option<Arc<AgentTasks>>,
 }
 
 /// What to do with the result of a run.
-pub(super) type Then = Box<dyn FnOnce(Arc<Ended>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+pub(super) type AfterEnd = Box<dyn FnOnce(Arc<Ended>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 /// The state of a run, folded from its events so far.
 #[derive(Debug, Default)]
@@ -69,9 +66,9 @@ pub(super) struct Step {
 }
 
 /// The result of a run.
-pub(super) struct Ended {
-    pub(super) result: RunResult,
-    pub(super) view: RunView,
+pub(crate) struct Ended {
+    pub(crate) result: RunResult,
+    pub(crate) view: RunView,
 }
 
 impl Live {
@@ -107,11 +104,10 @@ impl Runs {
         &self,
         handle: RunHandle,
         mut slot: Slot,
-        asked: Asked,
-        then: Option<Then>,
+        host: HostAnswers,
+        then: Option<AfterEnd>,
     ) -> Arc<Live> {
         slot.hold(&handle.run, &handle.cancel);
-        let Asked { questions, board } = asked;
         let (tell, progress) = watch::channel(Step::default());
         let (end, ended) = watch::channel(None);
         let fold = Arc::new(Mutex::new(Fold::default()));
@@ -120,8 +116,7 @@ impl Runs {
             cancel: handle.cancel.clone(),
             progress,
             ended,
-            questions,
-            board,
+            host,
             fold: Arc::clone(&fold),
         });
         self.live().insert(live.run.clone(), Arc::clone(&live));
@@ -204,7 +199,8 @@ async fn follow(
     Some(Ended { result, view })
 }
 
-async fn stopped(stop: &mut watch::Receiver<bool>) {
+/// Resolves when the server stops.
+pub(crate) async fn stopped(stop: &mut watch::Receiver<bool>) {
     // A dropped sender means that the server has stopped, too.
     drop(stop.wait_for(|stop| *stop).await);
 }

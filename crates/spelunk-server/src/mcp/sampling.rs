@@ -23,6 +23,8 @@ use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, S
 use spelunk_types::{CallId, ModelRef, StopReason};
 use tokio::sync::{oneshot, watch};
 
+use super::truncate::plain_head;
+
 /// A client may show its user the request and wait for approval.
 pub(super) const CALL_MS_MAX: u64 = 600_000;
 /// Calls that start together are sent together: a batch is sent once none has followed for this long.
@@ -32,7 +34,7 @@ const DETAIL_CHARS_MAX: usize = 300;
 
 /// The role a model is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ModelRole {
     /// The root model.
     Root,
     /// Answers the root's many sub-calls.
@@ -41,7 +43,7 @@ pub(super) enum Part {
 
 /// How the client is asked.
 #[derive(Clone)]
-pub(super) enum Way {
+pub(super) enum ClientChannel {
     /// By a direct request.
     Request(Peer<RoleServer>),
     /// In the response of a tool.
@@ -51,18 +53,18 @@ pub(super) enum Way {
 /// The client's model.
 pub(super) struct SamplingModel {
     reference: ModelRef,
-    part: Part,
-    way: Way,
+    role: ModelRole,
+    channel: ClientChannel,
 }
 
 impl SamplingModel {
-    pub(super) fn new(part: Part, way: Way) -> Self {
-        let name = match part {
-            Part::Root => "client",
-            Part::Sub => "client-sub",
+    pub(super) fn new(role: ModelRole, channel: ClientChannel) -> Self {
+        let name = match role {
+            ModelRole::Root => "client",
+            ModelRole::Sub => "client-sub",
         };
         let reference = ModelRef { provider: OF_CLIENT.into(), name: name.into(), base_url: String::new() };
-        Self { reference, part, way }
+        Self { reference, role, channel }
     }
 }
 
@@ -76,13 +78,15 @@ impl Model for SamplingModel {
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
-        let params = request(prompt, self.part);
-        let way = self.way.clone();
+        let params = request(prompt, self.role);
+        let channel = self.channel.clone();
         let call = call.clone();
         let asking = async move {
-            match way {
-                Way::Request(peer) => peer.create_message(params).await.map_err(|error| refusal(&error)),
-                Way::Rounds(questions) => questions.ask(&call, params).await,
+            match channel {
+                ClientChannel::Request(peer) => {
+                    peer.create_message(params).await.map_err(|error| refusal(&error))
+                }
+                ClientChannel::Rounds(questions) => questions.ask(&call, params).await,
             }
         };
         Box::pin(stream::once(asking).flat_map(|reply| stream::iter(deltas(reply))))
@@ -90,16 +94,16 @@ impl Model for SamplingModel {
 }
 
 /// A prompt in the protocol's format: two roles, a separate system text, and always a limit on the reply.
-fn request(prompt: &Prompt, part: Part) -> CreateMessageRequestParams {
+fn request(prompt: &Prompt, role: ModelRole) -> CreateMessageRequestParams {
     let message = |message: &spelunk_model::Message| match message.speaker {
         Speaker::User => SamplingMessage::user_text(&message.text),
         Speaker::Assistant => SamplingMessage::assistant_text(&message.text),
     };
     let messages = prompt.messages.iter().map(message).collect();
     let tokens_max = u32::try_from(prompt.output_tokens_max).unwrap_or(u32::MAX);
-    let (intelligence, cost, speed) = match part {
-        Part::Root => (0.9, 0.3, 0.3),
-        Part::Sub => (0.4, 0.8, 0.7),
+    let (intelligence, cost, speed) = match role {
+        ModelRole::Root => (0.9, 0.3, 0.3),
+        ModelRole::Sub => (0.4, 0.8, 0.7),
     };
     let preferences = ModelPreferences::new()
         .with_intelligence_priority(intelligence)
@@ -131,7 +135,10 @@ fn deltas(reply: Result<CreateMessageResult, ModelError>) -> Vec<Result<ModelDel
 
 fn refusal(error: &ServiceError) -> ModelError {
     let ServiceError::McpError(error) = error else {
-        return ModelError::Unreachable { base_url: OF_CLIENT.into(), detail: short(&error.to_string()) };
+        return ModelError::Unreachable {
+            base_url: OF_CLIENT.into(),
+            detail: plain_head(&error.to_string(), DETAIL_CHARS_MAX),
+        };
     };
     if error.code != ErrorCode::METHOD_NOT_FOUND {
         return refused(&error.message);
@@ -144,23 +151,19 @@ fn refusal(error: &ServiceError) -> ModelError {
 fn refused(detail: &str) -> ModelError {
     ModelError::RequestRefused {
         status: 403,
-        detail: format!("the client did not sample: {}", short(detail)),
+        detail: format!("the client did not sample: {}", plain_head(detail, DETAIL_CHARS_MAX)),
     }
-}
-
-fn short(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(DETAIL_CHARS_MAX).collect()
 }
 
 /// The unanswered questions of one run.
 pub(super) struct Questions {
-    waiting: Mutex<BTreeMap<String, Question>>,
+    waiting: Mutex<BTreeMap<String, PendingQuestion>>,
     n_asked: AtomicU64,
     /// Counts questions, to wait for the next.
     arrived: watch::Sender<u64>,
 }
 
-struct Question {
+struct PendingQuestion {
     params: CreateMessageRequestParams,
     reply: oneshot::Sender<Result<CreateMessageResult, ModelError>>,
     /// Whether it was sent to the client.
@@ -182,7 +185,7 @@ impl Questions {
         let (reply, answered) = oneshot::channel();
         let n = self.n_asked.fetch_add(1, Ordering::Relaxed) + 1;
         let key = format!("{n}:{call}");
-        self.waiting().insert(key, Question { params, reply, is_sent: false });
+        self.waiting().insert(key, PendingQuestion { params, reply, is_sent: false });
         self.arrived.send_modify(|n| *n += 1);
         answered.await.unwrap_or_else(|_| Err(refused("it did not answer this request")))
     }
@@ -240,7 +243,7 @@ impl Questions {
         waiting.values().filter(|question| !question.is_sent && !question.reply.is_closed()).count()
     }
 
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, Question>> {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, PendingQuestion>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

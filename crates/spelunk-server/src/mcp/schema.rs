@@ -3,30 +3,49 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-/// An object with these properties and no others.
-pub(super) fn input(required: &[&str], properties: &[(&str, Value)]) -> JsonObject {
-    let mut schema = object_of(properties.iter().cloned());
-    if !required.is_empty() {
-        schema.insert("required".to_owned(), json!(required));
-    }
-    schema.insert("additionalProperties".to_owned(), json!(false));
-    schema
+/// The properties of an object, as the arguments or the output of a tool.
+#[derive(Default)]
+pub(super) struct Properties {
+    schemas: JsonObject,
+    required: Vec<&'static str>,
 }
 
-/// An object with at least these properties, or with an error in their place: some clients validate errors against the
-/// output schema.
-pub(super) fn output(required: &[&str], properties: &[(&str, Value)]) -> JsonObject {
-    let error = object("What went wrong, in the place of the rest: code, message, hint");
-    let mut schema = object_of(properties.iter().cloned().chain([("error", or_null(error))]));
-    if !required.is_empty() {
-        let forms = json!([{ "required": required }, { "required": ["error"] }]);
-        schema.insert("anyOf".to_owned(), forms);
+impl Properties {
+    pub(super) fn add(&mut self, name: &'static str, schema: Value) {
+        self.schemas.insert(name.to_owned(), schema);
     }
-    schema
+
+    pub(super) fn require(&mut self, name: &'static str, schema: Value) {
+        self.add(name, schema);
+        self.required.push(name);
+    }
+
+    /// An object with these properties and no others.
+    pub(super) fn input(&self) -> JsonObject {
+        let mut schema = object_of(self.schemas.clone());
+        if !self.required.is_empty() {
+            schema.insert("required".to_owned(), json!(self.required));
+        }
+        schema.insert("additionalProperties".to_owned(), json!(false));
+        schema
+    }
+
+    /// An object with at least these properties, or with an error in their place: some clients validate errors against
+    /// the output schema.
+    pub(super) fn output(&self) -> JsonObject {
+        let error = object("What went wrong, in the place of the rest: code, message, hint");
+        let mut schemas = self.schemas.clone();
+        schemas.insert("error".to_owned(), or_null(error));
+        let mut schema = object_of(schemas);
+        if !self.required.is_empty() {
+            let forms = json!([{ "required": self.required }, { "required": ["error"] }]);
+            schema.insert("anyOf".to_owned(), forms);
+        }
+        schema
+    }
 }
 
-fn object_of<'a>(properties: impl Iterator<Item = (&'a str, Value)>) -> JsonObject {
-    let properties: JsonObject = properties.map(|(name, schema)| (name.to_owned(), schema)).collect();
+fn object_of(properties: JsonObject) -> JsonObject {
     let mut schema = JsonObject::new();
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));
@@ -62,10 +81,13 @@ pub(super) fn objects(doc: &str) -> Value {
     json!({ "type": "array", "items": { "type": "object" }, "description": doc })
 }
 
-/// The schema, or `null`.
-pub(super) fn or_null(schema: Value) -> Value {
-    let mut schema = schema;
-    let kind = schema["type"].take();
-    schema["type"] = json!([kind, "null"]);
+/// The schema, or `null`, which counts as absent.
+pub(crate) fn or_null(mut schema: Value) -> Value {
+    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+        words.push(Value::Null);
+    }
+    if let Some(kind) = schema["type"].as_str().map(str::to_owned) {
+        schema["type"] = json!([kind, "null"]);
+    }
     schema
 }

@@ -15,29 +15,31 @@ use spelunk_app::arguments::Arguments;
 use spelunk_app::blocking::blocking;
 use spelunk_app::config::nearest;
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::catalogue::{Action, Entry, Waiting, entries};
 use super::state::State;
-use super::{cells, prompts, query, resources, run_tools, tasks, tool_wait};
+use super::tool_wait::{self, CallStart, wait_for};
+use super::truncate::plain_head;
+use super::{cells, prompts, query, resources, run_tools, tasks};
 
 const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Explore with the context \
     tools (list, peek, grep, chunk, search), run code over it with rlm_repl, and start a whole run with rlm_query only \
     when the user asks for one.";
 
-/// Serves one client.
-pub(super) struct Service {
+/// Serves one client, over any transport. All connections that share a state share its contexts, runs and notes.
+pub(crate) struct Service {
     state: Arc<State>,
     entries: Vec<Entry>,
 }
 
 impl Service {
-    pub(super) fn new(state: Arc<State>) -> Self {
+    pub(crate) fn new(state: Arc<State>) -> Self {
         Self { state, entries: entries() }
     }
 
     fn entry(&self, name: &str) -> Result<&Entry, ErrorData> {
         self.entries.iter().find(|entry| entry.name == name).ok_or_else(|| {
-            let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
+            let shown = plain_head(name, 60);
             let meant = nearest(&shown, self.entries.iter().map(|entry| entry.name));
             let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
             ErrorData::invalid_params(format!("there is no tool `{shown}`{hint}"), None)
@@ -77,12 +79,12 @@ impl ServerHandler for Service {
             return tool_wait::go_on(&self.state, &context, entry.name, handle, replies).await;
         }
         let (state, arguments) = (&self.state, Arguments::new(request.arguments));
-        match entry.action {
+        let begun = match entry.action {
             Action::Local(action) => {
-                let (acted_on, chars_max) = (Arc::clone(state), state.output_chars_max);
+                let acted_on = Arc::clone(state);
                 let acting = async {
                     // The semaphore is never closed, so acquiring cannot fail.
-                    let _place = state.looks.acquire().await.ok();
+                    let _place = state.reads.acquire().await.ok();
                     blocking(move || action(&acted_on, arguments)).await
                 };
                 let said = tokio::select! {
@@ -91,16 +93,21 @@ impl ServerHandler for Service {
                         return Err(ErrorData::internal_error("the request was cancelled", None));
                     }
                 };
-                Ok(Said::from(said).into_result(chars_max).into())
+                return Ok(ToolAnswer::from(said).respond(state));
             }
             Action::Waiting(Waiting::Query) => query::query(state, &context, arguments).await,
             Action::Waiting(Waiting::Resume) => run_tools::resume(state, &context, arguments).await,
-            Action::Waiting(Waiting::Result) => run_tools::result(state, &context, arguments).await,
-            Action::Waiting(Waiting::Cancel) => run_tools::cancel(state, &context, arguments).await,
+            Action::Waiting(Waiting::Result) => run_tools::result(state, arguments).await,
+            Action::Waiting(Waiting::Cancel) => {
+                run_tools::cancel(state, &context, arguments).await.map(CallStart::Answered)
+            }
             Action::Waiting(Waiting::Repl) => cells::repl(state, &context, arguments).await,
-            Action::Waiting(Waiting::Tasks) => tasks::start(state, arguments).await,
-            Action::Waiting(Waiting::Submit) => tasks::submit(state, arguments).await,
-        }
+            Action::Waiting(Waiting::Tasks) => tasks::start(state, arguments).await.map(CallStart::Answered),
+            Action::Waiting(Waiting::Submit) => {
+                tasks::submit(state, arguments).await.map(CallStart::Answered)
+            }
+        };
+        wait_for(state, &context, entry.name, begun).await
     }
 
     async fn list_prompts(

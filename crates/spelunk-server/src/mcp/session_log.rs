@@ -11,7 +11,7 @@ use spelunk_context::{ContextId, ContextKind, NewContext, NewSource, SourceInput
 use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_types::RunId;
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::runs::Ended;
 use super::state::State;
 use super::truncate::cut;
@@ -37,11 +37,11 @@ pub(super) struct Session {
 struct Thought {
     at_ms: u64,
     text: String,
-    answers: Vec<Answered>,
+    answers: Vec<ThoughtAnswer>,
 }
 
 #[derive(Debug, Clone)]
-struct Answered {
+struct ThoughtAnswer {
     run: RunId,
     model: String,
     at_ms: u64,
@@ -64,7 +64,7 @@ impl Session {
                 thought.text.trim_end()
             );
             for answer in &thought.answers {
-                let Answered { run, model, at_ms, text: said } = answer;
+                let ThoughtAnswer { run, model, at_ms, text: said } = answer;
                 text += &format!(
                     "### Answer of {model}, run {}, at {at_ms} ms\n\n{}\n\n",
                     run.short(),
@@ -76,7 +76,7 @@ impl Session {
     }
 
     fn json(&self) -> Vec<Value> {
-        let of_answer = |answer: &Answered| json!({ "run": answer.run, "model": answer.model, "at_ms": answer.at_ms, "answer": answer.text });
+        let of_answer = |answer: &ThoughtAnswer| json!({ "run": answer.run, "model": answer.model, "at_ms": answer.at_ms, "answer": answer.text });
         let of_thought = |(idx, thought): (usize, &Thought)| {
             let answers: Vec<Value> = thought.answers.iter().map(of_answer).collect();
             json!({ "thought": idx + 1, "at_ms": thought.at_ms, "text": thought.text, "answers": answers })
@@ -95,7 +95,7 @@ fn save(state: &State, id: &str, text: String) -> Result<(), Failure> {
 }
 
 /// `thought_add`.
-pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let text = arguments.needed("text", THOUGHT_CHARS_MAX)?;
     arguments.finish()?;
     if text.trim().is_empty() {
@@ -113,11 +113,11 @@ pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<Said, Failu
     };
     save(state, &id, rendered)?;
     let text = format!("thought {n_thoughts}, in the context {id}");
-    Ok(Said::new(text, json!({ "thought": n_thoughts, "context_id": id })))
+    Ok(ToolAnswer::new(text, json!({ "thought": n_thoughts, "context_id": id })))
 }
 
 /// `thought_list`.
-pub(super) fn list(state: &State, arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn list(state: &State, arguments: Arguments) -> Result<ToolAnswer, Failure> {
     arguments.finish()?;
     let earlier = earlier(state);
     let session = state.session();
@@ -131,7 +131,7 @@ pub(super) fn list(state: &State, arguments: Arguments) -> Result<Said, Failure>
     let earlier: Vec<Value> =
         earlier.iter().map(|(id, beginning)| json!({ "context_id": id, "beginning": beginning })).collect();
     let data = json!({ "context_id": session.id, "thoughts": session.json(), "earlier": earlier });
-    Ok(Said::new(text, data))
+    Ok(ToolAnswer::new(text, data))
 }
 
 /// The beginnings of the earlier sessions, newest first.
@@ -174,7 +174,7 @@ pub(super) fn answered(state: &Arc<State>, number: usize, ended: &Ended) -> Resu
     let (id, rendered) = {
         let mut session = state.session();
         let Some(thought) = session.thoughts.get_mut(number.wrapping_sub(1)) else { return Ok(()) };
-        thought.answers.push(Answered {
+        thought.answers.push(ThoughtAnswer {
             run: ended.result.run.clone(),
             model: ended.view.model.as_ref().map(ToString::to_string).unwrap_or_default(),
             at_ms: SystemClock.now_ms(),

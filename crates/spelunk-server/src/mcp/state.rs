@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{ContextStore, Navigator, Nearest, SourceError, StoreError, StoreSettings};
-use spelunk_engine::{Clock as _, SystemClock};
+use spelunk_engine::{Clock as _, RunView, SystemClock};
 use spelunk_sandbox::Sandbox;
+use spelunk_types::SourceSpec;
 use tokio::sync::Semaphore;
 
 use super::cells::Consoles;
@@ -21,7 +22,7 @@ use super::tool_wait::Rounds;
 /// The longest path that is accepted.
 const PATH_BYTES_MAX: usize = 4096;
 /// The maximum number of concurrent reads.
-const LOOKS_MAX: usize = 64;
+const READS_MAX: usize = 64;
 /// With less, a tool could not even report an error.
 const OUTPUT_CHARS_MIN: u64 = 1000;
 
@@ -45,7 +46,7 @@ pub struct State {
     pub(super) consoles: Consoles,
     pub(super) rounds: Rounds,
     /// Limits concurrent reads.
-    pub(crate) looks: Semaphore,
+    pub(crate) reads: Semaphore,
     notes: Mutex<Notes>,
     session: Mutex<Session>,
     /// With links resolved.
@@ -85,7 +86,7 @@ impl State {
             runs: Runs::new(Arc::clone(&app.live_runs)),
             consoles: Consoles::default(),
             rounds: Rounds::default(),
-            looks: Semaphore::new(LOOKS_MAX),
+            reads: Semaphore::new(READS_MAX),
             notes: Mutex::default(),
             session: Mutex::new(Session::new(SystemClock.now_ms())),
             roots,
@@ -132,6 +133,16 @@ impl State {
             return Err(outside().into());
         }
         Ok(resolved)
+    }
+
+    /// Rejects an older run that has read sources this server may not read.
+    pub(crate) fn require_roots(&self, view: &RunView) -> Result<(), Failure> {
+        for source in &view.sources {
+            if let SourceSpec::Path { path, .. } = source {
+                self.admit(path)?;
+            }
+        }
+        Ok(())
     }
 
     /// Stops runs in progress and saves the counters.

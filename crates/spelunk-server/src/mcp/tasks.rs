@@ -5,8 +5,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::ErrorData;
-use rmcp::model::CallToolResponse;
 use serde_json::{Value, json};
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::failure::{Failure, Usage};
@@ -16,8 +14,8 @@ use spelunk_model::{Prompt, Speaker};
 use spelunk_types::{CallId, FrameId};
 use tokio::time::{Instant, timeout_at};
 
-use super::agent_tasks::{AgentTasks, Shown};
-use super::answer::Said;
+use super::agent_tasks::{AgentTasks, TaskSummary};
+use super::answer::ToolAnswer;
 use super::query;
 use super::runs::Live;
 use super::state::State;
@@ -34,24 +32,19 @@ const VERDICT: Duration = Duration::from_secs(10);
 const FIRST_TASKS: Duration = Duration::from_secs(10);
 
 /// `rlm_tasks`: starts a run that waits for agents.
-pub(super) async fn start(state: &Arc<State>, arguments: Arguments) -> Result<CallToolResponse, ErrorData> {
-    let said = match query::begin_tasks(state, arguments).await {
-        Ok((live, board)) => {
-            first_tasks(&live, &board, state.app.settings.limits.calls_parallel_max).await;
-            listed(&live).map_err(Failure::from)
-        }
-        Err(failure) => Err(failure),
-    };
-    Ok(Said::from(said).into_result(state.output_chars_max).into())
+pub(super) async fn start(state: &Arc<State>, arguments: Arguments) -> Result<ToolAnswer, Failure> {
+    let (live, agent_tasks) = query::begin_tasks(state, arguments).await?;
+    first_tasks(&live, &agent_tasks, state.app.settings.limits.calls_parallel_max).await;
+    Ok(listed(&live)?)
 }
 
 /// Waits until the plan is known and as many of its tasks are available as can run in parallel.
-async fn first_tasks(live: &Live, board: &AgentTasks, n_at_once: u64) {
+async fn first_tasks(live: &Live, agent_tasks: &AgentTasks, n_at_once: u64) {
     let deadline = Instant::now() + FIRST_TASKS;
-    let (mut changes, mut progress) = (board.changes(), live.progress.clone());
+    let (mut changes, mut progress) = (agent_tasks.changes(), live.progress.clone());
     let is_planned = || {
         let plan = live.fold().view.tasks.clone().unwrap_or_default();
-        let n_open = board.list(0).len() as u64;
+        let n_open = agent_tasks.list(0).len() as u64;
         // If all findings are reused from earlier runs, the first task is a synthesis.
         if plan.planned == 0 {
             plan.recalled > 0 && n_open > 0
@@ -74,16 +67,16 @@ async fn first_tasks(live: &Live, board: &AgentTasks, n_at_once: u64) {
 }
 
 /// `task_list`.
-pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let name = arguments.text("run", ID_CHARS_MAX)?;
     arguments.finish()?;
     let (live, _) = find(state, name.as_deref())?;
     Ok(listed(&live)?)
 }
 
-fn listed(live: &Live) -> Result<Said, Usage> {
-    let board = live.board.as_ref().ok_or_else(no_board)?;
-    let tasks = board.list(SystemClock.now_ms());
+fn listed(live: &Live) -> Result<ToolAnswer, Usage> {
+    let agent_tasks = live.host.agent_tasks.as_ref().ok_or_else(no_agent_tasks)?;
+    let tasks = agent_tasks.list(SystemClock.now_ms());
     let (plan, has_ended) = {
         let fold = live.fold();
         (fold.view.tasks.clone().unwrap_or_default(), fold.view.outcome.is_some())
@@ -112,10 +105,10 @@ fn listed(live: &Live) -> Result<Said, Usage> {
         "open": tasks.len(),
         "tasks": tasks.iter().take(LIST_MAX).map(|task| shown(live, task)).collect::<Vec<_>>(),
     });
-    Ok(Said::new(text, data))
+    Ok(ToolAnswer::new(text, data))
 }
 
-fn shown(live: &Live, task: &Shown) -> Value {
+fn shown(live: &Live, task: &TaskSummary) -> Value {
     json!({
         "task": id(live, &task.call),
         "role": task.role,
@@ -132,12 +125,12 @@ fn id(live: &Live, call: &CallId) -> String {
 
 /// The named run, or the only one with tasks.
 fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>), Failure> {
-    let mut with_board = state.runs.all();
-    with_board.retain(|live| live.board.is_some());
+    let mut waiting = state.runs.all();
+    waiting.retain(|live| live.host.agent_tasks.is_some());
     if let Some(name) = name {
-        with_board.retain(|live| live.run.short() == name || live.run.as_str() == name);
+        waiting.retain(|live| live.run.short() == name || live.run.as_str() == name);
     }
-    let [live] = <[Arc<Live>; 1]>::try_from(with_board).map_err(|found| {
+    let [live] = <[Arc<Live>; 1]>::try_from(waiting).map_err(|found| {
         let names: Vec<&str> = found.iter().map(|live| live.run.short()).collect();
         let hint = if names.is_empty() {
             "start one with `rlm_tasks`".to_owned()
@@ -148,11 +141,11 @@ fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>
             if names.is_empty() { "no run waits for agents" } else { "more than one run waits for agents" };
         Usage { message: message.to_owned(), hint }
     })?;
-    let board = live.board.clone().ok_or_else(no_board)?;
-    Ok((live, board))
+    let agent_tasks = live.host.agent_tasks.clone().ok_or_else(no_agent_tasks)?;
+    Ok((live, agent_tasks))
 }
 
-fn no_board() -> Usage {
+fn no_agent_tasks() -> Usage {
     Usage { message: "the run does not wait for agents".into(), hint: "start one with `rlm_tasks`".into() }
 }
 
@@ -161,46 +154,46 @@ fn find_task(state: &State, name: &str) -> Result<(Arc<Live>, Arc<AgentTasks>, C
     let bad = || wrong("task", "is not the name of a task, such as `13fcbfa5/0.3#0`");
     let (run, call) = name.split_once('/').ok_or_else(bad)?;
     let call: CallId = call.parse().map_err(|_| bad())?;
-    let (live, board) = find(state, Some(run))?;
-    Ok((live, board, call))
+    let (live, agent_tasks) = find(state, Some(run))?;
+    Ok((live, agent_tasks, call))
 }
 
 /// `task_claim`.
-pub(super) fn claim(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn claim(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let agent = arguments.needed("agent", ID_CHARS_MAX)?;
     let task = arguments.text("task", ID_CHARS_MAX)?;
     let run = arguments.text("run", ID_CHARS_MAX)?;
     let lease_ms = arguments.whole("lease_ms", LEASE_MS_MAX)?.unwrap_or(LEASE_MS).max(1);
     arguments.finish()?;
-    let (live, board, call) = match task {
+    let (live, agent_tasks, call) = match task {
         Some(task) => {
-            let (live, board, call) = find_task(state, &task)?;
-            (live, board, Some(call))
+            let (live, agent_tasks, call) = find_task(state, &task)?;
+            (live, agent_tasks, Some(call))
         }
         None => {
-            let (live, board) = find(state, run.as_deref())?;
-            (live, board, None)
+            let (live, agent_tasks) = find(state, run.as_deref())?;
+            (live, agent_tasks, None)
         }
     };
-    let claimed = board.claim(call.as_ref(), &agent, SystemClock.now_ms(), lease_ms)?;
-    let prompt = board.prompt(&claimed.call)?;
+    let claimed = agent_tasks.claim(call.as_ref(), &agent, SystemClock.now_ms(), lease_ms)?;
+    let prompt = agent_tasks.prompt(&claimed.call)?;
     Ok(told(state, &live, &claimed, &prompt, 0))
 }
 
 /// `task_get`.
-pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let task = arguments.needed("task", ID_CHARS_MAX)?;
     let offset = arguments.whole("offset", u64::MAX)?.unwrap_or(0);
     arguments.finish()?;
-    let (live, board, call) = find_task(state, &task)?;
-    let prompt = board.prompt(&call)?;
-    let listed = board.list(SystemClock.now_ms()).into_iter().find(|one| one.call == call);
+    let (live, agent_tasks, call) = find_task(state, &task)?;
+    let prompt = agent_tasks.prompt(&call)?;
+    let listed = agent_tasks.list(SystemClock.now_ms()).into_iter().find(|one| one.call == call);
     let one = listed.ok_or_else(|| wrong("task", "has just ended"))?;
     Ok(told(state, &live, &one, &prompt, offset))
 }
 
 /// The task as an agent reads it. A text longer than one response continues at `next_offset`.
-fn told(state: &State, live: &Live, task: &Shown, prompt: &Prompt, offset: u64) -> Said {
+fn told(state: &State, live: &Live, task: &TaskSummary, prompt: &Prompt, offset: u64) -> ToolAnswer {
     let body = body(prompt);
     let n_chars = body.chars().count();
     // Room for the instructions and the surrounding fields.
@@ -218,7 +211,7 @@ fn told(state: &State, live: &Live, task: &Shown, prompt: &Prompt, offset: u64) 
     data["text"] = json!(part);
     data["text_chars"] = json!(n_chars);
     data["next_offset"] = json!(next_offset);
-    Said::new(text, data)
+    ToolAnswer::new(text, data)
 }
 
 fn body(prompt: &Prompt) -> String {
@@ -230,12 +223,7 @@ fn body(prompt: &Prompt) -> String {
 }
 
 /// `task_submit`.
-pub(super) async fn submit(state: &Arc<State>, arguments: Arguments) -> Result<CallToolResponse, ErrorData> {
-    let said = hand_in(state, arguments).await;
-    Ok(Said::from(said).into_result(state.output_chars_max).into())
-}
-
-async fn hand_in(state: &Arc<State>, mut arguments: Arguments) -> Result<Said, Failure> {
+pub(super) async fn submit(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let task = arguments.needed("task", ID_CHARS_MAX)?;
     let agent = arguments.needed("agent", ID_CHARS_MAX)?;
     let reply = match arguments.value("report") {
@@ -247,23 +235,23 @@ async fn hand_in(state: &Arc<State>, mut arguments: Arguments) -> Result<Said, F
     if reply.len() > REPLY_CHARS_MAX {
         return Err(wrong("report", &format!("is longer than {REPLY_CHARS_MAX} bytes")).into());
     }
-    let (live, board, call) = find_task(state, &task)?;
-    let (mut changes, mut progress) = (board.changes(), live.progress.clone());
-    board.submit(&call, &agent, reply, SystemClock.now_ms())?;
+    let (live, agent_tasks, call) = find_task(state, &task)?;
+    let (mut changes, mut progress) = (agent_tasks.changes(), live.progress.clone());
+    agent_tasks.submit(&call, &agent, reply, SystemClock.now_ms())?;
     let deadline = Instant::now() + VERDICT;
     loop {
-        if let Some((again, prompt)) = board.again(&call.frame) {
-            let claimed = board.claim(Some(&again), &agent, SystemClock.now_ms(), LEASE_MS)?;
+        if let Some((again, prompt)) = agent_tasks.again(&call.frame) {
+            let claimed = agent_tasks.claim(Some(&again), &agent, SystemClock.now_ms(), LEASE_MS)?;
             let faults = prompt.messages.last().map(|message| message.text.clone()).unwrap_or_default();
             let text =
                 format!("the report cannot be used; hand in task {} instead:\n{faults}", id(&live, &again));
             let mut data = shown(&live, &claimed);
             (data["accepted"], data["faults"]) = (json!(false), json!(faults));
-            return Ok(Said::new(text, data));
+            return Ok(ToolAnswer::new(text, data));
         }
         if let Some(verdict) = verdict(&live, &call.frame) {
             let data = json!({ "task": task, "accepted": verdict.is_accepted, "notice": verdict.notice });
-            return Ok(Said::new(verdict.notice, data));
+            return Ok(ToolAnswer::new(verdict.notice, data));
         }
         let waited = timeout_at(deadline, async {
             tokio::select! {
@@ -274,7 +262,7 @@ async fn hand_in(state: &Arc<State>, mut arguments: Arguments) -> Result<Said, F
         });
         if waited.await.is_err() {
             let notice = "it was taken; the run has not said what it thinks of it yet".to_owned();
-            return Ok(Said::new(
+            return Ok(ToolAnswer::new(
                 notice.clone(),
                 json!({ "task": task, "accepted": true, "notice": notice }),
             ));

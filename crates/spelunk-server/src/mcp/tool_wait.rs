@@ -20,7 +20,7 @@ use spelunk_app::failure::{Failure, Usage};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::answer::Said;
+use super::answer::ToolAnswer;
 use super::cells::Console;
 use super::runs::{Ended, Live, Step};
 use super::state::State;
@@ -30,7 +30,7 @@ pub(super) const ROUNDS_MAX: u32 = 10;
 /// The maximum number of calls that wait for their client; the oldest is dropped first.
 const SUSPENDED_MAX: usize = 64;
 /// The minimum interval between progress notifications.
-const PACE: Duration = Duration::from_millis(100);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What a call waits for.
 pub(super) enum Work {
@@ -50,18 +50,42 @@ impl Work {
 }
 
 /// One tool call that waits.
-pub(super) struct Wait<'a> {
-    pub(super) state: &'a State,
-    pub(super) context: &'a RequestContext<RoleServer>,
+struct Wait<'a> {
+    state: &'a State,
+    context: &'a RequestContext<RoleServer>,
     /// The tool that was called; a handle is valid only for the same tool.
-    pub(super) tool: &'static str,
+    tool: &'static str,
     /// The timeout; without one, waits until the end.
-    pub(super) ms_max: Option<u64>,
+    ms_max: Option<u64>,
+}
+
+/// The outcome of a call before it waits.
+pub(super) enum CallStart {
+    /// What it waits for, and for how long; without a limit, until the end.
+    Waits(Work, Option<u64>),
+    /// An immediate response.
+    Answered(ToolAnswer),
+}
+
+/// Waits, if there is something to wait for.
+pub(super) async fn wait_for(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    tool: &'static str,
+    begun: Result<CallStart, Failure>,
+) -> Result<CallToolResponse, ErrorData> {
+    match begun {
+        Ok(CallStart::Waits(work, ms_max)) => {
+            Wait { state, context, tool, ms_max }.finish(work, EarlierRounds::default()).await
+        }
+        Ok(CallStart::Answered(said)) => Ok(said.respond(state)),
+        Err(failure) => Ok(ToolAnswer::error(failure.0.as_ref()).respond(state)),
+    }
 }
 
 /// The state of a call from its earlier rounds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Past {
+struct EarlierRounds {
     n_rounds: u32,
     /// The last step that was reported to the client.
     seq_told: u64,
@@ -79,7 +103,7 @@ struct Suspended {
     work: Work,
     /// The questions that were sent to the client.
     sent: Vec<String>,
-    past: Past,
+    past: EarlierRounds,
     ms_max: Option<u64>,
 }
 
@@ -124,10 +148,9 @@ pub(super) async fn go_on(
     let Some(suspended) = state.rounds.take(handle, tool) else {
         let message = "the request state is not one of this server's".to_owned();
         let hint = "find the run with `rlm_status` and go on with `rlm_result` or `rlm_resume`".to_owned();
-        let failure: Failure = Usage { message, hint }.into();
-        return Ok(Said::error(failure.0.as_ref()).into_result(state.output_chars_max).into());
+        return Ok(ToolAnswer::error(&Usage { message, hint }).respond(state));
     };
-    if let Some(questions) = &suspended.work.live().questions {
+    if let Some(questions) = &suspended.work.live().host.questions {
         questions.give(&suspended.sent, replies);
     }
     let wait = Wait { state, context, tool, ms_max: suspended.ms_max };
@@ -135,9 +158,9 @@ pub(super) async fn go_on(
 }
 
 /// Why the wait ended.
-enum Came {
+enum WaitOutcome {
     Ended(Arc<Ended>),
-    Said(String),
+    Printed(String),
     /// The server is closing.
     Abandoned,
     /// The run has questions for the client's model.
@@ -150,13 +173,15 @@ enum Came {
 
 impl Wait<'_> {
     /// Waits, and turns the outcome into a response.
-    pub(super) async fn finish(&self, mut work: Work, mut past: Past) -> Result<CallToolResponse, ErrorData> {
+    async fn finish(&self, mut work: Work, mut past: EarlierRounds) -> Result<CallToolResponse, ErrorData> {
         loop {
             let came = self.follow(&mut work, &mut past.seq_told).await;
             let said = match came {
-                Came::Asks if past.n_rounds >= ROUNDS_MAX => Said::error(&too_many_rounds(work.live())),
-                Came::Asks => {
-                    let questions = work.live().questions.as_ref().map(|questions| questions.take());
+                WaitOutcome::Asks if past.n_rounds >= ROUNDS_MAX => {
+                    ToolAnswer::error(&too_many_rounds(work.live()))
+                }
+                WaitOutcome::Asks => {
+                    let questions = work.live().host.questions.as_ref().map(|questions| questions.take());
                     let requests = questions.unwrap_or_default();
                     // Another call took them; this one keeps waiting.
                     if requests.is_empty() {
@@ -165,24 +190,26 @@ impl Wait<'_> {
                     past.n_rounds += 1;
                     return Ok(self.suspend(work, requests, past).into());
                 }
-                Came::Ended(ended) => match &work {
-                    Work::Run(_) => Said::from(super::query::ended(self.state, &ended)),
+                WaitOutcome::Ended(ended) => match &work {
+                    Work::Run(_) => ToolAnswer::from(super::query::ended(self.state, &ended)),
                     Work::Cell { console, .. } => console.ended(&ended),
                 },
-                Came::Said(text) => match &work {
+                WaitOutcome::Printed(text) => match &work {
                     Work::Cell { console, .. } => console.said(&text),
-                    Work::Run(_) => Said::new(text, json!({})),
+                    Work::Run(_) => ToolAnswer::new(text, json!({})),
                 },
-                Came::Waited => super::query::under_way(work.live()),
-                Came::Cancelled => {
+                WaitOutcome::Waited => super::query::under_way(work.live()),
+                WaitOutcome::Cancelled => {
                     if let Work::Run(live) = &work {
                         live.cancel.cancel();
                     }
                     return Err(ErrorData::internal_error("the request was cancelled", None));
                 }
-                Came::Abandoned => return Err(ErrorData::internal_error("the server is closing", None)),
+                WaitOutcome::Abandoned => {
+                    return Err(ErrorData::internal_error("the server is closing", None));
+                }
             };
-            return Ok(said.into_result(self.state.output_chars_max).into());
+            return Ok(said.respond(self.state));
         }
     }
 
@@ -190,7 +217,7 @@ impl Wait<'_> {
         &self,
         work: Work,
         requests: BTreeMap<String, InputRequest>,
-        past: Past,
+        past: EarlierRounds,
     ) -> InputRequiredResult {
         let sent = requests.keys().cloned().collect();
         let (tool, ms_max) = (self.tool, self.ms_max);
@@ -199,12 +226,12 @@ impl Wait<'_> {
         InputRequiredResult::new(Some(requests), Some(handle))
     }
 
-    async fn follow(&self, work: &mut Work, seq_told: &mut u64) -> Came {
+    async fn follow(&self, work: &mut Work, seq_told: &mut u64) -> WaitOutcome {
         let live = Arc::clone(work.live());
         let token = self.context.meta.get_progress_token();
         let (mut ended, mut progress) = (pin!(live.end()), live.progress.clone());
         let mut asks = pin!(async {
-            match &live.questions {
+            match &live.host.questions {
                 Some(questions) => questions.ready().await,
                 None => pending().await,
             }
@@ -219,11 +246,11 @@ impl Wait<'_> {
         loop {
             let step = tokio::select! {
                 biased;
-                text = said(work) => return text.map_or(Came::Abandoned, Came::Said),
-                came = &mut ended => return came.map_or(Came::Abandoned, Came::Ended),
-                () = self.context.ct.cancelled() => return Came::Cancelled,
-                () = &mut asks => return Came::Asks,
-                () = &mut waited => return Came::Waited,
+                text = said(work) => return text.map_or(WaitOutcome::Abandoned, WaitOutcome::Printed),
+                came = &mut ended => return came.map_or(WaitOutcome::Abandoned, WaitOutcome::Ended),
+                () = self.context.ct.cancelled() => return WaitOutcome::Cancelled,
+                () = &mut asks => return WaitOutcome::Asks,
+                () = &mut waited => return WaitOutcome::Waited,
                 step = next_step(&mut progress, next_at), if token.is_some() => step,
             };
             if let Some(token) = token.as_ref().filter(|_| step.seq > *seq_told) {
@@ -233,7 +260,7 @@ impl Wait<'_> {
                 let param = ProgressNotificationParam::new(token.clone(), step.seq as f64);
                 // A client that does not listen misses the notification.
                 drop(self.context.peer.notify_progress(param.with_message(step.text)).await);
-                next_at = Instant::now() + PACE;
+                next_at = Instant::now() + PROGRESS_INTERVAL;
             }
         }
     }

@@ -23,6 +23,11 @@ pub(super) fn cut(text: &str, chars_max: usize) -> (String, bool) {
     }
 }
 
+/// The beginning of a text without control characters, for messages.
+pub(crate) fn plain_head(text: &str, chars_max: usize) -> String {
+    text.chars().filter(|c| !c.is_control()).take(chars_max).collect()
+}
+
 struct Budget {
     chars_left: usize,
     is_cut: bool,

@@ -1,5 +1,6 @@
 //! The output of a command: stdout is data, stderr is conversation.
 
+use std::fmt::Display;
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -8,7 +9,7 @@ use spelunk_app::app::App;
 use spelunk_app::config::{self, ColorChoice, FlagValue, model_values};
 use spelunk_app::env::{self, Environment};
 use spelunk_app::error_text::{Paint, error_json, error_text, exit_code};
-use spelunk_app::failure::Failure;
+use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::sandbox::WorkerPlace;
 use spelunk_app::units::escaped;
 use spelunk_journal::JournalError;
@@ -50,18 +51,31 @@ pub(crate) fn open_app(
 }
 
 /// Prints an error and returns its exit code.
-pub(crate) fn report(app: &App, failure: &Failure) -> ExitCode {
+pub(crate) fn report(failure: &Failure, json: bool, paint: Paint) -> ExitCode {
     let error = failure.0.as_ref();
-    if app.json {
-        print(&format!("{}\n", serde_json::json!({ "error": error_json(error) })));
+    if json {
+        print_line(serde_json::json!({ "error": error_json(error) }));
     }
-    report_text(app, error);
+    report_text(error, paint);
     ExitCode::from(exit_code(error.code()))
 }
 
 /// Prints an error for a person.
-pub(crate) fn report_text(app: &App, error: &dyn Explain) {
-    drop(write!(io::stderr().lock(), "{}", escaped(&error_text(error, app.paint_errors))));
+pub(crate) fn report_text(error: &dyn Explain, paint: Paint) {
+    drop(write!(io::stderr().lock(), "{}", escaped(&error_text(error, paint))));
+}
+
+/// The error for a word that is not one of those allowed.
+pub(crate) fn no_such(what: &str, word: &str, words: &[&str]) -> Usage {
+    Usage {
+        message: format!("there is no {what} `{word}`"),
+        hint: format!("choose one of {}", words.join(", ")),
+    }
+}
+
+/// Writes data to stdout, as a line of its own.
+pub(crate) fn print_line(data: impl Display) {
+    print(&format!("{data}\n"));
 }
 
 /// Writes data to stdout. A closed pipe is not an error: the reader has seen enough.
@@ -106,14 +120,4 @@ pub(crate) fn block_on(
     // Do not wait for blocking work: its result is no longer needed.
     runtime.shutdown_background();
     ended
-}
-
-/// For errors before the settings are loaded.
-pub(crate) fn report_plain(failure: &Failure, json: bool) -> ExitCode {
-    let error = failure.0.as_ref();
-    if json {
-        print(&format!("{}\n", serde_json::json!({ "error": error_json(error) })));
-    }
-    drop(write!(io::stderr().lock(), "{}", escaped(&error_text(error, Paint::Plain))));
-    ExitCode::from(exit_code(error.code()))
 }

@@ -1,32 +1,34 @@
-//! `spelunk ask`: answers a question from text. Without a model it shows the best matching passages, and says so.
+//! `spelunk ask`: answers a question from text, with attached files and conversations, or asks an agent a follow-up
+//! question. Without a model it shows the best matching passages, and says so.
 
-mod attachments;
-mod follow_up;
-
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
 use spelunk_app::app::App;
-use spelunk_app::asking::{Asking, Named, QuestionInput, Sources, require_question};
+use spelunk_app::asking::{
+    ATTACHED_BYTES_MAX, ATTACHED_MAX, Asking, AttachmentError, Attachments, Named, QuestionInput, Sources,
+    go_on, require_question,
+};
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 use spelunk_app::render::passages::{passages_closing, passages_json, passages_text};
 use spelunk_app::render::progress::Progress;
-use spelunk_app::runs::find_run;
+use spelunk_app::runs::{find_run, read_view};
 use spelunk_app::sources::scan_status;
 use spelunk_app::units::bytes;
 use spelunk_context::{SourceInput, View};
-use spelunk_engine::{EngineError, Schema};
+use spelunk_engine::{Conversation, EngineError, RunView, Schema};
 use spelunk_index::{RankOptions, rank};
 use spelunk_journal::{JournalError, Record};
-use spelunk_types::{EventKind, Focus};
+use spelunk_types::{EventKind, Focus, RunId, Strategy};
 
-use super::app::print;
+use super::app::{no_such, print, print_line};
 use super::limits::LimitFlags;
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
-use super::{ModelFlags, open, report, watch};
+use super::{ModelFlags, open, report, resume, watch};
 
 const PASSAGES_MAX: u64 = 5;
 const PASSAGE_BYTES_MAX: u64 = 20_000;
@@ -81,10 +83,10 @@ pub(crate) struct AskArgs {
 }
 
 pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, Failure> {
-    let QuestionInput { question, attachments: along } = attachments::asked(app, &mut args)?;
+    let QuestionInput { question, attachments: along } = question_input(app, &mut args)?;
     require_question(&question)?;
-    if let Some(going_on) = follow_up::of_agent(app, &args)? {
-        return follow_up::ask(app, &args, &question, going_on).await;
+    if let Some(going_on) = agent_run(app, &args)? {
+        return ask_agent(app, &args, &question, going_on).await;
     }
     let strategy = strategy(app, args.strategy.as_deref())?;
     let focus = focus(args.focus.as_deref())?;
@@ -152,22 +154,14 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
     Ok(Sources { named: Named::Before(sources), options, corpus })
 }
 
-fn strategy(app: &App, flag: Option<&str>) -> Result<StrategyChoice, Failure> {
-    Ok(match flag {
-        Some(word) => StrategyChoice::of(word).ok_or_else(|| Usage {
-            message: format!("there is no strategy `{word}`"),
-            hint: format!("choose one of {}", StrategyChoice::WORDS.join(", ")),
-        })?,
-        None => app.settings.strategy,
-    })
+fn strategy(app: &App, flag: Option<&str>) -> Result<StrategyChoice, Usage> {
+    let Some(word) = flag else { return Ok(app.settings.strategy) };
+    StrategyChoice::of(word).ok_or_else(|| no_such("strategy", word, StrategyChoice::WORDS))
 }
 
-fn focus(word: Option<&str>) -> Result<Focus, Failure> {
+fn focus(word: Option<&str>) -> Result<Focus, Usage> {
     let Some(word) = word else { return Ok(Focus::General) };
-    Ok(word.parse().map_err(|_| Usage {
-        message: format!("there is no focus `{word}`"),
-        hint: format!("choose one of {}", Focus::ALL.map(Focus::name).join(", ")),
-    })?)
+    word.parse().map_err(|_| no_such("focus", word, &Focus::ALL.map(Focus::name)))
 }
 
 /// Reads the schema before anything is spent.
@@ -198,7 +192,7 @@ fn show_passages(
     })?;
     progress.clear();
     if app.json {
-        print(&format!("{}\n", passages_json(&ranking)));
+        print_line(passages_json(&ranking));
     } else if ranking.passages.is_empty() {
         print("No model wrote this: no passage shares a word with the question.\n");
     } else {
@@ -214,4 +208,89 @@ fn show_passages(
         app.say("no report was written: no model was asked");
     }
     Ok(if ranking.passages.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Reads the question. With a conversation, every positional argument is a path.
+fn question_input(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Failure> {
+    let mut along = attached(app, &args.attach)?;
+    let Some(file) = args.messages.clone() else {
+        return Ok(QuestionInput {
+            question: args.question.clone().unwrap_or_default(),
+            attachments: along.into_inputs(),
+        });
+    };
+    args.paths.splice(0..0, args.question.take());
+    #[expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
+    let read = std::fs::read_to_string(app.current_dir.join(&file)).map_err(|error| Usage {
+        message: format!("could not read the conversation `{file}`: {error}"),
+        hint: "name a file of JSON with a list of messages".into(),
+    })?;
+    let conversation = Conversation::read(&read).map_err(|error| Usage {
+        message: format!("`{file}` is no conversation: {error}"),
+        hint: "write it as `[{\"role\": \"user\", \"content\": \"...\"}]`".into(),
+    })?;
+    let question = along.converse(&conversation);
+    Ok(QuestionInput { question, attachments: along.into_inputs() })
+}
+
+fn attached(app: &App, files: &[String]) -> Result<Attachments, Failure> {
+    if files.len() > ATTACHED_MAX {
+        let message = format!("{} files are attached, at most {ATTACHED_MAX} can be", files.len());
+        return Err(Usage { message, hint: "name their directory as a path".into() }.into());
+    }
+    let mut along = Attachments::default();
+    for file in files {
+        let refused = |why: String| Usage {
+            message: format!("could not attach `{file}`: {why}"),
+            hint: "name a file; directories and large files are named as paths".into(),
+        };
+        let bytes = read_attachment(&app.current_dir.join(file)).map_err(refused)?;
+        let given = Path::new(file).file_name().unwrap_or_default().to_string_lossy();
+        along.attach(&given, bytes).map_err(|error| refused(error.to_string()))?;
+    }
+    Ok(along)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
+fn read_attachment(path: &Path) -> Result<Vec<u8>, String> {
+    let found = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !found.is_file() {
+        return Err("it is not a file".to_owned());
+    }
+    if found.len() > ATTACHED_BYTES_MAX {
+        return Err(AttachmentError::Size { bytes: found.len() }.to_string());
+    }
+    std::fs::read(path).map_err(|error| error.to_string())
+}
+
+/// A run with a follow-up question.
+struct AgentRun {
+    run: RunId,
+    view: RunView,
+}
+
+/// The agent run that `--run` names, unless another strategy is given.
+fn agent_run(app: &App, args: &AskArgs) -> Result<Option<AgentRun>, Failure> {
+    let Some(name) = &args.run else { return Ok(None) };
+    let is_other = args.strategy.as_deref().is_some_and(|strategy| strategy != Strategy::Agent.name());
+    let (workspace, run) = find_run(app, Some(name))?;
+    let view = read_view(&workspace, &run)?;
+    let is_agent = view.strategy == Some(Strategy::Agent);
+    Ok((is_agent && !is_other).then_some(AgentRun { run, view }))
+}
+
+async fn ask_agent(
+    app: &App,
+    args: &AskArgs,
+    question: &str,
+    AgentRun { run, view }: AgentRun,
+) -> Result<ExitCode, Failure> {
+    let request = resume::request_of(app, &args.model, &run, &view).await?;
+    let sandbox = app.sandbox(args.sandbox.as_deref())?;
+    let mut progress = Progress::new(app.quiet);
+    let handle =
+        go_on(app, sandbox, &run, Some(question), request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    progress.clear();
+    app.say(&format!("going on with run {}", run.short()));
+    watch::finish(app, handle, args.events).await
 }

@@ -138,7 +138,7 @@ pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure>
     let store = open(app, args.allow_secrets)?;
     let navigator = Navigator::new(Arc::clone(&store));
     let is_load = matches!(args.command, ContextCommand::Load { .. });
-    let Answer { text, code } = answer(app, &navigator, args.command)?;
+    let CommandOutput { text, code } = answer(app, &navigator, args.command)?;
     if is_load && !app.json {
         print_as_is(&text);
     } else {
@@ -152,12 +152,12 @@ pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure>
 }
 
 /// The output on stdout, and the exit code.
-struct Answer {
+struct CommandOutput {
     text: String,
     code: ExitCode,
 }
 
-fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<Answer, Failure> {
+fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<CommandOutput, Failure> {
     let mut code = ExitCode::SUCCESS;
     let limits = navigator.store().limits();
     let text = match command {
@@ -220,7 +220,7 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<A
         }
         ContextCommand::Stats => render::stats(&navigator.store().stats(), &navigator.list(), app.json),
     };
-    Ok(Answer { text, code })
+    Ok(CommandOutput { text, code })
 }
 
 /// Passages by meaning. A user may read every file they registered; secrets are redacted all the same, because the

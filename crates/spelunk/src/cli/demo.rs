@@ -9,6 +9,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use script::ScriptedModel;
 use spelunk_app::app::App;
+use spelunk_app::asking::RoleModels;
 use spelunk_app::failure::Failure;
 use spelunk_app::render::tree::tree;
 use spelunk_context::ScanOptions;
@@ -67,33 +68,16 @@ pub(crate) fn resume_request(app: &App) -> ResumeRequest {
     let mut settings = app.run_settings();
     // The point is to see calls, so a second demo must not find the first one's replies.
     settings.cache_replies = false;
-    ResumeRequest {
-        model: Arc::new(ScriptedModel::new()),
-        sub_model: None,
-        synthesis_model: None,
-        settings,
-        program: Some(survey()),
-    }
+    let request = RoleModels::one(Arc::new(ScriptedModel::new())).request(settings);
+    ResumeRequest { program: Some(survey()), ..request }
 }
 
 async fn run_until_crash(app: &App, engine: &Engine, sources: Vec<SourceSpec>) -> Result<RunId, Failure> {
     let corpus = engine.open_corpus(&sources, &mut |_| {})?;
-    let ResumeRequest { model, sub_model, synthesis_model, settings, program } = resume_request(app);
+    let ResumeRequest { model, settings, program, .. } = resume_request(app);
     app.say(&format!("question: {QUESTION}"));
-    let (question, strategy) = (QUESTION.to_owned(), Strategy::Program);
-    let handle = engine.start(RunRequest {
-        question,
-        corpus,
-        sources,
-        strategy,
-        model,
-        sub_model,
-        synthesis_model,
-        schema: None,
-        focus: spelunk_types::Focus::General,
-        settings,
-        program,
-    })?;
+    let request = RoleModels::one(model).start(QUESTION, corpus, sources, Strategy::Program, settings);
+    let handle = engine.start(RunRequest { program, ..request })?;
     let run = handle.run.clone();
     app.say(&format!("run {} over {} documents, a child frame for each", run.short(), DOCUMENTS.len()));
     let (handle, view) = until_replies(handle, REPLIES_BEFORE_CRASH).await?;

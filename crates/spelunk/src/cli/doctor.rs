@@ -15,7 +15,7 @@ use spelunk_sandbox::{Setup, Step};
 use spelunk_types::{CallId, Explain, FrameId};
 
 use super::ModelFlags;
-use super::app::print;
+use super::app::{print, print_line};
 
 const ASK_TIME_MAX: Duration = Duration::from_mins(1);
 /// Enough for a model that reasons before it answers.
@@ -44,6 +44,24 @@ enum Outcome {
     Bad,
 }
 
+fn good(name: &'static str, detail: impl Into<String>) -> Check {
+    Check { name, outcome: Outcome::Good, detail: detail.into() }
+}
+
+fn note(name: &'static str, detail: impl Into<String>) -> Check {
+    Check { name, outcome: Outcome::Note, detail: detail.into() }
+}
+
+fn bad(name: &'static str, detail: impl Into<String>) -> Check {
+    Check { name, outcome: Outcome::Bad, detail: detail.into() }
+}
+
+/// The check that an error ended.
+fn failed(name: &'static str, error: &dyn Explain) -> Check {
+    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+    bad(name, format!("{}{hint}", head(&error.to_string(), 300)))
+}
+
 pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Failure> {
     let mut checks = vec![settings(app), workspace(app), sandbox(app)];
     match provider::find_root(&app.settings, &app.environment).await {
@@ -53,9 +71,9 @@ pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Fail
         }
         Ok(None) => {
             let detail = "none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages";
-            checks.push(Check { name: "model", outcome: Outcome::Note, detail: detail.into() });
+            checks.push(note("model", detail));
         }
-        Err(error) => checks.push(bad("model", &error)),
+        Err(error) => checks.push(failed("model", &error)),
     }
     checks.extend(embedding(app).await);
     let is_sound = checks.iter().all(|check| check.outcome != Outcome::Bad);
@@ -64,7 +82,7 @@ pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Fail
             .iter()
             .map(|check| serde_json::json!({ "check": check.name, "outcome": word(check.outcome), "detail": check.detail }))
             .collect();
-        print(&format!("{}\n", serde_json::json!(shown)));
+        print_line(serde_json::json!(shown));
     } else {
         for check in &checks {
             print(&format!("{:<4}  {:<10} {}\n", word(check.outcome), check.name, check.detail));
@@ -81,7 +99,7 @@ async fn other_roles(app: &App, root: &UsableModel, with_question: bool) -> Vec<
         match provider::find_role(&app.settings, &app.environment, role, root) {
             Ok(None) => {}
             Ok(Some(found)) => checks.extend(of_model(name, &found, with_question).await),
-            Err(error) => checks.push(bad(name, &error)),
+            Err(error) => checks.push(failed(name, &error)),
         }
     }
     checks
@@ -93,34 +111,30 @@ async fn embedding(app: &App) -> Option<Check> {
     if let Some(opened) = provider::embedding_table(&app.settings, &app.environment) {
         return Some(match opened {
             Ok(table) => {
-                let detail = format!("{} gives vectors of {} numbers", table.id(), table.dimensions());
-                Check { name, outcome: Outcome::Good, detail }
+                good(name, format!("{} gives vectors of {} numbers", table.id(), table.dimensions()))
             }
-            Err(error) => bad(name, &error),
+            Err(error) => failed(name, &error),
         });
     }
     let client = match provider::embedding_client(&app.settings, &app.environment) {
         Ok(client) => client?,
-        Err(error) => return Some(bad(name, &error)),
+        Err(error) => return Some(failed(name, &error)),
     };
     Some(match client.embed(&["ready?".to_owned()]).await {
         Ok(embedded) => {
             let n = embedded.vectors.first().map_or(0, Vec::len);
-            let detail = format!("{} gives vectors of {n} numbers", client.reference());
-            Check { name, outcome: Outcome::Good, detail }
+            good(name, format!("{} gives vectors of {n} numbers", client.reference()))
         }
-        Err(error) => bad(name, &error),
+        Err(error) => failed(name, &error),
     })
 }
 
 async fn of_model(name: &'static str, found: &UsableModel, with_question: bool) -> Vec<Check> {
     let detail = format!("{} ({})", found.model.reference(), found.because);
     let answers = if with_question { ask(found.model.as_ref()).await } else { reach(found).await };
-    let mut checks =
-        vec![Check { name, outcome: Outcome::Good, detail }, price(found.model.as_ref()), answers];
+    let mut checks = vec![good(name, detail), price(found.model.as_ref()), answers];
     checks.extend(found.left_out.iter().map(|(alias, error)| {
-        let detail = format!("`{alias}` cannot stand in: {}", head(&error.to_string(), 200));
-        Check { name: "fallback", outcome: Outcome::Note, detail }
+        note("fallback", format!("`{alias}` cannot stand in: {}", head(&error.to_string(), 200)))
     }));
     checks
 }
@@ -133,35 +147,25 @@ fn word(outcome: Outcome) -> &'static str {
     }
 }
 
-fn bad(name: &'static str, error: &dyn Explain) -> Check {
-    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
-    Check { name, outcome: Outcome::Bad, detail: format!("{}{hint}", head(&error.to_string(), 300)) }
-}
-
 /// Unreadable settings would have stopped the program earlier.
 fn settings(app: &App) -> Check {
     let files = [user_path(&app.environment).filter(|path| path.is_file()), project_path(&app.current_dir)];
     let files: Vec<String> = files.into_iter().flatten().map(|path| path.display().to_string()).collect();
     let detail = if files.is_empty() { "defaults, no settings file".to_owned() } else { files.join(", ") };
-    Check { name: "settings", outcome: Outcome::Good, detail }
+    good("settings", detail)
 }
 
 fn workspace(app: &App) -> Check {
     match app.existing_workspace().map_err(|failure| failure.0) {
         Ok(None) => {
-            let detail = format!("none yet; the first `ask` makes {}", app.workspace_root().display());
-            Check { name: "workspace", outcome: Outcome::Good, detail }
+            good("workspace", format!("none yet; the first `ask` makes {}", app.workspace_root().display()))
         }
         Ok(Some(workspace)) => {
             let n_runs = workspace.runs().map(|runs| runs.len() as u64).unwrap_or_default();
             let root = workspace.root().map(|root| root.display().to_string()).unwrap_or_default();
-            Check {
-                name: "workspace",
-                outcome: Outcome::Good,
-                detail: format!("{root} ({})", count(n_runs, "run")),
-            }
+            good("workspace", format!("{root} ({})", count(n_runs, "run")))
         }
-        Err(error) => bad("workspace", error.as_ref()),
+        Err(error) => failed("workspace", error.as_ref()),
     }
 }
 
@@ -170,38 +174,31 @@ fn sandbox(app: &App) -> Check {
     let name = "sandbox";
     let sandbox = match app.sandbox(None) {
         Ok(sandbox) => sandbox,
-        Err(failure) => return bad(name, failure.0.as_ref()),
+        Err(failure) => return failed(name, failure.0.as_ref()),
     };
     let began = Instant::now();
     let fed = sandbox.open(&Setup::empty()).and_then(|mut session| session.feed("6 * 7"));
     match fed {
         Ok(Step::Finished(_)) => {
             let took = time(u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
-            let detail = format!("{} (a session opens in {took})", sandbox.backend());
-            Check { name, outcome: Outcome::Good, detail }
+            good(name, format!("{} (a session opens in {took})", sandbox.backend()))
         }
-        Ok(Step::Calls(_)) => {
-            Check { name, outcome: Outcome::Bad, detail: "it asks for what nobody offered".into() }
-        }
-        Err(error) => {
-            let detail = format!("{}: {error}", sandbox.backend());
-            Check { name, outcome: Outcome::Bad, detail: head(&detail, 300) }
-        }
+        Ok(Step::Calls(_)) => bad(name, "it asks for what nobody offered"),
+        Err(error) => bad(name, head(&format!("{}: {error}", sandbox.backend()), 300)),
     }
 }
 
 fn price(model: &dyn Model) -> Check {
     match model.price() {
-        Some(Price::FREE) => Check { name: "price", outcome: Outcome::Good, detail: "free".into() },
+        Some(Price::FREE) => good("price", "free"),
         Some(price) => {
             let (input, output) = (price.input_microusd_per_mtok, price.output_microusd_per_mtok);
-            let detail = format!("{} in, {} out per million tokens", dollars(input), dollars(output));
-            Check { name: "price", outcome: Outcome::Good, detail }
+            good("price", format!("{} in, {} out per million tokens", dollars(input), dollars(output)))
         }
-        None => {
-            let detail = "unknown, so dollars are not counted: set model.price_input_usd_per_mtok and model.price_output_usd_per_mtok";
-            Check { name: "price", outcome: Outcome::Note, detail: detail.into() }
-        }
+        None => note(
+            "price",
+            "unknown, so dollars are not counted: set model.price_input_usd_per_mtok and model.price_output_usd_per_mtok",
+        ),
     }
 }
 
@@ -210,22 +207,15 @@ async fn reach(found: &UsableModel) -> Check {
     let name = "reach";
     let reference = found.model.reference();
     match found.offered(Duration::from_secs(10)).await {
-        Ok(None) => {
-            let detail = "not tried: `spelunk doctor --ask` sends one short question".to_owned();
-            Check { name, outcome: Outcome::Note, detail }
-        }
+        Ok(None) => note(name, "not tried: `spelunk doctor --ask` sends one short question"),
         Ok(Some(models)) if models.contains(&reference.name) => {
-            Check { name, outcome: Outcome::Good, detail: format!("{} has it", reference.base_url) }
+            good(name, format!("{} has it", reference.base_url))
         }
-        Ok(Some(_)) => {
-            let detail = format!("{} does not list `{}`", reference.base_url, reference.name);
-            Check { name, outcome: Outcome::Note, detail }
-        }
+        Ok(Some(_)) => note(name, format!("{} does not list `{}`", reference.base_url, reference.name)),
         Err(spelunk_model::ModelError::Unauthorized { .. }) if !found.has_key() => {
-            let detail = format!("{} answers; `spelunk doctor --ask` tries the key", reference.base_url);
-            Check { name, outcome: Outcome::Good, detail }
+            good(name, format!("{} answers; `spelunk doctor --ask` tries the key", reference.base_url))
         }
-        Err(error) => bad(name, &error),
+        Err(error) => failed(name, &error),
     }
 }
 
@@ -236,14 +226,9 @@ async fn ask(model: &dyn Model) -> Check {
     match tokio::time::timeout(ASK_TIME_MAX, collect(model.stream(&prompt, &call), 10_000, |_| {})).await {
         Ok(Ok(reply)) => {
             let took = time(u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
-            let detail = format!("replied in {took}: {}", head(&reply.text, 60));
-            Check { name: "ask", outcome: Outcome::Good, detail }
+            good("ask", format!("replied in {took}: {}", head(&reply.text, 60)))
         }
-        Ok(Err(error)) => bad("ask", &error),
-        Err(_) => Check {
-            name: "ask",
-            outcome: Outcome::Bad,
-            detail: format!("no reply within {} s", ASK_TIME_MAX.as_secs()),
-        },
+        Ok(Err(error)) => failed("ask", &error),
+        Err(_) => bad("ask", format!("no reply within {} s", ASK_TIME_MAX.as_secs())),
     }
 }

@@ -1,7 +1,6 @@
 //! `spelunk eval`: measures strategies and models. It generates tasks with known answers, runs them, scores the
 //! answers, and compares the results; any other engine can be given the same tasks.
 
-mod budget;
 mod files;
 mod report;
 mod run;
@@ -37,19 +36,13 @@ enum EvalCommand {
 }
 
 impl EvalArgs {
-    /// The flags that choose a model, if the subcommand uses one.
-    pub(super) fn model(&self) -> Option<ModelFlags> {
+    /// The flags that choose a model, if the subcommand uses one, and the limits of each run.
+    pub(super) fn setting_flags(&self) -> (Option<ModelFlags>, LimitFlags) {
         match &self.command {
-            EvalCommand::Run(args) => Some(args.model.clone()),
-            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => None,
-        }
-    }
-
-    /// The limits of each run.
-    pub(super) fn limits(&self) -> LimitFlags {
-        match &self.command {
-            EvalCommand::Run(args) => args.limits.clone(),
-            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => LimitFlags::default(),
+            EvalCommand::Run(args) => (Some(args.model.clone()), args.limits.clone()),
+            EvalCommand::Tasks(_) | EvalCommand::Report(_) | EvalCommand::Compare(_) => {
+                (None, LimitFlags::default())
+            }
         }
     }
 }

@@ -11,9 +11,7 @@ use spelunk_app::failure::Failure;
 use spelunk_server::mcp::{ServerOptions, State, serve_stdio};
 
 use super::ModelFlags;
-
-/// The maximum length of one response, about 12 000 tokens.
-const OUTPUT_CHARS_MAX: u64 = 50_000;
+use super::serve::OUTPUT_CHARS_MAX;
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {

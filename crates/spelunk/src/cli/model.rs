@@ -1,16 +1,22 @@
-//! `spelunk model`: the available models, their roles and prices, and whether they work.
+//! `spelunk model`: the available models, their roles and prices, and whether they work; and models that run inside this
+//! program. `list` sends nothing to a provider; servers on this machine are queried for their models.
 
-mod list;
-mod pull;
 mod test;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 use spelunk_app::app::App;
-use spelunk_app::failure::Failure;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::local::{BUILD_COMMAND, IS_BUILT_IN, LocalModel, ModelFolder, read_header};
+use spelunk_app::provider::{KeyState, ListedModel, LocalServer, local_servers, configured_models};
+use spelunk_app::pull::{Origin, PIPS, PullError, Pulled, Puller, PullRequest};
+use spelunk_app::units::{bytes, dollars, head};
+use spelunk_model::{ChatForm, GgufHeader, Price, local_catalogue};
 
 use super::ModelFlags;
+use super::app::print;
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
@@ -21,17 +27,11 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Subcommand)]
 enum ModelCommand {
     /// The models that are set up, their roles, prices and keys, and those of servers on this machine
-    List(ListArgs),
+    List(ModelFlags),
     /// Send one short question and say what the model can do; costs a fraction of a cent
     Test(TestArgs),
     /// Bring a model that runs inside this program, from a hub, from packages or from a file
     Pull(PullArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    #[command(flatten)]
-    model: ModelFlags,
 }
 
 #[derive(Debug, Args)]
@@ -63,7 +63,7 @@ impl ModelArgs {
     /// The flags that choose a model; `pull` has none.
     pub(super) fn flags(&self) -> Option<&ModelFlags> {
         match &self.command {
-            ModelCommand::List(args) => Some(&args.model),
+            ModelCommand::List(model) => Some(model),
             ModelCommand::Test(args) => Some(&args.model),
             ModelCommand::Pull(_) => None,
         }
@@ -72,8 +72,269 @@ impl ModelArgs {
 
 pub(crate) async fn model(app: &App, args: ModelArgs) -> Result<ExitCode, Failure> {
     match args.command {
-        ModelCommand::List(_) => Ok(list::list(app).await),
+        ModelCommand::List(_) => Ok(list(app).await),
         ModelCommand::Test(args) => test::test(app, args.name.as_deref()).await,
-        ModelCommand::Pull(args) => pull::pull(app, args).await,
+        ModelCommand::Pull(args) => pull(app, args).await,
     }
+}
+
+/// The maximum number of models shown per server.
+const MODELS_MAX: usize = 20;
+
+async fn list(app: &App) -> ExitCode {
+    let surveyed = configured_models(&app.settings, &app.environment);
+    let local = if app.settings.model.probe_local { local_servers().await } else { Vec::new() };
+    let folder = ModelFolder::of(&app.settings.local, &app.environment);
+    let files = folder.map(|folder| folder.all()).unwrap_or_default();
+    print(&if app.json {
+        shown_json(&surveyed, &local, &files)
+    } else {
+        shown_text(&surveyed, &local, &files)
+    });
+    ExitCode::SUCCESS
+}
+
+fn shown_text(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalModel]) -> String {
+    let mut text = String::new();
+    let width = surveyed.iter().map(|model| model.name.chars().count()).max().unwrap_or_default();
+    let asked = surveyed.iter().map(|model| model_text(model).chars().count()).max().unwrap_or_default();
+    for model in surveyed {
+        let roles = if model.roles.is_empty() { "no role".to_owned() } else { model.roles.join(", ") };
+        text += &format!(
+            "{:<width$}  {:<asked$}  {roles} · {} · {}\n",
+            model.name,
+            model_text(model),
+            price_text(model.price),
+            key_text(&model.key)
+        );
+        for note in notes(model) {
+            text += &format!("{:<width$}  {note}\n", "");
+        }
+    }
+    for server in local {
+        let names: Vec<&str> = server.models.iter().take(MODELS_MAX).map(String::as_str).collect();
+        let more = server.models.len().saturating_sub(MODELS_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        text += &format!("{} at {}: {}{more}\n", server.name, server.base_url, head(&names.join(", "), 400));
+    }
+    for file in files {
+        text += &format!("local:{}  {}\n", file.name, file_text(file));
+    }
+    if surveyed.is_empty() && local.is_empty() && files.is_empty() {
+        text += "No model is set up: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or write `[models.NAME]` into spelunk.toml.\n";
+    }
+    text
+}
+
+/// The header of a file, and whether the model can be used.
+fn file_text(file: &LocalModel) -> String {
+    let header = match &file.header {
+        Ok(header) => header,
+        Err(error) => return format!("{}, not a model: {error}", bytes(file.bytes)),
+    };
+    let name = header.name.as_deref().unwrap_or(&header.architecture);
+    let window = header.context_tokens.map(|n| format!(", {n} tokens of context")).unwrap_or_default();
+    let usable = match (IS_BUILT_IN, is_known_form(header)) {
+        (_, false) => " · its chat template is not known here: serve it with llama.cpp",
+        (false, true) => " · this program was built without the runner",
+        (true, true) => " · free · inside this program",
+    };
+    format!("{}, {}{window}{usable}", head(name, 80), bytes(file.bytes))
+}
+
+/// Whether its chat template is supported.
+fn is_known_form(header: &GgufHeader) -> bool {
+    header.chat_template.as_deref().and_then(ChatForm::of_template).is_some()
+}
+
+fn model_text(model: &ListedModel) -> String {
+    model.reference.as_ref().map_or_else(|| "?".to_owned(), ToString::to_string)
+}
+
+fn price_text(price: Option<Price>) -> String {
+    match price {
+        Some(Price::FREE) => "free".to_owned(),
+        Some(price) => format!(
+            "{} in, {} out per million tokens",
+            dollars(price.input_microusd_per_mtok),
+            dollars(price.output_microusd_per_mtok)
+        ),
+        None => "no known price".to_owned(),
+    }
+}
+
+fn key_text(key: &KeyState) -> String {
+    match key {
+        KeyState::Set => "key set".to_owned(),
+        KeyState::ByCommand => "key by command".to_owned(),
+        KeyState::NotNeeded => "no key needed".to_owned(),
+        KeyState::Aws => "AWS credentials".to_owned(),
+        KeyState::Missing { why } => format!("no key: {}", head(why, 160)),
+    }
+}
+
+/// Its other settings.
+fn notes(model: &ListedModel) -> Vec<String> {
+    let mut notes = Vec::new();
+    if !model.fallback.is_empty() {
+        notes.push(format!("when it is out: {}", model.fallback.join(", ")));
+    }
+    let bounds = [
+        (model.rate.requests_per_minute, "requests per minute"),
+        (model.rate.tokens_per_minute, "tokens per minute"),
+        (model.context_tokens, "tokens of context"),
+    ];
+    let bounds: Vec<String> =
+        bounds.iter().filter_map(|(bound, what)| Some(format!("{} {what}", (*bound)?))).collect();
+    if !bounds.is_empty() {
+        notes.push(bounds.join(", "));
+    }
+    notes
+}
+
+fn shown_json(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalModel]) -> String {
+    let models: Vec<Value> = surveyed.iter().map(model_json).collect();
+    let local: Vec<Value> = local
+        .iter()
+        .map(|server| json!({"server": server.name, "base_url": server.base_url, "models": server.models}))
+        .collect();
+    let files: Vec<Value> = files.iter().map(file_json).collect();
+    format!("{}\n", json!({"models": models, "local": local, "files": files}))
+}
+
+fn file_json(file: &LocalModel) -> Value {
+    let header = file.header.as_ref().ok();
+    json!({
+        "model": format!("local:{}", file.name),
+        "bytes": file.bytes,
+        "architecture": header.map(|header| &header.architecture),
+        "name": header.and_then(|header| header.name.as_ref()),
+        "context_tokens": header.and_then(|header| header.context_tokens),
+        "usable": IS_BUILT_IN && header.is_some_and(is_known_form),
+        "problem": file.header.as_ref().err().map(ToString::to_string),
+    })
+}
+
+fn model_json(model: &ListedModel) -> Value {
+    let (key, why) = match &model.key {
+        KeyState::Set => ("set", None),
+        KeyState::ByCommand => ("command", None),
+        KeyState::NotNeeded => ("not-needed", None),
+        KeyState::Aws => ("aws", None),
+        KeyState::Missing { why } => ("missing", Some(why)),
+    };
+    let price = model.price.map(|price| {
+        json!({
+            "input_microusd_per_mtok": price.input_microusd_per_mtok,
+            "cached_microusd_per_mtok": price.cached_microusd_per_mtok,
+            "cache_write_microusd_per_mtok": price.cache_write_microusd_per_mtok,
+            "output_microusd_per_mtok": price.output_microusd_per_mtok,
+        })
+    });
+    let of = |part: fn(&spelunk_types::ModelRef) -> &String| model.reference.as_ref().map(part);
+    json!({
+        "name": model.name,
+        "provider": of(|reference| &reference.provider),
+        "model": of(|reference| &reference.name),
+        "base_url": of(|reference| &reference.base_url),
+        "roles": model.roles,
+        "price": price,
+        "key": key,
+        "problem": why,
+        "context_tokens": model.context_tokens,
+        "requests_per_minute": model.rate.requests_per_minute,
+        "tokens_per_minute": model.rate.tokens_per_minute,
+        "fallback": model.fallback,
+    })
+}
+
+async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
+    let folder = ModelFolder::of(&app.settings.local, &app.environment).ok_or(PullError::NoFolder)?;
+    let Some(model) = args.model else {
+        print(&if app.json { catalogue_json() } else { catalogue_text() });
+        return Ok(ExitCode::SUCCESS);
+    };
+    let only = match args.from.as_deref() {
+        None => None,
+        Some("hub") => Some(Origin::Hub),
+        Some("packages") => Some(Origin::Packages),
+        Some(other) => {
+            let message = format!("models do not come from `{other}`");
+            return Err(Usage { message, hint: "choose `hub` or `packages`".into() }.into());
+        }
+    };
+    let wanted = PullRequest { model, name: args.name, only, is_copied: args.copy };
+    let puller = Puller {
+        folder,
+        hub_url: app.settings.local.hub_url.clone(),
+        current_dir: app.current_dir.clone(),
+        pips: PIPS,
+        say: &|text| app.say(text),
+    };
+    let model = puller.pull(&wanted).await?;
+    let is_known = read_header(&model.path).is_ok_and(|header| is_known_form(&header));
+    print(&if app.json { pulled_json(&model, is_known) } else { pulled_text(&model, is_known) });
+    if !IS_BUILT_IN {
+        app.say(&format!(
+            "This program was built without the runner. To ask the model, build it with: {BUILD_COMMAND}"
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn pulled_text(pulled: &Pulled, is_known: bool) -> String {
+    let from = match pulled.origin {
+        Origin::Hub => "from the hub",
+        Origin::Packages => "from packages",
+        Origin::File => "from a file",
+        Origin::Folder => "there already",
+    };
+    let checked = match &pulled.sha256 {
+        Some(_) => ", SHA-256 checked",
+        None => "",
+    };
+    let next = if is_known {
+        format!("ask it with `--model local:{}`", pulled.name)
+    } else {
+        "its chat template is not known here, so it cannot be asked: serve it with llama.cpp and name the server with `--base-url`".to_owned()
+    };
+    format!("{}: {}, {from}{checked}\n{next}\n", pulled.name, bytes(pulled.bytes))
+}
+
+fn pulled_json(pulled: &Pulled, is_known: bool) -> String {
+    let shown = json!({
+        "name": pulled.name,
+        "model": format!("local:{}", pulled.name),
+        "path": pulled.path.display().to_string(),
+        "bytes": pulled.bytes,
+        "sha256": pulled.sha256,
+        "from": pulled.origin.word(),
+        "usable": IS_BUILT_IN && is_known,
+    });
+    format!("{shown}\n")
+}
+
+fn catalogue_text() -> String {
+    let width = local_catalogue().iter().map(|model| model.name.len()).max().unwrap_or_default();
+    let row = |model: &spelunk_model::CatalogueModel| {
+        format!("{:<width$}  {}, {}: {}\n", model.name, bytes(model.bytes), model.license, model.about)
+    };
+    let rows: String = local_catalogue().iter().map(row).collect();
+    format!("{rows}Pull one with `spelunk model pull NAME`, or any GGUF file by its path.\n")
+}
+
+fn catalogue_json() -> String {
+    let row = |model: &spelunk_model::CatalogueModel| {
+        json!({
+            "name": model.name,
+            "about": model.about,
+            "license": model.license,
+            "bytes": model.bytes,
+            "sha256": model.sha256,
+            "hub": model.hub,
+            "packages": model.parts.iter().map(|part| part.package.clone()).collect::<Vec<_>>(),
+        })
+    };
+    let rows: Vec<Value> = local_catalogue().iter().map(row).collect();
+    format!("{}\n", Value::from(rows))
 }

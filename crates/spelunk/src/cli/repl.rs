@@ -8,12 +8,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use spelunk_app::app::App;
-use spelunk_app::asking::keep;
+use spelunk_app::asking::{RoleModels, keep};
 use spelunk_app::failure::Failure;
-use spelunk_app::provider;
-use spelunk_app::provider::Nobody;
+use spelunk_app::provider::{self, Nobody};
 use spelunk_engine::{ConsoleCell, RunRequest, console};
-use spelunk_model::Model;
 use spelunk_types::Strategy;
 use tokio::sync::{mpsc, oneshot};
 
@@ -41,10 +39,7 @@ pub(crate) struct ReplArgs {
 
 pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure> {
     let chosen = provider::choose(&app.settings, &app.environment).await?;
-    let (model, sub_model, synthesis_model): (Arc<dyn Model>, _, _) = match chosen {
-        Some(chosen) => (chosen.model, chosen.sub_model, chosen.synthesis_model),
-        None => (Arc::new(Nobody::default()), None, None),
-    };
+    let models = chosen.map_or_else(|| RoleModels::one(Arc::new(Nobody::default())), RoleModels::from);
     let inputs = inputs(app, &args.paths)?;
     let options = args.scan.options(&app.settings.limits)?;
     let corpus = scan(app, &inputs, &options)?;
@@ -54,19 +49,8 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
     let (ready, described) = oneshot::channel();
     let mut settings = app.run_settings();
     settings.limits.cells_max = CELLS_MAX;
-    let handle = engine.start(RunRequest {
-        question: "a session by hand".into(),
-        corpus,
-        sources,
-        strategy: Strategy::Program,
-        model,
-        sub_model,
-        synthesis_model,
-        schema: None,
-        focus: spelunk_types::Focus::General,
-        settings,
-        program: Some(console(typed, ready)),
-    })?;
+    let request = models.start("a session by hand", corpus, sources, Strategy::Program, settings);
+    let handle = engine.start(RunRequest { program: Some(console(typed, ready)), ..request })?;
     if let Ok(description) = described.await {
         app.say(&description);
         app.say("Ctrl-D ends the session.");

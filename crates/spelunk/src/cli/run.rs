@@ -1,6 +1,5 @@
-//! `spelunk run`: lists, shows, exports, archives and removes the runs of this workspace.
+//! `spelunk run`: lists, shows, exports, archives and removes the runs of this workspace. An archive is a run as one file.
 
-mod archive;
 mod clean;
 mod export;
 
@@ -9,11 +8,13 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use spelunk_app::app::App;
-use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::failure::Failure;
 use spelunk_app::runs::{Row, STATES, archived_row, row};
-use spelunk_journal::archives;
+use spelunk_app::units::{bytes, count, head};
+use spelunk_journal::{ArchiveReport, JournalError, Workspace, archive, archives, unarchive};
+use spelunk_types::RunId;
 
-use super::app::print;
+use super::app::{no_such, print, print_line};
 use super::show;
 
 #[derive(Debug, Args)]
@@ -31,9 +32,9 @@ enum RunCommand {
     /// Write a report of a run, or its files for other tools
     Export(export::ExportArgs),
     /// Pack a run into one file and remove its folder
-    Archive(archive::ArchiveArgs),
+    Archive(ArchiveArgs),
     /// Put an archived run back
-    Unarchive(archive::ArchiveArgs),
+    Unarchive(ArchiveArgs),
     /// Remove runs that are older than the retention period
     Clean(clean::CleanArgs),
 }
@@ -55,8 +56,8 @@ pub(crate) fn run(app: &App, args: &RunArgs) -> Result<ExitCode, Failure> {
         RunCommand::List(args) => list(app, args),
         RunCommand::Show(args) => show::show(app, args),
         RunCommand::Export(args) => export::export(app, args),
-        RunCommand::Archive(args) => archive::archive_run(app, args),
-        RunCommand::Unarchive(args) => archive::unarchive_run(app, args),
+        RunCommand::Archive(args) => archive_run(app, args),
+        RunCommand::Unarchive(args) => unarchive_run(app, args),
         RunCommand::Clean(args) => clean::clean(app, args),
     }
 }
@@ -83,7 +84,7 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
     rows.retain(|row| state.is_none_or(|state| state == row.word()));
     rows.sort_by(|a, b| b.run.cmp(&a.run));
     if app.json {
-        print(&format!("{}\n", json!(rows.iter().map(Row::json).collect::<Vec<_>>())));
+        print_line(json!(rows.iter().map(Row::json).collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
     }
     for row in &rows {
@@ -98,11 +99,64 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
 /// Validates the value of a flag against the allowed words.
 fn one_of<'a>(flag: &str, word: Option<&'a str>, words: &[&str]) -> Result<Option<&'a str>, Failure> {
     match word {
-        Some(word) if !words.contains(&word) => Err(Usage {
-            message: format!("there is no {flag} `{word}`"),
-            hint: format!("choose one of {}", words.join(", ")),
-        }
-        .into()),
+        Some(word) if !words.contains(&word) => Err(no_such(flag, word, words).into()),
         word => Ok(word),
+    }
+}
+
+const QUESTION_CHARS_MAX: usize = 500;
+
+#[derive(Debug, Args)]
+struct ArchiveArgs {
+    /// The run, by the beginning of its name
+    run: String,
+}
+
+fn archive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Failure> {
+    let Some(workspace) = app.own_workspace()? else { return Err(JournalError::NoRuns.into()) };
+    let run = workspace.find(Some(&args.run))?;
+    let row = row(&workspace, run.clone())?;
+    let summary = json!({
+        "schema_version": 1,
+        "run": run,
+        "state": row.state,
+        "question": head(&row.question, QUESTION_CHARS_MAX),
+        "calls": row.n_calls,
+        "cost_microusd": row.cost_microusd,
+    });
+    let report = archive(&workspace, &run, summary.to_string().as_bytes())?;
+    say_packed(app, "archived", &run, &report);
+    app.say("run `spelunk gc` to remove what only this run needed");
+    Ok(ExitCode::SUCCESS)
+}
+
+fn unarchive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Failure> {
+    let Some(workspace) = app.own_workspace()? else { return Err(JournalError::NoRuns.into()) };
+    let run = find_archived(&workspace, &args.run)?;
+    let report = unarchive(&workspace, &run)?;
+    say_packed(app, "unarchived", &run, &report);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn find_archived(workspace: &Workspace, name: &str) -> Result<RunId, JournalError> {
+    let mut runs = archives(workspace)?;
+    runs.retain(|run| run.short().starts_with(name) || run.as_str().starts_with(name));
+    match runs.len() {
+        0 => Err(JournalError::NotFound { name: name.to_owned() }),
+        1 => Ok(runs.remove(0)),
+        _ => Err(JournalError::Ambiguous { name: name.to_owned(), runs }),
+    }
+}
+
+fn say_packed(app: &App, what: &str, run: &RunId, report: &ArchiveReport) {
+    let ArchiveReport { files, bytes: n_bytes, bytes_packed, name } = report;
+    if app.json {
+        let shown = json!({
+            "run": run, "archive": name, "files": files, "bytes": n_bytes, "bytes_packed": bytes_packed,
+        });
+        print_line(shown);
+    } else {
+        let (files, whole, packed) = (count(*files, "file"), bytes(*n_bytes), bytes(*bytes_packed));
+        print(&format!("{what} {} · {files} · {whole} · {packed} in {name}\n", run.short()));
     }
 }

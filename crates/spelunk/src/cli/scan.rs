@@ -13,6 +13,8 @@ use spelunk_app::units::bytes;
 use spelunk_context::{Corpus, ScanOptions, SourceInput};
 use spelunk_types::{FileOrder, Limits};
 
+use super::app::no_such;
+
 /// The maximum that is read from standard input.
 const STDIN_BYTES_MAX: u64 = 1_000_000_000;
 
@@ -62,10 +64,8 @@ impl ScanFlags {
         let order = match &self.order {
             None => FileOrder::default(),
             Some(word) => {
-                FileOrder::ALL.into_iter().find(|order| order.name() == word).ok_or_else(|| Usage {
-                    message: format!("there is no order `{word}`"),
-                    hint: format!("choose one of {}", FileOrder::ALL.map(FileOrder::name).join(", ")),
-                })?
+                let found = FileOrder::ALL.into_iter().find(|order| order.name() == word);
+                found.ok_or_else(|| no_such("order", word, &FileOrder::ALL.map(FileOrder::name)))?
             }
         };
         Ok(ScanOptions {

@@ -9,7 +9,7 @@ use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::context_search::{Indexed, Level};
 use spelunk_app::error_text::Paint;
-use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::failure::Failure;
 use spelunk_app::render::found::notices_json;
 use spelunk_app::render::passages::highlighted;
 use spelunk_app::render::progress::IndexingLine;
@@ -18,7 +18,7 @@ use spelunk_context::View;
 use spelunk_engine::index_folder;
 use spelunk_index::{Hit, Mode, Query, SearchResults};
 
-use super::app::print;
+use super::app::{no_such, print, print_line};
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
 
 #[derive(Debug, Args)]
@@ -39,10 +39,8 @@ pub(crate) struct SearchArgs {
 }
 
 pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> {
-    let mode = Mode::from_name(&args.mode).ok_or_else(|| Usage {
-        message: format!("there is no mode `{}`", args.mode),
-        hint: "choose one of words, meaning, hybrid".into(),
-    })?;
+    let mode = Mode::from_name(&args.mode)
+        .ok_or_else(|| no_such("mode", &args.mode, &["words", "meaning", "hybrid"]))?;
     let corpus = Arc::new(scan(app, &inputs(app, &args.paths)?, &args.scan.options(&app.settings.limits)?)?);
     let view = View::of(Arc::clone(&corpus));
     let hits_max = usize::try_from(args.hits).unwrap_or(usize::MAX).min(Query::HITS_MAX);
@@ -53,7 +51,7 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
         .search(&view, &query, || Ok(None))?;
     drop(progress);
     if app.json {
-        print(&format!("{}\n", found_json(&found)));
+        print_line(found_json(&found));
     } else {
         print(&found_text(&found, app.paint));
     }

@@ -18,9 +18,9 @@ use spelunk_server::mcp::{ServerOptions, State};
 use tokio::net::TcpListener;
 
 use super::ModelFlags;
-use super::app::print;
+use super::app::print_line;
 
-/// The maximum length of one tool response, as for `spelunk mcp`.
+/// The maximum length of one tool response, about 12 000 tokens.
 pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;
 const DAY_S: u64 = 86_400;
 
@@ -115,7 +115,7 @@ fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut opened = options.open(file).map_err(refused)?;
     opened.write_all(made.line.as_bytes()).map_err(refused)?;
-    print(&format!("{}\n", made.token));
+    print_line(made.token);
     app.say("it is shown only now; the file keeps its digest");
     Ok(ExitCode::SUCCESS)
 }

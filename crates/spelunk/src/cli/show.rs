@@ -1,4 +1,5 @@
-//! `spelunk show`: the state of a run, now or after any of its events.
+//! `spelunk show`: the state of a run, now or after any of its events; `spelunk tail`: its events as they arrive, whichever
+//! process drives it.
 
 use std::process::ExitCode;
 
@@ -10,11 +11,12 @@ use spelunk_app::render::answer::{answer_text, closing_line, remarks};
 use spelunk_app::render::tree::tree;
 use spelunk_app::runs::{find_run, state, view_json};
 use spelunk_app::units::{bytes, count, head, safe};
+use spelunk_context::ScanOptions;
 use spelunk_engine::{CallState, RunView};
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{CallId, CellOutcome, FrameId, RunId};
 
-use super::app::print;
+use super::app::{print, print_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
@@ -51,7 +53,7 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
         return show_cell(&workspace, &view, cell);
     }
     if app.json {
-        print(&format!("{}\n", view_json(&workspace, &run, &view)?));
+        print_line(view_json(&workspace, &run, &view)?);
         return Ok(ExitCode::SUCCESS);
     }
     print(&summary(&workspace, &run, &view)?);
@@ -65,7 +67,7 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
         print(&answer_text(&workspace.blobs().text(answer)?, citations, app.paint));
     }
     for remark in remarks(&view) {
-        print(&format!("{remark}\n"));
+        print_line(remark);
     }
     print(&format!("\n{}\n", closing_line(&view, &run)));
     Ok(ExitCode::SUCCESS)
@@ -91,7 +93,7 @@ fn show_cell(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCo
         CellOutcome::Limited { message, .. } => text += &format!("\n{}", safe(message)),
         CellOutcome::Printed | CellOutcome::Answered => {}
     }
-    print(&format!("{}\n", text.trim_end()));
+    print_line(text.trim_end());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -147,4 +149,29 @@ fn prompt_text(blobs: &Blobs, record: &str) -> Result<String, JournalError> {
         shown += &format!("--- {speaker} ---\n{}\n", safe(text(&message["text"])?.trim_end()));
     }
     Ok(shown)
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TailArgs {
+    /// The run, by the beginning of its name [default: the newest]
+    run: Option<String>,
+    /// Start after this event
+    #[arg(long, value_name = "SEQ", default_value_t = 0)]
+    after: u64,
+}
+
+pub(crate) async fn tail(app: &App, args: TailArgs) -> Result<ExitCode, Failure> {
+    let (_, run) = find_run(app, args.run.as_deref())?;
+    let engine = app.looking_engine(ScanOptions::default())?;
+    let mut events = engine.watch(&run, args.after)?;
+    while let Some(record) = events.next().await {
+        let line = match record? {
+            Record::Known(event) if app.json => serde_json::to_string(&event).unwrap_or_default(),
+            Record::Known(event) => format!("{:>5}  {}", event.seq, safe(&event.to_string())),
+            Record::Unknown { raw, .. } if app.json => raw.to_string(),
+            Record::Unknown { seq, name, .. } => format!("{seq:>5}  {} (of a newer engine)", safe(&name)),
+        };
+        print_line(line);
+    }
+    Ok(ExitCode::SUCCESS)
 }

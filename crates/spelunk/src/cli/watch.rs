@@ -15,7 +15,7 @@ use spelunk_journal::{Record, Workspace};
 use spelunk_model::models_loading;
 use spelunk_types::{Blame, ErrorCode, EventKind};
 
-use super::app::{print, report_text};
+use super::app::{print, print_line, report_text};
 
 /// The exit code of a partial answer.
 const PARTIAL: u8 = 3;
@@ -41,24 +41,25 @@ pub(crate) async fn follow(
     let mut ticks = tokio::time::interval(Duration::from_millis(100));
     let mut interrupts = Interrupts::new();
     loop {
-        let record = match next(&mut handle, &mut ticks, &mut interrupts).await {
-            Next::Record(record) => record?,
-            Next::Tick => {
+        let record = tokio::select! {
+            biased;
+            record = handle.events.next() => record,
+            _ = ticks.tick() => {
                 progress.draw(|| {
                     loading_status(&models_loading())
                         .unwrap_or_else(|| run_status(&view, streamed_bytes, began.elapsed()))
                 });
                 continue;
             }
-            Next::Interrupted => {
+            () = interrupts.next() => {
                 handle.cancel.cancel();
                 continue;
             }
-            Next::Ended => break,
         };
-        let Record::Known(event) = record else { continue };
+        let Some(record) = record else { break };
+        let Record::Known(event) = record? else { continue };
         if print_events {
-            print(&format!("{}\n", serde_json::to_string(&event).unwrap_or_default()));
+            print_line(serde_json::to_string(&event).unwrap_or_default());
         }
         if let EventKind::CallStreamed { text, .. } = &event.kind {
             streamed_bytes += text.len() as u64;
@@ -81,30 +82,6 @@ pub(crate) async fn follow(
     Ok((result, view))
 }
 
-enum Next {
-    Record(Result<Record, spelunk_journal::JournalError>),
-    Tick,
-    Interrupted,
-    Ended,
-}
-
-async fn next(
-    handle: &mut RunHandle,
-    ticks: &mut tokio::time::Interval,
-    interrupts: &mut Interrupts,
-) -> Next {
-    use futures_util::future::{Either, select};
-    let event = std::pin::pin!(handle.events.next());
-    let tick = std::pin::pin!(ticks.tick());
-    let interrupt = std::pin::pin!(interrupts.next());
-    match select(event, select(tick, interrupt)).await {
-        Either::Left((Some(record), _)) => Next::Record(record),
-        Either::Left((None, _)) => Next::Ended,
-        Either::Right((Either::Left(_), _)) => Next::Tick,
-        Either::Right((Either::Right(_), _)) => Next::Interrupted,
-    }
-}
-
 /// Ctrl-C and termination signals. The first stops the run cleanly; the second ends the program at once, which is safe
 /// too.
 struct Interrupts {
@@ -123,8 +100,6 @@ impl Interrupts {
     }
 
     async fn next(&mut self) {
-        use futures_util::future::select;
-        let interrupt = std::pin::pin!(tokio::signal::ctrl_c());
         #[cfg(unix)]
         let terminate = async {
             match &mut self.terminate {
@@ -134,8 +109,10 @@ impl Interrupts {
         };
         #[cfg(not(unix))]
         let terminate = std::future::pending::<()>();
-        let terminate = std::pin::pin!(terminate);
-        drop(select(interrupt, terminate).await);
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => drop(interrupted),
+            () = terminate => {}
+        }
         self.n_seen += 1;
         if self.n_seen > 1 {
             // The user asked twice; the journal is consistent at any time.
@@ -153,7 +130,7 @@ pub(crate) fn show_result(
 ) -> Result<ExitCode, Failure> {
     if app.json && !print_events {
         let blobs = app.workspace()?.blobs();
-        print(&format!("{}\n", result_json(result, view, &blobs)));
+        print_line(result_json(result, view, &blobs));
     } else if let Some(answer) = result.answer.as_ref().filter(|_| !print_events) {
         print(&answer_text(&answer.text, &answer.citations, app.paint));
     }
@@ -169,7 +146,7 @@ pub(crate) fn show_result(
             ExitCode::from(exit_code(ErrorCode::Cancelled))
         }
         (Some(code), Some(error)) => {
-            report_text(app, error);
+            report_text(error, app.paint_errors);
             // The hint of a limit already says how to continue, and a run cannot continue with another model.
             let is_there =
                 |workspace: Workspace| workspace.runs().is_ok_and(|runs| runs.contains(&result.run));

@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::question_input::{Asked, Common, Members, Progress, messages, schema, tokens_max};
-use super::reply::{Finish, Head, Reply, comment, data};
-use super::wrong::{Answered, Wrong};
+use super::question_input::{
+    BodyFields, CommonFields, CompatRequest, Progress, messages, schema, tokens_max,
+};
+use super::reply::{Finish, Reply, ReplyHead, comment, data};
+use super::wrong::{ApiError, ApiResult};
 
-pub(super) fn read(body: Value, long_chars: usize) -> Answered<Asked> {
-    let mut members = Members::of(body)?;
+pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
+    let mut members = BodyFields::of(body)?;
     for name in ["tools", "functions", "tool_choice", "function_call"] {
         members.refuse(name, "the answer is looked for in the text, and no tools are called")?;
     }
@@ -16,17 +18,17 @@ pub(super) fn read(body: Value, long_chars: usize) -> Answered<Asked> {
     }
     members.refuse("audio", "answers are text")?;
     if members.get("n").is_some_and(|n| *n != json!(1)) {
-        return Err(Wrong::unsupported("n", "there is one answer"));
+        return Err(ApiError::unsupported("n", "there is one answer"));
     }
     let options = members.get("stream_options").cloned().unwrap_or_default();
-    let common = Common {
+    let common = CommonFields {
         messages: messages("messages", members.take("messages"))?,
         named: "messages",
         schema: schema("response_format", members.get("response_format"))?,
         tokens_max: tokens_max(&members, &["max_completion_tokens", "max_tokens"])?,
         includes_usage: options["include_usage"] == json!(true),
     };
-    Asked::of(&mut members, common, long_chars)
+    CompatRequest::of(&mut members, common, long_chars)
 }
 
 fn finish(reply: &Reply) -> &'static str {
@@ -65,7 +67,7 @@ pub(super) fn whole(reply: &Reply) -> Value {
     })
 }
 
-fn chunk(head: &Head, choices: &Value) -> Value {
+fn chunk(head: &ReplyHead, choices: &Value) -> Value {
     json!({
         "id": format!("chatcmpl-{}", head.run),
         "object": "chat.completion.chunk",
@@ -76,16 +78,16 @@ fn chunk(head: &Head, choices: &Value) -> Value {
     })
 }
 
-fn delta(head: &Head, delta: &Value, finish: Option<&str>) -> String {
+fn delta(head: &ReplyHead, delta: &Value, finish: Option<&str>) -> String {
     let choice = json!([{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish }]);
     data(&chunk(head, &choice))
 }
 
-pub(super) fn opening(head: &Head) -> String {
+pub(super) fn opening(head: &ReplyHead) -> String {
     delta(head, &json!({ "role": "assistant", "content": "" }), None)
 }
 
-pub(super) fn alive(head: &Head, status: &str, progress: Progress) -> String {
+pub(super) fn alive(head: &ReplyHead, status: &str, progress: Progress) -> String {
     match progress {
         Progress::Reasoning => delta(head, &json!({ "reasoning_content": format!("{status}\n") }), None),
         Progress::Comments => comment(status),

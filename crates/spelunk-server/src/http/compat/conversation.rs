@@ -8,7 +8,7 @@ const DOCUMENTS_MAX: usize = 100;
 const HEAD_CHARS: usize = 1_000;
 const TAIL_CHARS: usize = 2_000;
 /// The maximum length, per kind, of text included in a question; if there is more, all of it becomes a document.
-const ALONG_CHARS_MAX: usize = 20_000;
+const INCLUDED_CHARS_MAX: usize = 20_000;
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Speaker {
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum MessagePart {
     Text(String),
     /// A text that the client marks as a document, whatever its length.
     Document {
@@ -44,7 +44,7 @@ pub(super) enum Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Message {
     pub(super) speaker: Speaker,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<MessagePart>,
 }
 
 /// A question and its documents.
@@ -74,7 +74,7 @@ impl Question {
     ) -> Result<Self, NoQuestion> {
         let is_asked = |message: &Message| message.speaker == Speaker::User;
         let asked_at = messages.iter().rposition(is_asked).ok_or(NoQuestion::NoUser)?;
-        let mut sorted = Sorted { long_chars, documents: Vec::new() };
+        let mut sorted = SortedTexts { long_chars, documents: Vec::new() };
         let (mut instructions, mut before, mut asked) = (Vec::new(), Vec::new(), String::new());
         for (idx, message) in messages.iter().enumerate() {
             let short = sorted.take(idx + 1, message, idx == asked_at);
@@ -88,7 +88,7 @@ impl Question {
             }
         }
         if asked.is_empty() {
-            let is_document = |part: &Part| matches!(part, Part::Document { .. });
+            let is_document = |part: &MessagePart| matches!(part, MessagePart::Document { .. });
             let has_document = messages.iter().flat_map(|message| &message.parts).any(is_document);
             if !has_document {
                 return Err(NoQuestion::Empty);
@@ -97,13 +97,13 @@ impl Question {
         }
         let mut text = Vec::new();
         if !instructions.is_empty() {
-            text.push(sorted.along("instructions.md", instructions.join("\n\n")));
+            text.push(sorted.include("instructions.md", instructions.join("\n\n")));
         }
         if !before.is_empty() {
-            let before = sorted.along("conversation.md", before.join("\n"));
+            let before = sorted.include("conversation.md", before.join("\n"));
             text.push(format!("The conversation so far:\n{before}"));
         }
-        text.push(sorted.along("question.md", asked));
+        text.push(sorted.include("question.md", asked));
         if sorted.documents.is_empty() && !has_material {
             sorted.keep("conversation.md", &transcript(messages));
         }
@@ -112,47 +112,44 @@ impl Question {
 }
 
 /// Separates long texts from messages.
-struct Sorted {
+struct SortedTexts {
     long_chars: usize,
     documents: Vec<(String, String)>,
 }
 
-impl Sorted {
+impl SortedTexts {
     /// The short texts of a message. A long question is included in part.
     fn take(&mut self, number: usize, message: &Message, is_question: bool) -> String {
         let mut short: Vec<String> = Vec::new();
         let n_texts = message.parts.len();
         for (idx, part) in message.parts.iter().enumerate() {
-            let name = match (message.speaker, n_texts) {
-                (Speaker::System, 1) => format!("system-{number}.md"),
-                (Speaker::System, _) => format!("system-{number}-{}.md", idx + 1),
-                (Speaker::User | Speaker::Assistant, 1) => format!("message-{number}.md"),
-                (Speaker::User | Speaker::Assistant, _) => format!("message-{number}-{}.md", idx + 1),
-            };
+            let kind = if message.speaker == Speaker::System { "system" } else { "message" };
+            let nth = if n_texts == 1 { String::new() } else { format!("-{}", idx + 1) };
+            let name = format!("{kind}-{number}{nth}.md");
             match part {
-                Part::Document { title, text } => {
+                MessagePart::Document { title, text } => {
                     self.keep(&title.as_deref().and_then(safe_name).unwrap_or(name), text);
                 }
-                Part::Text(text) if text.trim().is_empty() => {}
-                Part::Text(text) if is_longer(text, self.long_chars) => {
+                MessagePart::Text(text) if text.trim().is_empty() => {}
+                MessagePart::Text(text) if is_longer(text, self.long_chars) => {
                     self.keep(&name, text);
                     if is_question && !has_short(&message.parts, self.long_chars) {
                         short.push(excerpt(&name, text));
                     }
                 }
-                Part::Text(text) => short.push(text.trim().to_owned()),
+                MessagePart::Text(text) => short.push(text.trim().to_owned()),
             }
         }
         short.join("\n\n")
     }
 
     /// A text to include in the question, up to the limit.
-    fn along(&mut self, name: &str, text: String) -> String {
-        if !is_longer(&text, ALONG_CHARS_MAX) {
+    fn include(&mut self, name: &str, text: String) -> String {
+        if !is_longer(&text, INCLUDED_CHARS_MAX) {
             return text;
         }
         self.keep(name, &text);
-        format!("[the whole is in `{name}`; it ends:]\n{}", tail(&text, ALONG_CHARS_MAX))
+        format!("[the whole is in `{name}`; it ends:]\n{}", tail(&text, INCLUDED_CHARS_MAX))
     }
 
     fn keep(&mut self, name: &str, text: &str) {
@@ -181,10 +178,10 @@ fn is_longer(text: &str, chars: usize) -> bool {
     text.len() > chars && text.chars().nth(chars).is_some()
 }
 
-fn has_short(parts: &[Part], long_chars: usize) -> bool {
+fn has_short(parts: &[MessagePart], long_chars: usize) -> bool {
     parts.iter().any(|part| match part {
-        Part::Text(text) => !text.trim().is_empty() && !is_longer(text, long_chars),
-        Part::Document { .. } => false,
+        MessagePart::Text(text) => !text.trim().is_empty() && !is_longer(text, long_chars),
+        MessagePart::Document { .. } => false,
     })
 }
 
@@ -208,7 +205,7 @@ fn transcript(messages: &[Message]) -> String {
     let mut text = String::new();
     for message in messages {
         for part in &message.parts {
-            let (Part::Text(said) | Part::Document { text: said, .. }) = part;
+            let (MessagePart::Text(said) | MessagePart::Document { text: said, .. }) = part;
             text += &format!("{}:\n\n{}\n\n", message.speaker.name(), said.trim());
         }
     }

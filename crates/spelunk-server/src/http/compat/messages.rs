@@ -3,17 +3,17 @@
 use serde_json::{Value, json};
 
 use super::conversation::{Message, Speaker};
-use super::question_input::{Asked, Common, Members, messages, parts, schema, tokens_max};
-use super::reply::{Finish, Head, Reply, event};
-use super::wrong::{Answered, Wrong};
+use super::question_input::{BodyFields, CommonFields, CompatRequest, messages, parts, schema, tokens_max};
+use super::reply::{Finish, Reply, ReplyHead, event};
+use super::wrong::{ApiError, ApiResult};
 
-pub(super) fn read(body: Value, long_chars: usize) -> Answered<Asked> {
-    let mut members = Members::of(body)?;
+pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
+    let mut members = BodyFields::of(body)?;
     members.refuse("tools", "the answer is looked for in the text, and no tools are called")?;
     members.refuse("mcp_servers", "no tools are called")?;
     let tokens_max = tokens_max(&members, &["max_tokens"])?;
     if tokens_max.is_none() {
-        return Err(Wrong::member("max_tokens", "is missing"));
+        return Err(ApiError::member("max_tokens", "is missing"));
     }
     let mut said = messages("messages", members.take("messages"))?;
     let system = parts("system", members.take("system"))?;
@@ -21,14 +21,14 @@ pub(super) fn read(body: Value, long_chars: usize) -> Answered<Asked> {
         said.insert(0, Message { speaker: Speaker::System, parts: system });
     }
     let form = members.get("output_config").and_then(|config| config.get("format"));
-    let common = Common {
+    let common = CommonFields {
         messages: said,
         named: "messages",
         schema: schema("output_config.format", form.or_else(|| members.get("output_format")))?,
         tokens_max,
         includes_usage: true,
     };
-    Asked::of(&mut members, common, long_chars)
+    CompatRequest::of(&mut members, common, long_chars)
 }
 
 fn stop_reason(reply: &Reply) -> &'static str {
@@ -50,7 +50,7 @@ fn usage(reply: &Reply) -> Value {
     })
 }
 
-fn message(head: &Head, content: &Value, stop_reason: Option<&str>, usage: &Value) -> Value {
+fn message(head: &ReplyHead, content: &Value, stop_reason: Option<&str>, usage: &Value) -> Value {
     json!({
         "id": format!("msg_{}", head.run),
         "type": "message",
@@ -70,7 +70,7 @@ pub(super) fn whole(reply: &Reply) -> Value {
     message
 }
 
-pub(super) fn opening(head: &Head) -> String {
+pub(super) fn opening(head: &ReplyHead) -> String {
     let message = message(head, &json!([]), None, &json!({ "input_tokens": 0, "output_tokens": 0 }));
     let block = json!({ "type": "text", "text": "" });
     event("message_start", &json!({ "type": "message_start", "message": message }))

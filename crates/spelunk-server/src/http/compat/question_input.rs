@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 use spelunk_app::config::StrategyChoice;
 
-use super::conversation::{Message, NoQuestion, Part, Question, Speaker};
-use super::wrong::{Answered, Wrong};
+use super::conversation::{Message, MessagePart, NoQuestion, Question, Speaker};
+use super::wrong::{ApiError, ApiResult};
 
 const NAME_CHARS_MAX: usize = 200;
 const MESSAGES_MAX: usize = 10_000;
@@ -17,7 +17,7 @@ const OWN: [&str; 6] = ["paths", "contexts", "include", "exclude", "focus", "lim
 
 /// A parsed request.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct CompatRequest {
     pub(super) model: String,
     /// In the format of `POST /v1/runs`.
     pub(super) request: Value,
@@ -47,14 +47,14 @@ pub(super) fn models() -> Vec<String> {
 }
 
 /// The fields of a body; `null` counts as absent.
-pub(super) struct Members(Map<String, Value>);
+pub(super) struct BodyFields(Map<String, Value>);
 
-impl Members {
-    pub(super) fn of(body: Value) -> Answered<Self> {
+impl BodyFields {
+    pub(super) fn of(body: Value) -> ApiResult<Self> {
         match body {
             Value::Object(members) => Ok(Self(members)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-                Err(Wrong::member("body", "must be an object"))
+                Err(ApiError::member("body", "must be an object"))
             }
         }
     }
@@ -68,26 +68,26 @@ impl Members {
         self.0.remove(name).filter(|value| !value.is_null())
     }
 
-    pub(super) fn text(&self, name: &str) -> Answered<Option<&str>> {
+    pub(super) fn text(&self, name: &str) -> ApiResult<Option<&str>> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        value.as_str().map(Some).ok_or_else(|| Wrong::member(name, "must be a string"))
+        value.as_str().map(Some).ok_or_else(|| ApiError::member(name, "must be a string"))
     }
 
-    pub(super) fn flag(&self, name: &str) -> Answered<bool> {
+    pub(super) fn flag(&self, name: &str) -> ApiResult<bool> {
         match self.get(name) {
             None => Ok(false),
-            Some(value) => value.as_bool().ok_or_else(|| Wrong::member(name, "must be true or false")),
+            Some(value) => value.as_bool().ok_or_else(|| ApiError::member(name, "must be true or false")),
         }
     }
 
-    fn whole(&self, name: &str) -> Answered<Option<u64>> {
-        let wrong = || Wrong::member(name, "must be a whole number from 1");
+    fn whole(&self, name: &str) -> ApiResult<Option<u64>> {
+        let wrong = || ApiError::member(name, "must be a whole number from 1");
         let whole = |value: &Value| value.as_u64().filter(|number| *number > 0).ok_or_else(wrong);
         self.get(name).map(whole).transpose()
     }
 
     /// Rejects a field that has a value.
-    pub(super) fn refuse(&self, name: &str, what: &str) -> Answered<()> {
+    pub(super) fn refuse(&self, name: &str, what: &str) -> ApiResult<()> {
         let asks = match self.get(name) {
             None | Some(Value::Null) => false,
             Some(Value::Bool(flag)) => *flag,
@@ -95,12 +95,12 @@ impl Members {
             Some(Value::String(word)) => word != "none" && word != "auto",
             Some(Value::Number(_) | Value::Object(_)) => true,
         };
-        if asks { Err(Wrong::unsupported(name, what)) } else { Ok(()) }
+        if asks { Err(ApiError::unsupported(name, what)) } else { Ok(()) }
     }
 }
 
 /// What the APIs have in common, from fields that each names differently.
-pub(super) struct Common {
+pub(super) struct CommonFields {
     pub(super) messages: Vec<Message>,
     /// The name of the field that contains the conversation.
     pub(super) named: &'static str,
@@ -109,19 +109,19 @@ pub(super) struct Common {
     pub(super) includes_usage: bool,
 }
 
-impl Asked {
-    pub(super) fn of(members: &mut Members, common: Common, long_chars: usize) -> Answered<Self> {
-        let model = members.text("model")?.ok_or_else(|| Wrong::member("model", "is missing"))?.to_owned();
+impl CompatRequest {
+    pub(super) fn of(members: &mut BodyFields, common: CommonFields, long_chars: usize) -> ApiResult<Self> {
+        let model = members.text("model")?.ok_or_else(|| ApiError::member("model", "is missing"))?.to_owned();
         let known = models();
         if !known.contains(&model) {
-            return Err(Wrong::no_model(&model, &known));
+            return Err(ApiError::no_model(&model, &known));
         }
         let streams = members.flag("stream")?;
         let (mut request, progress) = own(members)?;
         let has_material = request.contains_key("paths") || request.contains_key("contexts");
         let question = Question::of(&common.messages, long_chars, has_material);
         let Question { text, documents } = question.map_err(|why| {
-            Wrong::member(
+            ApiError::member(
                 common.named,
                 match why {
                     NoQuestion::NoUser => "holds no message of the user",
@@ -152,12 +152,12 @@ impl Asked {
 }
 
 /// Our own field: additional sources and limits.
-fn own(members: &mut Members) -> Answered<(Map<String, Value>, Progress)> {
+fn own(members: &mut BodyFields) -> ApiResult<(Map<String, Value>, Progress)> {
     let mut request = Map::new();
     let own = match members.take("spelunk") {
         None => return Ok((request, Progress::Comments)),
         Some(Value::Object(own)) => own,
-        Some(_) => return Err(Wrong::member("spelunk", "must be an object")),
+        Some(_) => return Err(ApiError::member("spelunk", "must be an object")),
     };
     let mut progress = Progress::Comments;
     for (name, value) in own {
@@ -166,13 +166,13 @@ fn own(members: &mut Members) -> Answered<(Map<String, Value>, Progress)> {
                 Some("reasoning") => progress = Progress::Reasoning,
                 Some("comments") => {}
                 Some(_) | None => {
-                    return Err(Wrong::member("spelunk.progress", "must be `reasoning` or `comments`"));
+                    return Err(ApiError::member("spelunk.progress", "must be `reasoning` or `comments`"));
                 }
             },
             known if OWN.contains(&known) => drop(request.insert(name, value)),
             _ => {
                 let what = format!("may hold {} and progress", OWN.join(", "));
-                return Err(Wrong::member("spelunk", &what));
+                return Err(ApiError::member("spelunk", &what));
             }
         }
     }
@@ -180,7 +180,7 @@ fn own(members: &mut Members) -> Answered<(Map<String, Value>, Progress)> {
 }
 
 /// The maximum number of tokens in the answer, from the first of these fields that is present.
-pub(super) fn tokens_max(members: &Members, names: &[&str]) -> Answered<Option<u64>> {
+pub(super) fn tokens_max(members: &BodyFields, names: &[&str]) -> ApiResult<Option<u64>> {
     for name in names {
         if let Some(tokens) = members.whole(name)? {
             return Ok(Some(tokens));
@@ -190,7 +190,7 @@ pub(super) fn tokens_max(members: &Members, names: &[&str]) -> Answered<Option<u
 }
 
 /// The schema in a response format: `{"type": "json_schema", …}`.
-pub(super) fn schema(name: &'static str, form: Option<&Value>) -> Answered<Option<Value>> {
+pub(super) fn schema(name: &'static str, form: Option<&Value>) -> ApiResult<Option<Value>> {
     let Some(form) = form.filter(|form| !form.is_null()) else { return Ok(None) };
     match form["type"].as_str() {
         Some("text") => Ok(None),
@@ -198,47 +198,47 @@ pub(super) fn schema(name: &'static str, form: Option<&Value>) -> Answered<Optio
         Some("json_schema") => {
             let inside = form.get("schema").or_else(|| form.get("json_schema")?.get("schema"));
             let schema = inside.filter(|schema| schema.is_object()).cloned();
-            schema.map(Some).ok_or_else(|| Wrong::member(name, "holds no `schema`"))
+            schema.map(Some).ok_or_else(|| ApiError::member(name, "holds no `schema`"))
         }
-        Some(_) | None => Err(Wrong::member(name, "must be of the type text, json_object or json_schema")),
+        Some(_) | None => Err(ApiError::member(name, "must be of the type text, json_object or json_schema")),
     }
 }
 
 /// The messages of a list, of any author.
-pub(super) fn messages(name: &'static str, list: Option<Value>) -> Answered<Vec<Message>> {
+pub(super) fn messages(name: &'static str, list: Option<Value>) -> ApiResult<Vec<Message>> {
     let list = match list {
         Some(Value::Array(list)) => list,
-        Some(_) => return Err(Wrong::member(name, "must be a list")),
-        None => return Err(Wrong::member(name, "is missing")),
+        Some(_) => return Err(ApiError::member(name, "must be a list")),
+        None => return Err(ApiError::member(name, "is missing")),
     };
     if list.is_empty() || list.len() > MESSAGES_MAX {
-        return Err(Wrong::member(name, &format!("must hold 1 to {MESSAGES_MAX} messages")));
+        return Err(ApiError::member(name, &format!("must hold 1 to {MESSAGES_MAX} messages")));
     }
     list.into_iter().enumerate().map(|(idx, message)| one(&format!("{name}[{idx}]"), message)).collect()
 }
 
-fn one(at: &str, message: Value) -> Answered<Message> {
-    let Value::Object(mut message) = message else { return Err(Wrong::member(at, "must be an object")) };
+fn one(at: &str, message: Value) -> ApiResult<Message> {
+    let Value::Object(mut message) = message else { return Err(ApiError::member(at, "must be an object")) };
     let kind = message.get("type").and_then(Value::as_str).unwrap_or("message");
     if kind != "message" {
-        return Err(Wrong::unsupported(&format!("{at}.type"), "only messages are read"));
+        return Err(ApiError::unsupported(&format!("{at}.type"), "only messages are read"));
     }
     let has_calls = ["tool_calls", "function_call"]
         .iter()
         .any(|name| message.get(*name).is_some_and(|calls| !calls.is_null() && *calls != json!([])));
     if has_calls {
-        return Err(Wrong::unsupported(&format!("{at}.tool_calls"), "no tools are called"));
+        return Err(ApiError::unsupported(&format!("{at}.tool_calls"), "no tools are called"));
     }
     let speaker = match message.get("role").and_then(Value::as_str) {
         Some("system" | "developer") => Speaker::System,
         Some("user") => Speaker::User,
         Some("assistant") => Speaker::Assistant,
         Some("tool" | "function") => {
-            return Err(Wrong::unsupported(&format!("{at}.role"), "no tools are called"));
+            return Err(ApiError::unsupported(&format!("{at}.role"), "no tools are called"));
         }
         Some(_) | None => {
             let what = "must be system, developer, user or assistant";
-            return Err(Wrong::member(&format!("{at}.role"), what));
+            return Err(ApiError::member(&format!("{at}.role"), what));
         }
     };
     let parts = parts(&format!("{at}.content"), message.remove("content"))?;
@@ -246,14 +246,16 @@ fn one(at: &str, message: Value) -> Answered<Message> {
 }
 
 /// The content of a message: a text, or parts.
-pub(super) fn parts(at: &str, content: Option<Value>) -> Answered<Vec<Part>> {
+pub(super) fn parts(at: &str, content: Option<Value>) -> ApiResult<Vec<MessagePart>> {
     let list = match content {
         None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::String(text)) => return Ok(vec![Part::Text(text)]),
+        Some(Value::String(text)) => return Ok(vec![MessagePart::Text(text)]),
         Some(Value::Array(list)) if list.len() <= PARTS_MAX => list,
-        Some(Value::Array(_)) => return Err(Wrong::member(at, &format!("has more than {PARTS_MAX} parts"))),
+        Some(Value::Array(_)) => {
+            return Err(ApiError::member(at, &format!("has more than {PARTS_MAX} parts")));
+        }
         Some(Value::Bool(_) | Value::Number(_) | Value::Object(_)) => {
-            return Err(Wrong::member(at, "must be a string or a list of parts"));
+            return Err(ApiError::member(at, "must be a string or a list of parts"));
         }
     };
     let mut parts = Vec::new();
@@ -264,24 +266,24 @@ pub(super) fn parts(at: &str, content: Option<Value>) -> Answered<Vec<Part>> {
 }
 
 /// Earlier reasoning of a model is skipped, because it is not a source.
-fn part_of(at: &str, part: Value) -> Answered<Option<Part>> {
-    let Value::Object(mut part) = part else { return Err(Wrong::member(at, "must be an object")) };
+fn part_of(at: &str, part: Value) -> ApiResult<Option<MessagePart>> {
+    let Value::Object(mut part) = part else { return Err(ApiError::member(at, "must be an object")) };
     let kind = part.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut text = |name: &str| match part.remove(name) {
         Some(Value::String(text)) => Ok(text),
-        Some(_) | None => Err(Wrong::member(&format!("{at}.{name}"), "must be a string")),
+        Some(_) | None => Err(ApiError::member(&format!("{at}.{name}"), "must be a string")),
     };
     match kind.as_str() {
-        "text" | "input_text" | "output_text" => Ok(Some(Part::Text(text("text")?))),
-        "refusal" => Ok(Some(Part::Text(text("refusal")?))),
+        "text" | "input_text" | "output_text" => Ok(Some(MessagePart::Text(text("text")?))),
+        "refusal" => Ok(Some(MessagePart::Text(text("refusal")?))),
         "thinking" | "redacted_thinking" | "reasoning" => Ok(None),
         "document" => document(at, part).map(Some),
-        "" => Err(Wrong::member(&format!("{at}.type"), "is missing")),
-        _ => Err(Wrong::unsupported(&format!("{at}.type"), "only text is read")),
+        "" => Err(ApiError::member(&format!("{at}.type"), "is missing")),
+        _ => Err(ApiError::unsupported(&format!("{at}.type"), "only text is read")),
     }
 }
 
-fn document(at: &str, mut part: Map<String, Value>) -> Answered<Part> {
+fn document(at: &str, mut part: Map<String, Value>) -> ApiResult<MessagePart> {
     let title = part.get("title").and_then(Value::as_str);
     let title = title.map(|title| title.chars().take(NAME_CHARS_MAX).collect());
     let source = part.get_mut("source").map(Value::take).unwrap_or_default();
@@ -291,7 +293,7 @@ fn document(at: &str, mut part: Map<String, Value>) -> Answered<Part> {
         Some(_) | None => None,
     };
     match text {
-        Some(text) => Ok(Part::Document { title, text: text.to_owned() }),
-        None => Err(Wrong::unsupported(&format!("{at}.source"), "only sources of the type text are read")),
+        Some(text) => Ok(MessagePart::Document { title, text: text.to_owned() }),
+        None => Err(ApiError::unsupported(&format!("{at}.source"), "only sources of the type text are read")),
     }
 }

@@ -7,13 +7,13 @@ use spelunk_app::render::answer::answer_text;
 use spelunk_types::{Blame, ErrorCode, Explain, RunId, RunOutcome, Usage};
 
 use super::super::problem::Problem;
-use super::super::runs::Ended;
-use super::question_input::Asked;
-use super::wrong::{Answered, Wrong};
+use super::question_input::CompatRequest;
+use super::wrong::{ApiError, ApiResult};
+use crate::mcp::Ended;
 
 /// What is known when a reply starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct ReplyHead {
     pub(super) run: RunId,
     pub(super) model: String,
     /// Unix time in seconds.
@@ -31,7 +31,7 @@ pub(super) enum Finish {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Reply {
-    pub(super) head: Head,
+    pub(super) head: ReplyHead,
     pub(super) text: String,
     pub(super) finish: Finish,
     pub(super) usage: Usage,
@@ -54,7 +54,7 @@ impl Explain for NoAnswer {
 }
 
 impl Reply {
-    pub(super) fn of(head: Head, asked: &Asked, ended: &Ended) -> Answered<Self> {
+    pub(super) fn of(head: ReplyHead, asked: &CompatRequest, ended: &Ended) -> ApiResult<Self> {
         let Ended { result, view } = ended;
         let Some(answer) = &result.answer else {
             let (code, message) = match &result.outcome {
@@ -70,7 +70,7 @@ impl Reply {
             if code.blame() == Blame::Settings {
                 problem = problem.with_status(StatusCode::BAD_GATEWAY);
             }
-            return Err(Wrong { is_final: true, ..Wrong::from(problem) });
+            return Err(ApiError { is_final: true, ..ApiError::from(problem) });
         };
         let mut text = if asked.is_typed {
             answer.text.clone()

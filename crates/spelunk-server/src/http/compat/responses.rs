@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{Message, Part, Speaker};
-use super::question_input::{Asked, Common, Members, messages, parts, schema, tokens_max};
-use super::reply::{Finish, Head, Reply, event};
-use super::wrong::Answered;
+use super::conversation::{Message, MessagePart, Speaker};
+use super::question_input::{BodyFields, CommonFields, CompatRequest, messages, parts, schema, tokens_max};
+use super::reply::{Finish, Reply, ReplyHead, event};
+use super::wrong::ApiResult;
 
-pub(super) fn read(body: Value, long_chars: usize) -> Answered<Asked> {
-    let mut members = Members::of(body)?;
+pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
+    let mut members = BodyFields::of(body)?;
     for name in ["tools", "tool_choice"] {
         members.refuse(name, "the answer is looked for in the text, and no tools are called")?;
     }
@@ -18,7 +18,7 @@ pub(super) fn read(body: Value, long_chars: usize) -> Answered<Asked> {
     members.refuse("background", "start a run with `POST /v1/runs` instead")?;
     let mut said = match members.take("input") {
         Some(Value::String(text)) => {
-            vec![Message { speaker: Speaker::User, parts: vec![Part::Text(text)] }]
+            vec![Message { speaker: Speaker::User, parts: vec![MessagePart::Text(text)] }]
         }
         list => messages("input", list)?,
     };
@@ -27,17 +27,17 @@ pub(super) fn read(body: Value, long_chars: usize) -> Answered<Asked> {
         said.insert(0, Message { speaker: Speaker::System, parts: instructions });
     }
     let form = members.get("text").and_then(|text| text.get("format"));
-    let common = Common {
+    let common = CommonFields {
         messages: said,
         named: "input",
         schema: schema("text.format", form)?,
         tokens_max: tokens_max(&members, &["max_output_tokens"])?,
         includes_usage: true,
     };
-    Asked::of(&mut members, common, long_chars)
+    CompatRequest::of(&mut members, common, long_chars)
 }
 
-fn item_id(head: &Head) -> String {
+fn item_id(head: &ReplyHead) -> String {
     format!("msg_{}", head.run)
 }
 
@@ -45,14 +45,14 @@ fn part(text: &str) -> Value {
     json!({ "type": "output_text", "text": text, "annotations": [], "logprobs": [] })
 }
 
-fn item(head: &Head, status: &str, content: &Value) -> Value {
+fn item(head: &ReplyHead, status: &str, content: &Value) -> Value {
     json!({
         "type": "message", "id": item_id(head), "status": status, "role": "assistant", "content": content,
     })
 }
 
 /// The response object as far as it is known.
-fn response(head: &Head, status: &str, output: &Value) -> Value {
+fn response(head: &ReplyHead, status: &str, output: &Value) -> Value {
     json!({
         "id": format!("resp_{}", head.run),
         "object": "response",
@@ -121,7 +121,7 @@ impl Numbered {
 
 const N_OPENING: u64 = 4;
 
-pub(super) fn opening(head: &Head) -> String {
+pub(super) fn opening(head: &ReplyHead) -> String {
     let mut events = Numbered { next: 0, text: String::new() };
     let begun = response(head, "in_progress", &json!([]));
     events.push("response.created", json!({ "response": begun }));
@@ -162,7 +162,7 @@ pub(super) fn closing(reply: &Reply) -> String {
 }
 
 /// The failed response, as the last event of its stream.
-pub(super) fn broken(head: &Head, message: &str) -> String {
+pub(super) fn broken(head: &ReplyHead, message: &str) -> String {
     let mut events = Numbered { next: N_OPENING, text: String::new() };
     let mut response = response(head, "failed", &json!([]));
     response["error"] = json!({ "code": "server_error", "message": message });

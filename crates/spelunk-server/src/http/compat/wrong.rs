@@ -1,22 +1,20 @@
 //! Errors in the format that clients of other APIs read: `{"error": {…}}`. All problems, including those of the guard,
 //! are converted on their way out.
 
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::super::problem::Problem;
+use super::super::problem::{Problem, bounded};
 use super::Dialect;
-
-/// A problem is short; a longer body is not one.
-const PROBLEM_BYTES_MAX: usize = 64 << 10;
+use crate::mcp::plain_head;
 
 /// An error that names the field of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct ApiError {
     pub(super) problem: Box<Problem>,
     pub(super) param: Option<String>,
     /// Whether a run was paid for: a client that retries automatically would pay again.
@@ -24,15 +22,15 @@ pub(super) struct Wrong {
 }
 
 /// The result type of the handlers here.
-pub(super) type Answered<T> = Result<T, Wrong>;
+pub(super) type ApiResult<T> = Result<T, ApiError>;
 
-impl From<Problem> for Wrong {
+impl From<Problem> for ApiError {
     fn from(problem: Problem) -> Self {
         Self { problem: Box::new(problem), param: None, is_final: false }
     }
 }
 
-impl Wrong {
+impl ApiError {
     fn of(status: StatusCode, code: &str, param: &str, detail: String) -> Self {
         let problem = Problem::new(status, code, "The request does not make sense.", detail);
         Self { param: Some(param.to_owned()), ..Self::from(problem) }
@@ -50,23 +48,18 @@ impl Wrong {
     }
 
     pub(super) fn no_model(model: &str, known: &[String]) -> Self {
-        let shown: String = model.chars().filter(|c| !c.is_control()).take(60).collect();
+        let shown = plain_head(model, 60);
         let detail = format!("there is no model `{shown}`; the models are {}", known.join(", "));
         Self::of(StatusCode::NOT_FOUND, "model_not_found", "model", detail)
     }
 
     /// The error in the format of the API.
     pub(super) fn json(&self, dialect: Dialect) -> Value {
-        let (status, code) = (self.problem.status, self.problem.code.as_str());
-        let message = match &self.problem.hint {
-            Some(hint) => format!("{} ({hint})", self.problem.detail),
-            None => self.problem.detail.clone(),
-        };
-        error(dialect, status, code, &message, self.param.as_deref())
+        error(dialect, &self.problem, self.param.as_deref())
     }
 }
 
-impl IntoResponse for Wrong {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let Self { problem, param, is_final } = self;
         let mut response = problem.into_response();
@@ -89,8 +82,12 @@ fn shaped_status(status: StatusCode) -> StatusCode {
     if status == StatusCode::UNPROCESSABLE_ENTITY { StatusCode::BAD_REQUEST } else { status }
 }
 
-fn error(dialect: Dialect, status: StatusCode, code: &str, message: &str, param: Option<&str>) -> Value {
-    let status = shaped_status(status);
+fn error(dialect: Dialect, problem: &Problem, param: Option<&str>) -> Value {
+    let status = shaped_status(problem.status);
+    let message = match &problem.hint {
+        Some(hint) => format!("{} ({})", bounded(&problem.detail), bounded(hint)),
+        None => bounded(&problem.detail),
+    };
     match dialect {
         Dialect::Messages => {
             let kind = match status.as_u16() {
@@ -113,7 +110,8 @@ fn error(dialect: Dialect, status: StatusCode, code: &str, message: &str, param:
                 400..=499 => "invalid_request_error",
                 _ => "server_error",
             };
-            let code = if status == StatusCode::UNAUTHORIZED { "invalid_api_key" } else { code };
+            let code =
+                if status == StatusCode::UNAUTHORIZED { "invalid_api_key" } else { problem.code.as_str() };
             json!({ "error": { "message": message, "type": kind, "param": param, "code": code } })
         }
     }
@@ -122,20 +120,10 @@ fn error(dialect: Dialect, status: StatusCode, code: &str, message: &str, param:
 /// Converts a problem to the format of the API.
 pub(super) async fn reshape(dialect: Dialect, request: Request, next: Next) -> Response {
     let response = next.run(request).await;
-    let kind = response.headers().get(header::CONTENT_TYPE);
-    if kind.is_none_or(|kind| kind.as_bytes() != b"application/problem+json") {
-        return response;
-    }
-    let (mut parts, body) = response.into_parts();
-    let bytes = to_bytes(body, PROBLEM_BYTES_MAX).await.unwrap_or_default();
-    let problem: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    let text = |name: &str| problem[name].as_str().unwrap_or_default().to_owned();
-    let message = match problem["hint"].as_str() {
-        Some(hint) => format!("{} ({hint})", text("detail")),
-        None => text("detail"),
-    };
-    let param = parts.extensions.get::<Param>().map(|param| param.0.clone());
-    let body = error(dialect, parts.status, &text("code"), &message, param.as_deref());
+    let Some(problem) = response.extensions().get::<Problem>() else { return response };
+    let param = response.extensions().get::<Param>().map(|param| param.0.as_str());
+    let body = error(dialect, problem, param);
+    let (mut parts, _) = response.into_parts();
     parts.status = shaped_status(parts.status);
     parts.headers.remove(header::CONTENT_LENGTH);
     parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

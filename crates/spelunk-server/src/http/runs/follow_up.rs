@@ -11,20 +11,19 @@ use spelunk_app::arguments::Arguments;
 use spelunk_app::asking::{QUESTION_CHARS_MAX, check_more, require_question};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::runs::read_view;
-use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_types::{Limits, RunId};
 
 use super::super::Shared;
 use super::super::auth::Client;
-use super::super::extract::{JsonBody, Part, fields};
+use super::super::extract::{JsonBody, PathPart, fields};
 use super::super::problem::{Answer, Problem, work};
 use super::super::route::{Route, post};
 use super::request::request_without_secrets;
-use super::results::{Begun, with_journal};
+use super::results::{JournaledRun, with_journal};
 use super::service::{JobKind, at_work};
 use super::tickets::{Progress, Ticket};
 use super::{promised_answer, request, supervisor};
-use crate::mcp::read_limits;
+use crate::mcp::{or_null, read_limits};
 
 pub(super) fn routes() -> Vec<Route> {
     let promise = json!({ "$ref": "#/components/schemas/Promise" });
@@ -34,7 +33,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "type": "object",
                 "additionalProperties": false,
                 "required": ["question"],
-                "properties": { "question": request::question_schema(), "limits": request::or_null(request::limits_schema()) },
+                "properties": { "question": request::question_schema(), "limits": or_null(request::limits_schema()) },
             }))
             .answers(202, "It waits for its turn", promise)
             .problems(&[404, 409, 503]),
@@ -42,12 +41,12 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A follow-up question.
-pub(super) struct More {
+pub(super) struct FollowUp {
     pub(super) question: String,
     pub(super) limits: Limits,
 }
 
-impl More {
+impl FollowUp {
     /// Takes the fields out of an object.
     pub(super) fn read(server: &Shared, mut arguments: Arguments) -> Result<Self, Usage> {
         let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
@@ -61,7 +60,7 @@ impl More {
 async fn ask(
     State(server): State<Shared>,
     Extension(client): Extension<Client>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     JsonBody(request): JsonBody,
 ) -> Answer {
     let promising = Arc::clone(&server);
@@ -73,8 +72,8 @@ async fn ask(
 /// Rejects what can be rejected without reading the sources again, then writes the ticket. Blocking.
 fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<RunId, Problem> {
     let request = request_without_secrets(request);
-    let More { question, limits } = More::read(server, fields(request.clone())?)?;
-    let Begun { run, workspace } = with_journal(server, id)?;
+    let FollowUp { question, limits } = FollowUp::read(server, fields(request.clone())?)?;
+    let JournaledRun { run, workspace } = with_journal(server, id)?;
     if server.runs.find(&run).is_some() {
         return Err(at_work(&run));
     }
@@ -84,15 +83,7 @@ fn promise(server: &Shared, client: Client, id: &str, request: Value) -> Result<
     let conflict = |failure: Failure| Problem::from(failure).with_status(StatusCode::CONFLICT);
     check_more(&run, &view, &question).map_err(conflict)?;
     supervisor::resume_request(server, &run, &view, Some(limits))?;
-    let ticket = Ticket {
-        run: run.clone(),
-        client: client.name,
-        at_ms: SystemClock.now_ms(),
-        progress: Progress::More { after_seq: view.seq_last },
-        key: None,
-        request,
-        uploads: Vec::new(),
-    };
+    let ticket = Ticket::new(&run, client, Progress::More { after_seq: view.seq_last }, request);
     server.runs.promise(&ticket, JobKind::More, 0)?;
     Ok(run)
 }

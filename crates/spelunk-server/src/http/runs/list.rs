@@ -1,4 +1,5 @@
-//! The list of runs, newest first and paginated; and the state of one run.
+//! Looks up a run by its id or a prefix of the short id; the list of runs, newest first and paginated; and the state of
+//! one run. Names are only compared with existing ids; none ever becomes a path.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,17 +9,16 @@ use axum::extract::State;
 use serde_json::{Value, json};
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
-use spelunk_app::runs::{STATES, read_view, row, view_json};
+use spelunk_app::runs::{STATES, read_view, row, state, view_json};
 use spelunk_engine::RunView;
-use spelunk_journal::Workspace;
+use spelunk_journal::{JournalError, Workspace};
 use spelunk_types::RunId;
 
-use super::super::extract::{Params, Part};
+use super::super::extract::{Params, PathPart};
 use super::super::problem::{Answer, Problem};
-use super::super::route::{Route, get};
+use super::super::route::{Route, get, whole_schema};
 use super::super::{Server, Shared};
-use super::find::{Found, find, settled_word};
-use super::tickets::Progress;
+use super::tickets::{Progress, Ticket};
 
 const PAGE: u64 = 50;
 const PAGE_MAX: u64 = 200;
@@ -29,17 +29,16 @@ const OWN_STATES: [&str; 2] = ["queued", "running"];
 const ROWS_MAX: usize = 10_000;
 
 pub(super) fn routes() -> Vec<Route> {
-    let states: Vec<&str> = STATES.into_iter().chain(OWN_STATES).collect();
     vec![
         get("/v1/runs", "The runs, newest first", list)
-            .query("state", json!({ "enum": states }), "Only these")
+            .query("state", json!({ "enum": states() }), "Only these")
             .query("q", json!({ "type": "string" }), "Only those whose question holds this text, in any case")
             .query(
                 "cursor",
                 json!({ "type": "string", "pattern": "^rlm-[0-9]{8}T[0-9]{6}Z-[0-9a-fA-F]{8}$" }),
                 "Where the page before ended: its `next`",
             )
-            .query("limit", json!({ "type": "integer", "minimum": 1, "maximum": PAGE_MAX }), "Rows of a page")
+            .query("limit", whole_schema(1, PAGE_MAX), "Rows of a page")
             .answers(
                 200,
                 "A page",
@@ -58,6 +57,11 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
+/// The states that a list can be filtered by.
+fn states() -> Vec<&'static str> {
+    STATES.into_iter().chain(OWN_STATES).collect()
+}
+
 /// The filter of a list request.
 struct Filter {
     state: Option<String>,
@@ -70,11 +74,8 @@ struct Filter {
 
 async fn list(State(server): State<Shared>, mut params: Params) -> Answer<Json<Value>> {
     let state = params.text("state");
-    if let Some(state) = &state
-        && !STATES.iter().chain(&OWN_STATES).any(|known| known == state)
-    {
-        let words: Vec<&str> = STATES.into_iter().chain(OWN_STATES).collect();
-        return Err(Problem::bad_parameter("state", &format!("must be one of {}", words.join(", "))));
+    if state.as_ref().is_some_and(|state| !states().contains(&state.as_str())) {
+        return Err(Problem::bad_parameter("state", &format!("must be one of {}", states().join(", "))));
     }
     let text = params.text("q").map(|text| text.to_lowercase());
     if text.as_ref().is_some_and(|text| text.chars().count() > QUERY_CHARS_MAX) {
@@ -145,8 +146,8 @@ fn as_it_stands(server: &Server, run: &RunId, mut row: Value) -> Value {
     if live.is_some() {
         row["state"] = json!(if is_queued { "queued" } else { "running" });
     }
-    if let Some(Progress::Refused(refusal)) = server.runs.settled_as(run).map(|ticket| ticket.progress) {
-        row["problem"] = refusal.json();
+    if let Some(Progress::Refused { refusal }) = server.runs.settled_as(run).map(|ticket| ticket.progress) {
+        row["problem"] = json!(refusal);
     }
     row
 }
@@ -154,7 +155,7 @@ fn as_it_stands(server: &Server, run: &RunId, mut row: Value) -> Value {
 fn is_wanted(filter: &Filter, row: &Value) -> bool {
     let state = row["state"].as_str().unwrap_or_default();
     let word = state.split([':', ' ']).next().unwrap_or_default();
-    let word = if STATES.contains(&word) || OWN_STATES.contains(&word) { word } else { "damaged" };
+    let word = if states().contains(&word) { word } else { "damaged" };
     let question = || row["question"].as_str().unwrap_or_default().to_lowercase();
     filter.state.as_ref().is_none_or(|wanted| wanted == word)
         && filter.text.as_ref().is_none_or(|text| question().contains(text))
@@ -184,7 +185,11 @@ impl Rows {
     }
 }
 
-async fn show(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+async fn show(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
     params.finish()?;
     let shown = blocking(move || {
         let found = find(&server, &id)?;
@@ -194,8 +199,8 @@ async fn show(State(server): State<Shared>, Part(id): Part<String>, params: Para
 }
 
 /// The output of `show`; a run without a journal has only its question.
-fn one(server: &Arc<Server>, found: &Found) -> Result<Value, Failure> {
-    let Found { run, workspace, settled } = found;
+fn one(server: &Arc<Server>, found: &FoundRun) -> Result<Value, Failure> {
+    let FoundRun { run, workspace, settled } = found;
     if let Some(workspace) = workspace {
         return view_json(workspace, run, &read_view(workspace, run)?);
     }
@@ -209,19 +214,86 @@ fn one(server: &Arc<Server>, found: &Found) -> Result<Value, Failure> {
     let question = ticket?.question().to_owned();
     let mut shown = view_json(&workspace, run, &RunView::default())?;
     shown["question"] = json!(question);
-    shown["outcome"] = match settled.as_ref().map(|ticket| &ticket.progress) {
-        Some(Progress::Refused(refusal)) => {
-            json!({ "is": "failed", "code": refusal.code, "message": refusal.message })
-        }
-        Some(Progress::Withdrawn) => json!({ "is": "cancelled" }),
-        Some(
-            Progress::Waiting
-            | Progress::Begun
-            | Progress::More { .. }
-            | Progress::Again { .. }
-            | Progress::Ended,
-        )
-        | None => Value::Null,
-    };
+    let progress = settled.as_ref().map(|ticket| &ticket.progress);
+    if let Some(Progress::Refused { refusal }) = progress {
+        shown["outcome"] = json!({ "is": "failed", "code": refusal.code, "message": refusal.message });
+    } else if progress == Some(&Progress::Withdrawn) {
+        shown["outcome"] = json!({ "is": "cancelled" });
+    }
     Ok(shown)
+}
+
+const NAME_BYTES_MAX: usize = 100;
+/// A shorter prefix is more likely a mistake.
+const SHORT_BYTES_MIN: usize = 4;
+
+/// A run in any state.
+pub(super) struct FoundRun {
+    pub(super) run: RunId,
+    /// `None` for a run without a journal.
+    pub(super) workspace: Option<Workspace>,
+    /// Why it has no journal, or why it could not continue.
+    pub(super) settled: Option<Ticket>,
+}
+
+/// Searches the journals, then the runs that have none, yet or ever. Blocking.
+pub(super) fn find(server: &Server, name: &str) -> Result<FoundRun, Failure> {
+    let not_found = || JournalError::NotFound { name: name.chars().take(NAME_BYTES_MAX).collect() };
+    if name.is_empty() || name.len() > NAME_BYTES_MAX {
+        return Err(not_found().into());
+    }
+    // Read before the journals: a run that starts or ends in the meantime has a journal by then.
+    let promised = server.runs.names();
+    let workspace = server.app.existing_workspace()?;
+    let exact: Option<RunId> = name.parse().ok();
+    let mut runs = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
+    let is_meant = |run: &RunId| match &exact {
+        Some(exact) => run == exact,
+        None => name.len() >= SHORT_BYTES_MIN && run.short().starts_with(name),
+    };
+    runs.retain(is_meant);
+    let with_journal = runs.len();
+    for run in promised.into_iter().filter(is_meant) {
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    }
+    match runs.len() {
+        0 => Err(not_found().into()),
+        1 => {
+            let run = runs.remove(0);
+            let settled = server.runs.settled_as(&run);
+            Ok(FoundRun { run, workspace: workspace.filter(|_| with_journal > 0), settled })
+        }
+        _ => Err(JournalError::Ambiguous { name: name.to_owned(), runs }.into()),
+    }
+}
+
+/// The state of a run, in the words of the list. Blocking.
+pub(super) fn word(server: &Server, run: &RunId) -> Result<String, Failure> {
+    let (live, settled) = server.runs.standing(run);
+    if let Some(live) = live {
+        return Ok(if live.is_waiting() { "queued" } else { "running" }.to_owned());
+    }
+    let workspace = server.app.existing_workspace()?;
+    let has_journal =
+        workspace.as_ref().is_some_and(|workspace| workspace.runs().is_ok_and(|runs| runs.contains(run)));
+    if let (Some(workspace), true) = (workspace, has_journal) {
+        return match settled.map(|ticket| ticket.progress) {
+            Some(Progress::Refused { refusal }) if refusal.is_of_question => {
+                Ok(format!("failed: {}", refusal.code))
+            }
+            Some(_) | None => Ok(state(&read_view(&workspace, run)?)),
+        };
+    }
+    let ticket = settled.ok_or_else(|| JournalError::NotFound { name: run.to_string() })?;
+    Ok(settled_word(&ticket))
+}
+
+/// The state of a run that never started.
+pub(super) fn settled_word(ticket: &Ticket) -> String {
+    if let Progress::Refused { refusal } = &ticket.progress {
+        return format!("failed: {}", refusal.code);
+    }
+    if ticket.progress == Progress::Withdrawn { "cancelled" } else { "open" }.to_owned()
 }

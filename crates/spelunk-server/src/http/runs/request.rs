@@ -21,14 +21,15 @@ use spelunk_app::config::{ServerSettings, StrategyChoice};
 use spelunk_app::failure::Failure;
 use spelunk_context::{ScanOptions, SourceInput, given_text, redact};
 use spelunk_engine::Conversation;
-use spelunk_types::{Focus, Limits};
+use spelunk_types::Focus;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::super::Shared;
 use super::super::extract::{JsonBody, malformed};
 use super::super::problem::Problem;
+use super::super::route::whole_schema;
 use super::events::SEQ_MAX;
-use crate::mcp::{LIMITS, Manner, Material, read_limits};
+use crate::mcp::{LIMITS, Manner, Material, Query, or_null, read_limits};
 
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
@@ -37,46 +38,37 @@ const HEAD_BYTES_MAX: u64 = 64 << 10;
 /// The factor by which an upload may take longer than another request.
 const UPLOAD_PATIENCE: u32 = 20;
 
-/// A validated request.
-pub(super) struct Wanted {
-    pub(super) question: String,
-    pub(super) material: Material,
-    pub(super) strategy: StrategyChoice,
-    pub(super) focus: Focus,
-    pub(super) schema: Option<String>,
-    pub(super) limits: Limits,
-}
-
-impl Wanted {
-    /// Parses the fields; `uploads` are the texts sent with them, under their final names.
-    pub(super) fn read(server: &Shared, request: &Value, uploads: Vec<SourceInput>) -> Result<Self, Failure> {
-        let mut arguments = Arguments::new(request.as_object().cloned());
-        let QuestionInput { question, attachments: mut given } =
-            QuestionInput::read(&mut arguments, uploads)?;
-        let material = Material::of(&mut arguments)?;
-        // The size of the whole body is already limited.
-        if let Some(text) = arguments.text("text", usize::MAX)? {
-            given.insert(0, SourceInput::Text { name: "text".into(), bytes: text.into_bytes() });
-        }
-        let Manner { strategy, focus, schema } = Manner::of(&server.mcp, &mut arguments)?;
-        let limits = read_limits(&server.mcp, &mut arguments)?;
-        arguments.finish()?;
-        Ok(Self { question, material: material.with(given), strategy, focus, schema, limits })
+/// Parses the fields; `uploads` are the texts sent with them, under their final names.
+pub(super) fn read_query(
+    server: &Shared,
+    request: &Value,
+    uploads: Vec<SourceInput>,
+) -> Result<Query, Failure> {
+    let mut arguments = Arguments::new(request.as_object().cloned());
+    let QuestionInput { question, attachments: mut given } = QuestionInput::read(&mut arguments, uploads)?;
+    let material = Material::of(&mut arguments)?;
+    // The size of the whole body is already limited.
+    if let Some(text) = arguments.text("text", usize::MAX)? {
+        given.insert(0, SourceInput::Text { name: "text".into(), bytes: text.into_bytes() });
     }
+    let manner = Manner::of(&server.mcp, &mut arguments)?;
+    let limits = read_limits(&server.mcp, &mut arguments)?;
+    arguments.finish()?;
+    Ok(Query { question, material: material.with(given), manner, limits })
 }
 
 /// The request: its fields and the uploaded files.
-pub(crate) struct Sent {
+pub(crate) struct ReceivedRequest {
     pub(crate) request: Value,
-    pub(crate) files: Vec<File>,
+    pub(crate) files: Vec<UploadedFile>,
 }
 
-impl Sent {
+impl ReceivedRequest {
     /// The request in the form in which it may be stored on disk while the run is queued.
     pub(super) fn without_secrets(self) -> Self {
-        let of = |File { name, bytes }: File| {
+        let of = |UploadedFile { name, bytes }: UploadedFile| {
             let bytes = given_text(&name, &bytes, &ScanOptions::default()).into_owned();
-            File { name, bytes }
+            UploadedFile { name, bytes }
         };
         let files = self.files.into_iter().map(of).collect();
         Self { request: request_without_secrets(self.request), files }
@@ -105,18 +97,18 @@ pub(super) fn request_without_secrets(mut request: Value) -> Value {
 }
 
 /// An uploaded file.
-pub(crate) struct File {
+pub(crate) struct UploadedFile {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
 }
 
 /// Reads a body of either kind.
-pub(super) async fn receive(request: Request, server: &Shared) -> Result<Sent, Problem> {
+pub(super) async fn receive(request: Request, server: &Shared) -> Result<ReceivedRequest, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let is_form = kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/form-data"));
     if !is_form {
         let JsonBody(request) = JsonBody::from_request(request, server).await?;
-        return Ok(Sent { request, files: Vec::new() });
+        return Ok(ReceivedRequest { request, files: Vec::new() });
     }
     let patience = Duration::from_millis(server.app.settings.server.request_ms_max);
     // Uploads are held in memory while they arrive, a few at a time.
@@ -162,7 +154,10 @@ impl Stream for Paced {
     }
 }
 
-pub(crate) async fn receive_form(request: Request, settings: &ServerSettings) -> Result<Sent, Problem> {
+pub(crate) async fn receive_form(
+    request: Request,
+    settings: &ServerSettings,
+) -> Result<ReceivedRequest, Problem> {
     let idle_bytes = Arc::new(AtomicU64::new(0));
     let request = request.map(|body| {
         let idle_bytes = Arc::clone(&idle_bytes);
@@ -170,7 +165,7 @@ pub(crate) async fn receive_form(request: Request, settings: &ServerSettings) ->
     });
     let mut form =
         Multipart::from_request(request, &()).await.map_err(|error| bad_form(&error.body_text()))?;
-    let mut sent = Sent { request: Value::Null, files: Vec::new() };
+    let mut sent = ReceivedRequest { request: Value::Null, files: Vec::new() };
     let mut room = settings.upload_bytes_max;
     let patience = Duration::from_millis(settings.request_ms_max);
     loop {
@@ -195,14 +190,14 @@ pub(crate) async fn receive_form(request: Request, settings: &ServerSettings) ->
             }
             "file" if sent.files.len() < FILES_MAX => {
                 let name = file_name(name.as_deref(), sent.files.len())?;
-                sent.files.push(File { name, bytes });
+                sent.files.push(UploadedFile { name, bytes });
             }
             "attachment" if sent.files.len() < FILES_MAX => {
                 if bytes.len() as u64 > ATTACHED_BYTES_MAX {
                     return Err(Problem::too_large(ATTACHED_BYTES_MAX));
                 }
                 let name = attachment_name(name.as_deref().unwrap_or_default(), &sent.files);
-                sent.files.push(File { name, bytes });
+                sent.files.push(UploadedFile { name, bytes });
             }
             "file" | "attachment" => {
                 return Err(bad_form(&format!("there are more than {FILES_MAX} files")));
@@ -237,7 +232,7 @@ fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
 }
 
 /// The sanitized, unique name of an attachment.
-fn attachment_name(sent: &str, files: &[File]) -> String {
+fn attachment_name(sent: &str, files: &[UploadedFile]) -> String {
     let taken = files.iter().filter_map(|file| file.name.strip_prefix("attachments/")).map(str::to_owned);
     Conversation::attachment(sent, &taken.collect()).0
 }
@@ -281,17 +276,6 @@ fn one_of_these(names: &[&str]) -> Value {
     json!({ "anyOf": required })
 }
 
-/// The schema, or `null`, which counts as absent.
-pub(super) fn or_null(mut schema: Value) -> Value {
-    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
-        words.push(Value::Null);
-    }
-    if let Some(kind) = schema["type"].as_str().map(str::to_owned) {
-        schema["type"] = json!([kind, "null"]);
-    }
-    schema
-}
-
 fn attached_schema() -> Value {
     let mut schema = attachments_schema();
     let entry = &mut schema["items"];
@@ -321,7 +305,7 @@ pub(super) fn schema_alone() -> Value {
 
 /// Limits that a request may lower.
 pub(super) fn limits_schema() -> Value {
-    let whole = json!({ "type": "integer", "minimum": 0, "maximum": SEQ_MAX });
+    let whole = whole_schema(0, SEQ_MAX);
     let properties: Map<String, Value> =
         LIMITS.iter().map(|name| ((*name).to_owned(), whole.clone())).collect();
     let about = "Lower limits than the server's; higher ones are taken as the server's";
@@ -334,10 +318,10 @@ mod tests {
 
     #[test]
     fn names_of_attachments_are_made_harmless_and_unlike() {
-        let mut files: Vec<File> = Vec::new();
+        let mut files: Vec<UploadedFile> = Vec::new();
         for sent in ["../../etc/passwd", "PASSWD", "", "a\0b\n", "\\\\host\\x"] {
             let name = attachment_name(sent, &files);
-            files.push(File { name, bytes: Vec::new() });
+            files.push(UploadedFile { name, bytes: Vec::new() });
         }
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         let expected =

@@ -1,23 +1,31 @@
-//! The output of a run: result, evidence, reports.
+//! The output of a run: result, evidence, reports, the documents and how far each was read, the files that its projection
+//! wrote next to the journal, and its long texts. Paths from clients are resolved segment by segment, only below that
+//! run's folder; links are not followed. Only long texts that the run's journal references are served: all runs of a
+//! workspace share them, and knowing an id gives no right to read.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Read as _;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse as _;
 use serde_json::{Value, json};
 use spelunk_app::render::answer::result_json;
+use spelunk_app::render::viewer;
 use spelunk_app::reports::{Format, render_report};
 use spelunk_app::result_details::Evidence;
 use spelunk_app::runs::{read_view, recorded_result};
-use spelunk_journal::Workspace;
-use spelunk_types::{RunId, RunOutcome};
+use spelunk_journal::{Blobs, DerivedFiles, JournalError, JournalTail, Record, Workspace, blobs_of};
+use spelunk_types::{BlobId, RunId, RunOutcome};
 
-use super::super::extract::{Params, Part};
+use super::super::extract::{Params, PathPart};
+use super::super::page::sent;
 use super::super::problem::{Answer, Problem, work};
 use super::super::route::{Route, get};
 use super::super::{Server, Shared};
-use super::find::{Found, find, word};
-use super::supervisor::require_roots;
+use super::list::{FoundRun, find, word};
 
 pub(super) fn routes() -> Vec<Route> {
     let text = json!({ "type": "string" });
@@ -54,26 +62,30 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A run that has a journal.
-pub(super) struct Begun {
+pub(super) struct JournaledRun {
     pub(super) run: RunId,
     pub(super) workspace: Workspace,
 }
 
 /// A run without a journal is an error that says to wait. Blocking.
-pub(super) fn with_journal(server: &Server, id: &str) -> Result<Begun, Problem> {
-    let Found { run, workspace, .. } = find(server, id)?;
+pub(super) fn with_journal(server: &Server, id: &str) -> Result<JournaledRun, Problem> {
+    let FoundRun { run, workspace, .. } = find(server, id)?;
     if let Some(workspace) = workspace {
-        return Ok(Begun { run, workspace });
+        return Ok(JournaledRun { run, workspace });
     }
     let detail = format!("run `{}` has not begun: {}", run.short(), word(server, &run)?);
     let problem = Problem::new(StatusCode::CONFLICT, "run-not-begun", "The run has not begun.", detail);
     Err(problem.hint("watch its events, or look again later"))
 }
 
-async fn result(State(server): State<Shared>, Part(id): Part<String>, params: Params) -> Answer<Json<Value>> {
+async fn result(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
     params.finish()?;
     let told = work(move || {
-        let Begun { run, workspace } = with_journal(&server, &id)?;
+        let JournaledRun { run, workspace } = with_journal(&server, &id)?;
         let view = read_view(&workspace, &run)?;
         if view.outcome.is_none() || server.runs.find(&run).is_some() {
             let detail = format!("run `{}` has not ended", run.short());
@@ -93,12 +105,12 @@ async fn result(State(server): State<Shared>, Part(id): Part<String>, params: Pa
 
 async fn evidence(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     params: Params,
 ) -> Answer<Json<Value>> {
     params.finish()?;
     let told = work(move || {
-        let Begun { run, workspace } = with_journal(&server, &id)?;
+        let JournaledRun { run, workspace } = with_journal(&server, &id)?;
         let view = read_view(&workspace, &run)?;
         let citations = view.citations.iter().map(|(citation, looked)| {
             let mut told = json!(citation);
@@ -113,15 +125,15 @@ async fn evidence(
     Ok(Json(told.await?))
 }
 
-async fn report(State(server): State<Shared>, Part(id): Part<String>, mut params: Params) -> Answer {
+async fn report(State(server): State<Shared>, PathPart(id): PathPart<String>, mut params: Params) -> Answer {
     let word = params.text("format").unwrap_or_else(|| "json".to_owned());
     params.finish()?;
     let wrong = || Problem::bad_parameter("format", &format!("must be one of {}", Format::WORDS.join(", ")));
     let format = Format::of(&word).ok_or_else(wrong)?;
     let text = work(move || {
-        let Begun { run, workspace } = with_journal(&server, &id)?;
+        let JournaledRun { run, workspace } = with_journal(&server, &id)?;
         // A report reads source lines again.
-        require_roots(&server, &read_view(&workspace, &run)?)?;
+        server.mcp.require_roots(&read_view(&workspace, &run)?)?;
         Ok(render_report(&server.app, &workspace, &run, format)?)
     });
     let text = text.await?;
@@ -135,4 +147,225 @@ async fn report(State(server): State<Shared>, Part(id): Part<String>, mut params
     let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
     let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_SECURITY_POLICY, policy)];
     Ok((headers, text).into_response())
+}
+
+pub(super) fn plan_routes() -> Vec<Route> {
+    vec![
+        get("/v1/runs/{id}/plan", "The documents of a run, and how far it has come with each", plan)
+            .answers(
+                200,
+                "The documents",
+                json!({
+                    "type": "object",
+                    "required": ["documents", "cut"],
+                    "properties": {
+                        "documents": { "type": "array", "items": {
+                            "type": "object",
+                            "properties": {
+                                "path": { "type": "string" },
+                                "bytes": { "type": "integer" },
+                                "type": { "type": "string" },
+                                "tasks": { "type": "integer", "description": "Tasks that were given out" },
+                                "state": { "enum": ["none", "waiting", "open", "done", "recalled", "failed"] },
+                            },
+                        } },
+                        "cut": { "type": "boolean", "description": "Whether there are more" },
+                    },
+                }),
+            )
+            .problems(&[404, 409]),
+    ]
+}
+
+async fn plan(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
+    params.finish()?;
+    let shown = work(move || {
+        let found = with_journal(&server, &id)?;
+        Ok(viewer::plan(&found.workspace, &found.run, &server.app.settings.detector())?)
+    });
+    Ok(Json(shown.await?))
+}
+
+/// Files of the journal itself, which are served as events and blobs.
+const OWN_FILES: [&str; 2] = ["journal.jsonl", "run.lock"];
+const FILES_MAX: usize = 10_000;
+/// The prefix of a file that is not complete yet.
+const STAGED: &str = ".staged-";
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+pub(super) fn file_routes() -> Vec<Route> {
+    vec![
+        get("/v1/runs/{id}/files", "The files of a run", list_files)
+            .answers(
+                200,
+                "Their paths and sizes",
+                json!({
+                    "type": "object",
+                    "required": ["files", "cut"],
+                    "properties": {
+                        "files": { "type": "array", "items": {
+                            "type": "object",
+                            "properties": { "path": { "type": "string" }, "bytes": { "type": "integer" } },
+                        } },
+                        "cut": { "type": "boolean", "description": "Whether there are more" },
+                    },
+                }),
+            )
+            .problems(&[404, 409]),
+        get("/v1/runs/{id}/files/{*path}", "One file of a run", read_file)
+            .answers_as(200, "The file, as text", "text/plain", json!({ "type": "string" }))
+            .problems(&[404, 409, 413]),
+    ]
+}
+
+fn files_of(server: &Server, id: &str) -> Result<DerivedFiles, Problem> {
+    let found = with_journal(server, id)?;
+    let files = DerivedFiles::of_run(&found.workspace, &found.run);
+    files.ok_or_else(|| Problem::not_found("the run has no files"))
+}
+
+async fn list_files(
+    State(server): State<Shared>,
+    PathPart(id): PathPart<String>,
+    params: Params,
+) -> Answer<Json<Value>> {
+    params.finish()?;
+    let listed = work(move || {
+        let files = files_of(&server, &id)?;
+        let (dir, folder) = files.place();
+        let unread =
+            |error: std::io::Error| Problem::not_found(format!("the files cannot be listed: {error}"));
+        let mut rows = Vec::new();
+        for (name, file) in dir.files_below(folder).map_err(unread)? {
+            let name = name.strip_prefix(folder).and_then(|name| name.strip_prefix('/')).unwrap_or(&name);
+            if !OWN_FILES.contains(&name) && !name.starts_with(STAGED) {
+                rows.push(json!({ "path": name, "bytes": file.len }));
+            }
+        }
+        let is_cut = rows.len() > FILES_MAX;
+        rows.truncate(FILES_MAX);
+        Ok(json!({ "files": rows, "cut": is_cut }))
+    });
+    Ok(Json(listed.await?))
+}
+
+async fn read_file(
+    State(server): State<Shared>,
+    PathPart((id, path)): PathPart<(String, String)>,
+    params: Params,
+) -> Answer {
+    params.finish()?;
+    let text = work(move || {
+        let unknown = || Problem::not_found("the run has no such file");
+        let files = files_of(&server, &id)?;
+        if OWN_FILES.contains(&path.as_str()) || path.is_empty() {
+            return Err(unknown());
+        }
+        let (dir, folder) = files.place();
+        // A path that leads outside, or contains a link, is not a file of the run.
+        let mut file = dir.open(&format!("{folder}/{path}")).map_err(|_| unknown())?;
+        let bytes = file.metadata().map_err(|_| unknown())?.len();
+        if bytes > FILE_BYTES_MAX {
+            let detail = format!("the file has more than {FILE_BYTES_MAX} bytes");
+            let title = "The file is too long.";
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "file-too-large", title, detail));
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|_| unknown())?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    });
+    let text = text.await?;
+    Ok(([(header::CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}
+
+/// The number of runs whose blob ids are cached.
+const NAMED_RUNS_MAX: usize = 32;
+
+pub(super) fn blob_routes() -> Vec<Route> {
+    vec![
+        get("/v1/runs/{id}/blobs/{digest}", "A long text that the run names", read_blob)
+            .answers_as(200, "The text", "text/plain", json!({ "type": "string" }))
+            .answers_nothing(304, "It is the same as before, as it always is")
+            .problems(&[404, 409]),
+    ]
+}
+
+/// The blobs a run references, as far as its journal was read.
+pub(crate) struct RunBlobs {
+    tail: JournalTail,
+    blobs: HashSet<BlobId>,
+    /// Caches where the prompts are.
+    texts: Blobs,
+}
+
+/// The references of the most recently read runs.
+#[derive(Default)]
+pub(crate) struct NamedBlobs {
+    kept: Mutex<HashMap<RunId, Arc<Mutex<RunBlobs>>>>,
+}
+
+impl NamedBlobs {
+    /// Where to read the text, if the run references it.
+    fn naming(
+        &self,
+        workspace: &Workspace,
+        run: &RunId,
+        blob: &BlobId,
+    ) -> Result<Option<Blobs>, JournalError> {
+        let named = {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            if kept.len() >= NAMED_RUNS_MAX && !kept.contains_key(run) {
+                kept.clear();
+            }
+            match kept.get(run) {
+                Some(named) => Arc::clone(named),
+                None => {
+                    let tail = JournalTail::open(workspace, run)?;
+                    let (blobs, texts) = (HashSet::new(), workspace.blobs_of(run));
+                    let named = Arc::new(Mutex::new(RunBlobs { tail, blobs, texts }));
+                    kept.insert(run.clone(), Arc::clone(&named));
+                    named
+                }
+            }
+        };
+        let mut named = named.lock().unwrap_or_else(PoisonError::into_inner);
+        if !named.blobs.contains(blob) {
+            for record in named.tail.read_new()? {
+                if let Record::Known(event) = record {
+                    let found = blobs_of(&named.texts, &event);
+                    named.blobs.extend(found);
+                }
+            }
+        }
+        Ok(named.blobs.contains(blob).then(|| named.texts.clone()))
+    }
+
+    /// Drops the cache of a deleted run.
+    pub(super) fn forget(&self, run: &RunId) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).remove(run);
+    }
+}
+
+async fn read_blob(
+    State(server): State<Shared>,
+    PathPart((id, name)): PathPart<(String, String)>,
+    headers: HeaderMap,
+    params: Params,
+) -> Answer {
+    params.finish()?;
+    let unknown = || Problem::not_found("the run names no such text");
+    let blob: BlobId = name.parse().map_err(|_| unknown())?;
+    let tag = format!("\"{}\"", blob.as_str());
+    let text = work(move || {
+        let found = with_journal(&server, &id)?;
+        let texts = server.named_blobs.naming(&found.workspace, &found.run, &blob)?;
+        let bytes = texts.ok_or_else(unknown)?.get(&blob)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    });
+    let text = text.await?;
+    Ok(sent(&headers, &tag, "text/plain; charset=utf-8", "private, max-age=31536000, immutable", text))
 }

@@ -8,7 +8,6 @@ use axum::http::StatusCode;
 use serde_json::Value;
 use spelunk_app::asking::RoleModels;
 use spelunk_app::runs::{read_view, recorded_result};
-use spelunk_engine::{RunResult, RunView};
 use spelunk_journal::JournalError;
 use spelunk_types::RunId;
 use tokio::sync::watch;
@@ -16,13 +15,14 @@ use tokio::sync::watch;
 use super::super::Shared;
 use super::super::auth::Client;
 use super::super::problem::{Answer, Problem, work};
-use super::request::{File, Sent};
+use super::request::{ReceivedRequest, UploadedFile};
 use super::service::{Phase, Promised};
 use super::tickets::Progress;
 use super::{model, promise};
+use crate::mcp::Ended;
 
 /// A run that a client waits for.
-pub(crate) struct Whole {
+pub(crate) struct AwaitedRun {
     server: Shared,
     pub(crate) run: RunId,
     phase: watch::Receiver<Phase>,
@@ -31,7 +31,7 @@ pub(crate) struct Whole {
 }
 
 /// Why the wait returned.
-pub(crate) enum Came {
+pub(crate) enum WaitOutcome {
     /// Still in progress; this is its status.
     Status(String),
     End,
@@ -39,13 +39,7 @@ pub(crate) enum Came {
     Closing,
 }
 
-/// The result of a run.
-pub(crate) struct Ended {
-    pub(crate) result: RunResult,
-    pub(crate) view: RunView,
-}
-
-impl Whole {
+impl AwaitedRun {
     /// Submits the question; the run starts when its turn comes.
     pub(crate) async fn begin(
         server: &Shared,
@@ -56,10 +50,11 @@ impl Whole {
         // A missing model is reported now rather than when the run starts.
         let models: RoleModels = model(server).await?.into();
         let promising = Arc::clone(server);
-        let file = |(name, text): (String, String)| File { name, bytes: text.into_bytes() };
+        let file = |(name, text): (String, String)| UploadedFile { name, bytes: text.into_bytes() };
         let files = documents.into_iter().map(file).collect();
         let promised =
-            work(move || promise(&promising, client, None, Sent { request, files }, &models)).await?;
+            work(move || promise(&promising, client, None, ReceivedRequest { request, files }, &models))
+                .await?;
         let live = match promised {
             Promised::New(live) => live,
             Promised::Before(run) => {
@@ -73,16 +68,16 @@ impl Whole {
     }
 
     /// Waits for the end, up to a timeout.
-    pub(crate) async fn wait(&mut self, patience: Duration) -> Came {
+    pub(crate) async fn wait(&mut self, patience: Duration) -> WaitOutcome {
         let server = Arc::clone(&self.server);
         tokio::select! {
             over = self.phase.wait_for(|phase| *phase == Phase::Over) => {
                 drop(over);
                 self.is_over = true;
-                Came::End
+                WaitOutcome::End
             }
-            () = server.closing() => Came::Closing,
-            () = tokio::time::sleep(patience) => Came::Status(self.status.borrow().clone()),
+            () = server.closing() => WaitOutcome::Closing,
+            () = tokio::time::sleep(patience) => WaitOutcome::Status(self.status.borrow().clone()),
         }
     }
 
@@ -91,9 +86,8 @@ impl Whole {
         self.is_over = true;
         let (server, run) = (Arc::clone(&self.server), self.run.clone());
         work(move || {
-            if let Some(Progress::Refused(refusal)) =
-                server.runs.settled_as(&run).map(|ticket| ticket.progress)
-            {
+            let progress = server.runs.settled_as(&run).map(|ticket| ticket.progress);
+            if let Some(Progress::Refused { refusal }) = progress {
                 let title = "The run could not begin.";
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 let problem = Problem::new(status, &refusal.code, title, refusal.message);
@@ -112,7 +106,7 @@ impl Whole {
     }
 }
 
-impl Drop for Whole {
+impl Drop for AwaitedRun {
     fn drop(&mut self) {
         if self.is_over || self.server.is_closed() {
             return;

@@ -3,6 +3,7 @@
 //! about remaining work; the state here can be lost at any time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::StatusCode;
@@ -10,7 +11,7 @@ use spelunk_app::failure::Failure;
 use spelunk_app::live_runs::LiveRuns;
 use spelunk_app::runs::read_view;
 use spelunk_app::units::count;
-use spelunk_engine::{Cancel, Clock as _, SystemClock};
+use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_fs::PrivateDir;
 use spelunk_journal::{Record, Workspace};
 use spelunk_types::{EventKind, RunId};
@@ -18,7 +19,7 @@ use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::task::JoinSet;
 
 use super::super::Shared;
-use super::super::metrics::Counts;
+use super::super::health::Counts;
 use super::super::problem::Problem;
 use super::queue::FairQueue;
 use super::supervisor;
@@ -53,13 +54,13 @@ struct Table {
     queue: FairQueue<Job>,
     /// Queued runs and runs in progress.
     live: HashMap<RunId, Arc<Live>>,
-    keys: HashMap<(String, String), Remembered>,
+    keys: HashMap<(String, String), RememberedKey>,
     /// Runs that will never have a journal, and runs that could not continue; sorted by time.
     settled: BTreeMap<RunId, Ticket>,
     is_closed: bool,
 }
 
-struct Remembered {
+struct RememberedKey {
     digest: String,
     run: RunId,
     at_ms: u64,
@@ -92,22 +93,16 @@ pub(crate) struct Live {
     pub(super) question: String,
     pub(super) phase: watch::Sender<Phase>,
     /// Events that are not recorded.
-    pub(super) pieces: broadcast::Sender<Piece>,
-    pub(super) wish: Mutex<Wish>,
+    pub(super) pieces: broadcast::Sender<StreamedPiece>,
+    /// Whether to stop it once it is in progress.
+    pub(super) is_cancelled: AtomicBool,
     /// Its status line.
     pub(super) status: watch::Sender<String>,
 }
 
-/// Whether and how a run is to be stopped once it is in progress.
-#[derive(Default)]
-pub(super) struct Wish {
-    pub(super) is_cancelled: bool,
-    pub(super) cancel: Option<Cancel>,
-}
-
 /// An event that is not recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct StreamedPiece {
     /// The last event recorded before it.
     pub(super) seq: u64,
     /// As JSON.
@@ -126,23 +121,12 @@ pub(super) enum Phase {
     Over,
 }
 
-impl Table {
-    /// Records why a run is not in progress; returns the oldest record that was dropped for it.
-    fn settle(&mut self, ticket: Ticket) -> Option<RunId> {
-        self.settled.insert(ticket.run.clone(), ticket);
-        if self.settled.len() <= SETTLED_MAX {
-            return None;
-        }
-        self.settled.pop_first().map(|(run, _)| run)
-    }
-}
-
 impl Live {
     fn new(lean: &Ticket) -> Arc<Self> {
         let (phase, pieces) = (watch::Sender::new(Phase::Waiting), broadcast::Sender::new(PIECES_MAX));
         let status = watch::Sender::new("waiting for its turn".to_owned());
         let (run, question) = (lean.run.clone(), lean.question().to_owned());
-        Arc::new(Self { run, question, phase, pieces, wish: Mutex::default(), status })
+        Arc::new(Self { run, question, phase, pieces, is_cancelled: AtomicBool::new(false), status })
     }
 
     pub(super) fn is_waiting(&self) -> bool {
@@ -297,17 +281,26 @@ impl RunService {
         }
     }
 
-    /// Releases a run that has ended or could not start.
+    /// Releases a run that has ended or could not start; a ticket says why it is not in progress.
     pub(super) fn leave(&self, live: &Live, settled: Option<Ticket>) {
+        // Settled first: at no moment is a run without a journal unknown.
+        if let Some(ticket) = settled {
+            self.settle(ticket);
+        }
+        self.table().live.remove(&live.run);
+        live.phase.send_replace(Phase::Over);
+    }
+
+    /// Records why a run is not in progress, in place of the oldest record if there are too many.
+    fn settle(&self, ticket: Ticket) {
         let dropped = {
             let mut table = self.table();
-            table.live.remove(&live.run);
-            settled.and_then(|ticket| table.settle(ticket))
+            table.settled.insert(ticket.run.clone(), ticket);
+            if table.settled.len() > SETTLED_MAX { table.settled.pop_first() } else { None }
         };
-        if let Some(run) = dropped {
+        if let Some((run, _)) = dropped {
             self.tickets.remove(&run);
         }
-        live.phase.send_replace(Phase::Over);
     }
 
     /// Cancels a run: a queued run never starts, a run in progress stops. Returns false if it is neither.
@@ -320,14 +313,11 @@ impl RunService {
             self.withdraw(job)?;
             return Ok(true);
         }
-        let Some(live) = live else { return Ok(self.live_runs.cancel(run)) };
-        let mut wish = live.wish.lock().unwrap_or_else(PoisonError::into_inner);
         // A run that is about to start checks this once it has started.
-        wish.is_cancelled = true;
-        if let Some(cancel) = &wish.cancel {
-            cancel.cancel();
+        if let Some(live) = &live {
+            live.is_cancelled.store(true, Ordering::SeqCst);
         }
-        Ok(true)
+        Ok(self.live_runs.cancel(run) || live.is_some())
     }
 
     /// A queued run never starts; its request is kept, so that it can be resumed.
@@ -341,23 +331,14 @@ impl RunService {
         } else {
             self.tickets.remove(&ticket.run);
         }
-        let dropped = {
-            let mut table = self.table();
-            table.live.remove(&ticket.run);
-            if kind == JobKind::Begin { table.settle(ticket) } else { None }
-        };
-        if let Some(run) = dropped {
-            self.tickets.remove(&run);
-        }
-        live.phase.send_replace(Phase::Over);
+        self.leave(&live, (kind == JobKind::Begin).then_some(ticket));
         Ok(())
     }
 
-    /// Forgets a run that never had a journal. Returns false if there is none with that id.
-    pub(super) fn forget(&self, run: &RunId) -> bool {
-        let was_there = self.table().settled.remove(run).is_some();
+    /// Forgets a run that never had a journal.
+    pub(super) fn forget(&self, run: &RunId) {
+        self.table().settled.remove(run);
         self.tickets.remove(run);
-        was_there
     }
 
     /// Restores the work accepted before the server stopped or crashed. Blocking.
@@ -375,17 +356,17 @@ impl RunService {
         }
         for mut ticket in tickets {
             match left(&workspace, &ticket, with_journal.contains(&ticket.run)) {
-                Left::Job(kind) => {
+                Remaining::Job(kind) => {
                     self.requeue(&ticket, kind);
                     n_recovered += 1;
                     continue;
                 }
-                Left::Gone => {
+                Remaining::Gone => {
                     self.tickets.remove(&ticket.run);
                     continue;
                 }
-                Left::Ended => ticket.progress = Progress::Ended,
-                Left::Settled => {}
+                Remaining::Ended => ticket.progress = Progress::Ended,
+                Remaining::Settled => {}
             }
             self.remember(&ticket, now_ms)?;
         }
@@ -412,15 +393,9 @@ impl RunService {
                 self.tickets.write(ticket)?;
                 note_key(&mut self.table().keys, ticket);
             }
-            Progress::Refused(_) | Progress::Withdrawn => {
-                let dropped = {
-                    let mut table = self.table();
-                    note_key(&mut table.keys, ticket);
-                    table.settle(ticket.lean())
-                };
-                if let Some(run) = dropped {
-                    self.tickets.remove(&run);
-                }
+            Progress::Refused { .. } | Progress::Withdrawn => {
+                note_key(&mut self.table().keys, ticket);
+                self.settle(ticket.lean());
             }
             Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Again { .. } => {}
         }
@@ -438,7 +413,7 @@ impl RunService {
 }
 
 /// What remains of a ticket.
-enum Left {
+enum Remaining {
     Job(JobKind),
     /// It was to continue, but was deleted in the meantime.
     Gone,
@@ -448,18 +423,24 @@ enum Left {
     Settled,
 }
 
-fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Left {
+fn left(workspace: &Workspace, ticket: &Ticket, has_journal: bool) -> Remaining {
     match &ticket.progress {
-        Progress::Ended | Progress::Refused(_) | Progress::Withdrawn => Left::Settled,
-        Progress::Waiting if !has_journal => Left::Job(JobKind::Begin),
-        Progress::Begun | Progress::More { .. } | Progress::Again { .. } if !has_journal => Left::Gone,
-        Progress::More { after_seq } if !was_asked(workspace, ticket, *after_seq) => Left::Job(JobKind::More),
+        Progress::Ended | Progress::Refused { .. } | Progress::Withdrawn => Remaining::Settled,
+        Progress::Waiting if !has_journal => Remaining::Job(JobKind::Begin),
+        Progress::Begun | Progress::More { .. } | Progress::Again { .. } if !has_journal => Remaining::Gone,
+        Progress::More { after_seq } if !was_asked(workspace, ticket, *after_seq) => {
+            Remaining::Job(JobKind::More)
+        }
         Progress::Waiting | Progress::Begun | Progress::More { .. } | Progress::Again { .. } => {
             // An unreadable journal needs a person: continuing it reports why.
             let view = read_view(workspace, &ticket.run).unwrap_or_default();
             let is_untouched =
                 matches!(ticket.progress, Progress::Again { after_seq } if view.seq_last <= after_seq);
-            if view.outcome.is_some() && !is_untouched { Left::Ended } else { Left::Job(JobKind::GoOn) }
+            if view.outcome.is_some() && !is_untouched {
+                Remaining::Ended
+            } else {
+                Remaining::Job(JobKind::GoOn)
+            }
         }
     }
 }
@@ -491,14 +472,14 @@ pub(super) fn at_work(run: &RunId) -> Problem {
         .hint("cancel it first, or wait for its end")
 }
 
-fn note_key(keys: &mut HashMap<(String, String), Remembered>, ticket: &Ticket) {
+fn note_key(keys: &mut HashMap<(String, String), RememberedKey>, ticket: &Ticket) {
     let Some(Key { key, digest }) = ticket.key.clone() else { return };
-    let remembered = Remembered { digest, run: ticket.run.clone(), at_ms: ticket.at_ms };
+    let remembered = RememberedKey { digest, run: ticket.run.clone(), at_ms: ticket.at_ms };
     keys.insert((ticket.client.clone(), key), remembered);
 }
 
 /// Returns the runs whose keys were dropped.
-fn forget_old(keys: &mut HashMap<(String, String), Remembered>, now_ms: u64) -> Vec<RunId> {
+fn forget_old(keys: &mut HashMap<(String, String), RememberedKey>, now_ms: u64) -> Vec<RunId> {
     let mut forgotten = Vec::new();
     if keys.len() < KEYS_MAX {
         return forgotten;

@@ -15,12 +15,11 @@ use spelunk_engine::RunView;
 use spelunk_journal::{JournalError, Record, Workspace};
 use spelunk_types::{BlobId, EventKind, RunId, ScanOptions, SourceSpec};
 
-use super::super::extract::{Params, Part};
+use super::super::extract::{Params, PathPart};
 use super::super::problem::{Answer, Problem, work};
-use super::super::route::{Route, get};
+use super::super::route::{Route, get, whole_schema};
 use super::super::{Server, Shared};
 use super::results::with_journal;
-use super::supervisor::require_roots;
 
 const CONTEXT: u64 = 10;
 const CONTEXT_MAX: u64 = 200;
@@ -32,12 +31,11 @@ const FRESH: Duration = Duration::from_secs(10);
 const CORPORA_MAX: usize = 8;
 
 pub(super) fn routes() -> Vec<Route> {
-    let whole = |min: u64, max: u64| json!({ "type": "integer", "minimum": min, "maximum": max });
     vec![
         get("/v1/runs/{id}/source", "The text around a line of a source of the run", read)
             .query_needed("source", json!({ "type": "string" }), "The document, as citations name it")
-            .query("line", whole(1, u64::from(u32::MAX)), "The line that is meant, from 1")
-            .query("context", whole(0, CONTEXT_MAX), "Lines before and behind it")
+            .query("line", whole_schema(1, u64::from(u32::MAX)), "The line that is meant, from 1")
+            .query("context", whole_schema(0, CONTEXT_MAX), "Lines before and behind it")
             .answers(200, "The lines", json!({
                 "type": "object",
                 "required": ["source", "first_line", "lines", "changed"],
@@ -57,27 +55,27 @@ pub(super) fn routes() -> Vec<Route> {
 /// The recently read sources of runs.
 #[derive(Default)]
 pub(crate) struct Corpora {
-    kept: Mutex<HashMap<RunId, Scanned>>,
+    kept: Mutex<HashMap<RunId, ScannedCorpus>>,
 }
 
 #[derive(Clone)]
-struct Scanned {
+struct ScannedCorpus {
     view: View,
     is_changed: bool,
     at: Instant,
 }
 
 impl Corpora {
-    fn of(&self, server: &Server, workspace: &Workspace, run: &RunId) -> Result<Scanned, Failure> {
+    fn of(&self, server: &Server, workspace: &Workspace, run: &RunId) -> Result<ScannedCorpus, Failure> {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(scanned) = kept().get(run).filter(|scanned| scanned.at.elapsed() < FRESH) {
             return Ok(scanned.clone());
         }
-        let start = Start::read(workspace, run)?;
+        let start = RecordedSources::read(workspace, run)?;
         let engine = server.app.engine(start.scan)?;
         let corpus = engine.open_corpus(&start.sources, &mut |_| {})?;
         let is_changed = *corpus.digest() != start.corpus_digest;
-        let scanned = Scanned { view: View::of(Arc::new(corpus)), is_changed, at: Instant::now() };
+        let scanned = ScannedCorpus { view: View::of(Arc::new(corpus)), is_changed, at: Instant::now() };
         let mut kept = kept();
         if kept.len() >= CORPORA_MAX {
             kept.clear();
@@ -88,13 +86,13 @@ impl Corpora {
 }
 
 /// The sources in the first event.
-struct Start {
+struct RecordedSources {
     sources: Vec<SourceSpec>,
     scan: ScanOptions,
     corpus_digest: BlobId,
 }
 
-impl Start {
+impl RecordedSources {
     fn read(workspace: &Workspace, run: &RunId) -> Result<Self, JournalError> {
         let lost = || JournalError::NotFound { name: run.to_string() };
         let first = workspace.read_journal(run)?.into_iter().next().ok_or_else(lost)?;
@@ -108,7 +106,7 @@ impl Start {
 
 async fn read(
     State(server): State<Shared>,
-    Part(id): Part<String>,
+    PathPart(id): PathPart<String>,
     mut params: Params,
 ) -> Answer<Json<Value>> {
     let name = params.needed("source")?;
@@ -118,7 +116,7 @@ async fn read(
     let shown = work(move || {
         let found = with_journal(&server, &id)?;
         let run_view = read_view(&found.workspace, &found.run)?;
-        require_roots(&server, &run_view)?;
+        server.mcp.require_roots(&run_view)?;
         let scanned = server.corpora.of(&server, &found.workspace, &found.run)?;
         let view = &scanned.view;
         let document = view.find(&name).ok_or_else(|| Problem::not_found("the run has no such document"))?;

@@ -1,13 +1,14 @@
 //! Supervises a run: starts or continues it, follows it to its end, and writes its files. If the server stops before
 //! then, the run stays as it is, and its ticket records that.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use axum::http::StatusCode;
 use serde_json::Value;
 use spelunk_app::arguments::Arguments;
-use spelunk_app::asking::{self, Asking, Named, Sources, begun as begun_before, same_models};
+use spelunk_app::asking::{self, begun as begun_before, same_models};
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
 use spelunk_app::live_runs::Slot;
@@ -18,16 +19,16 @@ use spelunk_app::runs::{files_incomplete, read_view};
 use spelunk_context::SourceInput;
 use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunView};
 use spelunk_journal::{JournalError, Record};
-use spelunk_types::{Durability, ErrorCode, EventKind, Explain, Limits, RunId, RunOutcome, SourceSpec};
+use spelunk_types::{Durability, ErrorCode, EventKind, Explain, Limits, RunId, RunOutcome};
 use tokio::sync::watch;
 
 use super::super::problem::Problem;
 use super::super::{Server, Shared};
-use super::follow_up::More;
-use super::request::Wanted;
-use super::service::{Job, JobKind, Live, Phase, Piece};
+use super::follow_up::FollowUp;
+use super::request::read_query;
+use super::service::{Job, JobKind, Live, Phase, StreamedPiece};
 use super::tickets::{CRASHES_MAX, Progress, Refusal, Ticket};
-use crate::mcp::read_limits;
+use crate::mcp::{read_limits, stopped};
 
 /// No model is configured.
 #[derive(Debug, thiserror::Error)]
@@ -76,16 +77,11 @@ pub(super) async fn keep(server: Shared, job: Job, mut slot: Slot) {
         Err(problem) => {
             server.app.say(&format!("warning: run {} could not begin: {}", live.run.short(), problem.detail));
             let refusal = Refusal { is_of_question: is_question, ..Refusal::of(&problem) };
-            ticket.progress = Progress::Refused(Box::new(refusal));
+            ticket.progress = Progress::Refused { refusal: Box::new(refusal) };
             Some(ticket.clone())
         }
     };
-    let put_away = if is_question && settled.is_some() {
-        forget_question(&server, &live.run).await
-    } else {
-        put_away(&server, ticket).await
-    };
-    if let Err(failure) = put_away {
+    if let Err(failure) = put_away(&server, ticket, is_question).await {
         server.app.say(&format!("warning: the ticket of run {} stays: {}", live.run.short(), failure.0));
     }
     server.runs.leave(&live, settled);
@@ -123,27 +119,19 @@ fn n_events(journal: &[Record]) -> u64 {
     journal.iter().filter(is_deed).count() as u64
 }
 
-/// A follow-up question that could not be asked is not retried: the run stays as it was, and the client is told.
-async fn forget_question(server: &Shared, run: &RunId) -> Result<(), Failure> {
-    let (server, run) = (Arc::clone(server), run.clone());
-    blocking(move || {
-        server.runs.tickets.remove(&run);
-        Ok(())
-    })
-    .await
-}
-
 /// Removes the ticket, unless it is still needed.
-async fn put_away(server: &Shared, ticket: Ticket) -> Result<(), Failure> {
+async fn put_away(server: &Shared, ticket: Ticket, is_question: bool) -> Result<(), Failure> {
     let server = Arc::clone(server);
     blocking(move || {
         let tickets = &server.runs.tickets;
         tickets.forget_tries(&ticket.run);
-        if ticket.progress != Progress::Ended {
+        let has_ended = ticket.progress == Progress::Ended;
+        if !has_ended && !is_question {
             // The request is kept, so that it can be retried.
             let whole = tickets.read(&ticket.run)?;
             tickets.write(&Ticket { progress: ticket.progress, ..whole })?;
-        } else if ticket.key.is_none() {
+        } else if !has_ended || ticket.key.is_none() {
+            // A follow-up question that could not be asked is not retried: the run stays as it was.
             tickets.remove(&ticket.run);
         } else {
             tickets.write(&Ticket { request: Value::Null, ..ticket })?;
@@ -168,20 +156,9 @@ async fn start(server: &Shared, ticket: &Ticket) -> Result<RunHandle, Failure> {
         // Only its summary is in memory.
         let ticket = server.runs.tickets.read(&ticket.run)?;
         let uploads = uploads(&server, &ticket)?;
-        let wanted = Wanted::read(&server, &ticket.request, uploads)?;
-        let options = wanted.material.scan_options(&server.app.settings.limits);
-        let (inputs, corpus) = wanted.material.scan(&server.mcp, &options)?;
-        let app = &server.app;
-        let asking = Asking {
-            question: wanted.question,
-            sources: Sources { named: Named::Now(inputs), options, corpus },
-            models: chosen.into(),
-            strategy: wanted.strategy,
-            focus: wanted.focus,
-            schema: wanted.schema,
-            settings: app.run_settings_within(wanted.limits),
-        };
-        let ready = asking.ready(app, |_| Ok(server.mcp.sandbox.clone()))?;
+        let query = read_query(&server, &ticket.request, uploads)?;
+        let settings = server.app.run_settings_within(query.limits.clone());
+        let ready = query.ready(&server.mcp, chosen.into(), settings)?;
         // The server's runtime drives the run.
         let _entered = runtime.enter();
         ready.start_as(ticket.run)
@@ -208,7 +185,7 @@ async fn go_on(server: &Shared, run: &RunId, kind: JobKind) -> Result<RunHandle,
         let ticket = server.runs.tickets.read(&run)?;
         let mut arguments = Arguments::new(ticket.request.as_object().cloned());
         let (limits, question) = if kind == JobKind::More {
-            let More { question, limits } = More::read(&server, arguments)?;
+            let FollowUp { question, limits } = FollowUp::read(&server, arguments)?;
             (Some(limits), Some(question))
         } else if matches!(ticket.progress, Progress::Again { .. }) {
             (Some(read_limits(&server.mcp, &mut arguments)?), None)
@@ -231,22 +208,12 @@ pub(super) fn resume_request(
     limits: Option<Limits>,
 ) -> Result<ResumeRequest, Failure> {
     begun_before(run, view)?;
-    require_roots(server, view)?;
+    server.mcp.require_roots(view)?;
     let limits = limits.or_else(|| view.limits.clone());
     let limits = limits.unwrap_or_else(|| server.app.settings.limits.clone());
     let request = same_models(&server.app, run, view)?.request(server.app.run_settings_within(limits));
     request.check_prices()?;
     Ok(request)
-}
-
-/// An older run may have read sources that this server may not.
-pub(super) fn require_roots(server: &Server, view: &RunView) -> Result<(), Failure> {
-    for source in &view.sources {
-        if let SourceSpec::Path { path, .. } = source {
-            server.mcp.admit(path)?;
-        }
-    }
-    Ok(())
 }
 
 /// Forwards events to watchers until the run ends; returns `None` if the server stops first.
@@ -259,7 +226,9 @@ async fn follow(
 ) -> Option<RunView> {
     begun(server, ticket).await;
     slot.hold(&handle.run, &handle.cancel);
-    can_be_stopped(live, &handle);
+    if live.is_cancelled.load(Ordering::SeqCst) {
+        handle.cancel.cancel();
+    }
     let workspace = server.app.existing_workspace().ok().flatten();
     let projector = workspace.and_then(|workspace| Projector::start(&workspace, &handle.run));
     let mut view = RunView::default();
@@ -279,7 +248,7 @@ async fn follow(
                 if event.kind.durability() == Durability::Ephemeral {
                     // There may be no watchers, which is fine.
                     let text = serde_json::to_string(&event).unwrap_or_default().into();
-                    drop(live.pieces.send(Piece { seq: event.seq, text }));
+                    drop(live.pieces.send(StreamedPiece { seq: event.seq, text }));
                     continue;
                 }
                 view.apply(&event);
@@ -298,14 +267,6 @@ async fn follow(
         server.app.say(&format!("warning: {}", files_incomplete(&live.run, failure.0.as_ref())));
     }
     Some(view)
-}
-
-fn can_be_stopped(live: &Live, handle: &RunHandle) {
-    let mut wish = live.wish.lock().unwrap_or_else(PoisonError::into_inner);
-    wish.cancel = Some(handle.cancel.clone());
-    if wish.is_cancelled {
-        handle.cancel.cancel();
-    }
 }
 
 /// From now on the journal contains everything the run needs.
@@ -338,9 +299,4 @@ fn ended(server: &Server, view: &RunView) {
         None => "broken",
     };
     server.metrics.run_ended(how, view.spent.tokens(), view.spent.cost_microusd);
-}
-
-async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // A dropped sender means that the server has stopped, too.
-    drop(stop.wait_for(|stop| *stop).await);
 }

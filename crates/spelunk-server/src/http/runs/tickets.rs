@@ -3,14 +3,20 @@
 //! could not start. After a crash the tickets list the remaining work, and how often each attempt crashed. A ticket or
 //! an upload counts only if it is signed with the user's key: files that came with a repository start no runs.
 
+mod wire;
+
 use std::io;
 
 use serde_json::{Value, json};
+use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_fs::{EntryKind, PrivateDir};
 use spelunk_journal::{Disk as _, FileDisk, JournalError};
 use spelunk_types::RunId;
 
+use super::super::auth::Client;
 use super::super::problem::Problem;
+
+pub(super) use wire::{Key, Progress, Refusal, Ticket};
 
 const FORMAT: u64 = 1;
 /// How much of a question is kept in memory.
@@ -20,69 +26,20 @@ pub(super) const CRASHES_MAX: u64 = 2;
 /// Larger files are not ours.
 const TICKET_BYTES_MAX: u64 = 256 << 20;
 
-/// The state of a ticket.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Progress {
-    /// Queued; there is no journal.
-    Waiting,
-    /// Started: it has a journal and must be finished.
-    Begun,
-    /// It has an answer and a follow-up question to ask, which its journal does not contain after this event yet.
-    More { after_seq: u64 },
-    /// To be resumed under the limits of its request, which its journal does not record after this event yet.
-    Again { after_seq: u64 },
-    /// It has ended; only the key is remembered.
-    Ended,
-    /// It could not start or continue.
-    Refused(Box<Refusal>),
-    /// It was cancelled before it started.
-    Withdrawn,
-}
-
-/// Why a run could not start or continue.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
-    /// Whether only a follow-up question failed: the run is as it was, and its journal does not contain the question.
-    pub(super) is_of_question: bool,
-    pub(super) code: String,
-    pub(super) message: String,
-    pub(super) hint: Option<String>,
-}
-
 impl Refusal {
     pub(super) fn of(problem: &Problem) -> Self {
         let Problem { code, detail, hint, .. } = problem.clone();
         Self { is_of_question: false, code, message: detail, hint }
     }
-
-    pub(super) fn json(&self) -> Value {
-        json!({ "code": self.code, "message": self.message, "hint": self.hint })
-    }
-}
-
-/// One commitment.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ticket {
-    pub(super) run: RunId,
-    pub(super) client: String,
-    pub(super) at_ms: u64,
-    pub(super) progress: Progress,
-    /// The client's idempotency key, and the digest of its request.
-    pub(super) key: Option<Key>,
-    /// The request as it was sent; for a resumed run, its limits.
-    pub(super) request: Value,
-    /// The names of the uploaded files.
-    pub(super) uploads: Vec<String>,
-}
-
-/// An idempotency key and the digest of its request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Key {
-    pub(super) key: String,
-    pub(super) digest: String,
 }
 
 impl Ticket {
+    /// A ticket without an idempotency key and without uploads.
+    pub(super) fn new(run: &RunId, client: Client, progress: Progress, request: Value) -> Self {
+        let (run, at_ms) = (run.clone(), SystemClock.now_ms());
+        Self { run, client: client.name, at_ms, progress, key: None, request, uploads: Vec::new() }
+    }
+
     /// The question, or the last message of a conversation.
     pub(super) fn question(&self) -> &str {
         let said = self.request["messages"].as_array().and_then(|messages| messages.last());
@@ -97,70 +54,15 @@ impl Ticket {
     }
 
     fn json(&self) -> Value {
-        let (progress, refusal) = match &self.progress {
-            Progress::Waiting => ("waiting", None),
-            Progress::Begun => ("begun", None),
-            Progress::More { .. } => ("more", None),
-            Progress::Again { .. } => ("again", None),
-            Progress::Ended => ("ended", None),
-            Progress::Refused(refusal) => ("refused", Some(refusal.json())),
-            Progress::Withdrawn => ("withdrawn", None),
-        };
-        let after_seq = match self.progress {
-            Progress::More { after_seq } | Progress::Again { after_seq } => Some(after_seq),
-            Progress::Waiting
-            | Progress::Begun
-            | Progress::Ended
-            | Progress::Refused(_)
-            | Progress::Withdrawn => None,
-        };
-        json!({
-            "format": FORMAT,
-            "run": self.run,
-            "client": self.client,
-            "at_ms": self.at_ms,
-            "progress": progress,
-            "after_seq": after_seq,
-            "refusal": refusal,
-            "key": self.key.as_ref().map(|key| json!({ "key": key.key, "digest": key.digest })),
-            "request": self.request,
-            "uploads": self.uploads,
-        })
+        let mut ticket = json!(self);
+        ticket["format"] = json!(FORMAT);
+        ticket
     }
 
     /// `None` for anything that is not one of our tickets.
-    fn of(value: &Value) -> Option<Self> {
-        if value["format"].as_u64() != Some(FORMAT) {
-            return None;
-        }
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let refusal = &value["refusal"];
-        let progress = match value["progress"].as_str()? {
-            "waiting" => Progress::Waiting,
-            "begun" => Progress::Begun,
-            "more" => Progress::More { after_seq: value["after_seq"].as_u64()? },
-            "again" => Progress::Again { after_seq: value["after_seq"].as_u64()? },
-            "ended" => Progress::Ended,
-            "withdrawn" => Progress::Withdrawn,
-            "refused" => Progress::Refused(Box::new(Refusal {
-                is_of_question: false,
-                code: text(&refusal["code"])?,
-                message: text(&refusal["message"])?,
-                hint: text(&refusal["hint"]),
-            })),
-            _ => return None,
-        };
-        let key = &value["key"];
-        let key = text(&key["key"]).zip(text(&key["digest"])).map(|(key, digest)| Key { key, digest });
-        Some(Self {
-            run: value["run"].as_str()?.parse().ok()?,
-            client: text(&value["client"])?,
-            at_ms: value["at_ms"].as_u64()?,
-            progress,
-            key,
-            request: value["request"].clone(),
-            uploads: value["uploads"].as_array()?.iter().filter_map(text).collect(),
-        })
+    fn of(value: Value) -> Option<Self> {
+        let is_ours = value["format"].as_u64() == Some(FORMAT);
+        is_ours.then(|| serde_json::from_value(value).ok()).flatten()
     }
 }
 
@@ -192,7 +94,7 @@ impl Tickets {
         let bytes = self.read_signed(&name)?;
         let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let broken = || io::Error::new(io::ErrorKind::InvalidData, "it is no ticket");
-        Ticket::of(&value).ok_or_else(|| JournalError::Read { name, source: broken() })
+        Ticket::of(value).ok_or_else(|| JournalError::Read { name, source: broken() })
     }
 
     /// Every ticket, and the number of files that are not ours; those are left alone.
@@ -203,7 +105,7 @@ impl Tickets {
             let is_plain = file.kind == EntryKind::File && file.len <= TICKET_BYTES_MAX;
             let ticket =
                 is_plain.then(|| self.read_signed(&format!("{FOLDER}/{}", file.name)).ok()).flatten();
-            match ticket.and_then(|bytes| Ticket::of(&serde_json::from_slice(&bytes).ok()?)) {
+            match ticket.and_then(|bytes| Ticket::of(serde_json::from_slice(&bytes).ok()?)) {
                 Some(ticket) if name(&ticket.run) == format!("{FOLDER}/{}", file.name) => {
                     tickets.push(ticket);
                 }
@@ -324,7 +226,7 @@ mod tests {
             Progress::Again { after_seq: 9 },
             Progress::Ended,
             Progress::Withdrawn,
-            Progress::Refused(Box::new(refusal)),
+            Progress::Refused { refusal: Box::new(refusal) },
         ]
         .into_iter()
         .zip(0..)

@@ -65,7 +65,7 @@ impl Model for ScriptedModel {
 
     fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
         let asked = prompt.messages.last().map(|message| message.text.as_str()).unwrap_or_default();
-        let Some((_, reply, pace_ms)) = REPLIES.iter().find(|(mark, ..)| asked.contains(mark)) else {
+        let Some((_, reply, delay_ms)) = REPLIES.iter().find(|(mark, ..)| asked.contains(mark)) else {
             let refused = ModelError::RequestRefused { status: 418, detail: "not in the script".into() };
             return Box::pin(stream::iter([Err(refused)]));
         };
@@ -76,9 +76,9 @@ impl Model for ScriptedModel {
         };
         let done = ModelDelta::Done { stop: StopReason::Finished, usage: Some(usage) };
         let deltas = pieces(reply).into_iter().map(ModelDelta::Text).chain([done]);
-        let pace = Duration::from_millis(*pace_ms);
+        let delay = Duration::from_millis(*delay_ms);
         Box::pin(stream::iter(deltas.collect::<Vec<_>>()).then(move |delta| async move {
-            tokio::time::sleep(pace).await;
+            tokio::time::sleep(delay).await;
             Ok(delta)
         }))
     }

@@ -14,7 +14,7 @@ use spelunk_eval::{
 
 use super::files::{load_tasks, load_trials, write};
 use super::trial::judge;
-use crate::cli::app::print;
+use crate::cli::app::{print, print_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
@@ -98,7 +98,7 @@ pub(super) fn compare(app: &App, args: &CompareArgs) -> Result<ExitCode, Failure
                 "tokens_factor": difference.tokens_factor, "won": difference.won, "lost": difference.lost,
             })
         });
-        print(&format!("{}\n", json!(rows.collect::<Vec<_>>())));
+        print_line(json!(rows.collect::<Vec<_>>()));
     } else {
         print(differences_markdown(&differences).trim_start());
     }

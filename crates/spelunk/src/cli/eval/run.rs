@@ -5,23 +5,23 @@
 use std::collections::HashSet;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use spelunk_app::app::App;
+use spelunk_app::asking::RoleModels;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 use spelunk_app::units::{dollars, time, tokens};
 use spelunk_eval::{Kind, Note, SimSettings, Status, Task, Trial, Trials, write_note, write_trial};
 
-use super::budget::{Budget, BudgetFlags};
 use super::files::{Results, load_tasks, load_trials, remove_runs};
 use super::trial::{PlannedTrial, STRATEGIES, TrialFolders, TrialModels, attempt};
 use super::unknown;
-use crate::cli::ModelFlags;
 use crate::cli::limits::LimitFlags;
+use crate::cli::{ModelFlags, limits};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
@@ -112,7 +112,7 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     // A model without a price is rejected now rather than trial by trial.
     let mut settings = app.run_settings();
     settings.cost_is_bounded |= budget.bounds_cost();
-    settings.check_prices(models.iter().flat_map(|models| models.all()))?;
+    settings.check_prices(models.iter().flat_map(|models| models.models.all()))?;
     let out = app.current_dir.join(&args.out);
     let before = if out.exists() { load_trials(&out)? } else { Trials::default() };
     let all = cells(&tasks, &args, &models);
@@ -123,8 +123,7 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
         app.say(&format!("{n_done} of {planned} trials were made before"));
     }
     // The journals of the trials are next to the results.
-    let runs = out.with_extension("runs");
-    let folders = TrialFolders { folder, runs, label: args.label.clone() };
+    let folders = TrialFolders { folder, runs: out.with_extension("runs"), label: args.label.clone() };
     let results = Results::open(&out, before.bytes_whole)?;
     let mut evaluation =
         Evaluation { app, folders: &folders, results, budget, planned, n_done, failed_in_a_row: 0 };
@@ -145,7 +144,7 @@ fn selected(tasks: Vec<Task>, args: &RunArgs) -> Result<Vec<Arc<Task>>, Failure>
     }
     let tokens_max = match &args.tokens_max {
         None => u64::MAX,
-        Some(word) => crate::cli::limits::tokens(word).ok_or_else(|| Usage {
+        Some(word) => limits::tokens(word).ok_or_else(|| Usage {
             message: format!(
                 "`--tokens-max` must be a size, not `{}`",
                 word.chars().take(60).collect::<String>()
@@ -166,9 +165,8 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<TrialModels>>, Fail
     }
     let mut all = Vec::new();
     for name in &args.models {
-        let model = provider::find_by_name(&app.settings, &app.environment, name)?.model;
-        let label = name.clone();
-        all.push(Arc::new(TrialModels { label, model, sub_model: None, synthesis_model: None, sim: None }));
+        let root = provider::find_by_name(&app.settings, &app.environment, name)?.model;
+        all.push(Arc::new(TrialModels { label: name.clone(), models: RoleModels::one(root), sim: None }));
     }
     if !all.is_empty() && args.model.model.is_none() {
         return Ok(all);
@@ -181,13 +179,8 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<TrialModels>>, Fail
         .into());
     };
     app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
-    all.push(Arc::new(TrialModels {
-        label: chosen.model.reference().name.clone(),
-        model: chosen.model,
-        sub_model: chosen.sub_model,
-        synthesis_model: chosen.synthesis_model,
-        sim: None,
-    }));
+    let label = chosen.model.reference().name.clone();
+    all.push(Arc::new(TrialModels { label, models: chosen.into(), sim: None }));
     Ok(all)
 }
 
@@ -321,20 +314,17 @@ impl Evaluation<'_> {
 }
 
 async fn next<F: Future<Output = Trial>>(under_way: &mut FuturesUnordered<F>, budget: &Budget) -> Next {
-    use futures_util::future::{Either, select};
     let out_of_time = async {
         match budget.ends_at {
             Some(end) => tokio::time::sleep_until(end.into()).await,
             None => std::future::pending().await,
         }
     };
-    let out_of_time = std::pin::pin!(out_of_time);
-    let interrupt = std::pin::pin!(tokio::signal::ctrl_c());
-    let tried = std::pin::pin!(under_way.next());
-    match select(tried, select(out_of_time, interrupt)).await {
-        Either::Left((Some(tried), _)) => Next::Tried(Box::new(tried)),
-        Either::Left((None, _)) | Either::Right((Either::Right(_), _)) => Next::Interrupted,
-        Either::Right((Either::Left(_), _)) => Next::OutOfTime,
+    tokio::select! {
+        biased;
+        tried = under_way.next() => tried.map_or(Next::Interrupted, |trial| Next::Tried(Box::new(trial))),
+        () = out_of_time => Next::OutOfTime,
+        _ = tokio::signal::ctrl_c() => Next::Interrupted,
     }
 }
 
@@ -342,7 +332,7 @@ async fn next<F: Future<Output = Trial>>(under_way: &mut FuturesUnordered<F>, bu
 fn line(trial: &Trial, n_done: u64, planned: u64) -> String {
     let chose = trial.chose.as_ref().map(|chose| format!("→{chose}")).unwrap_or_default();
     let failure = trial.failure.map(|failure| format!(" {}", failure.name())).unwrap_or_default();
-    let took = time(Duration::from_millis(trial.wall_ms).as_millis().try_into().unwrap_or(u64::MAX));
+    let took = time(trial.wall_ms);
     let cost =
         if trial.cost_microusd > 0 { format!(" {}", dollars(trial.cost_microusd)) } else { String::new() };
     format!(
@@ -353,4 +343,73 @@ fn line(trial: &Trial, n_done: u64, planned: u64) -> String {
         trial.calls,
         tokens(trial.tokens_used()),
     )
+}
+
+/// Bounds of the whole evaluation; those of each run are `--max-…`.
+#[derive(Debug, Clone, Default, Args)]
+struct BudgetFlags {
+    /// End the evaluation after so many trials
+    #[arg(id = "budget_trials", long = "budget-trials", value_name = "TRIALS")]
+    trials: Option<u64>,
+    /// End the evaluation when it has cost so many dollars
+    #[arg(id = "budget_cost", long = "budget-cost", value_name = "DOLLARS")]
+    cost: Option<String>,
+    /// End the evaluation after this time, such as 9m; trials under way are dropped and made again on resume
+    #[arg(id = "budget_time", long = "budget-time", value_name = "TIME")]
+    time: Option<String>,
+}
+
+/// What is left of the budget.
+#[derive(Debug, Clone)]
+struct Budget {
+    trials_max: u64,
+    cost_microusd_max: u64,
+    ends_at: Option<Instant>,
+    trials: u64,
+    cost_microusd: u64,
+}
+
+impl Budget {
+    fn of(flags: &BudgetFlags) -> Result<Self, Failure> {
+        let amount = |flag: &str, typed: &Option<String>, read: fn(&str) -> Option<u64>| match typed {
+            None => Ok(None),
+            Some(word) => read(word.trim()).map(Some).ok_or_else(|| Usage {
+                message: format!("`{flag}` is no amount: `{}`", word.chars().take(60).collect::<String>()),
+                hint: "write it like `--budget-cost 2.50` or `--budget-time 9m`".into(),
+            }),
+        };
+        let cost = amount("--budget-cost", &flags.cost, limits::microusd)?;
+        let time_ms = amount("--budget-time", &flags.time, limits::time_ms)?;
+        Ok(Self {
+            trials_max: flags.trials.unwrap_or(u64::MAX),
+            cost_microusd_max: cost.unwrap_or(u64::MAX),
+            ends_at: time_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms))),
+            trials: 0,
+            cost_microusd: 0,
+        })
+    }
+
+    /// Whether the price of the models must be known.
+    fn bounds_cost(&self) -> bool {
+        self.cost_microusd_max < u64::MAX
+    }
+
+    /// Counts a completed trial.
+    fn count(&mut self, cost_microusd: u64) {
+        self.trials += 1;
+        self.cost_microusd = self.cost_microusd.saturating_add(cost_microusd);
+    }
+
+    /// Whether one more trial may start besides those in progress; otherwise the limit that was hit.
+    fn refuses(&self, n_under_way: u64) -> Option<&'static str> {
+        if self.trials + n_under_way >= self.trials_max {
+            Some("budget-trials")
+        } else if self.cost_microusd >= self.cost_microusd_max {
+            Some("budget-cost")
+        } else if self.ends_at.is_some_and(|end| Instant::now() >= end) {
+            Some("budget-time")
+        } else {
+            None
+        }
+    }
 }

@@ -13,7 +13,7 @@ use spelunk_eval::{GenerateError, Kind, Order, Tree, generate, write_task};
 
 use super::files::{DiskSink, TASKS_FILE};
 use super::unknown;
-use crate::cli::app::print;
+use crate::cli::app::print_line;
 use crate::cli::limits;
 
 #[derive(Debug, Args)]
@@ -78,7 +78,7 @@ pub(super) fn tasks(app: &App, args: &TasksArgs) -> Result<ExitCode, Failure> {
         }
     }
     sink.finish(&list)?;
-    print(&format!("{}\n", root.join(TASKS_FILE).display()));
+    print_line(root.join(TASKS_FILE).display());
     app.say(&format!("{n_made} tasks; put them to a model with `spelunk eval run --tasks {}`", args.out));
     Ok(ExitCode::SUCCESS)
 }

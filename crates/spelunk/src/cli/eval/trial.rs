@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use spelunk_app::app::App;
-use spelunk_app::asking::{decide, keep};
+use spelunk_app::asking::{RoleModels, decide, keep};
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::failure::Failure;
 use spelunk_context::{ScanOptions, SourceInput};
-use spelunk_engine::{Engine, RunRequest, RunResult, RunSettings, RunView};
+use spelunk_engine::{Engine, RunResult, RunSettings, RunView};
 use spelunk_eval::{Failure as Class, RunFacts, SimModel, SimSettings, Status, Task, Trial, score};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
-use spelunk_types::{CellOutcome, ErrorCode, Focus, RunOutcome, Strategy};
+use spelunk_types::{CellOutcome, ErrorCode, RunOutcome, Strategy};
 
 /// The strategies: the engine's own, and `whole`, the model alone with all of the text.
 pub(super) const STRATEGIES: [&str; 7] = ["auto", "direct", "repl", "search", "map", "hybrid", "whole"];
@@ -24,9 +24,7 @@ const ANSWER_CHARS_MAX: usize = 20_000;
 /// The models of a trial.
 pub(super) struct TrialModels {
     pub(super) label: String,
-    pub(super) model: Arc<dyn Model>,
-    pub(super) sub_model: Option<Arc<dyn Model>>,
-    pub(super) synthesis_model: Option<Arc<dyn Model>>,
+    pub(super) models: RoleModels,
     /// For a simulated model: each repeat is a different reader of the same kind.
     pub(super) sim: Option<SimSettings>,
 }
@@ -34,20 +32,16 @@ pub(super) struct TrialModels {
 impl TrialModels {
     /// The simulated reader.
     pub(super) fn simulated(settings: SimSettings) -> Self {
-        let model = Arc::new(SimModel::new(settings));
-        Self { label: "sim".to_owned(), model, sub_model: None, synthesis_model: None, sim: Some(settings) }
+        let models = RoleModels::one(Arc::new(SimModel::new(settings)));
+        Self { label: "sim".to_owned(), models, sim: Some(settings) }
     }
 
-    /// All of the models.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
-        [&self.model].into_iter().chain(&self.sub_model).chain(&self.synthesis_model)
-    }
-
-    fn model(&self, repeat: u64) -> Arc<dyn Model> {
-        match self.sim {
+    fn models(&self, repeat: u64) -> RoleModels {
+        let root: Arc<dyn Model> = match self.sim {
             Some(sim) => Arc::new(SimModel::new(SimSettings { seed: sim.seed.wrapping_add(repeat), ..sim })),
-            None => Arc::clone(&self.model),
-        }
+            None => Arc::clone(&self.models.root),
+        };
+        RoleModels { root, sub: self.models.sub.clone(), synthesis: self.models.synthesis.clone() }
     }
 }
 
@@ -141,29 +135,18 @@ async fn answer(
     let engine = folders.engine(app, cell)?;
     let sources = keep(&engine, inputs(&folders.folder, &cell.task))?;
     let corpus = engine.open_corpus(&sources, &mut |_| {})?;
+    let models = cell.models.models(cell.repeat);
     let mut limits = app.settings.limits.clone();
     let strategy = if cell.strategy == "whole" {
         limits.direct_tokens_max = WHOLE_TOKENS;
         Strategy::Direct
     } else {
         let choice = StrategyChoice::of(&cell.strategy).unwrap_or(StrategyChoice::Auto);
-        let model = cell.models.model(cell.repeat);
-        decide(app, choice, &corpus.outline(), model.as_ref(), false)?
+        decide(app, choice, &corpus.outline(), models.root.as_ref(), false)?
     };
-    let request = RunRequest {
-        question: cell.task.question.clone(),
-        corpus,
-        sources,
-        strategy,
-        model: cell.models.model(cell.repeat),
-        sub_model: cell.models.sub_model.clone(),
-        synthesis_model: cell.models.synthesis_model.clone(),
-        schema: None,
-        focus: Focus::General,
-        // Repeats are not answered from the cache, which would hide how much answers vary.
-        settings: RunSettings { cache_replies: false, ..app.run_settings_within(limits) },
-        program: None,
-    };
+    // Repeats are not answered from the cache, which would hide how much answers vary.
+    let settings = RunSettings { cache_replies: false, ..app.run_settings_within(limits) };
+    let request = models.start(cell.task.question.as_str(), corpus, sources, strategy, settings);
     let mut handle = engine.start(request)?;
     let mut view = RunView::default();
     while let Some(record) = handle.events.next().await {

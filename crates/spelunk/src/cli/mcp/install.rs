@@ -14,7 +14,7 @@ use spelunk_app::app::App;
 use spelunk_app::env::HOME;
 use spelunk_app::failure::{Failure, Usage};
 
-use crate::cli::app::print;
+use crate::cli::app::{no_such, print};
 
 const NAME: &str = "spelunk";
 const FILE_BYTES_MAX: u64 = 4 << 20;
@@ -56,10 +56,10 @@ pub(super) fn install(
     roots: &[String],
     only_print: bool,
 ) -> Result<ExitCode, Failure> {
-    let client = CLIENTS.iter().find(|known| known.name == client).ok_or_else(|| Usage {
-        message: format!("there is no client `{client}`"),
-        hint: format!("choose one of {}", CLIENTS.map(|known| known.name).join(", ")),
-    })?;
+    let client = CLIENTS
+        .iter()
+        .find(|known| known.name == client)
+        .ok_or_else(|| no_such("client", client, &CLIENTS.map(|known| known.name)))?;
     let args: Vec<&str> =
         std::iter::once("mcp").chain(roots.iter().flat_map(|root| ["--root", root.as_str()])).collect();
     if only_print {

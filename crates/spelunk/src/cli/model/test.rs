@@ -15,7 +15,7 @@ use spelunk_app::units::{dollars, head, time};
 use spelunk_model::{Feature, Model, ModelDelta, ModelError, Prompt, estimate_tokens, models_loading};
 use spelunk_types::{CallId, Explain, FrameId, Usage};
 
-use crate::cli::app::print;
+use crate::cli::app::{print, print_line};
 
 const TIME_MAX: Duration = Duration::from_mins(1);
 /// A reasoning model needs some tokens before it answers.
@@ -71,7 +71,7 @@ pub(super) async fn test(app: &App, name: Option<&str>) -> Result<ExitCode, Fail
         }
     }
     if app.json {
-        print(&format!("{}\n", Value::from(shown)));
+        print_line(Value::from(shown));
     }
     Ok(match (is_usable, is_sound) {
         (false, _) => ExitCode::from(2),

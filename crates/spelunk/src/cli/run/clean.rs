@@ -13,7 +13,7 @@ use spelunk_engine::{Clock, SystemClock};
 use spelunk_journal::{Workspace, archive_bytes, archives, remove_archive, remove_run, run_bytes};
 use spelunk_types::{Explain, RunId};
 
-use crate::cli::app::print;
+use crate::cli::app::{print, print_line};
 
 const HOUR_MS: u64 = 3_600_000;
 const DAY_MS: u64 = 24 * HOUR_MS;
@@ -131,7 +131,7 @@ fn say(app: &App, args: &CleanArgs, fates: &[Fate]) {
             "kept": kept.iter().map(row).collect::<Vec<_>>(),
             "bytes_removed": bytes_removed,
         });
-        print(&format!("{shown}\n"));
+        print_line(shown);
         return;
     }
     let verb = if args.dry_run { "would remove" } else { "removed" };

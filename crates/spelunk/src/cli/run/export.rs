@@ -14,7 +14,7 @@ use spelunk_engine::{Projection, RunReport};
 use spelunk_journal::{DerivedFiles, JournalError, Workspace};
 use spelunk_types::RunId;
 
-use crate::cli::app::print;
+use crate::cli::app::{print, print_line};
 use crate::cli::report::{put, writable};
 
 const WORKSPACE: &str = "workspace";
@@ -53,7 +53,7 @@ pub(crate) fn export(app: &App, args: &ExportArgs) -> Result<ExitCode, Failure> 
     };
     put(&path, typed, &text)?;
     if app.json {
-        print(&format!("{}\n", json!({ "run": run, "path": typed, "bytes": text.len() })));
+        print_line(json!({ "run": run, "path": typed, "bytes": text.len() }));
     }
     app.say(&format!("report: {typed} ({})", bytes(text.len() as u64)));
     Ok(ExitCode::SUCCESS)
@@ -72,7 +72,7 @@ fn write_page(app: &App, run: Option<&str>, typed: &str) -> Result<ExitCode, Fai
     put(&path, typed, &text)?;
     if app.json {
         let said = json!({ "run": run, "path": typed, "bytes": text.len(), "texts_left_out": n_left_out });
-        print(&format!("{said}\n"));
+        print_line(said);
     }
     app.say(&format!("page: {typed} ({})", bytes(text.len() as u64)));
     if n_left_out > 0 {
@@ -113,9 +113,9 @@ fn write_files(
     let root = files.root().display().to_string();
     Projection::rebuild(workspace, run, files)?;
     if app.json {
-        print(&format!("{}\n", json!({ "run": run, "path": root })));
+        print_line(json!({ "run": run, "path": root }));
     } else {
-        print(&format!("{root}\n"));
+        print_line(root);
     }
     Ok(ExitCode::SUCCESS)
 }

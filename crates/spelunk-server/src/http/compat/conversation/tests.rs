@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn said(speaker: Speaker, texts: &[&str]) -> Message {
-    Message { speaker, parts: texts.iter().map(|text| Part::Text((*text).to_owned())).collect() }
+    Message { speaker, parts: texts.iter().map(|text| MessagePart::Text((*text).to_owned())).collect() }
 }
 
 #[track_caller]
@@ -119,7 +119,7 @@ fn many_short_messages_are_a_document_before_they_are_too_much_for_a_question() 
     let names: Vec<&str> = documents.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["instructions.md", "conversation.md", "question.md"]);
     assert!(documents.iter().all(|(_, text)| text.contains("0 ") && text.contains("299 ")));
-    assert!(text.chars().count() < 3 * ALONG_CHARS_MAX + 500 && text.contains("299 yyy"));
+    assert!(text.chars().count() < 3 * INCLUDED_CHARS_MAX + 500 && text.contains("299 yyy"));
 }
 
 #[test]
@@ -133,7 +133,8 @@ fn without_a_question_there_is_none() {
 
 #[test]
 fn documents_keep_their_titles_and_no_title_leads_anywhere() {
-    let document = |title: &str| Part::Document { title: Some(title.to_owned()), text: "x".to_owned() };
+    let document =
+        |title: &str| MessagePart::Document { title: Some(title.to_owned()), text: "x".to_owned() };
     let parts = vec![
         document("Q3 (final).txt"),
         document("../../etc/passwd"),

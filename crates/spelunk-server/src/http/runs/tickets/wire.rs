@@ -1,0 +1,59 @@
+//! A ticket as it is written to disk.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use spelunk_types::RunId;
+
+/// One commitment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    pub(crate) run: RunId,
+    pub(crate) client: String,
+    pub(crate) at_ms: u64,
+    #[serde(flatten)]
+    pub(crate) progress: Progress,
+    /// The client's idempotency key, and the digest of its request.
+    pub(crate) key: Option<Key>,
+    /// The request as it was sent; for a resumed run, its limits.
+    pub(crate) request: Value,
+    /// The names of the uploaded files.
+    pub(crate) uploads: Vec<String>,
+}
+
+/// The state of a ticket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "progress", rename_all = "lowercase")]
+pub(crate) enum Progress {
+    /// Queued; there is no journal.
+    Waiting,
+    /// Started: it has a journal and must be finished.
+    Begun,
+    /// It has an answer and a follow-up question to ask, which its journal does not contain after this event yet.
+    More { after_seq: u64 },
+    /// To be resumed under the limits of its request, which its journal does not record after this event yet.
+    Again { after_seq: u64 },
+    /// It has ended; only the key is remembered.
+    Ended,
+    /// It could not start or continue.
+    Refused { refusal: Box<Refusal> },
+    /// It was cancelled before it started.
+    Withdrawn,
+}
+
+/// Why a run could not start or continue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Refusal {
+    /// Whether only a follow-up question failed: the run is as it was, and its journal does not contain the question.
+    #[serde(skip)]
+    pub(crate) is_of_question: bool,
+    pub(crate) code: String,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+/// An idempotency key and the digest of its request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Key {
+    pub(crate) key: String,
+    pub(crate) digest: String,
+}

@@ -1,0 +1,67 @@
+//! Maintenance of a workspace: `spelunk gc` removes what no run needs, `spelunk repair` keeps the intact beginning of a
+//! damaged journal and sets the rest aside, and `spelunk trust` takes over a workspace that this user did not create here,
+//! such as one from an older version, a moved directory or a backup.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use spelunk_app::app::App;
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::units::{bytes, count};
+use spelunk_journal::{GcReport, JournalError, Workspace, collect_garbage};
+
+use super::app::print;
+
+#[derive(Debug, Args)]
+pub(crate) struct GcArgs {
+    /// Only say what would be removed
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub(crate) fn gc(app: &App, args: &GcArgs) -> Result<ExitCode, Failure> {
+    let report = match app.own_workspace()? {
+        Some(workspace) => collect_garbage(&workspace, args.dry_run)?,
+        None => GcReport::default(),
+    };
+    let verb = if args.dry_run { "would remove" } else { "removed" };
+    let (files, kept) = (count(report.files_removed, "file"), count(report.blobs_kept, "blob"));
+    print(&format!("{verb} {files} · {} · {kept} kept\n", bytes(report.bytes_removed)));
+    Ok(ExitCode::SUCCESS)
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RepairArgs {
+    /// The run, by the beginning of its name
+    run: String,
+}
+
+pub(crate) fn repair(app: &App, args: &RepairArgs) -> Result<ExitCode, Failure> {
+    let workspace = app.own_workspace()?.ok_or_else(|| JournalError::NotFound { name: args.run.clone() })?;
+    let run = workspace.find(Some(&args.run))?;
+    let report = spelunk_journal::repair(&workspace, &run)?;
+    let kept = count(report.events_kept, "event");
+    print(&match report.kept_in {
+        None => format!("run {} is sound: {kept}\n", run.short()),
+        Some(aside) => format!(
+            "run {} keeps its first {kept}; {} set aside in {aside}\nresume with: spelunk resume {}\n",
+            run.short(),
+            bytes(report.bytes_cut),
+            run.short()
+        ),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn trust(app: &App) -> Result<ExitCode, Failure> {
+    let root = app.workspace_root();
+    if !Workspace::exists(&root) {
+        let message = format!("there is no workspace at `{}`", root.display());
+        return Err(Usage { message, hint: "name one with `--workspace DIR`".into() }.into());
+    }
+    let is_new = app.user.trust(&root)?;
+    let runs = Workspace::open_read_only(&root)?.runs()?.len();
+    let verb = if is_new { "trusted" } else { "trusted already" };
+    print(&format!("{verb}: {} ({})\n", root.display(), count(runs as u64, "run")));
+    Ok(ExitCode::SUCCESS)
+}
