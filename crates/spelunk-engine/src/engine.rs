@@ -8,22 +8,22 @@ use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use spelunk_context::{Corpus, Detector, ScanOptions, ScanProgress, SourceInput, View, given_text};
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
-use spelunk_journal::{Blobs, JournalError, Workspace, WorkspaceHold};
+use spelunk_journal::{Blobs, Journal, JournalError, RunLock, Workspace, WorkspaceHold};
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
-use spelunk_types::{Event, EventKind, Focus, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Text, Usage};
+use spelunk_types::{Event, EventKind, Focus, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Usage};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 pub use self::drive::RunResult;
 use self::drive::drive;
-use self::start::Start;
+use self::start::{check_resumed, corpus_record, recorded_start, start_of};
 use self::words::Words;
 use crate::frame::{Models, Run};
 use crate::journal::replay::Replay;
@@ -32,6 +32,7 @@ use crate::journal::writer::{Desk, JournalWriter};
 use crate::limits::concurrency::ConcurrencyLimit;
 use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
+use crate::sync::lock;
 use crate::{
     Budget, Cancel, Clock, EngineError, FrameError, NamedModels, Program, RateLimits, RunSettings, RunView,
     Schema, Stop, Task, strategy,
@@ -226,13 +227,9 @@ impl Engine {
     pub fn keep_text(&self, name: &str, bytes: &[u8]) -> Result<SourceSpec, JournalError> {
         let bytes = &*given_text(name, bytes, &self.scan);
         let hold = self.workspace.hold()?;
-        *self.texts_held.lock().unwrap_or_else(PoisonError::into_inner) = hold;
+        *lock(&self.texts_held) = hold;
         let blobs = self.workspace.blobs();
-        let content = match std::str::from_utf8(bytes) {
-            Ok(text) => blobs.keep(text)?,
-            Err(_) => Text::Blob { blob: blobs.put(bytes)?, bytes: bytes.len() as u64 },
-        };
-        Ok(SourceSpec::Text { name: name.to_owned(), content })
+        Ok(SourceSpec::Text { name: name.to_owned(), content: blobs.keep_bytes(bytes)? })
     }
 
     /// Scans the sources. Blocking; reports to `progress`.
@@ -279,21 +276,20 @@ impl Engine {
             &request.settings,
         )?;
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
-        let lock = self.workspace.lock(&run).map_err(of_run)?;
+        let run_lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
         let blobs = self.workspace.blobs_of(&run);
-        let start = Start::of_request(&request, self.roster.names(), &self.scan, &blobs).map_err(of_run)?;
+        let mut start = start_of(&request, self.roster.names(), &self.scan, &blobs).map_err(of_run)?;
         let scanned = scanned(&request.corpus);
         let view_of_all = View::of(Arc::new(request.corpus));
-        let start = start.with_corpus(&view_of_all, &blobs).map_err(of_run)?;
+        start.corpus = Some(Box::new(corpus_record(&view_of_all, &blobs).map_err(of_run)?));
         let mut facts = vec![(FrameId::root(), start.into_event())];
         facts.extend(scanned.into_iter().map(|kind| (FrameId::root(), kind)));
         facts.extend(question.warning);
         facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         let events = journal.append(self.clock.now_ms(), facts).map_err(of_run)?;
-        *self.texts_held.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let desk =
-            Desk { journal, blobs, replies: self.workspace.replies(), clock: Arc::clone(&self.clock), lock };
+        *lock(&self.texts_held) = None;
+        let desk = self.desk(journal, blobs, run_lock);
         let task = Task {
             schema,
             focus: request.focus,
@@ -334,13 +330,13 @@ impl Engine {
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<RunHandle, EngineError> {
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
-        let lock = self.workspace.lock(run).map_err(of_run)?;
+        let run_lock = self.workspace.lock(run).map_err(of_run)?;
         let opened = self.workspace.open_journal(run).map_err(of_run)?;
         let (mut journal, mut events) = (opened.journal, opened.events);
         let mut view = RunView::of(&events);
-        let start = Start::of(run, &events).map_err(of_run)?;
+        let start = recorded_start(run, &events).map_err(of_run)?;
         check_may_be_asked(run, &view, start.strategy, more)?;
-        let limits = start.check(run, &request, self.roster.names())?;
+        let limits = check_resumed(&start, run, &request, self.roster.names())?;
         let models =
             self.models(request.model, request.sub_model, request.synthesis_model, &request.settings)?;
         let again_from = match more {
@@ -373,8 +369,7 @@ impl Engine {
             view.apply(&event);
             events.push(event);
         }
-        let replies = self.workspace.replies();
-        let desk = Desk { journal, blobs, replies, clock: Arc::clone(&self.clock), lock };
+        let desk = self.desk(journal, blobs, run_lock);
         let view_of_all = View::of(Arc::new(corpus));
         let task = Task { schema, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
         let settings = RunSettings { limits, ..request.settings };
@@ -384,7 +379,7 @@ impl Engine {
 
     /// Follows a run's events after `after_seq`, whichever process drives the run.
     pub fn watch(&self, run: &RunId, after_seq: u64) -> Result<EventStream, EngineError> {
-        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned();
+        let live = lock(&self.live).get(run).cloned();
         let subscription = live.map(|live| live.scribe.subscribe());
         EventStream::open(&self.workspace, run, after_seq, subscription)
             .map_err(|source| EngineError::Journal { run: run.clone(), source })
@@ -392,7 +387,7 @@ impl Engine {
 
     /// Cancels a run of this process; false if this process has no such run.
     pub fn cancel(&self, run: &RunId) -> bool {
-        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned();
+        let live = lock(&self.live).get(run).cloned();
         live.inspect(|live| live.cancel.cancel()).is_some()
     }
 
@@ -422,6 +417,10 @@ impl Engine {
             whole: whole.clone(),
             index: Mutex::default(),
         }
+    }
+
+    fn desk(&self, journal: Journal, blobs: Blobs, lock: Option<RunLock>) -> Desk {
+        Desk { journal, blobs, replies: self.workspace.replies(), clock: Arc::clone(&self.clock), lock }
     }
 
     fn launch(&self, launch: Launch) -> RunHandle {
@@ -457,10 +456,7 @@ impl Engine {
             program,
             solve: |frame, task| Box::pin(strategy::solve(frame, task)),
         };
-        self.live
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(id.clone(), Live { scribe, cancel: cancel.clone() });
+        lock(&self.live).insert(id.clone(), Live { scribe, cancel: cancel.clone() });
         let leaving = Leaving { live: Arc::clone(&self.live), run: id.clone() };
         let driving = drive(Arc::new(run), task, cancel.clone(), Duration::from_millis(time_left));
         let mut driver = JoinSet::new();
@@ -493,7 +489,7 @@ struct Leaving {
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
+        lock(&self.live).remove(&self.run);
     }
 }
 
@@ -545,11 +541,8 @@ fn source_input(blobs: &Blobs, source: &SourceSpec) -> Result<SourceInput, Journ
         SourceSpec::Path { path, name: Some(name) } => {
             SourceInput::Typed { path: path.into(), typed: name.into() }
         }
-        SourceSpec::Text { name, content: Text::Inline { text } } => {
-            SourceInput::Kept { name: name.clone(), bytes: text.clone().into_bytes() }
-        }
-        SourceSpec::Text { name, content: Text::Blob { blob, .. } } => {
-            SourceInput::Kept { name: name.clone(), bytes: blobs.get(blob)? }
+        SourceSpec::Text { name, content } => {
+            SourceInput::Kept { name: name.clone(), bytes: blobs.bytes(content)? }
         }
     })
 }

@@ -5,6 +5,7 @@
 use spelunk_context::{Shown, View, check_citations};
 use spelunk_types::{Citation, EventKind, Found, Grounding};
 
+use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError};
 
 /// Citations checked per reply.
@@ -26,8 +27,7 @@ pub(crate) async fn check_claims(
     let (text, claims) = claims(reply, beside);
     let view = view.clone();
     // Looking up quotes reads documents.
-    let looking = tokio::task::spawn_blocking(move || check_citations(&view, &claims));
-    let checked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    let checked = blocking(move || check_citations(&view, &claims)).await;
     settle(frame, text, checked, "what the answer quotes is not in the sources").await
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use spelunk_context::{Detector, Drift, SourceError, View};
@@ -12,6 +12,8 @@ use spelunk_index::{
     EmbedError, Embedder, Hit, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Passage, Query,
     RankOptions, Texts, UpdateOptions, rank,
 };
+
+use crate::sync::lock;
 
 /// Names used to identify a corpus.
 const NAMES_MAX: usize = 1000;
@@ -93,7 +95,7 @@ impl Retrieval {
             found
         };
         let Some(directory) = &self.directory else { return Ok(without(Vec::new())) };
-        let mut opened = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&self.index);
         let mut notices = Vec::new();
         if matches!((&*opened, mode), (Opened::NotYet, _) | (Opened::Without(_), Mode::Meaning)) {
             match self.open_level(directory, progress) {

@@ -4,6 +4,7 @@
 
 mod agent_state;
 mod answer;
+pub(crate) mod conclude;
 pub(crate) mod overflow;
 pub(crate) mod repeats;
 mod serve;
@@ -23,15 +24,8 @@ pub(crate) use self::answer::{Given, read_typed, settle};
 use crate::environment::{Environment, FrameRetrieval, Opened};
 use crate::frame::{CellRecord, REPLAY_TIME_FACTOR};
 use crate::plain_answer::CodeAlone;
+use crate::sync::blocking;
 use crate::{Frame, FrameError, Stop, Task};
-
-/// Reads what a session starts with.
-pub(crate) async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
-    let (task, limits, finder) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
-    // Reading a large view is CPU-bound; the executor has other calls to serve.
-    let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits, Some(finder)));
-    Ok(opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)
-}
 
 /// The interpreter of a frame and its cells.
 pub(crate) struct Session<'a> {
@@ -83,29 +77,32 @@ pub(crate) enum Ran {
 }
 
 impl<'a> Session<'a> {
-    pub(crate) async fn open(frame: &'a Frame, task: &'a Task, opened: Opened) -> Result<Self, FrameError> {
-        Self::open_with(frame, task, opened, serve::functions(), "").await
+    /// Opens the session of a frame. Also returns the description of `context` for the model.
+    pub(crate) async fn open(frame: &'a Frame, task: &'a Task) -> Result<(Self, String), FrameError> {
+        Self::open_with(frame, task, serve::functions(), "").await
     }
 
     /// Opens a session for the scripts of an agent: their files are those of its desk.
     pub(crate) async fn open_for_scripts(
         frame: &'a Frame,
         task: &'a Task,
-        opened: Opened,
         prelude: &str,
     ) -> Result<Self, FrameError> {
         let functions = serve::functions().into_iter().chain(serve::desk::functions()).collect();
-        Self::open_with(frame, task, opened, functions, prelude).await
+        let (session, _) = Self::open_with(frame, task, functions, prelude).await?;
+        Ok(session)
     }
 
     async fn open_with(
         frame: &'a Frame,
         task: &'a Task,
-        opened: Opened,
         functions: Vec<HostFunction>,
         prelude: &str,
-    ) -> Result<Self, FrameError> {
-        let Opened { environment, variables, .. } = opened;
+    ) -> Result<(Self, String), FrameError> {
+        let (here, limits, finder) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
+        // Reading a large view is CPU-bound.
+        let opened = blocking(move || Environment::open(&here, &limits, Some(finder))).await?;
+        let Opened { environment, variables, description } = opened;
         let mut setup = environment.setup(variables, functions, frame.started_at_ms());
         setup.prelude += prelude;
         let mut session = Self {
@@ -127,7 +124,7 @@ impl<'a> Session<'a> {
         if frame.sandbox().may_refuse() {
             session.ready().await?;
         }
-        Ok(session)
+        Ok((session, description))
     }
 
     /// Waits for the interpreter.
@@ -185,11 +182,6 @@ impl<'a> Session<'a> {
         end: Result<CellEnd, InterpreterError>,
     ) -> Result<(String, CellOutcome, Ran), FrameError> {
         Ok(match end {
-            Ok(CellEnd::Done { output }) if self.bench.is_some() => {
-                let output = output.render();
-                self.keep(code);
-                (output.clone(), CellOutcome::Printed, Ran::Printed(shown(&output)))
-            }
             Ok(CellEnd::Done { output }) => {
                 let output = output.render();
                 self.keep(code);
@@ -256,6 +248,10 @@ impl<'a> Session<'a> {
     /// `answer["ready"]`, the protocol of the reference engine.
     async fn answer_in_variable(&mut self, output: &str) -> Result<Ran, FrameError> {
         let printed = Ran::Printed(shown(output));
+        if self.bench.is_some() {
+            // A script of an agent answers in a file.
+            return Ok(printed);
+        }
         let Some(spelunk_sandbox::Value::Dict(fields)) = self.variable("answer").await? else {
             return Ok(printed);
         };
@@ -369,12 +365,11 @@ impl<'a> Session<'a> {
         let Some(mut interpreter) = self.interpreter.take() else {
             return Err(InterpreterError::Died { how: "it was not started again".into() });
         };
-        let working = tokio::task::spawn_blocking(move || {
+        let (interpreter, worked) = blocking(move || {
             let worked = work(interpreter.as_mut());
             (interpreter, worked)
-        });
-        let (interpreter, worked) =
-            working.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        })
+        .await;
         if worked.is_ok() {
             self.interpreter = Some(interpreter);
         }

@@ -2,7 +2,6 @@
 //! and total: any prefix of a journal yields a view.
 
 mod again;
-mod aside;
 mod errors;
 mod reading;
 
@@ -14,6 +13,7 @@ use spelunk_types::{
     Text, Usage,
 };
 
+use self::again::is_complete;
 pub(crate) use self::again::{Aside, still_counts};
 pub use self::errors::ReportError;
 pub(crate) use self::errors::error_of;
@@ -551,10 +551,7 @@ impl FrameView {
 
     /// Whether it ended with a complete answer.
     fn is_whole(&self) -> bool {
-        match self.state {
-            FrameState::Answered { grounding, .. } => !matches!(grounding, Grounding::Partial { .. }),
-            FrameState::Open | FrameState::Failed { .. } => false,
-        }
+        matches!(self.state, FrameState::Answered { grounding, .. } if is_complete(grounding))
     }
 
     fn close(&mut self, outcome: FrameOutcome, event: &Event) {

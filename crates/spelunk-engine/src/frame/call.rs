@@ -1,9 +1,9 @@
 //! A call from start to settlement: replay, concurrency limit, cache, budget, journal. `retry.rs` decides which
 //! models are called and how often.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use spelunk_journal::JournalError;
+use spelunk_journal::{Blobs, JournalError};
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
 
@@ -15,6 +15,7 @@ use crate::journal::wire;
 use crate::journal::writer::{Draft, Mark, Receipt};
 use crate::limits::budget::{BudgetExceeded, Reservation};
 use crate::limits::estimate;
+use crate::sync::lock;
 use crate::{FrameError, Stop};
 
 /// A prompt and the model it goes to.
@@ -150,8 +151,7 @@ impl Frame {
         let Some(answering) = &reply.answered_by else { return Ok(()) };
         let run = self.run();
         let message = format!("{} is out: {answering} answers in its place", ask.model.reference());
-        let is_new =
-            run.stand_ins_told.lock().unwrap_or_else(PoisonError::into_inner).insert(message.clone());
+        let is_new = lock(&run.stand_ins_told).insert(message.clone());
         if is_new {
             let hint = "see what is wrong with `spelunk doctor`".to_owned();
             run.scribe.record(self.id(), EventKind::WarningRaised { message, hint }).await?;
@@ -163,7 +163,7 @@ impl Frame {
     pub(super) async fn tell_limit(&self, exceeded: &BudgetExceeded) -> Result<(), Arc<JournalError>> {
         let written = {
             // Queued under the lock, so that everything that follows from the refusal comes after it in the journal.
-            let mut told = self.run().limits_told.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut told = lock(&self.run().limits_told);
             told.insert(exceeded.limit).then(|| self.post_limit(exceeded))
         };
         match written {
@@ -175,7 +175,7 @@ impl Frame {
     /// Records that a limit was reached.
     pub(super) fn post_limit(&self, exceeded: &BudgetExceeded) -> Receipt {
         let kind = EventKind::LimitReached { limit: exceeded.limit.to_owned(), value: exceeded.value };
-        self.run().scribe.post(self.id(), Box::new(move |_| Ok(kind)))
+        self.run().scribe.post_event(self.id(), kind)
     }
 
     fn reserve(&self, ask: &Ask) -> Result<Reservation, BudgetExceeded> {
@@ -258,7 +258,7 @@ impl Frame {
     fn record_reply(&self, call: &CallId, reply: &Reply, usage: Usage, served: Served) {
         let (call, text, stop) = (call.clone(), reply.text.clone(), reply.stop);
         let called = wire::write_tool_calls(&reply.tool_calls);
-        let draft = move |blobs: &spelunk_journal::Blobs| {
+        let draft = move |blobs: &Blobs| {
             let tool_calls = called.map(|called| blobs.keep_said(&called)).transpose()?;
             let outcome = CallOutcome::Replied { reply: blobs.keep_said(&text)?, stop, usage, tool_calls };
             Ok(EventKind::CallSettled { call, outcome, served })

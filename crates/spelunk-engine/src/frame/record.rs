@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use spelunk_index::IndexProgress;
+use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{CallId, CellOutcome, Durability, EventKind, Text};
 
 use super::failure::durable;
@@ -70,6 +71,14 @@ impl Frame {
         }
     }
 
+    /// Records an event that refers to long texts; it is only queued when this returns.
+    pub(super) async fn record_texts(
+        &self,
+        draft: impl FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send + 'static,
+    ) -> Result<(), Arc<JournalError>> {
+        self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
+    }
+
     /// Records something the strategy learnt that has no outcome of its own.
     pub(crate) async fn note(&self, kind: EventKind) -> Result<(), FrameError> {
         let past = self.move_past_failures();
@@ -111,11 +120,11 @@ impl Frame {
             }
             let value = reading.await?;
             let kept = value.clone();
-            let draft = move |blobs: &spelunk_journal::Blobs| {
+            let draft = move |blobs: &Blobs| {
                 let value = blobs.keep(&kept)?;
                 Ok(EventKind::ValueObserved { ordinal: Some(ordinal), what, value })
             };
-            run.scribe.record_draft(frame.id(), Durability::Buffered, Box::new(draft)).await?;
+            frame.record_texts(draft).await?;
             Ok(value)
         }
     }
@@ -186,14 +195,13 @@ impl Frame {
             let diverged = Stop::CellDiverged { frame: self.id().clone(), cell };
             return if is_same { Ok(()) } else { Err(diverged.into()) };
         }
-        let draft = move |blobs: &spelunk_journal::Blobs| {
+        let draft = move |blobs: &Blobs| {
             let CellRecord { code, outcome, output, taken, took_ms } = record;
             let Places { calls, children, observed } = taken;
             let (code, output) = (blobs.keep(&code)?, blobs.keep(&output)?);
             Ok(EventKind::CellRan { cell, code, outcome, output, calls, children, observed, took_ms })
         };
-        let recorded = self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await;
-        recorded.map_err(|error: Arc<_>| error.into())
+        Ok(self.record_texts(draft).await?)
     }
 }
 

@@ -205,7 +205,7 @@ impl Frame {
         wait_ms: u64,
     ) -> Result<(), FrameError> {
         let kind = EventKind::CallRetried { call: call.clone(), attempt, code, wait_ms };
-        Ok(self.run().scribe.post(self.id(), Box::new(move |_| Ok(kind))).written().await?)
+        Ok(self.run().scribe.post_event(self.id(), kind).written().await?)
     }
 }
 

@@ -3,11 +3,12 @@
 mod readers;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use spelunk_context::{DocEntry, Segment, SourceError, View};
 
 use self::readers::Readers;
+use crate::sync::lock;
 
 /// Number of texts below which unused ones are not swept.
 const IN_USE_MIN: usize = 256;
@@ -41,7 +42,7 @@ impl Texts {
         segment: Option<&Segment>,
     ) -> Result<Arc<String>, SourceError> {
         let place: Place = (document.idx, segment.map_or(0, |segment| segment.bytes.start));
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let at_hand = match &state.last {
             Some((last, text)) if *last == place => Some(Arc::clone(text)),
             Some(_) | None => state.in_use.get(&place).and_then(Weak::upgrade),

@@ -56,7 +56,7 @@ impl<'a> Sent<'a> {
         self.reservation.spend(usage);
         let kind = EventKind::CallWasted { call: self.call.clone(), usage };
         // Not awaited here: later requests wait for everything posted before.
-        drop(self.frame.run().scribe.post(self.frame.id(), Box::new(move |_| Ok(kind))));
+        drop(self.frame.run().scribe.post_event(self.frame.id(), kind));
     }
 }
 

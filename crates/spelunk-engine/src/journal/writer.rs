@@ -4,13 +4,14 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use spelunk_journal::{Blobs, Journal, JournalError, ReplyCache, RunLock};
 use spelunk_types::{Durability, Event, EventKind, FrameId};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::Clock;
+use crate::sync::lock;
 
 const BATCH_ENTRIES_MAX: usize = 512;
 /// Replies whose positions are remembered.
@@ -119,10 +120,15 @@ impl JournalWriter {
         Receipt { sent, written }
     }
 
+    /// Posts an event without long texts.
+    pub(crate) fn post_event(&self, frame: &FrameId, kind: EventKind) -> Receipt {
+        self.post(frame, Box::new(move |_| Ok(kind)))
+    }
+
     /// Posts a reply without a receipt: whatever depends on it waits instead.
     pub(crate) fn post_reply(&self, frame: &FrameId, draft: Draft) {
         drop(self.post(frame, draft));
-        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut replies = lock(&self.replies);
         if replies.len() >= REPLIES_MAX {
             replies.pop_front();
         }
@@ -131,7 +137,7 @@ impl JournalWriter {
 
     /// A mark before the last `n_last` replies.
     pub(crate) fn replies_before_last(&self, n_last: u64) -> Mark {
-        let replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let replies = lock(&self.replies);
         let n_last = usize::try_from(n_last).unwrap_or(usize::MAX).min(REPLIES_MAX - 1);
         let idx = replies.len().checked_sub(n_last + 1);
         idx.and_then(|idx| replies.get(idx)).copied().unwrap_or(Mark(0))

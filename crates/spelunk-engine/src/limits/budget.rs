@@ -3,9 +3,11 @@
 //! call, answered or not. Failed attempts are charged at once and never refunded.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use spelunk_types::{ErrorCode, Explain, Limits, Usage};
+
+use crate::sync::lock;
 
 /// A limit that a run has reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -132,7 +134,7 @@ impl Budget {
         estimate: Usage,
         kept: Option<Kept>,
     ) -> Result<Reservation, BudgetExceeded> {
-        let mut held = self.lock();
+        let mut held = lock(&self.held);
         if let Some(refused) = &held.refused {
             return Err(refused.clone());
         }
@@ -182,16 +184,12 @@ impl Budget {
 
     /// Calls, tokens and micro-dollars spent or reserved.
     pub fn held(&self) -> (u64, u64, u64) {
-        let held = self.lock();
+        let held = lock(&self.held);
         (held.calls, held.tokens, held.cost_microusd)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn exchange(&self, estimate: Usage, paid: Usage) {
-        let mut held = self.lock();
+        let mut held = lock(&self.held);
         held.tokens = held.tokens.saturating_sub(estimate.tokens()).saturating_add(paid.tokens());
         held.cost_microusd =
             held.cost_microusd.saturating_sub(estimate.cost_microusd).saturating_add(paid.cost_microusd);
@@ -229,14 +227,14 @@ impl Reservation {
 
     /// Charges a request that got no reply. The reservation stays, for the next attempt.
     pub(crate) fn spend(&self, wasted: Usage) {
-        let mut held = self.purse.lock();
+        let mut held = lock(&self.purse.held);
         held.tokens = held.tokens.saturating_add(wasted.tokens());
         held.cost_microusd = held.cost_microusd.saturating_add(wasted.cost_microusd);
     }
 
     /// Takes another call for a retry, or refuses it.
     pub(crate) fn again(&self) -> Result<(), BudgetExceeded> {
-        let mut held = self.purse.lock();
+        let mut held = lock(&self.purse.held);
         let wanted = (held.calls.saturating_add(1), held.tokens, held.cost_microusd);
         let Some(exceeded) = self.purse.exceeded(wanted, self.kept) else {
             held.calls = wanted.0;
@@ -256,7 +254,7 @@ impl Drop for Reservation {
         }
         self.purse.exchange(self.estimate, Usage::default());
         if !self.is_sent.load(Ordering::Relaxed) {
-            let mut held = self.purse.lock();
+            let mut held = lock(&self.purse.held);
             held.calls = held.calls.saturating_sub(1);
         }
     }

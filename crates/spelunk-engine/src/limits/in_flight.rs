@@ -2,10 +2,12 @@
 //! its reply.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use spelunk_model::Reply;
 use spelunk_types::BlobId;
+
+use crate::sync::lock;
 
 /// Prompts whose replies are kept in memory; older ones are in the cache by then.
 const KEPT_MAX: usize = 1000;
@@ -22,7 +24,7 @@ pub(crate) struct InFlight {
 impl InFlight {
     /// The shared call for this prompt, new or in flight.
     pub(crate) fn of(&self, key: &BlobId) -> SharedCall {
-        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut flights = lock(&self.flights);
         if flights.len() >= KEPT_MAX && !flights.contains_key(key) {
             // Removes only those that nobody waits for.
             flights.retain(|_, flight| Arc::strong_count(flight) > 1);

@@ -4,7 +4,7 @@
 //! rests for a while, and its fallbacks are called first.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -13,6 +13,7 @@ use spelunk_types::BlobId;
 use tokio::time::{Instant, sleep};
 
 use crate::limits::concurrency::{ConcurrencyLimit, Pass};
+use crate::sync::lock;
 
 /// More parallel calls of one model than any provider accepts from one machine.
 const WIDTH_MAX: u64 = 4096;
@@ -228,10 +229,6 @@ impl RateLimits {
 
 fn schema_key(schema: &Value) -> BlobId {
     spelunk_journal::digest(schema.to_string().as_bytes())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

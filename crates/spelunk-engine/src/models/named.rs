@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use spelunk_model::Model;
 use spelunk_types::{Explain, ModelRef};
 
 use crate::EngineError;
+use crate::sync::lock;
 
 type Opened = Result<Arc<dyn Model>, String>;
 type Open = dyn Fn(&str) -> Opened + Send + Sync;
@@ -65,7 +66,7 @@ impl NamedModels {
         if !self.names.iter().any(|known| known == name) {
             return Err(Unlisted::Unknown { known: self.names.join(", ") });
         }
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&self.opened);
         let model = opened.entry(name.to_owned()).or_insert_with(|| (self.open)(name));
         model.clone().map_err(|why| Unlisted::Closed { why })
     }

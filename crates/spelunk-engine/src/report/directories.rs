@@ -3,7 +3,7 @@
 use spelunk_types::Severity;
 
 use super::coverage::many;
-use super::{Gathered, Item};
+use super::{Gathered, MergedFinding};
 
 /// Findings named per directory.
 const NAMED_MAX: usize = 3;
@@ -15,8 +15,8 @@ pub(crate) fn directory_lines(gathered: &Gathered, directories: &[String]) -> Ve
 
 fn line(gathered: &Gathered, directory: &str) -> String {
     let prefix = format!("{directory}/");
-    let is_here = |item: &&Item| item.places.iter().any(|place| place.file.starts_with(&prefix));
-    let here: Vec<(usize, &Item)> =
+    let is_here = |item: &&MergedFinding| item.places.iter().any(|place| place.file.starts_with(&prefix));
+    let here: Vec<(usize, &MergedFinding)> =
         gathered.items.iter().enumerate().filter(|(_, item)| is_here(item)).collect();
     let mut text = format!("- `{directory}`: {}", many(here.len() as u64, "finding"));
     let counts = Severity::ALL.iter().filter_map(|severity| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use spelunk_types::Found;
 
 use super::coverage::many;
-use super::{Distribution, Gathered, Item};
+use super::{CountedValues, Gathered, MergedFinding};
 
 /// Findings listed in the text; the journal has all of them.
 const LISTED_MAX: usize = 300;
@@ -16,7 +16,7 @@ const QUOTE_SHOWN_CHARS: usize = 100;
 /// The findings by file, each with its type.
 pub(crate) fn findings_section(gathered: &Gathered) -> String {
     let mut text = "## Per-File Findings\n".to_owned();
-    let mut files: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
+    let mut files: BTreeMap<&str, Vec<&MergedFinding>> = BTreeMap::new();
     for item in gathered.items.iter().take(LISTED_MAX) {
         files.entry(&item.finding.location.file).or_default().push(item);
     }
@@ -40,7 +40,7 @@ pub(crate) fn findings_section(gathered: &Gathered) -> String {
     text
 }
 
-fn line(item: &Item) -> String {
+fn line(item: &MergedFinding) -> String {
     let finding = &item.finding;
     let mut text = "- ".to_owned();
     if let Some(severity) = finding.severity {
@@ -70,7 +70,7 @@ fn line(item: &Item) -> String {
 }
 
 /// `data.csv, status: ok 12, failed 3 (of 15)`
-pub(crate) fn shown(distribution: &Distribution) -> String {
+pub(crate) fn shown(distribution: &CountedValues) -> String {
     let mut values: Vec<(&String, &u64)> = distribution.values.iter().collect();
     values.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let listed: Vec<String> = values

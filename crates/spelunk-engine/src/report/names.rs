@@ -1,10 +1,10 @@
 //! References to findings in text written by a model: `[F3]` becomes the location of the finding. References to
 //! unknown findings are removed and counted.
 
-use super::Item;
+use super::MergedFinding;
 
 /// The text with locations instead of references, the items referred to, and the number of unknown references.
-pub(crate) fn expand_names(text: &str, items: &[Item]) -> (String, Vec<usize>, u64) {
+pub(crate) fn expand_names(text: &str, items: &[MergedFinding]) -> (String, Vec<usize>, u64) {
     let (mut expanded, mut named, mut n_unknown) = (String::with_capacity(text.len()), Vec::new(), 0);
     let mut rest = text;
     while let Some(open) = rest.find('[') {
@@ -39,7 +39,7 @@ pub(crate) fn expand_names(text: &str, items: &[Item]) -> (String, Vec<usize>, u
     (expanded, named, n_unknown)
 }
 
-fn item_of(name: u64, items: &[Item]) -> Option<usize> {
+fn item_of(name: u64, items: &[MergedFinding]) -> Option<usize> {
     let idx = usize::try_from(name.checked_sub(1)?).ok()?;
     (idx < items.len()).then_some(idx)
 }

@@ -1,7 +1,7 @@
 //! The state of an agent: its desk and the counters of its budgets. All of it follows from the journal.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use spelunk_desk::{Desk, DeskError, DeskPath, Entry};
@@ -9,6 +9,7 @@ use spelunk_model::Reply;
 use spelunk_types::Usage;
 
 use crate::frame::ChangedFile;
+use crate::sync::lock;
 
 const METRICS: &str = "state/metrics.json";
 const ERRORS: &str = "state/errors.jsonl";
@@ -52,11 +53,11 @@ impl Bench {
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.counts)
     }
 
     pub(crate) fn count(&self, change: impl FnOnce(&mut Counts)) {
-        change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.counts));
     }
 
     /// The state to restore later: a plain clone would share its counters with the original.
@@ -66,7 +67,7 @@ impl Bench {
 
     pub(crate) fn restore(&mut self, saved: Saved) {
         self.desk = saved.desk;
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        lock(&self.failures).clear();
         self.count(|counts| *counts = saved.counts);
     }
 
@@ -89,12 +90,12 @@ impl Bench {
     pub(crate) fn fail(&self, kind: &str, message: &str, context: &str) {
         let (kind, message, context) = (kind.to_owned(), message.to_owned(), context.to_owned());
         let failure = Failure { kind, message, context };
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+        lock(&self.failures).push(failure);
     }
 
     /// Logs the failures so far. Parallel calls end in any order; the log is sorted.
     pub(crate) fn settle_failures(&mut self) -> Result<(), DeskError> {
-        let mut failed = std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut failed = std::mem::take(&mut *lock(&self.failures));
         failed.sort_by(|one, other| (&one.context, &one.message).cmp(&(&other.context, &other.message)));
         failed
             .iter()

@@ -9,7 +9,7 @@ use spelunk_types::Citation;
 
 use crate::environment::{Refusal, json_of_value, text_of_value};
 use crate::plain_answer::{self, CodeAlone};
-use crate::schema::extract_json;
+use crate::schema::{extract_json, listed};
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
 /// An accepted answer.
@@ -87,19 +87,14 @@ fn typed(schema: &Schema, value: &Value) -> Result<String, Refusal> {
     match schema.check(&json) {
         Ok(()) => Ok(serde_json::to_string_pretty(&json).unwrap_or_default()),
         Err(violations) => {
-            let list: Vec<_> = violations.iter().map(ToString::to_string).collect();
-            Err(Refusal::value(format!("the answer does not fit the schema:\n{}", list.join("\n"))))
+            Err(Refusal::value(format!("the answer does not fit the schema:\n{}", listed(&violations))))
         }
     }
 }
 
 /// Parses a reply that must be JSON of this schema, and formats it for people.
 pub(crate) fn read_typed(schema: &Schema, reply: &str) -> Result<String, String> {
-    let json = extract_json(reply).ok_or("it is not JSON")?;
-    let told =
-        |violations: Vec<_>| violations.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n");
-    schema.check(&json).map_err(told)?;
-    Ok(serde_json::to_string_pretty(&json).unwrap_or_default())
+    Ok(serde_json::to_string_pretty(&schema.read(reply)?).unwrap_or_default())
 }
 
 /// Evidence as code gives it: a `grep` hit, a tuple, a line of text, or a list of these.

@@ -16,7 +16,7 @@ use spelunk_types::{Blame, ErrorCode, Explain};
 use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
 use crate::models::Unlisted;
-use crate::schema::extract_json;
+use crate::sync::blocking;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// The instruction that asks a sub-model for a schema.
@@ -27,7 +27,7 @@ const NAME_CHARS_MAX: usize = 60;
 
 /// A host call in progress.
 pub(super) struct Begun {
-    pub(super) reply: BoxFuture<'static, Result<HostReply, FrameError>>,
+    pub(super) reply: Replying,
     /// Whether repeating the call would cost money or return something else.
     pub(super) is_effect: bool,
 }
@@ -45,12 +45,8 @@ pub(super) fn functions() -> Vec<HostFunction> {
         ("FINAL", "FINAL(answer, cite=None)\n\nEnds the work with this answer.", false),
         ("budget", "budget() -> dict\n\nWhat is left: calls, tokens, dollars, depth.", false),
     ];
-    let function = |(name, doc, is_awaitable): (&str, &str, bool)| HostFunction {
-        name: name.to_owned(),
-        doc: doc.to_owned(),
-        is_awaitable,
-    };
-    ask.map(function).to_vec()
+    ask.map(|(name, doc, is_awaitable)| HostFunction { name: name.into(), doc: doc.into(), is_awaitable })
+        .to_vec()
 }
 
 /// Begins a call: its id is assigned now.
@@ -140,8 +136,7 @@ fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, Host
     let here = environment.clone();
     // Lazy: a recorded search is not repeated.
     Box::pin(async move {
-        let looking = tokio::task::spawn_blocking(move || environment.serve(call));
-        let looked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        let looked = blocking(move || environment.serve(call)).await;
         for notice in here.take_untold() {
             let hint = notice.hint().unwrap_or_default().to_owned();
             // If the journal cannot be written, the next call ends the run.
@@ -240,13 +235,7 @@ struct Form {
 fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFuture<'static, Asked>, Refusal> {
     let limits = session.frame.limits();
     let prompt = prompt_text(session, prompt)?;
-    let n_chars = prompt.chars().count() as u64;
-    if n_chars > limits.query_chars_max {
-        let max = limits.query_chars_max;
-        return Err(Refusal::value(format!(
-            "the prompt has {n_chars} characters, more than {max}: split the text and ask about each part"
-        )));
-    }
+    check_length(&prompt, limits.query_chars_max)?;
     session.n_calls += 1;
     let max = if session.bench.is_some() { limits.script_calls_max } else { limits.cell_calls_max };
     if session.n_calls > max {
@@ -278,8 +267,8 @@ fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFutur
             None => Ok(Ok(Value::Str(reply.text))),
             Some(schema) => {
                 let again = |prompt| match correction {
-                    Some(call) => frame.ask_sub_at(call, prompt, model).boxed(),
-                    None => frame.ask_sub_of(prompt, model).boxed(),
+                    Some(call) => frame.ask_sub_at(call, prompt, model),
+                    None => frame.ask_sub_of(prompt, model),
                 };
                 typed(&schema, prompt, reply, again).await
             }
@@ -294,27 +283,19 @@ async fn typed(
     reply: Reply,
     again: impl FnOnce(Prompt) -> BoxFuture<'static, Result<Reply, FrameError>>,
 ) -> Asked {
-    let fault = match read_typed(schema, &reply.text) {
-        Ok(value) => return Ok(Ok(value)),
+    let fault = match schema.read(&reply.text) {
+        Ok(value) => return Ok(Ok(value_of_json(value))),
         Err(fault) => fault,
     };
     if let Some(asked) = prompt.messages.last_mut() {
         asked.text += &format!("\n\nAn earlier reply was not accepted:\n{fault}");
     }
     match again(prompt).await {
-        Ok(reply) => Ok(read_typed(schema, &reply.text).map_err(|fault| {
+        Ok(reply) => Ok(schema.read(&reply.text).map(value_of_json).map_err(|fault| {
             Refusal::new("ModelError", format!("the reply does not fit the schema: {fault}"))
         })),
         Err(error) => refused(error).map(Err),
     }
-}
-
-fn read_typed(schema: &Schema, text: &str) -> Result<Value, String> {
-    let json = extract_json(text).ok_or("it is not JSON")?;
-    schema
-        .check(&json)
-        .map_err(|violations| violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
-    Ok(value_of_json(json))
 }
 
 /// Opens a child with its own loop; at the maximum depth, sends a plain question that includes the text.
@@ -362,12 +343,25 @@ fn descend(
 
 /// A prompt as text; the text of a host object is read here.
 fn prompt_text(session: &Session<'_>, prompt: &Value) -> Result<String, Refusal> {
-    let wrong = || Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name()));
     match prompt {
         Value::Str(text) => Ok(text.clone()),
-        Value::Handle(handle) => session.environment.text_of(handle).ok_or_else(wrong),
-        _ => Err(wrong()),
+        Value::Handle(handle) => session.environment.text_of(handle).ok_or_else(|| not_a_prompt(prompt)),
+        _ => Err(not_a_prompt(prompt)),
     }
+}
+
+fn not_a_prompt(value: &Value) -> Refusal {
+    Refusal::of_type(format!("a prompt must be a str, not {}", value.type_name()))
+}
+
+fn check_length(prompt: &str, chars_max: u64) -> Result<(), Refusal> {
+    let n_chars = prompt.chars().count() as u64;
+    if n_chars > chars_max {
+        return Err(Refusal::value(format!(
+            "the prompt has {n_chars} characters, more than {chars_max}: split the text and ask about each part"
+        )));
+    }
+    Ok(())
 }
 
 fn check_batch(session: &Session<'_>, n: usize) -> Result<(), Refusal> {

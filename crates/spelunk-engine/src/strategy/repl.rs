@@ -2,11 +2,9 @@
 //! answer smaller questions, and the model answers when it has seen enough. Everything it learns comes through its
 //! frame.
 
-mod conclude;
 mod console;
 mod loop_guard;
 
-use spelunk_model::{Message, Prompt, Reply, Speaker};
 use spelunk_sandbox::find_cells;
 use spelunk_types::ErrorCode;
 
@@ -15,9 +13,10 @@ use self::loop_guard::LoopGuard;
 use crate::environment::PRELUDE;
 use crate::plain_answer::empty_reply;
 use crate::question::{first_block, first_program};
+use crate::session::conclude::conclude;
 use crate::session::{self, Given, Ran, Session, overflow};
 use crate::small_model::{Trust, query_table};
-use crate::transcript::{Transcript, TranscriptLimits};
+use crate::transcript::{Transcript, TranscriptLimits, with_message};
 use crate::{Answer, Frame, FrameError, Task};
 
 const SYSTEM: &str = include_str!("../prompts/repl-system.md");
@@ -27,8 +26,9 @@ const USER: &str = include_str!("../prompts/repl-user.md");
 const SMALL_SYSTEM: &str = include_str!("../prompts/repl-small.md");
 const SMALL_USER: &str = include_str!("../prompts/repl-small-user.md");
 const SUMMARY: &str = include_str!("../prompts/repl-summary.md");
+const CONCLUDE: &str = include_str!("../prompts/repl-conclude.md");
 pub(super) const PROMPTS: [&str; 9] =
-    [SYSTEM, RLM, MODELS, USER, SMALL_SYSTEM, SMALL_USER, SUMMARY, conclude::PROMPT, PRELUDE];
+    [SYSTEM, RLM, MODELS, USER, SMALL_SYSTEM, SMALL_USER, SUMMARY, CONCLUDE, PRELUDE];
 
 /// Answers by exploring the context with code.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
@@ -40,23 +40,19 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     {
         return Ok(answer);
     }
-    let opened = session::open(frame, task).await?;
-    let mut transcript = first_messages(frame, task, &opened.description);
-    let mut session = Session::open(frame, task, opened).await?;
-    let mut habits = LoopGuard::default();
-    let turns_max = turns_max(frame);
+    let (mut session, description) = Session::open(frame, task).await?;
+    let mut transcript = first_messages(frame, task, &description);
+    let next = |transcript: &Transcript| transcript.prompt(frame.limits().root_output_tokens_max);
+    let (mut habits, turns_max) = (LoopGuard::default(), turns_max(frame));
     for turn in 1..=turns_max {
         if transcript.needs_compaction() {
-            match frame.ask(asking(frame, &transcript, SUMMARY)).await {
-                Ok(summary) => transcript.compact(&summary.text),
-                Err(error) if overflow::halved_unsummed(frame, &mut transcript, &error).await? => {}
-                Err(error) => return Err(error),
-            }
+            let asking = with_message(next(&transcript), SUMMARY);
+            overflow::compact(frame, &mut transcript, asking).await?;
         }
-        if let Some(code) = frame.must_conclude(&next(frame, &transcript)).await? {
-            return conclude::conclude(frame, task, &mut transcript, code).await;
+        if let Some(code) = frame.must_conclude(&next(&transcript)).await? {
+            return conclude(frame, task, &mut transcript, (CONCLUDE, code), next).await;
         }
-        let reply = empty_reply::said(ask(frame, &mut transcript, next).await)?;
+        let reply = empty_reply::said(overflow::ask(frame, &mut transcript, next).await)?;
         let reply = reply.map(|reply| reply.text).unwrap_or_default();
         transcript.push_reply(&reply);
         let turned = if is_example(frame, task, &reply) {
@@ -66,11 +62,13 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         };
         match turned {
             Turn::Answered(given) => return session::settle(frame, task, given).await,
-            Turn::Stuck(code) => return conclude::conclude(frame, task, &mut transcript, code).await,
+            Turn::Stuck(code) => {
+                return conclude(frame, task, &mut transcript, (CONCLUDE, code), next).await;
+            }
             Turn::Said(said) => transcript.push_user(said + &turns_left(turns_max - turn)),
         }
     }
-    conclude::conclude(frame, task, &mut transcript, ErrorCode::TurnsExhausted).await
+    conclude(frame, task, &mut transcript, (CONCLUDE, ErrorCode::TurnsExhausted), next).await
 }
 
 const ITS_OWN_PROGRAM: &str = "This is the example, which answers another question. It was not run. Write a program \
@@ -122,35 +120,6 @@ async fn take_turn(
         }
     }
     Ok(habits.judge(&found, said))
-}
-
-/// Builds the prompt for the next step.
-fn next(frame: &Frame, transcript: &Transcript) -> Prompt {
-    transcript.prompt(frame.limits().root_output_tokens_max)
-}
-
-/// Calls the model; if the prompt is too long, once more with half of the conversation.
-async fn ask(
-    frame: &Frame,
-    transcript: &mut Transcript,
-    prompt: impl Fn(&Frame, &Transcript) -> Prompt,
-) -> Result<Reply, FrameError> {
-    match frame.ask(prompt(frame, transcript)).await {
-        Err(error) if overflow::halved(frame, transcript, &error).await? => {
-            frame.ask(prompt(frame, transcript)).await
-        }
-        asked => asked,
-    }
-}
-
-/// The conversation with one more message, which does not become part of it.
-fn asking(frame: &Frame, transcript: &Transcript, said: &str) -> Prompt {
-    let mut prompt = next(frame, transcript);
-    match prompt.messages.last_mut() {
-        Some(last) if last.speaker == Speaker::User => last.text += &format!("\n\n{said}"),
-        Some(_) | None => prompt.messages.push(Message::user(said)),
-    }
-    prompt
 }
 
 /// The system prompt and the question. They stay the same for the whole conversation.

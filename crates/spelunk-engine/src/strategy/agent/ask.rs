@@ -6,6 +6,7 @@ use spelunk_desk::DeskPath;
 use spelunk_model::{Prompt, Reply};
 use spelunk_types::Explain;
 
+use super::tools::text;
 use super::work::{Done, Work};
 use crate::FrameError;
 
@@ -196,10 +197,6 @@ fn save_path(work: &Work<'_>, path: &str) -> Result<DeskPath, String> {
 fn save(work: &mut Work<'_>, path: &str, text: &str) -> Result<(), String> {
     let path = save_path(work, path)?;
     work.bench.desk.write(&path, text.as_bytes().to_vec()).map_err(|error| error.to_string())
-}
-
-fn text<'v>(arguments: &'v Value, name: &str) -> Option<&'v str> {
-    arguments.get(name)?.as_str().filter(|text| !text.trim().is_empty())
 }
 
 fn cut(text: &str, chars_max: usize) -> String {

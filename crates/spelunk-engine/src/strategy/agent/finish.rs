@@ -8,9 +8,10 @@ use serde_json::Value;
 use spelunk_desk::Desk;
 use spelunk_types::Citation;
 
+use super::tools::text;
 use super::work::{Done, Work};
 use crate::plain_answer::{self, CodeAlone};
-use crate::session::{file, path, read_typed};
+use crate::session::{Given, file, path, read_typed};
 use crate::{Schema, evidence};
 
 pub(super) const VERIFY: &str = include_str!("../../prompts/agent-verify.md");
@@ -42,13 +43,6 @@ const PLACEHOLDERS: [&str; 16] = [
     "fill in",
     "lorem ipsum",
 ];
-
-/// An accepted answer.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Given {
-    pub(super) text: String,
-    pub(super) claims: Vec<Citation>,
-}
 
 /// Decides whether an answer is accepted.
 #[derive(Debug)]
@@ -137,9 +131,7 @@ impl Gate {
 
 /// Ends the work if the answer is accepted.
 pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> Done {
-    if let Some(answer) =
-        arguments.get("answer").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
-    {
+    if let Some(answer) = text(arguments, "answer") {
         let text = format!("{}\n", answer.trim_end());
         if let Err(error) = work.bench.desk.write(&path(ANSWER_FILE), text.into_bytes()) {
             return Done::refused(error);

@@ -19,33 +19,29 @@ const SILENT: &str = "Nothing was called. Go on with a tool; if the work is done
 
 /// How a model calls tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Protocol {
-    is_native: bool,
+pub(super) enum Protocol {
+    Native,
+    Text,
 }
 
 impl Protocol {
-    pub(super) fn native() -> Self {
-        Self { is_native: true }
-    }
-
-    pub(super) fn text() -> Self {
-        Self { is_native: false }
-    }
-
     /// Whether the error means that the provider does not support tool calls.
     pub(super) fn is_refused_by(self, error: &FrameError) -> bool {
         matches!(error, FrameError::Call { code: ErrorCode::ModelRequestRefused, message, .. }
-            if self.is_native && message.contains(REFUSAL))
+            if self == Self::Native && message.contains(REFUSAL))
     }
 
     /// The tools of a request.
     pub(super) fn tools(self) -> Vec<Tool> {
-        if self.is_native { tools::all() } else { Vec::new() }
+        match self {
+            Self::Native => tools::all(),
+            Self::Text => Vec::new(),
+        }
     }
 
     /// The description of the tools for the system prompt.
     pub(super) fn told(self) -> String {
-        if self.is_native {
+        if self == Self::Native {
             return String::new();
         }
         let line = |tool: &Tool| format!("- {}: {}\n  {}\n", tool.name, tool.description, tool.schema);
@@ -54,7 +50,7 @@ impl Protocol {
 
     /// Adds a reply to the conversation.
     pub(super) fn push_reply(self, transcript: &mut Transcript, text: &str, calls: &[ToolCall]) {
-        let is_native = self.is_native && calls.iter().any(|call| call.id != TEXT_ID);
+        let is_native = self == Self::Native && calls.iter().any(|call| call.id != TEXT_ID);
         if is_native {
             transcript.push_calls(text, calls.iter().cloned().map(Part::ToolCall).collect());
         } else {

@@ -8,9 +8,10 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 use spelunk_desk::{Desk, DeskPath};
 
+use super::tools::text;
 use super::work::{Done, Work};
 use crate::FrameError;
-use crate::session::{self, Ran, Session, file, path};
+use crate::session::{Ran, Session, file, path};
 
 /// The client module for scripts, also a file on the desk.
 pub(super) const LLM_CLIENT: &str = include_str!("llm_client.py");
@@ -62,10 +63,7 @@ pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<Done, 
 async fn run_in_session(work: &mut Work<'_>, code: &str) -> Result<Ran, FrameError> {
     let mut session = match work.session.take() {
         Some(session) => session,
-        None => {
-            let opened = session::open(work.frame, work.task).await?;
-            Session::open_for_scripts(work.frame, work.task, opened, &prelude()).await?
-        }
+        None => Session::open_for_scripts(work.frame, work.task, &prelude()).await?,
     };
     session.bench = Some(work.bench.clone());
     let ran = session.run(code).await?;
@@ -79,9 +77,7 @@ async fn run_in_session(work: &mut Work<'_>, code: &str) -> Result<Ran, FrameErr
 }
 
 fn code(desk: &Desk, arguments: &Value) -> Result<String, String> {
-    let text =
-        |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    let code = match (text("code"), text("path")) {
+    let code = match (text(arguments, "code"), text(arguments, "path")) {
         (Some(code), None) => code.to_owned(),
         (None, Some(at)) => {
             let at = DeskPath::parse(at).map_err(|error| error.to_string())?;
@@ -102,7 +98,7 @@ fn keep(
     code: &str,
     number: u64,
 ) -> Result<(), spelunk_desk::DeskError> {
-    if arguments.get("path").and_then(Value::as_str).is_some_and(|path| !path.trim().is_empty()) {
+    if text(arguments, "path").is_some() {
         return Ok(());
     }
     let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();

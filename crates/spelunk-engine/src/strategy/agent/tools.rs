@@ -10,6 +10,7 @@ use super::work::{Done, Work};
 use super::{ask, finish, script};
 use crate::FrameError;
 use crate::frame::REPLAY_TIME_FACTOR;
+use crate::sync::blocking;
 
 /// Tools that only write: they show nothing of the input.
 const BLIND: [&str; 5] = ["Write", "Edit", "Evidence", "Buffer", "Finish"];
@@ -107,6 +108,11 @@ pub(super) async fn run(work: &mut Work<'_>, call: &ToolCall) -> Result<Done, Fr
     Ok(done)
 }
 
+/// A text argument that is not blank.
+pub(super) fn text<'v>(arguments: &'v Value, name: &str) -> Option<&'v str> {
+    arguments.get(name)?.as_str().filter(|text| !text.trim().is_empty())
+}
+
 /// The arguments as an object.
 fn arguments(call: &ToolCall) -> Result<Value, String> {
     let (shown, name) = (call.arguments.chars().take(SHOWN_CHARS_MAX).collect::<String>(), &call.name);
@@ -139,7 +145,7 @@ async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> Done {
     }
     let mut desk = work.bench.desk.clone();
     let is_replaying = work.frame.is_replaying();
-    let running = tokio::task::spawn_blocking(move || {
+    let (desk, ran) = blocking(move || {
         let limits = desk.limits().clone();
         if is_replaying {
             let mut longer = limits.clone();
@@ -148,8 +154,8 @@ async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> Done {
         }
         let ran = tool.run(&mut desk, &arguments);
         (desk.with_limits(limits), ran)
-    });
-    let (desk, ran) = running.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    })
+    .await;
     match ran {
         // If a timeout may have stopped it, its effects are discarded: a replay could get further, or less far.
         Ok(Outcome { text, .. }) if name == SHELL && is_stopped(&text) => {

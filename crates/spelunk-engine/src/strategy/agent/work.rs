@@ -5,18 +5,19 @@ use std::time::Instant;
 
 use spelunk_model::ToolCall;
 
-use super::finish::{Gate, Given};
+use super::finish::Gate;
 use super::first::First;
 use super::tools;
 use crate::frame::ToolRecord;
 use crate::plain_answer::CodeAlone;
-use crate::session::{Bench, Session, changes};
-use crate::{Answer, Frame, FrameError, Task, evidence};
+use crate::session::{Bench, Given, Session, changes};
+use crate::transcript::cut;
+use crate::{Frame, FrameError, Task};
 
 /// Calls run per reply.
 const CALLS_MAX: usize = 32;
 /// Characters shown to a model per call, whatever the tool itself allows.
-const OUTPUT_CHARS_MAX: usize = 40_000;
+const OUTPUT_CHARS_MAX: u64 = 40_000;
 
 /// The tools of an agent and its desk.
 pub(super) struct Work<'a> {
@@ -73,11 +74,6 @@ impl<'a> Work<'a> {
         Ok(Self { frame, task, bench: Bench::new(first.desk.clone()), session: None, gate })
     }
 
-    /// Starts another question: its answer is checked like the first.
-    pub(super) fn begin_anew(&mut self, question: &str) {
-        self.gate.begin_anew(question);
-    }
-
     /// Runs the calls of a reply in order, until one of them is the answer.
     pub(super) async fn take_turn(
         &mut self,
@@ -105,7 +101,7 @@ impl<'a> Work<'a> {
     async fn call(&mut self, call: &ToolCall) -> Result<Done, FrameError> {
         let (before, began) = (self.bench.desk.clone(), Instant::now());
         let mut done = tools::run(self, call).await?;
-        done.text = shown(&done.text);
+        done.text = cut(&done.text, OUTPUT_CHARS_MAX);
         if let Err(error) = self.bench.write_metrics() {
             // If there is no room for the counters, there is no room for anything.
             self.bench.desk = before.clone();
@@ -125,26 +121,4 @@ impl<'a> Work<'a> {
         self.frame.record_tool(record).await?;
         Ok(done)
     }
-
-    /// The content of `output/answer.md`, if it could be an answer.
-    pub(super) fn answer_so_far(&self) -> Option<Given> {
-        self.gate.so_far(&self.bench.desk)
-    }
-}
-/// Checks the evidence of an answer.
-pub(super) async fn settle(frame: &Frame, task: &Task, given: Given) -> Result<Answer, FrameError> {
-    evidence::check_claims(frame, &task.view, &given.text, given.claims).await
-}
-
-/// The beginning and the end of a text that is too long.
-fn shown(text: &str) -> String {
-    let n_chars = text.chars().count();
-    if n_chars <= OUTPUT_CHARS_MAX {
-        return text.to_owned();
-    }
-    let n_tail = OUTPUT_CHARS_MAX / 3;
-    let head: String = text.chars().take(OUTPUT_CHARS_MAX - n_tail).collect();
-    let tail: String = text.chars().skip(n_chars - n_tail).collect();
-    let n_left_out = n_chars - OUTPUT_CHARS_MAX;
-    format!("{head}\n... [{n_left_out} of {n_chars} characters not shown] ...\n{tail}")
 }
