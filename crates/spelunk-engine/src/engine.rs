@@ -1,13 +1,14 @@
 //! The engine: the façade that every front end uses. Plain data in, events out.
 
 mod drive;
+mod handle;
+mod request;
 mod start;
 mod words;
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -16,13 +17,15 @@ use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_journal::{Blobs, Journal, JournalError, RunLock, Workspace, WorkspaceHold};
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
-use spelunk_types::{Event, EventKind, Focus, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Usage};
-use tokio::sync::oneshot;
+use spelunk_types::{Event, EventKind, FrameId, RunId, SourceSpec, Strategy, Usage};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 pub use self::drive::RunResult;
 use self::drive::drive;
+pub use self::handle::RunHandle;
+use self::handle::{CutOff, Leaving, Live};
+pub use self::request::{ResumeRequest, RunRequest};
 use self::start::{check_resumed, corpus_record, recorded_start, start_of};
 use self::words::Words;
 use crate::frame::{Models, Run};
@@ -34,8 +37,8 @@ use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
 use crate::sync::lock;
 use crate::{
-    Budget, Cancel, Clock, EngineError, FrameError, NamedModels, Program, RateLimits, RunSettings, RunView,
-    Schema, Stop, Task, strategy,
+    Budget, Cancel, Clock, EngineError, NamedModels, Program, RateLimits, RunSettings, RunView, Schema, Task,
+    strategy,
 };
 
 /// Starts, resumes and watches runs of one workspace.
@@ -61,109 +64,6 @@ pub struct Engine {
     texts_held: Mutex<Option<WorkspaceHold>>,
     /// Unfinished runs of this process, for watchers that only know an id.
     live: Arc<Mutex<HashMap<RunId, Live>>>,
-}
-
-#[derive(Clone)]
-struct Live {
-    scribe: JournalWriter,
-    cancel: Cancel,
-}
-
-/// A new run. The corpus was opened with [`Engine::open_corpus`] from the same sources.
-pub struct RunRequest {
-    /// The question, in plain text.
-    pub question: String,
-    /// The text to answer from.
-    pub corpus: Corpus,
-    /// Where the corpus came from, for a later resume.
-    pub sources: Vec<SourceSpec>,
-    /// How to answer the question.
-    pub strategy: Strategy,
-    /// The model of the root frame.
-    pub model: Arc<dyn Model>,
-    /// The model for sub-calls, if different.
-    pub sub_model: Option<Arc<dyn Model>>,
-    /// The model that merges findings, if not the root's.
-    pub synthesis_model: Option<Arc<dyn Model>>,
-    /// The JSON Schema of the answer, as text.
-    pub schema: Option<String>,
-    /// What an analysis looks for first.
-    pub focus: Focus,
-    /// The limits and cache settings of the run.
-    pub settings: RunSettings,
-    /// With [`Strategy::Program`]: the program that drives the root frame.
-    pub program: Option<Program>,
-}
-
-/// What a run is resumed with.
-pub struct ResumeRequest {
-    /// The model it was started with.
-    pub model: Arc<dyn Model>,
-    /// The sub-model it was started with, if any.
-    pub sub_model: Option<Arc<dyn Model>>,
-    /// The synthesis model it was started with, if any.
-    pub synthesis_model: Option<Arc<dyn Model>>,
-    /// Spending limits may differ from before; the others come from the journal.
-    pub settings: RunSettings,
-    /// With [`Strategy::Program`]: the program it was started with.
-    pub program: Option<Program>,
-}
-
-impl ResumeRequest {
-    /// Returns the error that a resume would return for a missing price.
-    pub fn check_prices(&self) -> Result<(), EngineError> {
-        let others = self.sub_model.iter().chain(&self.synthesis_model);
-        self.settings.check_prices(others.chain([&self.model]))
-    }
-}
-
-/// A run in progress.
-pub struct RunHandle {
-    /// The id of the run.
-    pub run: RunId,
-    /// Every event of the run, from the first.
-    pub events: EventStream,
-    /// Cancels the run.
-    pub cancel: Cancel,
-    cut_off: CutOff,
-    driver: JoinSet<RunResult>,
-    written: oneshot::Receiver<()>,
-}
-
-/// Marks the run as cut off when dropped before its end: nothing is recorded from then on.
-struct CutOff(Arc<AtomicBool>);
-
-impl Drop for CutOff {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-impl RunHandle {
-    /// Waits for the end of the run. Dropping the handle instead stops the run immediately, as a crash would.
-    pub async fn join(mut self) -> RunResult {
-        drop(self.events);
-        let ended = self.driver.join_next().await.expect("the set holds the run's task");
-        // The journal is complete and unlocked once the writer thread has finished.
-        drop(self.written.await);
-        ended.unwrap_or_else(|error| {
-            let stop = Stop::Bug { frame: FrameId::root(), message: error.to_string() };
-            let outcome =
-                RunOutcome::Failed { code: spelunk_types::ErrorCode::Bug, message: stop.to_string() };
-            RunResult { run: self.run, outcome, answer: None, error: Some(FrameError::Stopped(stop)) }
-        })
-    }
-}
-
-impl RunHandle {
-    /// Stops the run immediately, as a crash would: nothing more is recorded, and calls in flight are lost. Returns
-    /// once another handle can resume it.
-    pub async fn abandon(self) {
-        let Self { cut_off, mut driver, written, .. } = self;
-        drop(cut_off);
-        driver.shutdown().await;
-        drop(written.await);
-    }
 }
 
 impl Engine {
@@ -479,18 +379,6 @@ struct Launch {
     models: Models,
     settings: RunSettings,
     program: Option<Program>,
-}
-
-/// Removes a run from the live list when its task ends, however it ends.
-struct Leaving {
-    live: Arc<Mutex<HashMap<RunId, Live>>>,
-    run: RunId,
-}
-
-impl Drop for Leaving {
-    fn drop(&mut self) {
-        lock(&self.live).remove(&self.run);
-    }
 }
 
 /// Only an agent that has answered can be asked more.

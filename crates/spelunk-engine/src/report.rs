@@ -2,18 +2,14 @@
 //! involved, so nothing is lost or invented.
 
 mod coverage;
-mod directories;
 mod markdown;
-mod names;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use spelunk_types::{AnalystReport, Citation, Finding, Found, Location, Severity};
 
 pub(crate) use self::coverage::Coverage;
-pub(crate) use self::directories::directory_lines;
-pub(crate) use self::markdown::{findings_section, in_order, one_line, shown};
-pub(crate) use self::names::expand_names;
+pub(crate) use self::markdown::{directory_lines, expand_names, findings_section, in_order, one_line, shown};
 
 /// A finding with every location.
 #[derive(Debug, Clone, PartialEq)]
