@@ -24,14 +24,14 @@ use tokio::time::Instant;
 pub use self::drive::RunResult;
 use self::drive::drive;
 pub use self::handle::RunHandle;
-use self::handle::{CutOff, Leaving, Live};
+use self::handle::{CutOff, LiveEntry, LiveRun};
 pub use self::request::{ResumeRequest, RunRequest};
 use self::start::{check_resumed, corpus_record, recorded_start, start_of};
-use self::words::Words;
+use self::words::MaskedQuestion;
 use crate::frame::{Models, Run};
 use crate::journal::replay::Replay;
 use crate::journal::watch::EventStream;
-use crate::journal::writer::{Desk, JournalWriter};
+use crate::journal::writer::{JournalWriter, WriterFiles};
 use crate::limits::concurrency::ConcurrencyLimit;
 use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
@@ -50,9 +50,9 @@ pub struct Engine {
     /// Where cells run.
     sandbox: Sandbox,
     /// Models that code may call by name.
-    roster: NamedModels,
+    named_models: NamedModels,
     /// Rate limits per model.
-    paces: RateLimits,
+    rate_limits: RateLimits,
     /// Opens the embedding model of the index.
     embedder: OpenEmbedder,
     /// Detects the types of documents.
@@ -63,7 +63,7 @@ pub struct Engine {
     /// garbage-collected.
     texts_held: Mutex<Option<WorkspaceHold>>,
     /// Unfinished runs of this process, for watchers that only know an id.
-    live: Arc<Mutex<HashMap<RunId, Live>>>,
+    live: Arc<Mutex<HashMap<RunId, LiveRun>>>,
 }
 
 impl Engine {
@@ -74,8 +74,8 @@ impl Engine {
             clock,
             scan,
             sandbox: Sandbox::in_process(),
-            roster: NamedModels::default(),
-            paces: RateLimits::default(),
+            named_models: NamedModels::default(),
+            rate_limits: RateLimits::default(),
             embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
             detector: Detector::default(),
             detector_key: String::new(),
@@ -92,14 +92,14 @@ impl Engine {
 
     /// Adds models that code may call by name.
     #[must_use]
-    pub fn with_named_models(self, roster: NamedModels) -> Self {
-        Self { roster, ..self }
+    pub fn with_named_models(self, named_models: NamedModels) -> Self {
+        Self { named_models, ..self }
     }
 
     /// Shares rate limits with other engines that call the same models.
     #[must_use]
-    pub fn with_rate_limits(self, paces: RateLimits) -> Self {
-        Self { paces, ..self }
+    pub fn with_rate_limits(self, rate_limits: RateLimits) -> Self {
+        Self { rate_limits, ..self }
     }
 
     /// Uses another embedding model for the index; it is opened at the first search.
@@ -166,7 +166,7 @@ impl Engine {
 
     /// Starts a run under an id from [`Engine::new_id`].
     pub fn start_as(&self, run: RunId, mut request: RunRequest) -> Result<RunHandle, EngineError> {
-        let question = Words::of(&request.question, &self.scan);
+        let question = MaskedQuestion::of(&request.question, &self.scan);
         request.question = question.text;
         let schema = request.schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
         let models = self.models(
@@ -179,7 +179,7 @@ impl Engine {
         let run_lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
         let blobs = self.workspace.blobs_of(&run);
-        let mut start = start_of(&request, self.roster.names(), &self.scan, &blobs).map_err(of_run)?;
+        let mut start = start_of(&request, self.named_models.names(), &self.scan, &blobs).map_err(of_run)?;
         let scanned = scanned(&request.corpus);
         let view_of_all = View::of(Arc::new(request.corpus));
         start.corpus = Some(Box::new(corpus_record(&view_of_all, &blobs).map_err(of_run)?));
@@ -189,7 +189,7 @@ impl Engine {
         facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         let events = journal.append(self.clock.now_ms(), facts).map_err(of_run)?;
         *lock(&self.texts_held) = None;
-        let desk = self.desk(journal, blobs, run_lock);
+        let files = self.files(journal, blobs, run_lock);
         let task = Task {
             schema,
             focus: request.focus,
@@ -197,7 +197,7 @@ impl Engine {
         };
         let (settings, program) = (request.settings, request.program);
         let view = RunView::of(&events);
-        Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
+        Ok(self.launch(Launch { run, files, events, view, task, models, settings, program }))
     }
 
     /// Resumes a run where its journal ends. Blocks while the sources are scanned again.
@@ -236,7 +236,7 @@ impl Engine {
         let mut view = RunView::of(&events);
         let start = recorded_start(run, &events).map_err(of_run)?;
         check_may_be_asked(run, &view, start.strategy, more)?;
-        let limits = check_resumed(&start, run, &request, self.roster.names())?;
+        let limits = check_resumed(&start, run, &request, self.named_models.names())?;
         let models =
             self.models(request.model, request.sub_model, request.synthesis_model, &request.settings)?;
         let again_from = match more {
@@ -260,7 +260,7 @@ impl Engine {
         facts.extend(charged(&view));
         facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         if let Some(question) = more {
-            let words = Words::of(question, &start.scan);
+            let words = MaskedQuestion::of(question, &start.scan);
             let question = blobs.keep(&words.text).map_err(of_run)?;
             facts.push((FrameId::root(), EventKind::QuestionAdded { question }));
             facts.extend(words.warning);
@@ -269,18 +269,18 @@ impl Engine {
             view.apply(&event);
             events.push(event);
         }
-        let desk = self.desk(journal, blobs, run_lock);
+        let files = self.files(journal, blobs, run_lock);
         let view_of_all = View::of(Arc::new(corpus));
         let task = Task { schema, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
         let settings = RunSettings { limits, ..request.settings };
         let (run, program) = (run.clone(), request.program);
-        Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
+        Ok(self.launch(Launch { run, files, events, view, task, models, settings, program }))
     }
 
     /// Follows a run's events after `after_seq`, whichever process drives the run.
     pub fn watch(&self, run: &RunId, after_seq: u64) -> Result<EventStream, EngineError> {
         let live = lock(&self.live).get(run).cloned();
-        let subscription = live.map(|live| live.scribe.subscribe());
+        let subscription = live.map(|live| live.writer.subscribe());
         EventStream::open(&self.workspace, run, after_seq, subscription)
             .map_err(|source| EngineError::Journal { run: run.clone(), source })
     }
@@ -302,13 +302,13 @@ impl Engine {
         let or_root = |model: Option<Arc<dyn Model>>| model.unwrap_or_else(|| Arc::clone(&root));
         let (sub, synthesis) = (or_root(sub), or_root(synthesis));
         settings.check_prices([&root, &sub, &synthesis])?;
-        let roster = self.roster.clone();
-        let roster = if settings.cost_is_bounded { roster.with_prices() } else { roster };
-        Ok(Models { root, sub, synthesis, roster })
+        let named_models = self.named_models.clone();
+        let named_models = if settings.cost_is_bounded { named_models.with_prices() } else { named_models };
+        Ok(Models { root, sub, synthesis, named_models })
     }
 
     /// The retrieval of a corpus.
-    fn finder(&self, whole: &View) -> Retrieval {
+    fn retrieval(&self, whole: &View) -> Retrieval {
         Retrieval {
             directory: self.workspace.dir().map(|dir| (dir.clone(), index_folder(whole))),
             embedder: Arc::clone(&self.embedder),
@@ -319,16 +319,22 @@ impl Engine {
         }
     }
 
-    fn desk(&self, journal: Journal, blobs: Blobs, lock: Option<RunLock>) -> Desk {
-        Desk { journal, blobs, replies: self.workspace.replies(), clock: Arc::clone(&self.clock), lock }
+    fn files(&self, journal: Journal, blobs: Blobs, lock: Option<RunLock>) -> WriterFiles {
+        WriterFiles {
+            journal,
+            blobs,
+            replies: self.workspace.replies(),
+            clock: Arc::clone(&self.clock),
+            lock,
+        }
     }
 
     fn launch(&self, launch: Launch) -> RunHandle {
-        let Launch { run: id, desk, events, view, task, models, settings, program } = launch;
+        let Launch { run: id, files, events, view, task, models, settings, program } = launch;
         let replay = Replay::from_events(&events);
-        let (blobs, replies) = (desk.blobs.clone(), desk.replies.clone());
-        let (scribe, written) = JournalWriter::start(desk);
-        let stream = EventStream::live(self.workspace.clone(), id.clone(), events, scribe.subscribe());
+        let (blobs, replies) = (files.blobs.clone(), files.replies.clone());
+        let (writer, written) = JournalWriter::start(files);
+        let stream = EventStream::live(self.workspace.clone(), id.clone(), events, writer.subscribe());
         let (cancel, cut_off) = (Cancel::new(), CutOff(Arc::default()));
         let time_left = settings.limits.run_ms_max.saturating_sub(view.active_ms());
         let run = Run {
@@ -338,15 +344,15 @@ impl Engine {
             sandbox: self.sandbox.clone(),
             detector: self.detector.clone(),
             texts: Arc::default(),
-            finder: Arc::new(self.finder(&task.view)),
+            retrieval: Arc::new(self.retrieval(&task.view)),
             ends_at: Instant::now() + Duration::from_millis(time_left),
             limits_at_start: view.limits.clone().unwrap_or_else(|| settings.limits.clone()),
-            purse: Budget::new(&settings.limits, view.n_paid_calls(), view.spent),
+            budget: Budget::new(&settings.limits, view.n_paid_calls(), view.spent),
             replay,
-            scribe: scribe.clone(),
-            gate: ConcurrencyLimit::new(settings.limits.calls_parallel_max),
-            paces: self.paces.clone(),
-            flights: InFlight::default(),
+            writer: writer.clone(),
+            concurrency: ConcurrencyLimit::new(settings.limits.calls_parallel_max),
+            rate_limits: self.rate_limits.clone(),
+            in_flight: InFlight::default(),
             limits_told: Mutex::default(),
             stand_ins_told: Mutex::default(),
             is_cut_off: Arc::clone(&cut_off.0),
@@ -356,12 +362,12 @@ impl Engine {
             program,
             solve: |frame, task| Box::pin(strategy::solve(frame, task)),
         };
-        lock(&self.live).insert(id.clone(), Live { scribe, cancel: cancel.clone() });
-        let leaving = Leaving { live: Arc::clone(&self.live), run: id.clone() };
+        lock(&self.live).insert(id.clone(), LiveRun { writer, cancel: cancel.clone() });
+        let live_entry = LiveEntry { live: Arc::clone(&self.live), run: id.clone() };
         let driving = drive(Arc::new(run), task, cancel.clone(), Duration::from_millis(time_left));
         let mut driver = JoinSet::new();
         driver.spawn(async move {
-            let _leaving = leaving;
+            let _live_entry = live_entry;
             driving.await
         });
         RunHandle { run: id, events: stream, cancel, cut_off, driver, written }
@@ -371,7 +377,7 @@ impl Engine {
 /// Everything a run needs, whether started or resumed.
 struct Launch {
     run: RunId,
-    desk: Desk,
+    files: WriterFiles,
     events: Vec<Event>,
     /// The state after `events`.
     view: RunView,

@@ -58,7 +58,7 @@ pub(crate) struct Environment {
     limits: Limits,
     objects: Arc<Objects>,
     /// Semantic search, if configured.
-    finder: Option<FrameRetrieval>,
+    retrieval: Option<FrameRetrieval>,
 }
 
 /// The form of `context`.
@@ -77,7 +77,7 @@ pub(crate) enum Shape {
 }
 
 /// An environment and the initial variables of its session.
-pub(crate) struct Opened {
+pub(crate) struct OpenEnvironment {
     pub(crate) environment: Environment,
     pub(crate) variables: Vec<(String, Value)>,
     /// The description of `context` for the model.
@@ -89,25 +89,25 @@ impl Environment {
     pub(crate) fn open(
         task: &Task,
         limits: &Limits,
-        finder: Option<FrameRetrieval>,
-    ) -> Result<Opened, SourceError> {
+        retrieval: Option<FrameRetrieval>,
+    ) -> Result<OpenEnvironment, SourceError> {
         let mut environment = Self {
             view: task.view.clone(),
             note: task.note.clone(),
             shape: Shape::Documents,
             limits: limits.clone(),
             objects: Arc::new(Objects::new(task.view.clone(), limits.clone())),
-            finder,
+            retrieval,
         };
         let (shape, variables) = environment.bind()?;
         environment.shape = shape;
         let description = describe::describe(&environment, &variables);
-        Ok(Opened { environment, variables, description })
+        Ok(OpenEnvironment { environment, variables, description })
     }
 
     /// Takes the pending notices about searches for the user.
     pub(crate) fn take_untold(&self) -> Vec<Notice> {
-        self.finder.as_ref().map(FrameRetrieval::take_untold).unwrap_or_default()
+        self.retrieval.as_ref().map(FrameRetrieval::take_untold).unwrap_or_default()
     }
 
     fn bind(&self) -> Result<(Shape, Vec<(String, Value)>), SourceError> {
@@ -186,7 +186,7 @@ impl Environment {
     /// Whether a host call searches the index. Its result depends on more than the text: on the progress of the index
     /// and on the embedding model.
     pub(crate) fn asks_index(&self, call: &HostCall) -> bool {
-        self.finder.is_some() && call.receiver.is_none() && text_functions::asks_index(call)
+        self.retrieval.is_some() && call.receiver.is_none() && text_functions::asks_index(call)
     }
 
     /// Answers a host call that looks at text. Blocking.

@@ -18,7 +18,7 @@ use crate::RunView;
 use crate::findings::label_of;
 use crate::journal::wire;
 use crate::run_start::RunStart;
-use crate::view::{Aside, error_of, still_counts};
+use crate::view::{SetAside, error_of, still_counts};
 
 const EVIDENCE: &str = "state/evidence.jsonl";
 const ERRORS: &str = "state/errors.jsonl";
@@ -171,7 +171,7 @@ impl Projection {
             Record::Unknown { .. } => None,
         });
         let before: Vec<&Event> = events.filter(|event| event.seq <= resumed.seq).collect();
-        let aside = Aside::of(before.iter().copied());
+        let aside = SetAside::of(before.iter().copied());
         for stale in desk::ANSWERS {
             self.files.remove(stale)?;
         }

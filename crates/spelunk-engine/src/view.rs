@@ -13,10 +13,10 @@ use spelunk_types::{
     Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
 };
 
-pub(crate) use self::again::{Aside, still_counts};
+pub(crate) use self::again::{SetAside, still_counts};
 pub use self::errors::ReportError;
 pub(crate) use self::errors::error_of;
-use self::reading::Reading;
+use self::reading::ReadAmounts;
 pub use self::tree::{CallState, CallView, FrameState, FrameView};
 
 /// The evidence log on a desk.
@@ -53,7 +53,7 @@ pub struct RunView {
     pub bytes_read: u64,
     /// Documents read this way; for analysts, those read completely.
     pub documents_read: u64,
-    reading: Reading,
+    reading: ReadAmounts,
     /// The tree of frames.
     pub frames: BTreeMap<FrameId, FrameView>,
     /// The calls.
@@ -87,7 +87,7 @@ pub struct RunView {
     /// How often it was resumed.
     pub n_resumed: u64,
     /// Events set aside by raised limits.
-    aside: Aside,
+    aside: SetAside,
     /// Paid calls that were replaced by others.
     n_requests_aside: u64,
     /// The event and the frame of each citation.

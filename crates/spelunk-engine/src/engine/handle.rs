@@ -61,18 +61,18 @@ impl RunHandle {
 
 /// An unfinished run of this process.
 #[derive(Clone)]
-pub(super) struct Live {
-    pub(super) scribe: JournalWriter,
+pub(super) struct LiveRun {
+    pub(super) writer: JournalWriter,
     pub(super) cancel: Cancel,
 }
 
 /// Removes a run from the live list when its task ends, however it ends.
-pub(super) struct Leaving {
-    pub(super) live: Arc<Mutex<HashMap<RunId, Live>>>,
+pub(super) struct LiveEntry {
+    pub(super) live: Arc<Mutex<HashMap<RunId, LiveRun>>>,
     pub(super) run: RunId,
 }
 
-impl Drop for Leaving {
+impl Drop for LiveEntry {
     fn drop(&mut self) {
         lock(&self.live).remove(&self.run);
     }

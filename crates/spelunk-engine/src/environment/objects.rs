@@ -28,19 +28,19 @@ pub(super) struct Objects {
     limits: Limits,
     open: Mutex<HashMap<u32, Arc<LazyText>>>,
     records: Mutex<HashMap<u32, Arc<JsonRecords>>>,
-    parts: Mutex<Parts>,
+    parts: Mutex<TextRanges>,
 }
 
 /// Pieces of documents that were handed out.
 #[derive(Default)]
-struct Parts {
-    by_id: Vec<Part>,
-    ids: HashMap<Part, u64>,
+struct TextRanges {
+    by_id: Vec<TextRange>,
+    ids: HashMap<TextRange, u64>,
 }
 
 /// A range of characters of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Part {
+pub(super) struct TextRange {
     pub(super) doc_idx: u32,
     pub(super) chars: Range<u64>,
 }
@@ -50,7 +50,7 @@ enum Object {
     Documents,
     Text(u32),
     Records(u32),
-    Part(Part),
+    TextRange(TextRange),
 }
 
 const KIND_SHIFT: u32 = 32;
@@ -80,7 +80,7 @@ impl Objects {
     }
 
     /// Part of a document as text.
-    pub(super) fn part(&self, part: Part) -> Value {
+    pub(super) fn part(&self, part: TextRange) -> Value {
         let mut parts = lock(&self.parts);
         let next = parts.by_id.len() as u64;
         let id = *parts.ids.entry(part.clone()).or_insert(next);
@@ -97,7 +97,7 @@ impl Objects {
             Some(Object::Documents) => documents::serve(self, call),
             Some(Object::Text(doc_idx)) => text::serve(self, self.lazy(doc_idx)?.as_ref(), call),
             Some(Object::Records(doc_idx)) => records::serve(self.json(doc_idx)?.as_ref(), call),
-            Some(Object::Part(part)) => {
+            Some(Object::TextRange(part)) => {
                 let whole = self.lazy(part.doc_idx)?;
                 let piece = whole.slice(part.chars).map_err(refused)?;
                 text::serve(self, &LazyText::of_string(whole.name(), &piece), call)
@@ -110,7 +110,7 @@ impl Objects {
     pub(super) fn read(&self, handle: &Handle, bytes_max: u64) -> Option<String> {
         match self.object(handle)? {
             Object::Text(doc_idx) => self.lazy(doc_idx).ok()?.to_string_bounded(bytes_max).ok(),
-            Object::Part(part) => self.lazy(part.doc_idx).ok()?.slice(part.chars).ok(),
+            Object::TextRange(part) => self.lazy(part.doc_idx).ok()?.slice(part.chars).ok(),
             Object::Documents | Object::Records(_) => None,
         }
     }
@@ -119,7 +119,7 @@ impl Objects {
     pub(super) fn document_of(&self, handle: &Handle) -> Option<u32> {
         match self.object(handle)? {
             Object::Text(doc_idx) | Object::Records(doc_idx) => Some(doc_idx),
-            Object::Documents | Object::Part(_) => None,
+            Object::Documents | Object::TextRange(_) => None,
         }
     }
 
@@ -132,7 +132,7 @@ impl Objects {
             RECORDS => is_ours().then_some(Object::Records(idx)),
             PART => {
                 let parts = lock(&self.parts);
-                parts.by_id.get(idx as usize).cloned().map(Object::Part)
+                parts.by_id.get(idx as usize).cloned().map(Object::TextRange)
             }
             _ => None,
         }

@@ -11,7 +11,7 @@ use spelunk_context::{
 use spelunk_index::{IndexError, Mode, RankOptions, rank};
 use spelunk_sandbox::{HostCall, HostFunction, Value};
 
-use super::objects::Part;
+use super::objects::TextRange;
 use super::{Arguments, Environment, FrameRetrieval, Refusal, dict, int};
 
 /// Every function with its documentation, signature first.
@@ -213,7 +213,7 @@ fn large_pieces(
             Some(_) | None => whole,
         };
         let from = start.saturating_sub(overlap);
-        let part = Part { doc_idx: document.idx, chars: from..start + kept };
+        let part = TextRange { doc_idx: document.idx, chars: from..start + kept };
         let line = text.line_of_char(from).map_err(refused)?;
         chunks.push(dict(located(&document.name, line, environment.objects.part(part))));
         start += kept.max(1);
@@ -235,8 +235,8 @@ fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Val
     let mode = Mode::from_name(&word).ok_or_else(|| {
         Refusal::value(format!("there is no mode '{word}': take 'words', 'meaning' or 'hybrid'"))
     })?;
-    if let (Mode::Meaning | Mode::Hybrid, Some(finder)) = (mode, &environment.finder) {
-        return by_meaning(environment, finder, &query, mode, k);
+    if let (Mode::Meaning | Mode::Hybrid, Some(retrieval)) = (mode, &environment.retrieval) {
+        return by_meaning(environment, retrieval, &query, mode, k);
     }
     let options = RankOptions::new(k, PASSAGES_BYTES_MAX);
     let ranking = rank(&environment.view, &query, &options, &mut |_| {}).map_err(unread)?;
@@ -251,12 +251,12 @@ fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Val
 /// Searches the index, which is built on first use.
 fn by_meaning(
     environment: &Environment,
-    finder: &FrameRetrieval,
+    retrieval: &FrameRetrieval,
     query: &str,
     mode: Mode,
     k: u64,
 ) -> Result<Value, Refusal> {
-    let found = finder.find(&environment.view, query, mode, to_usize(k)).map_err(|error| {
+    let found = retrieval.find(&environment.view, query, mode, to_usize(k)).map_err(|error| {
         let why =
             if let IndexError::Embed { source } = &error { source.to_string() } else { error.to_string() };
         Refusal::new("RuntimeError", why)

@@ -36,7 +36,7 @@ impl Frame {
                     (frame, EventKind::FrameClosed { outcome: FrameOutcome::Failed { code, message } })
                 }
             };
-            self.run().scribe.post_event(&frame, kind)
+            self.run().writer.post_event(&frame, kind)
         };
         seen.into_iter().map(post).collect()
     }

@@ -54,6 +54,6 @@ impl Frame {
                 drop(replies.put(key, &record));
             }
         };
-        Ok(self.run().scribe.chore(Box::new(chore))?)
+        Ok(self.run().writer.chore(Box::new(chore))?)
     }
 }

@@ -60,7 +60,7 @@ impl Frame {
             let outcome = FrameOutcome::Answered { answer: blobs.keep_said(&text)?, citations, grounding };
             Ok(EventKind::FrameClosed { outcome })
         };
-        self.run().scribe.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
+        self.run().writer.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
     }
 }
 

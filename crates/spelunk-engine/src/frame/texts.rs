@@ -23,12 +23,12 @@ pub(crate) struct Texts {
 }
 
 /// A document and the offset at which the text begins: long documents are read in segments.
-type Place = (u32, u64);
+type TextKey = (u32, u64);
 
 #[derive(Debug, Default)]
 struct State {
-    last: Option<(Place, Arc<String>)>,
-    in_use: HashMap<Place, Weak<String>>,
+    last: Option<(TextKey, Arc<String>)>,
+    in_use: HashMap<TextKey, Weak<String>>,
     /// Number of texts at which unused ones are swept next.
     in_use_swept_at: usize,
 }
@@ -41,7 +41,7 @@ impl Texts {
         document: &DocEntry,
         segment: Option<&Segment>,
     ) -> Result<Arc<String>, SourceError> {
-        let place: Place = (document.idx, segment.map_or(0, |segment| segment.bytes.start));
+        let place: TextKey = (document.idx, segment.map_or(0, |segment| segment.bytes.start));
         let mut state = lock(&self.state);
         let at_hand = match &state.last {
             Some((last, text)) if *last == place => Some(Arc::clone(text)),

@@ -33,7 +33,7 @@ struct State {
 /// The permit to have one call in flight.
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
-    gate: &'a ConcurrencyLimit,
+    concurrency: &'a ConcurrencyLimit,
     permit: Option<SemaphorePermit<'a>>,
 }
 
@@ -47,7 +47,7 @@ impl ConcurrencyLimit {
     /// Waits for a free permit and for the end of any pause.
     pub(crate) async fn enter(&self) -> Pass<'_> {
         let permit = self.permits.acquire().await.expect("the semaphore is never closed");
-        let pass = Pass { gate: self, permit: Some(permit) };
+        let pass = Pass { concurrency: self, permit: Some(permit) };
         loop {
             let closed_until = lock(&self.state).closed_until;
             match closed_until {
@@ -110,7 +110,7 @@ impl ConcurrencyLimit {
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        let mut state = lock(&self.gate.state);
+        let mut state = lock(&self.concurrency.state);
         if let Some(owed) = state.owed.checked_sub(1) {
             state.owed = owed;
             if let Some(permit) = self.permit.take() {

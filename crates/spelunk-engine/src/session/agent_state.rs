@@ -18,7 +18,7 @@ const MESSAGE_CHARS_MAX: usize = 500;
 
 /// The desk of an agent and the counters of its budgets.
 #[derive(Debug, Clone)]
-pub(crate) struct Bench {
+pub(crate) struct AgentState {
     pub(crate) desk: Desk,
     /// Shared with calls in flight.
     counts: Arc<Mutex<Counts>>,
@@ -47,7 +47,7 @@ pub(crate) struct Counts {
     pub(crate) script_calls: u64,
 }
 
-impl Bench {
+impl AgentState {
     pub(crate) fn new(desk: Desk) -> Self {
         Self { desk, counts: Arc::default(), failures: Arc::default() }
     }
@@ -61,11 +61,11 @@ impl Bench {
     }
 
     /// The state to restore later: a plain clone would share its counters with the original.
-    pub(crate) fn saved(&self) -> Saved {
-        Saved { desk: self.desk.clone(), counts: self.counts() }
+    pub(crate) fn saved(&self) -> SavedState {
+        SavedState { desk: self.desk.clone(), counts: self.counts() }
     }
 
-    pub(crate) fn restore(&mut self, saved: Saved) {
+    pub(crate) fn restore(&mut self, saved: SavedState) {
         self.desk = saved.desk;
         lock(&self.failures).clear();
         self.count(|counts| *counts = saved.counts);
@@ -140,7 +140,7 @@ impl Counts {
 
 /// A saved state.
 #[derive(Debug)]
-pub(crate) struct Saved {
+pub(crate) struct SavedState {
     desk: Desk,
     counts: Counts,
 }

@@ -16,7 +16,7 @@ use spelunk_types::{ErrorCode, Explain};
 pub use self::finish::written_answer;
 pub use self::first::{GUIDE, SKILL};
 use self::protocol::Protocol;
-use self::work::{Told, Turn, Work};
+use self::work::{ToolAnswer, Turn, Work};
 use crate::plain_answer::empty_reply;
 use crate::session::repeats::{self, Novelty, Repeats};
 use crate::session::{self, conclude, overflow};
@@ -100,7 +100,7 @@ impl<'a> Job<'a> {
                     protocol::push_end(&mut self.transcript, &calls);
                     return Ok(answer);
                 }
-                Turn::Told(mut told) => {
+                Turn::Results(mut told) => {
                     let novelty = self.novelty(&told);
                     if novelty == Novelty::Again
                         && let Some(last) = told.last_mut()
@@ -118,7 +118,7 @@ impl<'a> Job<'a> {
     }
 
     /// Whether these calls returned these results before.
-    fn novelty(&mut self, told: &[Told]) -> Novelty {
+    fn novelty(&mut self, told: &[ToolAnswer]) -> Novelty {
         if told.is_empty() {
             // Turns without a call are counted separately.
             return Novelty::New;
@@ -153,7 +153,7 @@ impl<'a> Job<'a> {
     }
 
     fn ask_more(&mut self, question: &str) {
-        self.work.gate.begin_anew(question);
+        self.work.check.begin_anew(question);
         self.repeats = Repeats::default();
         self.transcript.push_user(MORE.replace("{question}", question));
     }
@@ -165,7 +165,7 @@ impl<'a> Job<'a> {
     /// Takes the answer that is in its file, or asks for one.
     async fn conclude(&mut self, stopped_by: ErrorCode) -> Result<Answer, FrameError> {
         let (frame, task, protocol) = (self.frame, self.task, self.protocol);
-        if let Some(given) = self.work.gate.so_far(&self.work.bench.desk) {
+        if let Some(given) = self.work.check.so_far(&self.work.agent.desk) {
             return Ok(conclude::partial(session::settle(frame, task, given).await?, stopped_by));
         }
         let next = |transcript: &Transcript| prompt(frame, protocol, transcript);

@@ -14,7 +14,7 @@ use crate::environment::PRELUDE;
 use crate::plain_answer::empty_reply;
 use crate::question::{first_block, first_program};
 use crate::session::conclude::conclude;
-use crate::session::{self, Given, Ran, Session, overflow};
+use crate::session::{self, GivenAnswer, Ran, Session, overflow};
 use crate::small_model::{Trust, query_table};
 use crate::transcript::{Transcript, TranscriptLimits, with_message};
 use crate::{Answer, Frame, FrameError, Task};
@@ -43,7 +43,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     let (mut session, description) = Session::open(frame, task).await?;
     let mut transcript = first_messages(frame, task, &description);
     let next = |transcript: &Transcript| transcript.prompt(frame.limits().root_output_tokens_max);
-    let (mut habits, turns_max) = (LoopGuard::default(), turns_max(frame));
+    let (mut loop_guard, turns_max) = (LoopGuard::default(), turns_max(frame));
     for turn in 1..=turns_max {
         if transcript.needs_compaction() {
             let asking = with_message(next(&transcript), SUMMARY);
@@ -56,9 +56,9 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         let reply = reply.map(|reply| reply.text).unwrap_or_default();
         transcript.push_reply(&reply);
         let turned = if is_example(frame, task, &reply) {
-            habits.judge(&find_cells(&reply), vec![ITS_OWN_PROGRAM.to_owned()])
+            loop_guard.judge(&find_cells(&reply), vec![ITS_OWN_PROGRAM.to_owned()])
         } else {
-            take_turn(&mut session, &mut habits, &reply).await?
+            take_turn(&mut session, &mut loop_guard, &reply).await?
         };
         match turned {
             Turn::Answered(given) => return session::settle(frame, task, given).await,
@@ -84,7 +84,7 @@ fn is_example(frame: &Frame, task: &Task, reply: &str) -> bool {
 /// The result of a reply.
 enum Turn {
     /// An answer.
-    Answered(Given),
+    Answered(GivenAnswer),
     /// A message to the model.
     Said(String),
     /// More turns would not help.
@@ -94,7 +94,7 @@ enum Turn {
 /// Runs the cells of a reply in order, until one of them answers or fails.
 async fn take_turn(
     session: &mut Session<'_>,
-    habits: &mut LoopGuard,
+    loop_guard: &mut LoopGuard,
     reply: &str,
 ) -> Result<Turn, FrameError> {
     let found = find_cells(reply);
@@ -119,7 +119,7 @@ async fn take_turn(
             Ran::Printed(text) | Ran::Broke(text) => said.push(text),
         }
     }
-    Ok(habits.judge(&found, said))
+    Ok(loop_guard.judge(&found, said))
 }
 
 /// The system prompt and the question. They stay the same for the whole conversation.
@@ -157,7 +157,7 @@ fn system(frame: &Frame) -> String {
         .replace("{stdout_chars_max}", &limits.stdout_chars_max.to_string())
         .replace("{query_chars_max}", &limits.query_chars_max.to_string())
         .replace("{rlm}", if may_descend { RLM } else { "" })
-        + &models_line(frame.roster().names())
+        + &models_line(frame.named_models().names())
 }
 
 /// The models that code may name; empty if there are none.

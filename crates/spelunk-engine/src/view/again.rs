@@ -16,9 +16,9 @@ use crate::limits::budget::is_about_spending;
 
 /// The events of a journal that a raised limit set aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Aside(Vec<Range<u64>>);
+pub(crate) struct SetAside(Vec<Range<u64>>);
 
-impl Aside {
+impl SetAside {
     pub(crate) fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
         let mut aside = Self::default();
         for event in events {

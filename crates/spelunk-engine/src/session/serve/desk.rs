@@ -7,9 +7,9 @@ use spelunk_model::{Prompt, Reply};
 use spelunk_sandbox::{FILES, HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{CallId, Explain};
 
-use super::{Begun, Replying, check_length, files, not_a_prompt};
+use super::{Replying, StartedCall, check_length, files, not_a_prompt};
 use crate::environment::{Arguments, Refusal, dict, int, json_of_value, value_of_json};
-use crate::session::{Bench, Session};
+use crate::session::{AgentState, Session};
 use crate::{Frame, FrameError};
 
 /// The largest file to chunk for a script, which also holds it in memory.
@@ -32,22 +32,22 @@ pub(in crate::session) fn functions() -> Vec<HostFunction> {
 }
 
 /// Begins a script's host call, if it is one of ours. Its call id is taken now.
-pub(super) fn begin(session: &mut Session<'_>, call: &mut HostCall) -> Option<Begun> {
-    let (frame, bench) = (session.frame, session.bench.as_mut()?);
+pub(super) fn begin(session: &mut Session<'_>, call: &mut HostCall) -> Option<StartedCall> {
+    let (frame, agent) = (session.frame, session.agent.as_mut()?);
     let asked = |asking: Result<Replying, Refusal>| asking.unwrap_or_else(|refusal| at_once(Err(refusal)));
     let reply = match call.name.as_str() {
-        "_agent_call" => asked(ask_one(frame, bench, call)),
-        "_agent_batch" => asked(ask_many(frame, bench, call)),
-        "_agent_budget" => at_once(Ok(budget(frame, bench))),
-        "_agent_chunk" => at_once(chunk(&mut bench.desk, call)),
-        "_agent_headings" => at_once(headings(&mut bench.desk, call)),
-        "_agent_lines" => at_once(lines(&bench.desk, call)),
-        "_agent_evidence" => at_once(evidence(&mut bench.desk, call)),
-        FILES => at_once(files::serve(&mut bench.desk, call)),
+        "_agent_call" => asked(ask_one(frame, agent, call)),
+        "_agent_batch" => asked(ask_many(frame, agent, call)),
+        "_agent_budget" => at_once(Ok(budget(frame, agent))),
+        "_agent_chunk" => at_once(chunk(&mut agent.desk, call)),
+        "_agent_headings" => at_once(headings(&mut agent.desk, call)),
+        "_agent_lines" => at_once(lines(&agent.desk, call)),
+        "_agent_evidence" => at_once(evidence(&mut agent.desk, call)),
+        FILES => at_once(files::serve(&mut agent.desk, call)),
         _ => return None,
     };
     // File changes of a script are not repeated when its session is rebuilt.
-    Some(Begun { reply, is_effect: true })
+    Some(StartedCall { reply, is_effect: true })
 }
 
 fn at_once(value: Result<Value, Refusal>) -> Replying {
@@ -60,15 +60,15 @@ struct Question {
     shown: String,
 }
 
-fn ask_one(frame: &Frame, bench: &mut Bench, call: &mut HostCall) -> Result<Replying, Refusal> {
+fn ask_one(frame: &Frame, agent: &mut AgentState, call: &mut HostCall) -> Result<Replying, Refusal> {
     let mut arguments = Arguments::of(call, &["prompt", "system", "max_tokens"])?;
     let prompt = arguments.need_text("prompt")?;
     let (system, tokens) = (arguments.text("system")?.unwrap_or_default(), arguments.count("max_tokens")?);
-    let asking = ask(frame, bench, question(frame, prompt, &system, tokens)?)?;
+    let asking = ask(frame, agent, question(frame, prompt, &system, tokens)?)?;
     Ok(asking.map(|asked| asked.map(HostReply::Return)).boxed())
 }
 
-fn ask_many(frame: &Frame, bench: &mut Bench, call: &mut HostCall) -> Result<Replying, Refusal> {
+fn ask_many(frame: &Frame, agent: &mut AgentState, call: &mut HostCall) -> Result<Replying, Refusal> {
     let mut arguments = Arguments::of(call, &["prompts", "system", "max_tokens"])?;
     let prompts = arguments.need_items("prompts")?;
     let (system, tokens) = (arguments.text("system")?.unwrap_or_default(), arguments.count("max_tokens")?);
@@ -79,7 +79,7 @@ fn ask_many(frame: &Frame, bench: &mut Bench, call: &mut HostCall) -> Result<Rep
     }
     let mut asking = Vec::new();
     for question in questions {
-        asking.push(ask(frame, bench, question)?);
+        asking.push(ask(frame, agent, question)?);
     }
     let asked = join_all(asking).map(|asked| {
         let replies = asked.into_iter().collect::<Result<Vec<_>, FrameError>>()?;
@@ -100,11 +100,11 @@ fn question(frame: &Frame, prompt: String, system: &str, tokens: Option<u64>) ->
 /// gets the same replies.
 fn ask(
     frame: &Frame,
-    bench: &mut Bench,
+    agent: &mut AgentState,
     question: Question,
 ) -> Result<BoxFuture<'static, Result<Value, FrameError>>, Refusal> {
     let calls_max = frame.limits().script_calls_max;
-    if bench.counts().script_calls >= calls_max && !frame.is_at_hand(&question.prompt) {
+    if agent.counts().script_calls >= calls_max && !frame.is_at_hand(&question.prompt) {
         return Err(Refusal::new(
             "BudgetError",
             format!(
@@ -112,11 +112,11 @@ fn ask(
             ),
         ));
     }
-    bench.count(|counts| counts.script_calls += 1);
+    agent.count(|counts| counts.script_calls += 1);
     let call_id = frame.next_call();
     let model = frame.sub_model_reference();
     let asking = frame.ask_sub(question.prompt);
-    let counted = bench.clone();
+    let counted = agent.clone();
     Ok(Box::pin(async move {
         match asking.await {
             Ok(reply) => {
@@ -144,8 +144,8 @@ fn result(reply: &Reply, model: &str, call: &CallId, is_cached: bool) -> Value {
     ])
 }
 
-fn budget(frame: &Frame, bench: &Bench) -> Value {
-    let (limits, counts) = (frame.limits(), bench.counts());
+fn budget(frame: &Frame, agent: &AgentState) -> Value {
+    let (limits, counts) = (frame.limits(), agent.counts());
     let left = |max: u64, used: u64| max.saturating_sub(used);
     value_of_json(json!({
         "scripts_created": counts.scripts,

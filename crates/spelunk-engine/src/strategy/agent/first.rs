@@ -27,7 +27,7 @@ pub const GUIDE: &str = include_str!("../../prompts/agent-guide.md");
 pub const SKILL: &str = include_str!("../../prompts/agent-skill.md");
 
 /// What an agent starts with.
-pub(super) struct First {
+pub(super) struct AgentStart {
     pub(super) desk: Desk,
     pub(super) message: String,
     /// Whether the message contains the whole input.
@@ -45,7 +45,7 @@ pub(super) fn system(frame: &Frame, protocol: Protocol) -> String {
 }
 
 /// Lays out the desk and writes the first message.
-pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<First, FrameError> {
+pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<AgentStart, FrameError> {
     let (task, limits) = (task.clone(), frame.limits_at_start().clone());
     let models = (frame.model_reference(), frame.sub_model_reference());
     let frame = frame.id().clone();
@@ -58,7 +58,7 @@ fn lay(
     task: &Task,
     limits: &Limits,
     models: &(String, String),
-) -> Result<First, FrameError> {
+) -> Result<AgentStart, FrameError> {
     // The limits of a desk are far above what we put there.
     let full = |error: DeskError| Stop::Bug { frame: frame.clone(), message: error.to_string() };
     let bounds = DeskLimits {
@@ -96,7 +96,7 @@ fn lay(
         None => (LARGE, described(task, &contexts, limits)?),
     };
     let message = filled(task, limits, template, has_messages).replacen("{contexts}", &contexts, 1);
-    Ok(First { desk, message, is_inlined })
+    Ok(AgentStart { desk, message, is_inlined })
 }
 
 /// Whether a document arrived with the question: it is mounted as an attachment, not under the contexts.

@@ -5,7 +5,7 @@ use spelunk_model::{Part, Reply, Tool, ToolCall, ToolResult};
 use spelunk_types::ErrorCode;
 
 use super::tools;
-use super::work::Told;
+use super::work::ToolAnswer;
 use crate::FrameError;
 use crate::transcript::Transcript;
 
@@ -68,7 +68,7 @@ pub(super) fn read(reply: Reply) -> (Vec<ToolCall>, String) {
 }
 
 /// Adds the results of the calls.
-pub(super) fn push_told(transcript: &mut Transcript, told: Vec<Told>, turns_left: u64) {
+pub(super) fn push_told(transcript: &mut Transcript, told: Vec<ToolAnswer>, turns_left: u64) {
     let mut text = match turns_left {
         0 => String::new(),
         1 => "This is your last turn: write `output/answer.md` and call Finish now.".to_owned(),
@@ -77,7 +77,7 @@ pub(super) fn push_told(transcript: &mut Transcript, told: Vec<Told>, turns_left
     };
     let mut results = Vec::new();
     let mut said = Vec::new();
-    for Told { call, text, is_error } in told {
+    for ToolAnswer { call, text, is_error } in told {
         if call.id == TEXT_ID {
             let how = if is_error { "was refused" } else { "gave" };
             said.push(format!("{} {how}:\n{text}", call.name));
@@ -99,8 +99,11 @@ pub(super) fn push_told(transcript: &mut Transcript, told: Vec<Told>, turns_left
 
 /// Ends a turn whose last call was the answer: providers require a result for each call before the next message.
 pub(super) fn push_end(transcript: &mut Transcript, calls: &[ToolCall]) {
-    let told =
-        calls.iter().map(|call| Told { call: call.clone(), text: "Accepted.".to_owned(), is_error: false });
+    let told = calls.iter().map(|call| ToolAnswer {
+        call: call.clone(),
+        text: "Accepted.".to_owned(),
+        is_error: false,
+    });
     push_told(transcript, told.collect(), u64::MAX);
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use spelunk_desk::{Desk, DeskPath};
 
 use super::tools::text;
-use super::work::{Done, Work};
+use super::work::{ToolOutcome, Work};
 use crate::FrameError;
 use crate::session::{Ran, Session, file, path};
 
@@ -27,33 +27,33 @@ fn prelude() -> String {
 }
 
 /// Runs a script and saves it.
-pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<Done, FrameError> {
+pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
     let scripts_max = work.frame.limits().scripts_max;
-    let n_run = work.bench.counts().scripts;
+    let n_run = work.agent.counts().scripts;
     if n_run >= scripts_max {
-        return Ok(Done::refused(format!(
+        return Ok(ToolOutcome::refused(format!(
             "a run has {scripts_max} scripts, and all were used: finish with what you have, or use Shell and LlmBatch"
         )));
     }
-    let code = match code(&work.bench.desk, arguments) {
+    let code = match code(&work.agent.desk, arguments) {
         Ok(code) => code,
-        Err(why) => return Ok(Done::refused(why)),
+        Err(why) => return Ok(ToolOutcome::refused(why)),
     };
     if let Err(error) = keep(work, arguments, &code, n_run + 1) {
-        return Ok(Done::refused(error));
+        return Ok(ToolOutcome::refused(error));
     }
-    work.bench.count(|counts| {
+    work.agent.count(|counts| {
         counts.scripts += 1;
         counts.script_calls = 0;
     });
     let ran = run_in_session(work, &with_tools(&code)).await?;
-    let calls = work.bench.counts().script_calls;
+    let calls = work.agent.counts().script_calls;
     let left = scripts_max - n_run - 1;
     let tail = format!("[{calls} calls of sub-models; {left} scripts left]");
     Ok(match ran {
-        Ran::Printed(text) => Done::told(format!("{text}\n{tail}")),
-        Ran::Broke(text) => Done::refused(format!("{text}\n{tail}")),
-        Ran::Answered(_) => Done::refused(format!(
+        Ran::Printed(text) => ToolOutcome::told(format!("{text}\n{tail}")),
+        Ran::Broke(text) => ToolOutcome::refused(format!("{text}\n{tail}")),
+        Ran::Answered(_) => ToolOutcome::refused(format!(
             "a script cannot end the work: write `output/answer.md` and call Finish\n{tail}"
         )),
     })
@@ -65,14 +65,14 @@ async fn run_in_session(work: &mut Work<'_>, code: &str) -> Result<Ran, FrameErr
         Some(session) => session,
         None => Session::open_for_scripts(work.frame, work.task, &prelude()).await?,
     };
-    session.bench = Some(work.bench.clone());
+    session.agent = Some(work.agent.clone());
     let ran = session.run(code).await?;
-    if let Some(bench) = session.bench.take() {
-        work.bench = bench;
+    if let Some(agent) = session.agent.take() {
+        work.agent = agent;
     }
     work.session = Some(session);
     // If the desk is full, the model's next write reports it.
-    drop(work.bench.settle_failures());
+    drop(work.agent.settle_failures());
     Ok(ran)
 }
 
@@ -109,8 +109,8 @@ fn keep(
     let name = name.trim_matches('_');
     let name = if name.is_empty() { "script" } else { name };
     let kept = path(&format!("scratch/scripts/{number:03}_{name}.py"));
-    let is_there = file(&work.bench.desk, &kept).is_some_and(|bytes| *bytes == *code.as_bytes());
-    if is_there { Ok(()) } else { work.bench.desk.write(&kept, code.as_bytes().to_vec()) }
+    let is_there = file(&work.agent.desk, &kept).is_some_and(|bytes| *bytes == *code.as_bytes());
+    if is_there { Ok(()) } else { work.agent.desk.write(&kept, code.as_bytes().to_vec()) }
 }
 
 static FROM_TOOLS: LazyLock<Regex> = LazyLock::new(|| {
