@@ -6,7 +6,6 @@ mod request;
 mod start;
 mod words;
 
-use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, Mutex};
@@ -23,8 +22,8 @@ use tokio::time::Instant;
 
 pub use self::drive::RunResult;
 use self::drive::drive;
+use self::handle::CutOff;
 pub use self::handle::RunHandle;
-use self::handle::{CutOff, LiveEntry, LiveRun};
 pub use self::request::{ResumeRequest, RunRequest};
 use self::start::{check_resumed, corpus_record, recorded_start, start_of};
 use self::words::MaskedQuestion;
@@ -62,8 +61,6 @@ pub struct Engine {
     /// Held from the first stored text until the run that refers to it has started, so that it is not
     /// garbage-collected.
     texts_held: Mutex<Option<WorkspaceHold>>,
-    /// Unfinished runs of this process, for watchers that only know an id.
-    live: Arc<Mutex<HashMap<RunId, LiveRun>>>,
 }
 
 impl Engine {
@@ -80,7 +77,6 @@ impl Engine {
             detector: Detector::default(),
             detector_key: String::new(),
             texts_held: Mutex::default(),
-            live: Arc::default(),
         }
     }
 
@@ -279,16 +275,8 @@ impl Engine {
 
     /// Follows a run's events after `after_seq`, whichever process drives the run.
     pub fn watch(&self, run: &RunId, after_seq: u64) -> Result<EventStream, EngineError> {
-        let live = lock(&self.live).get(run).cloned();
-        let subscription = live.map(|live| live.writer.subscribe());
-        EventStream::open(&self.workspace, run, after_seq, subscription)
+        EventStream::open(&self.workspace, run, after_seq)
             .map_err(|source| EngineError::Journal { run: run.clone(), source })
-    }
-
-    /// Cancels a run of this process; false if this process has no such run.
-    pub fn cancel(&self, run: &RunId) -> bool {
-        let live = lock(&self.live).get(run).cloned();
-        live.inspect(|live| live.cancel.cancel()).is_some()
     }
 
     /// The models of a run, defaulting to the root's. If the cost is bounded, every model must have a price.
@@ -349,7 +337,7 @@ impl Engine {
             limits_at_start: view.limits.clone().unwrap_or_else(|| settings.limits.clone()),
             budget: Budget::new(&settings.limits, view.n_paid_calls(), view.spent),
             replay,
-            writer: writer.clone(),
+            writer,
             concurrency: ConcurrencyLimit::new(settings.limits.calls_parallel_max),
             rate_limits: self.rate_limits.clone(),
             in_flight: InFlight::default(),
@@ -362,14 +350,8 @@ impl Engine {
             program,
             solve: |frame, task| Box::pin(strategy::solve(frame, task)),
         };
-        lock(&self.live).insert(id.clone(), LiveRun { writer, cancel: cancel.clone() });
-        let live_entry = LiveEntry { live: Arc::clone(&self.live), run: id.clone() };
-        let driving = drive(Arc::new(run), task, cancel.clone(), Duration::from_millis(time_left));
         let mut driver = JoinSet::new();
-        driver.spawn(async move {
-            let _live_entry = live_entry;
-            driving.await
-        });
+        driver.spawn(drive(Arc::new(run), task, cancel.clone(), Duration::from_millis(time_left)));
         RunHandle { run: id, events: stream, cancel, cut_off, driver, written }
     }
 }

@@ -58,13 +58,8 @@ async fn settle(
     let mut citations: Vec<Citation> = Vec::new();
     for (citation, found) in checked {
         frame.note(EventKind::CitationChecked { citation: citation.clone(), found }).await?;
-        match found {
-            Found::Exact | Found::Moved => {
-                if !citations.contains(&citation) {
-                    citations.push(citation);
-                }
-            }
-            Found::Missing => {}
+        if found != Found::Missing && !citations.contains(&citation) {
+            citations.push(citation);
         }
     }
     let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };

@@ -1,16 +1,13 @@
-//! A run in progress: waiting for its end, stopping it, and finding it by its id.
+//! A run in progress: waiting for its end, and stopping it.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
 use spelunk_types::{ErrorCode, FrameId, RunId, RunOutcome};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::RunResult;
-use crate::journal::writer::JournalWriter;
-use crate::sync::lock;
 use crate::{Cancel, EventStream, FrameError, Stop};
 
 /// A run in progress.
@@ -56,24 +53,5 @@ impl RunHandle {
         drop(cut_off);
         driver.shutdown().await;
         drop(written.await);
-    }
-}
-
-/// An unfinished run of this process.
-#[derive(Clone)]
-pub(super) struct LiveRun {
-    pub(super) writer: JournalWriter,
-    pub(super) cancel: Cancel,
-}
-
-/// Removes a run from the live list when its task ends, however it ends.
-pub(super) struct LiveEntry {
-    pub(super) live: Arc<Mutex<HashMap<RunId, LiveRun>>>,
-    pub(super) run: RunId,
-}
-
-impl Drop for LiveEntry {
-    fn drop(&mut self) {
-        lock(&self.live).remove(&self.run);
     }
 }
