@@ -145,7 +145,7 @@ impl Engine {
     ) -> Result<Corpus, EngineError> {
         let blobs = self.workspace.blobs();
         let inputs = sources.iter().map(|source| source_input(&blobs, source)).collect::<Result<Vec<_>, _>>();
-        let inputs = inputs.map_err(|source| EngineError::Kept { source })?;
+        let inputs = inputs.map_err(|source| EngineError::GivenText { source })?;
         Ok(Corpus::scan(&inputs, scan, progress)?)
     }
 

@@ -48,14 +48,14 @@ impl Frame {
         named: Option<Arc<dyn Model>>,
     ) -> Asking {
         let model = named.unwrap_or_else(|| Arc::clone(self.run().model(Role::Sub)));
-        self.ask_at(call, Ask { prompt: prompt.into(), model, purpose: Purpose::Part })
+        self.ask_at(call, Ask { prompt: prompt.into(), model, purpose: Purpose::SubCall })
     }
 
     /// Calls the synthesis model from a frame below the root. If the budget is exhausted, the call is refused and the
     /// run continues.
     pub(crate) fn ask_synthesis(&self, prompt: Prompt) -> Asking {
         let model = Arc::clone(self.run().model(Role::Synthesis));
-        self.ask_at(self.take_call(), Ask { prompt: prompt.into(), model, purpose: Purpose::Whole })
+        self.ask_at(self.take_call(), Ask { prompt: prompt.into(), model, purpose: Purpose::Synthesis })
     }
 
     /// The id of this frame's next call.

@@ -42,9 +42,9 @@ pub(super) enum Purpose {
     /// The frame's own next step: without it the run cannot continue and ends.
     Turn,
     /// A smaller question: part of the budget is reserved for others, and the caller copes with a refusal.
-    Part,
+    SubCall,
     /// Merging parts: may spend what was reserved for it.
-    Whole,
+    Synthesis,
 }
 
 /// The result of paying for a call: a reply, or a refusal that the frame can cope with.
@@ -70,7 +70,7 @@ impl Frame {
         let key = wire::cache_key(&digest, model.reference());
         // Identical prompts of one tree wait for the first instead of being sent again.
         let flight = run.in_flight.of(&key);
-        let is_shared = run.settings.cache_replies && ask.purpose == Purpose::Part;
+        let is_shared = run.settings.cache_replies && ask.purpose == Purpose::SubCall;
         let mut shared = if is_shared { Some(flight.lock().await) } else { None };
         let at_hand = shared.as_ref().and_then(|reply| (**reply).clone());
         let _pass = run.concurrency.enter().await;
@@ -142,7 +142,7 @@ impl Frame {
     fn refused(ask: &Ask, exceeded: BudgetExceeded) -> Result<Paid, FrameError> {
         match ask.purpose {
             Purpose::Turn => Err(Stop::Limit(exceeded).into()),
-            Purpose::Part | Purpose::Whole => Ok(Paid::Refused(exceeded)),
+            Purpose::SubCall | Purpose::Synthesis => Ok(Paid::Refused(exceeded)),
         }
     }
 
@@ -181,7 +181,7 @@ impl Frame {
     fn reserve(&self, ask: &Ask) -> Result<Reservation, BudgetExceeded> {
         let run = self.run();
         let estimate = estimate::at_most(ask.model.as_ref(), &ask.prompt);
-        if ask.purpose == Purpose::Part {
+        if ask.purpose == Purpose::SubCall {
             run.budget.reserve_leaving(estimate, &run.kept_for_conclusions())
         } else {
             run.budget.reserve(estimate)

@@ -65,7 +65,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
             Turn::Stuck(code) => {
                 return conclude(frame, task, &mut transcript, (CONCLUDE, code), next).await;
             }
-            Turn::Said(said) => transcript.push_user(said + &turns_left(turns_max - turn)),
+            Turn::Message(said) => transcript.push_user(said + &turns_left(turns_max - turn)),
         }
     }
     conclude(frame, task, &mut transcript, (CONCLUDE, ErrorCode::TurnsExhausted), next).await
@@ -86,7 +86,7 @@ enum Turn {
     /// An answer.
     Answered(GivenAnswer),
     /// A message to the model.
-    Said(String),
+    Message(String),
     /// More turns would not help.
     Stuck(ErrorCode),
 }

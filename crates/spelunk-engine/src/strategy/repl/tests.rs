@@ -8,7 +8,7 @@ fn judged(turns: &[(&str, &str)]) -> Vec<String> {
     let told = turns.iter().map(|(reply, said)| {
         let said = if said.is_empty() { Vec::new() } else { vec![(*said).to_owned()] };
         match loop_guard.judge(&find_cells(reply), said) {
-            Turn::Said(text) => text.lines().next_back().unwrap_or_default().chars().take(24).collect(),
+            Turn::Message(text) => text.lines().next_back().unwrap_or_default().chars().take(24).collect(),
             Turn::Stuck(ErrorCode::ModelStuck) => "stuck".to_owned(),
             Turn::Stuck(_) | Turn::Answered(_) => "?".to_owned(),
         }
