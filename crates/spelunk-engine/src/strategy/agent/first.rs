@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use serde_json::json;
 use spelunk_context::{DocEntry, Origin, SourceError, View};
 use spelunk_desk::{Desk, DeskError, DeskLimits, ViewMount};
-use spelunk_types::{FrameId, Limits};
+use spelunk_types::Limits;
 
 use super::protocol::Protocol;
 use super::script;
@@ -48,19 +48,19 @@ pub(super) fn system(frame: &Frame, protocol: Protocol) -> String {
 pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<AgentStart, FrameError> {
     let (task, limits) = (task.clone(), frame.limits_at_start().clone());
     let models = (frame.model_reference(), frame.sub_model_reference());
-    let frame = frame.id().clone();
+    let frame = frame.clone();
     // Reading attachments and a preview is CPU-bound.
     blocking(move || lay(&frame, &task, &limits, &models)).await
 }
 
 fn lay(
-    frame: &FrameId,
+    frame: &Frame,
     task: &Task,
     limits: &Limits,
     models: &(String, String),
 ) -> Result<AgentStart, FrameError> {
     // The limits of a desk are far above what we put there.
-    let full = |error: DeskError| Stop::Bug { frame: frame.clone(), message: error.to_string() };
+    let full = |error: DeskError| Stop::Bug { frame: frame.id().clone(), message: error.to_string() };
     let bounds = DeskLimits {
         files_max: limits.desk_files_max,
         bytes_max: limits.desk_bytes_max,
