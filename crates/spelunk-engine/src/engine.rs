@@ -290,9 +290,9 @@ impl Engine {
         let or_root = |model: Option<Arc<dyn Model>>| model.unwrap_or_else(|| Arc::clone(&root));
         let (sub, synthesis) = (or_root(sub), or_root(synthesis));
         settings.check_prices([&root, &sub, &synthesis])?;
-        let named_models = self.named_models.clone();
-        let named_models = if settings.cost_is_bounded { named_models.with_prices() } else { named_models };
-        Ok(Models { root, sub, synthesis, named_models })
+        let named = self.named_models.clone();
+        let named = if settings.cost_is_bounded { named.with_prices() } else { named };
+        Ok(Models { root, sub, synthesis, named })
     }
 
     /// The retrieval of a corpus.

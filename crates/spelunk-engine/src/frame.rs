@@ -150,7 +150,7 @@ impl Frame {
 
     /// Models that code may call by name.
     pub(crate) fn named_models(&self) -> &NamedModels {
-        &self.run().models.named_models
+        &self.run().models.named
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct Models {
     /// The root's model, unless another was configured.
     pub(crate) synthesis: Arc<dyn Model>,
     /// Models that code may call by name.
-    pub(crate) named_models: NamedModels,
+    pub(crate) named: NamedModels,
 }
 
 impl Models {
