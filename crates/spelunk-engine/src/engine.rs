@@ -1,40 +1,43 @@
 //! The engine: the façade that every front end uses. Plain data in, events out.
 
 mod drive;
+mod handle;
+mod request;
 mod start;
 mod words;
 
-use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use spelunk_context::{Corpus, Detector, ScanOptions, ScanProgress, SourceInput, View, given_text};
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
-use spelunk_journal::{Blobs, JournalError, Workspace, WorkspaceHold};
+use spelunk_journal::{Blobs, Journal, JournalError, RunLock, Workspace, WorkspaceHold};
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
-use spelunk_types::{Event, EventKind, Focus, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Text, Usage};
-use tokio::sync::oneshot;
+use spelunk_types::{Event, EventKind, FrameId, RunId, SourceSpec, Strategy, Usage};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 pub use self::drive::RunResult;
 use self::drive::drive;
-use self::start::Start;
-use self::words::Words;
+use self::handle::CutOff;
+pub use self::handle::RunHandle;
+pub use self::request::{ResumeRequest, RunRequest};
+use self::start::{check_resumed, corpus_record, recorded_start, start_of};
+use self::words::MaskedQuestion;
 use crate::frame::{Models, Run};
 use crate::journal::replay::Replay;
 use crate::journal::watch::EventStream;
-use crate::journal::writer::{Desk, JournalWriter};
+use crate::journal::writer::{JournalWriter, WriterFiles};
 use crate::limits::concurrency::ConcurrencyLimit;
 use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
+use crate::sync::lock;
 use crate::{
-    Budget, Cancel, Clock, EngineError, FrameError, NamedModels, Program, RateLimits, RunSettings, RunView,
-    Schema, Stop, Task, strategy,
+    Budget, Cancel, Clock, EngineError, NamedModels, Program, RateLimits, RunSettings, RunView, Schema, Task,
+    strategy,
 };
 
 /// Starts, resumes and watches runs of one workspace.
@@ -46,9 +49,9 @@ pub struct Engine {
     /// Where cells run.
     sandbox: Sandbox,
     /// Models that code may call by name.
-    roster: NamedModels,
+    named_models: NamedModels,
     /// Rate limits per model.
-    paces: RateLimits,
+    rate_limits: RateLimits,
     /// Opens the embedding model of the index.
     embedder: OpenEmbedder,
     /// Detects the types of documents.
@@ -58,111 +61,6 @@ pub struct Engine {
     /// Held from the first stored text until the run that refers to it has started, so that it is not
     /// garbage-collected.
     texts_held: Mutex<Option<WorkspaceHold>>,
-    /// Unfinished runs of this process, for watchers that only know an id.
-    live: Arc<Mutex<HashMap<RunId, Live>>>,
-}
-
-#[derive(Clone)]
-struct Live {
-    scribe: JournalWriter,
-    cancel: Cancel,
-}
-
-/// A new run. The corpus was opened with [`Engine::open_corpus`] from the same sources.
-pub struct RunRequest {
-    /// The question, in plain text.
-    pub question: String,
-    /// The text to answer from.
-    pub corpus: Corpus,
-    /// Where the corpus came from, for a later resume.
-    pub sources: Vec<SourceSpec>,
-    /// How to answer the question.
-    pub strategy: Strategy,
-    /// The model of the root frame.
-    pub model: Arc<dyn Model>,
-    /// The model for sub-calls, if different.
-    pub sub_model: Option<Arc<dyn Model>>,
-    /// The model that merges findings, if not the root's.
-    pub synthesis_model: Option<Arc<dyn Model>>,
-    /// The JSON Schema of the answer, as text.
-    pub schema: Option<String>,
-    /// What an analysis looks for first.
-    pub focus: Focus,
-    /// The limits and cache settings of the run.
-    pub settings: RunSettings,
-    /// With [`Strategy::Program`]: the program that drives the root frame.
-    pub program: Option<Program>,
-}
-
-/// What a run is resumed with.
-pub struct ResumeRequest {
-    /// The model it was started with.
-    pub model: Arc<dyn Model>,
-    /// The sub-model it was started with, if any.
-    pub sub_model: Option<Arc<dyn Model>>,
-    /// The synthesis model it was started with, if any.
-    pub synthesis_model: Option<Arc<dyn Model>>,
-    /// Spending limits may differ from before; the others come from the journal.
-    pub settings: RunSettings,
-    /// With [`Strategy::Program`]: the program it was started with.
-    pub program: Option<Program>,
-}
-
-impl ResumeRequest {
-    /// Returns the error that a resume would return for a missing price.
-    pub fn check_prices(&self) -> Result<(), EngineError> {
-        let others = self.sub_model.iter().chain(&self.synthesis_model);
-        self.settings.check_prices(others.chain([&self.model]))
-    }
-}
-
-/// A run in progress.
-pub struct RunHandle {
-    /// The id of the run.
-    pub run: RunId,
-    /// Every event of the run, from the first.
-    pub events: EventStream,
-    /// Cancels the run.
-    pub cancel: Cancel,
-    cut_off: CutOff,
-    driver: JoinSet<RunResult>,
-    written: oneshot::Receiver<()>,
-}
-
-/// Marks the run as cut off when dropped before its end: nothing is recorded from then on.
-struct CutOff(Arc<AtomicBool>);
-
-impl Drop for CutOff {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-impl RunHandle {
-    /// Waits for the end of the run. Dropping the handle instead stops the run immediately, as a crash would.
-    pub async fn join(mut self) -> RunResult {
-        drop(self.events);
-        let ended = self.driver.join_next().await.expect("the set holds the run's task");
-        // The journal is complete and unlocked once the writer thread has finished.
-        drop(self.written.await);
-        ended.unwrap_or_else(|error| {
-            let stop = Stop::Bug { frame: FrameId::root(), message: error.to_string() };
-            let outcome =
-                RunOutcome::Failed { code: spelunk_types::ErrorCode::Bug, message: stop.to_string() };
-            RunResult { run: self.run, outcome, answer: None, error: Some(FrameError::Stopped(stop)) }
-        })
-    }
-}
-
-impl RunHandle {
-    /// Stops the run immediately, as a crash would: nothing more is recorded, and calls in flight are lost. Returns
-    /// once another handle can resume it.
-    pub async fn abandon(self) {
-        let Self { cut_off, mut driver, written, .. } = self;
-        drop(cut_off);
-        driver.shutdown().await;
-        drop(written.await);
-    }
 }
 
 impl Engine {
@@ -173,13 +71,12 @@ impl Engine {
             clock,
             scan,
             sandbox: Sandbox::in_process(),
-            roster: NamedModels::default(),
-            paces: RateLimits::default(),
+            named_models: NamedModels::default(),
+            rate_limits: RateLimits::default(),
             embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
             detector: Detector::default(),
             detector_key: String::new(),
             texts_held: Mutex::default(),
-            live: Arc::default(),
         }
     }
 
@@ -191,14 +88,14 @@ impl Engine {
 
     /// Adds models that code may call by name.
     #[must_use]
-    pub fn with_named_models(self, roster: NamedModels) -> Self {
-        Self { roster, ..self }
+    pub fn with_named_models(self, named_models: NamedModels) -> Self {
+        Self { named_models, ..self }
     }
 
     /// Shares rate limits with other engines that call the same models.
     #[must_use]
-    pub fn with_rate_limits(self, paces: RateLimits) -> Self {
-        Self { paces, ..self }
+    pub fn with_rate_limits(self, rate_limits: RateLimits) -> Self {
+        Self { rate_limits, ..self }
     }
 
     /// Uses another embedding model for the index; it is opened at the first search.
@@ -226,13 +123,9 @@ impl Engine {
     pub fn keep_text(&self, name: &str, bytes: &[u8]) -> Result<SourceSpec, JournalError> {
         let bytes = &*given_text(name, bytes, &self.scan);
         let hold = self.workspace.hold()?;
-        *self.texts_held.lock().unwrap_or_else(PoisonError::into_inner) = hold;
+        *lock(&self.texts_held) = hold;
         let blobs = self.workspace.blobs();
-        let content = match std::str::from_utf8(bytes) {
-            Ok(text) => blobs.keep(text)?,
-            Err(_) => Text::Blob { blob: blobs.put(bytes)?, bytes: bytes.len() as u64 },
-        };
-        Ok(SourceSpec::Text { name: name.to_owned(), content })
+        Ok(SourceSpec::Text { name: name.to_owned(), content: blobs.keep_bytes(bytes)? })
     }
 
     /// Scans the sources. Blocking; reports to `progress`.
@@ -252,7 +145,7 @@ impl Engine {
     ) -> Result<Corpus, EngineError> {
         let blobs = self.workspace.blobs();
         let inputs = sources.iter().map(|source| source_input(&blobs, source)).collect::<Result<Vec<_>, _>>();
-        let inputs = inputs.map_err(|source| EngineError::Kept { source })?;
+        let inputs = inputs.map_err(|source| EngineError::GivenText { source })?;
         Ok(Corpus::scan(&inputs, scan, progress)?)
     }
 
@@ -269,7 +162,7 @@ impl Engine {
 
     /// Starts a run under an id from [`Engine::new_id`].
     pub fn start_as(&self, run: RunId, mut request: RunRequest) -> Result<RunHandle, EngineError> {
-        let question = Words::of(&request.question, &self.scan);
+        let question = MaskedQuestion::of(&request.question, &self.scan);
         request.question = question.text;
         let schema = request.schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
         let models = self.models(
@@ -279,21 +172,20 @@ impl Engine {
             &request.settings,
         )?;
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
-        let lock = self.workspace.lock(&run).map_err(of_run)?;
+        let run_lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
         let blobs = self.workspace.blobs_of(&run);
-        let start = Start::of_request(&request, self.roster.names(), &self.scan, &blobs).map_err(of_run)?;
+        let mut start = start_of(&request, self.named_models.names(), &self.scan, &blobs).map_err(of_run)?;
         let scanned = scanned(&request.corpus);
         let view_of_all = View::of(Arc::new(request.corpus));
-        let start = start.with_corpus(&view_of_all, &blobs).map_err(of_run)?;
+        start.corpus = Some(Box::new(corpus_record(&view_of_all, &blobs).map_err(of_run)?));
         let mut facts = vec![(FrameId::root(), start.into_event())];
         facts.extend(scanned.into_iter().map(|kind| (FrameId::root(), kind)));
         facts.extend(question.warning);
         facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         let events = journal.append(self.clock.now_ms(), facts).map_err(of_run)?;
-        *self.texts_held.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        let desk =
-            Desk { journal, blobs, replies: self.workspace.replies(), clock: Arc::clone(&self.clock), lock };
+        *lock(&self.texts_held) = None;
+        let files = self.files(journal, blobs, run_lock);
         let task = Task {
             schema,
             focus: request.focus,
@@ -301,7 +193,7 @@ impl Engine {
         };
         let (settings, program) = (request.settings, request.program);
         let view = RunView::of(&events);
-        Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
+        Ok(self.launch(Launch { run, files, events, view, task, models, settings, program }))
     }
 
     /// Resumes a run where its journal ends. Blocks while the sources are scanned again.
@@ -334,13 +226,13 @@ impl Engine {
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<RunHandle, EngineError> {
         let of_run = |source| EngineError::Journal { run: run.clone(), source };
-        let lock = self.workspace.lock(run).map_err(of_run)?;
+        let run_lock = self.workspace.lock(run).map_err(of_run)?;
         let opened = self.workspace.open_journal(run).map_err(of_run)?;
         let (mut journal, mut events) = (opened.journal, opened.events);
         let mut view = RunView::of(&events);
-        let start = Start::of(run, &events).map_err(of_run)?;
+        let start = recorded_start(run, &events).map_err(of_run)?;
         check_may_be_asked(run, &view, start.strategy, more)?;
-        let limits = start.check(run, &request, self.roster.names())?;
+        let limits = check_resumed(&start, run, &request, self.named_models.names())?;
         let models =
             self.models(request.model, request.sub_model, request.synthesis_model, &request.settings)?;
         let again_from = match more {
@@ -364,7 +256,7 @@ impl Engine {
         facts.extend(charged(&view));
         facts.extend(models.warnings().map(|kind| (FrameId::root(), kind)));
         if let Some(question) = more {
-            let words = Words::of(question, &start.scan);
+            let words = MaskedQuestion::of(question, &start.scan);
             let question = blobs.keep(&words.text).map_err(of_run)?;
             facts.push((FrameId::root(), EventKind::QuestionAdded { question }));
             facts.extend(words.warning);
@@ -373,27 +265,18 @@ impl Engine {
             view.apply(&event);
             events.push(event);
         }
-        let replies = self.workspace.replies();
-        let desk = Desk { journal, blobs, replies, clock: Arc::clone(&self.clock), lock };
+        let files = self.files(journal, blobs, run_lock);
         let view_of_all = View::of(Arc::new(corpus));
         let task = Task { schema, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
         let settings = RunSettings { limits, ..request.settings };
         let (run, program) = (run.clone(), request.program);
-        Ok(self.launch(Launch { run, desk, events, view, task, models, settings, program }))
+        Ok(self.launch(Launch { run, files, events, view, task, models, settings, program }))
     }
 
     /// Follows a run's events after `after_seq`, whichever process drives the run.
     pub fn watch(&self, run: &RunId, after_seq: u64) -> Result<EventStream, EngineError> {
-        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned();
-        let subscription = live.map(|live| live.scribe.subscribe());
-        EventStream::open(&self.workspace, run, after_seq, subscription)
+        EventStream::open(&self.workspace, run, after_seq)
             .map_err(|source| EngineError::Journal { run: run.clone(), source })
-    }
-
-    /// Cancels a run of this process; false if this process has no such run.
-    pub fn cancel(&self, run: &RunId) -> bool {
-        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner).get(run).cloned();
-        live.inspect(|live| live.cancel.cancel()).is_some()
     }
 
     /// The models of a run, defaulting to the root's. If the cost is bounded, every model must have a price.
@@ -407,13 +290,13 @@ impl Engine {
         let or_root = |model: Option<Arc<dyn Model>>| model.unwrap_or_else(|| Arc::clone(&root));
         let (sub, synthesis) = (or_root(sub), or_root(synthesis));
         settings.check_prices([&root, &sub, &synthesis])?;
-        let roster = self.roster.clone();
-        let roster = if settings.cost_is_bounded { roster.with_prices() } else { roster };
-        Ok(Models { root, sub, synthesis, roster })
+        let named = self.named_models.clone();
+        let named = if settings.cost_is_bounded { named.with_prices() } else { named };
+        Ok(Models { root, sub, synthesis, named })
     }
 
     /// The retrieval of a corpus.
-    fn finder(&self, whole: &View) -> Retrieval {
+    fn retrieval(&self, whole: &View) -> Retrieval {
         Retrieval {
             directory: self.workspace.dir().map(|dir| (dir.clone(), index_folder(whole))),
             embedder: Arc::clone(&self.embedder),
@@ -424,12 +307,22 @@ impl Engine {
         }
     }
 
+    fn files(&self, journal: Journal, blobs: Blobs, lock: Option<RunLock>) -> WriterFiles {
+        WriterFiles {
+            journal,
+            blobs,
+            replies: self.workspace.replies(),
+            clock: Arc::clone(&self.clock),
+            lock,
+        }
+    }
+
     fn launch(&self, launch: Launch) -> RunHandle {
-        let Launch { run: id, desk, events, view, task, models, settings, program } = launch;
+        let Launch { run: id, files, events, view, task, models, settings, program } = launch;
         let replay = Replay::from_events(&events);
-        let (blobs, replies) = (desk.blobs.clone(), desk.replies.clone());
-        let (scribe, written) = JournalWriter::start(desk);
-        let stream = EventStream::live(self.workspace.clone(), id.clone(), events, scribe.subscribe());
+        let (blobs, replies) = (files.blobs.clone(), files.replies.clone());
+        let (writer, written) = JournalWriter::start(files);
+        let stream = EventStream::live(self.workspace.clone(), id.clone(), events, writer.subscribe());
         let (cancel, cut_off) = (Cancel::new(), CutOff(Arc::default()));
         let time_left = settings.limits.run_ms_max.saturating_sub(view.active_ms());
         let run = Run {
@@ -439,15 +332,15 @@ impl Engine {
             sandbox: self.sandbox.clone(),
             detector: self.detector.clone(),
             texts: Arc::default(),
-            finder: Arc::new(self.finder(&task.view)),
+            retrieval: Arc::new(self.retrieval(&task.view)),
             ends_at: Instant::now() + Duration::from_millis(time_left),
             limits_at_start: view.limits.clone().unwrap_or_else(|| settings.limits.clone()),
-            purse: Budget::new(&settings.limits, view.n_paid_calls(), view.spent),
+            budget: Budget::new(&settings.limits, view.n_paid_calls(), view.spent),
             replay,
-            scribe: scribe.clone(),
-            gate: ConcurrencyLimit::new(settings.limits.calls_parallel_max),
-            paces: self.paces.clone(),
-            flights: InFlight::default(),
+            writer,
+            concurrency: ConcurrencyLimit::new(settings.limits.calls_parallel_max),
+            rate_limits: self.rate_limits.clone(),
+            in_flight: InFlight::default(),
             limits_told: Mutex::default(),
             stand_ins_told: Mutex::default(),
             is_cut_off: Arc::clone(&cut_off.0),
@@ -457,17 +350,8 @@ impl Engine {
             program,
             solve: |frame, task| Box::pin(strategy::solve(frame, task)),
         };
-        self.live
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(id.clone(), Live { scribe, cancel: cancel.clone() });
-        let leaving = Leaving { live: Arc::clone(&self.live), run: id.clone() };
-        let driving = drive(Arc::new(run), task, cancel.clone(), Duration::from_millis(time_left));
         let mut driver = JoinSet::new();
-        driver.spawn(async move {
-            let _leaving = leaving;
-            driving.await
-        });
+        driver.spawn(drive(Arc::new(run), task, cancel.clone(), Duration::from_millis(time_left)));
         RunHandle { run: id, events: stream, cancel, cut_off, driver, written }
     }
 }
@@ -475,7 +359,7 @@ impl Engine {
 /// Everything a run needs, whether started or resumed.
 struct Launch {
     run: RunId,
-    desk: Desk,
+    files: WriterFiles,
     events: Vec<Event>,
     /// The state after `events`.
     view: RunView,
@@ -483,18 +367,6 @@ struct Launch {
     models: Models,
     settings: RunSettings,
     program: Option<Program>,
-}
-
-/// Removes a run from the live list when its task ends, however it ends.
-struct Leaving {
-    live: Arc<Mutex<HashMap<RunId, Live>>>,
-    run: RunId,
-}
-
-impl Drop for Leaving {
-    fn drop(&mut self) {
-        self.live.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run);
-    }
 }
 
 /// Only an agent that has answered can be asked more.
@@ -545,11 +417,8 @@ fn source_input(blobs: &Blobs, source: &SourceSpec) -> Result<SourceInput, Journ
         SourceSpec::Path { path, name: Some(name) } => {
             SourceInput::Typed { path: path.into(), typed: name.into() }
         }
-        SourceSpec::Text { name, content: Text::Inline { text } } => {
-            SourceInput::Kept { name: name.clone(), bytes: text.clone().into_bytes() }
-        }
-        SourceSpec::Text { name, content: Text::Blob { blob, .. } } => {
-            SourceInput::Kept { name: name.clone(), bytes: blobs.get(blob)? }
+        SourceSpec::Text { name, content } => {
+            SourceInput::Kept { name: name.clone(), bytes: blobs.bytes(content)? }
         }
     })
 }

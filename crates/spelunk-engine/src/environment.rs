@@ -17,7 +17,8 @@ use spelunk_sandbox::{HostCall, HostFunction, SandboxLimits, Setup, Value};
 use spelunk_types::Limits;
 
 pub(crate) use self::arguments::{Arguments, Refusal};
-pub(crate) use self::json::{json_of_value, text_of_value, value_of_json};
+pub(crate) use self::describe::{listed_names, shown_name};
+pub(crate) use self::json::{dict, int, json_of_value, text_of_value, value_of_json};
 use self::objects::Objects;
 pub(crate) use self::retrieval::FrameRetrieval;
 use crate::Task;
@@ -57,7 +58,7 @@ pub(crate) struct Environment {
     limits: Limits,
     objects: Arc<Objects>,
     /// Semantic search, if configured.
-    finder: Option<FrameRetrieval>,
+    retrieval: Option<FrameRetrieval>,
 }
 
 /// The form of `context`.
@@ -76,7 +77,7 @@ pub(crate) enum Shape {
 }
 
 /// An environment and the initial variables of its session.
-pub(crate) struct Opened {
+pub(crate) struct OpenEnvironment {
     pub(crate) environment: Environment,
     pub(crate) variables: Vec<(String, Value)>,
     /// The description of `context` for the model.
@@ -88,25 +89,25 @@ impl Environment {
     pub(crate) fn open(
         task: &Task,
         limits: &Limits,
-        finder: Option<FrameRetrieval>,
-    ) -> Result<Opened, SourceError> {
+        retrieval: Option<FrameRetrieval>,
+    ) -> Result<OpenEnvironment, SourceError> {
         let mut environment = Self {
             view: task.view.clone(),
             note: task.note.clone(),
             shape: Shape::Documents,
             limits: limits.clone(),
             objects: Arc::new(Objects::new(task.view.clone(), limits.clone())),
-            finder,
+            retrieval,
         };
         let (shape, variables) = environment.bind()?;
         environment.shape = shape;
         let description = describe::describe(&environment, &variables);
-        Ok(Opened { environment, variables, description })
+        Ok(OpenEnvironment { environment, variables, description })
     }
 
     /// Takes the pending notices about searches for the user.
     pub(crate) fn take_untold(&self) -> Vec<Notice> {
-        self.finder.as_ref().map(FrameRetrieval::take_untold).unwrap_or_default()
+        self.retrieval.as_ref().map(FrameRetrieval::take_untold).unwrap_or_default()
     }
 
     fn bind(&self) -> Result<(Shape, Vec<(String, Value)>), SourceError> {
@@ -185,7 +186,7 @@ impl Environment {
     /// Whether a host call searches the index. Its result depends on more than the text: on the progress of the index
     /// and on the embedding model.
     pub(crate) fn asks_index(&self, call: &HostCall) -> bool {
-        self.finder.is_some() && call.receiver.is_none() && text_functions::asks_index(call)
+        self.retrieval.is_some() && call.receiver.is_none() && text_functions::asks_index(call)
     }
 
     /// Answers a host call that looks at text. Blocking.
@@ -198,20 +199,21 @@ impl Environment {
 
     /// The part of the view that a child is given: one document, or several by name. Text becomes a note.
     pub(crate) fn part(&self, context: Option<Value>) -> Result<(View, Option<Arc<str>>), Refusal> {
-        let narrowed = |names: &[String]| self.view.narrow(|document| names.contains(&document.name));
+        let one = |idx: u32| (self.view.narrow(|document| document.idx == idx), None);
+        let noted = |text: String| (self.view.clone(), Some(Arc::from(text)));
         match context {
             None => Ok((self.view.clone(), self.note.clone())),
-            Some(Value::Str(text)) => match self.view.find(&text) {
-                Some(document) => Ok((narrowed(std::slice::from_ref(&document.name)), None)),
-                None => Ok((self.view.clone(), Some(Arc::from(text)))),
-            },
-            Some(Value::Handle(handle)) => match self.objects.document_of(&handle) {
-                Some(idx) => Ok((self.view.narrow(|document| document.idx == idx), None)),
-                None => match self.objects.read(&handle, self.limits.cell_context_bytes_max) {
-                    Some(text) => Ok((self.view.clone(), Some(Arc::from(text)))),
-                    None => Ok((self.view.clone(), None)),
-                },
-            },
+            Some(Value::Str(text)) => Ok(match self.view.find(&text) {
+                Some(document) => one(document.idx),
+                None => noted(text),
+            }),
+            Some(Value::Handle(handle)) => Ok(match self.objects.document_of(&handle) {
+                Some(idx) => one(idx),
+                None => {
+                    let text = self.objects.read(&handle, self.limits.cell_context_bytes_max);
+                    text.map_or_else(|| (self.view.clone(), None), noted)
+                }
+            }),
             Some(Value::List(items) | Value::Tuple(items) | Value::Set(items)) => {
                 let mut names = Vec::new();
                 for item in &items {
@@ -223,15 +225,14 @@ impl Environment {
                     })?;
                     names.push(self.document(Some(name))?.name.clone());
                 }
-                Ok((narrowed(&names), None))
+                Ok((self.view.narrow(|document| names.contains(&document.name)), None))
             }
-            Some(other) => match text_of_value(&other) {
-                Some(text) => Ok((self.view.clone(), Some(Arc::from(text)))),
-                None => Err(Refusal::of_type(format!(
+            Some(other) => text_of_value(&other).map(noted).ok_or_else(|| {
+                Refusal::of_type(format!(
                     "a context is a name, a list of names or a text, not {}",
                     other.type_name()
-                ))),
-            },
+                ))
+            }),
         }
     }
 

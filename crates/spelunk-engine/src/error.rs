@@ -157,7 +157,7 @@ pub enum EngineError {
         source: JournalError,
     },
     #[error("could not read the text that came with the request")]
-    Kept {
+    GivenText {
         #[source]
         source: JournalError,
     },
@@ -193,7 +193,7 @@ pub enum EngineError {
 impl Explain for EngineError {
     fn code(&self) -> ErrorCode {
         match self {
-            Self::Journal { source, .. } | Self::Kept { source } => source.code(),
+            Self::Journal { source, .. } | Self::GivenText { source } => source.code(),
             Self::Source(source) => source.code(),
             Self::Schema(_) => ErrorCode::SchemaInvalid,
             Self::Finished { .. } => ErrorCode::RunFinished,
@@ -208,7 +208,7 @@ impl Explain for EngineError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Journal { source, .. } | Self::Kept { source } => source.hint(),
+            Self::Journal { source, .. } | Self::GivenText { source } => source.hint(),
             Self::Source(source) => source.hint(),
             Self::Schema(_) => {
                 Some("write it in the part of JSON Schema that `docs/schemas.md` names".into())

@@ -8,6 +8,7 @@ use spelunk_context::{Shown, View, check_citations};
 use spelunk_types::{Citation, EventKind, Found, Grounding};
 
 pub(crate) use self::support::{Excerpt, support};
+use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError};
 
 /// Citations checked per reply.
@@ -29,8 +30,7 @@ pub(crate) async fn check_claims(
     let (text, claims) = claims(reply, beside);
     let view = view.clone();
     // Looking up quotes reads documents.
-    let looking = tokio::task::spawn_blocking(move || check_citations(&view, &claims));
-    let checked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    let checked = blocking(move || check_citations(&view, &claims)).await;
     settle(frame, text, checked, "what the answer quotes is not in the sources").await
 }
 
@@ -61,13 +61,8 @@ async fn settle(
     let mut citations: Vec<Citation> = Vec::new();
     for (citation, found) in checked {
         frame.note(EventKind::CitationChecked { citation: citation.clone(), found }).await?;
-        match found {
-            Found::Exact | Found::Moved => {
-                if !citations.contains(&citation) {
-                    citations.push(citation);
-                }
-            }
-            Found::Missing => {}
+        if found != Found::Missing && !citations.contains(&citation) {
+            citations.push(citation);
         }
     }
     let grounding = if citations.is_empty() { Grounding::Uncited } else { Grounding::Cited };

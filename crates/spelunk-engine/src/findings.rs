@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{
-    AnalystReport, BlobId, ErrorCode, Event, EventKind, Finding, Focus, Found, FrameId, FrameOutcome,
-    Location, RunId, ScanOptions, SourceSpec, Strategy, Text,
+    AnalystReport, BlobId, ErrorCode, Event, EventKind, Focus, FrameId, FrameOutcome, RunId, ScanOptions,
+    SourceSpec, Strategy, Text,
 };
 
 use crate::journal::wire;
-use crate::report::gather;
-use crate::view::error_of;
+use crate::report::{CountedValues, MergedFinding, gather};
 use crate::{Answer, FrameState, ReportError, RunView};
 
 /// The report of a run.
@@ -45,30 +44,6 @@ pub struct RunReport {
     pub coverage: ReportCoverage,
     /// Errors in order of occurrence.
     pub errors: Vec<ReportError>,
-}
-
-/// A finding with every location.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MergedFinding {
-    /// The representative finding.
-    pub finding: Finding,
-    /// All locations; never empty.
-    pub places: Vec<Location>,
-    /// The content type: `source_code`, `log`.
-    pub content_type: String,
-}
-
-/// Values of one column or path of one document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CountedValues {
-    /// The document.
-    pub file: String,
-    /// The column or path.
-    pub name: String,
-    /// How often each value occurs.
-    pub values: BTreeMap<String, u64>,
-    /// The total they are counted from.
-    pub total: Option<u64>,
 }
 
 /// What was read, and what was not.
@@ -140,16 +115,10 @@ struct Fold {
     /// By task: frames are numbered in task order.
     reported: BTreeMap<FrameId, AnalystReport>,
     notes: BTreeMap<FrameId, Text>,
-    failed: BTreeMap<FrameId, ErrorCode>,
-    errors: Vec<ReportError>,
 }
 
 impl Fold {
     fn apply(&mut self, event: &Event, blobs: &Blobs) -> Result<(), JournalError> {
-        self.errors.extend(error_of(event));
-        if let EventKind::RunResumed { again_from: Some(from), .. } = event.kind {
-            self.errors.retain(|error| error.seq < from);
-        }
         if let EventKind::RunStarted { engine, focus, scan, corpus_digest, .. } = &event.kind {
             (self.engine, self.focus, self.scan) = (engine.clone(), *focus, scan.as_ref().clone());
             self.corpus_digest = Some(corpus_digest.clone());
@@ -159,26 +128,13 @@ impl Fold {
             &event.kind
         {
             self.notes.insert(event.frame.clone(), note.clone());
-        } else if let EventKind::FrameClosed { outcome } = &event.kind {
-            self.close(event, outcome, blobs)?;
+        } else if let EventKind::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } = &event.kind
+            && self.view.frames.get(&event.frame).is_some_and(|frame| frame.strategy == Strategy::Analyst)
+        {
+            let report = serde_json::from_str(&blobs.text(answer)?).ok();
+            self.reported.extend(report.map(|report| (event.frame.clone(), report)));
         }
         self.view.apply(event);
-        Ok(())
-    }
-
-    fn close(&mut self, event: &Event, outcome: &FrameOutcome, blobs: &Blobs) -> Result<(), JournalError> {
-        let is_task =
-            self.view.frames.get(&event.frame).is_some_and(|frame| frame.strategy == Strategy::Analyst);
-        match outcome {
-            FrameOutcome::Answered { answer, .. } if is_task => {
-                let report = serde_json::from_str(&blobs.text(answer)?).ok();
-                self.reported.extend(report.map(|report| (event.frame.clone(), report)));
-            }
-            FrameOutcome::Failed { code, .. } if is_task => {
-                self.failed.insert(event.frame.clone(), *code);
-            }
-            FrameOutcome::Answered { .. } | FrameOutcome::Failed { .. } => {}
-        }
         Ok(())
     }
 
@@ -192,29 +148,16 @@ impl Fold {
             None => None,
         };
         let mut failed = Vec::new();
-        // A task that was assigned again may have a report now.
-        let is_failed = |frame: &FrameId| {
-            let state = view.frames.get(frame).map(|frame| &frame.state);
-            matches!(state, Some(FrameState::Failed { .. }))
-        };
-        for (frame, code) in self.failed.iter().filter(|(frame, _)| is_failed(frame)) {
-            let note = self.notes.get(frame).map(|note| blobs.text(note)).transpose()?.unwrap_or_default();
-            failed.push((label_of(&note), *code));
+        for (id, frame) in view.frames.iter().filter(|(_, frame)| frame.strategy == Strategy::Analyst) {
+            if let FrameState::Failed { code, .. } = frame.state {
+                let note = self.notes.get(id).map(|note| blobs.text(note)).transpose()?.unwrap_or_default();
+                failed.push((label_of(&note), code));
+            }
         }
         let tasks = view.tasks.clone().unwrap_or_default();
         let reports: Vec<AnalystReport> =
             self.recalled.into_iter().chain(self.reported.into_values()).collect();
         let gathered = gather(&reports);
-        let is_unverified = |finding: &MergedFinding| finding.finding.quote == Some(Found::Missing);
-        let findings: Vec<MergedFinding> = gathered
-            .items
-            .into_iter()
-            .map(|item| MergedFinding {
-                finding: item.finding,
-                places: item.places,
-                content_type: item.content_type,
-            })
-            .collect();
         let coverage = ReportCoverage {
             documents: view.n_documents,
             documents_read: view.documents_read,
@@ -224,14 +167,8 @@ impl Fold {
             failed,
             units_recalled: tasks.recalled,
             rejected: gathered.rejected,
-            unverified: findings.iter().filter(|finding| is_unverified(finding)).count() as u64,
+            unverified: gathered.items.iter().filter(|item| item.is_unverified()).count() as u64,
         };
-        let distributions = gathered.distributions.into_iter().map(|sum| CountedValues {
-            file: sum.file,
-            name: sum.name,
-            values: sum.values,
-            total: sum.total,
-        });
         Ok(RunReport {
             run: run.clone(),
             engine: self.engine,
@@ -240,12 +177,12 @@ impl Fold {
             scan: self.scan,
             corpus_digest: self.corpus_digest,
             answer,
-            distributions: distributions.collect(),
+            distributions: gathered.distributions,
             count: gathered.count,
-            findings,
+            findings: gathered.items,
             reports,
             coverage,
-            errors: self.errors,
+            errors: view.errors.clone(),
             view,
         })
     }

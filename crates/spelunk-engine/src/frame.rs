@@ -149,8 +149,8 @@ impl Frame {
     }
 
     /// Models that code may call by name.
-    pub(crate) fn roster(&self) -> &NamedModels {
-        &self.run().models.roster
+    pub(crate) fn named_models(&self) -> &NamedModels {
+        &self.run().models.named
     }
 }
 
@@ -173,7 +173,7 @@ impl Frame {
 
     /// The retrieval over the run's text.
     pub(crate) fn finder(&self) -> &Arc<Retrieval> {
-        &self.run().finder
+        &self.run().retrieval
     }
 
     /// Texts in use by the frames of this run.

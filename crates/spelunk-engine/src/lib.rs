@@ -24,9 +24,11 @@ mod question;
 mod report;
 mod retrieval;
 mod rows;
+mod run_start;
 mod schema;
 mod session;
 mod strategy;
+mod sync;
 mod task;
 #[cfg(test)]
 mod testing;
@@ -39,12 +41,13 @@ pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationError};
 pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunResult};
 pub use error::{EngineError, FrameError, Stop};
-pub use findings::{CountedValues, MergedFinding, ReportCoverage, RunReport};
+pub use findings::{ReportCoverage, RunReport};
 pub use frame::{Frame, Program, RunSettings};
 pub use journal::EventStream;
 pub use limits::{Budget, BudgetExceeded, RateLimits, Reservation, raising_flag};
 pub use models::{ModelCapacity, NamedModels};
 pub use projection::{Projection, Projector};
+pub use report::{CountedValues, MergedFinding};
 pub use retrieval::index_folder;
 pub use schema::{Schema, SchemaError};
 pub use strategy::{

@@ -5,4 +5,4 @@ mod named;
 
 pub use self::capacity::ModelCapacity;
 pub use self::named::NamedModels;
-pub(crate) use self::named::{Unlisted, unpriced};
+pub(crate) use self::named::{ModelLookupError, unpriced};

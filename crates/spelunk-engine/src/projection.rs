@@ -9,15 +9,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spelunk_journal::{Blobs, DerivedFiles, JournalError, Record, Workspace};
 use spelunk_types::{
-    AnalystReport, BlobId, CallOutcome, Citation, CorpusRecord, ErrorCode, Event, EventKind, Found, FrameId,
-    FrameOutcome, Limits, ModelRef, RunId, ScanOptions, SourceSpec, Strategy, Text, Unit,
+    AnalystReport, BlobId, CallOutcome, Citation, ErrorCode, Event, EventKind, FrameId, FrameOutcome, RunId,
+    Strategy, Text, Unit,
 };
 
 pub use self::live::Projector;
 use crate::RunView;
 use crate::findings::label_of;
 use crate::journal::wire;
-use crate::view::{Aside, error_of, still_counts};
+use crate::run_start::RunStart;
+use crate::view::{SetAside, error_of, still_counts};
 
 const EVIDENCE: &str = "state/evidence.jsonl";
 const ERRORS: &str = "state/errors.jsonl";
@@ -29,7 +30,7 @@ pub struct Projection {
     files: DerivedFiles,
     blobs: Blobs,
     view: RunView,
-    start: Option<Start>,
+    start: Option<RunStart>,
     workers: BTreeMap<FrameId, Worker>,
     chunks: Vec<ChunkRow>,
     /// Content types that were read.
@@ -47,22 +48,6 @@ pub struct Projection {
     written: BTreeMap<&'static str, BlobId>,
     /// Whether the run has a desk: then some files belong to the agent.
     has_desk: bool,
-}
-
-/// What was asked.
-struct Start {
-    engine: String,
-    focus: &'static str,
-    question: Text,
-    strategy: Strategy,
-    sources: Vec<SourceSpec>,
-    scan: ScanOptions,
-    model: ModelRef,
-    sub_model: Option<Box<ModelRef>>,
-    schema: Option<Text>,
-    corpus: Option<Box<CorpusRecord>>,
-    corpus_digest: BlobId,
-    limits: Limits,
 }
 
 /// A child frame.
@@ -141,14 +126,16 @@ impl Projection {
             self.line(ERRORS, &files::error_line(&error));
         }
         match &event.kind {
-            EventKind::RunStarted { .. } => self.start = start(event),
+            EventKind::RunStarted { .. } => self.start = RunStart::of(&event.kind),
             EventKind::FrameOpened { strategy, question, note, .. } => {
                 self.open(event, *strategy, question, note.as_ref())?;
             }
             EventKind::FrameClosed { outcome } => self.close(event, outcome)?,
             EventKind::FindingsRecalled { reports, .. } => self.recall(event, reports)?,
             EventKind::TasksPlanned { by_type, .. } => self.types.extend(by_type.keys().cloned()),
-            EventKind::CitationChecked { citation, found } => self.cite(event, citation, *found),
+            EventKind::CitationChecked { citation, found } => {
+                self.line(EVIDENCE, &files::citation_line(event, citation, *found));
+            }
             EventKind::DeskLaid { files, .. } => self.lay(event, files)?,
             EventKind::ToolRan { files, .. } => self.change(event, files)?,
             EventKind::CallSettled { call, outcome: CallOutcome::Replied { usage, .. }, .. } => {
@@ -185,7 +172,7 @@ impl Projection {
             Record::Unknown { .. } => None,
         });
         let before: Vec<&Event> = events.filter(|event| event.seq <= resumed.seq).collect();
-        let aside = Aside::of(before.iter().copied());
+        let aside = SetAside::of(before.iter().copied());
         for stale in desk::ANSWERS {
             self.files.remove(stale)?;
         }
@@ -230,8 +217,7 @@ impl Projection {
         }
         if let Some((answer, ..)) = self.view.answer().filter(|_| !self.has_desk) {
             let answer = format!("{}\n", self.blobs.text(answer)?.trim_end());
-            whole.push(("output/answer.md", answer.clone()));
-            whole.push(("final_answer.md", answer));
+            whole.extend(desk::ANSWERS.map(|name| (name, answer.clone())));
         }
         for (name, text) in whole {
             let digest = spelunk_journal::digest(text.as_bytes());
@@ -347,10 +333,6 @@ impl Projection {
         }
     }
 
-    fn cite(&mut self, event: &Event, citation: &Citation, found: Found) {
-        self.line(EVIDENCE, &files::citation_line(event, citation, found));
-    }
-
     fn line(&mut self, name: &'static str, line: &str) {
         let lines = self.lines.entry(name).or_default();
         lines.push_str(line);
@@ -364,40 +346,4 @@ fn task_name(number: usize) -> String {
 
 fn worker_name(number: usize) -> String {
     format!("results/worker_{number:04}.json")
-}
-
-fn start(event: &Event) -> Option<Start> {
-    let EventKind::RunStarted {
-        engine,
-        question,
-        strategy,
-        sources,
-        scan,
-        model,
-        sub_model,
-        schema,
-        focus,
-        corpus_digest,
-        corpus,
-        limits,
-        ..
-    } = event.kind.clone()
-    else {
-        return None;
-    };
-    let (scan, limits, focus) = (*scan, *limits, focus.name());
-    Some(Start {
-        engine,
-        focus,
-        question,
-        strategy,
-        sources,
-        scan,
-        model,
-        sub_model,
-        schema,
-        corpus,
-        corpus_digest,
-        limits,
-    })
 }

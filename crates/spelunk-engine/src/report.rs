@@ -2,43 +2,45 @@
 //! involved, so nothing is lost or invented.
 
 mod coverage;
-mod directories;
 mod markdown;
-mod names;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use spelunk_types::{AnalystReport, Citation, Finding, Found, Location, Severity};
 
 pub(crate) use self::coverage::Coverage;
-pub(crate) use self::directories::directory_lines;
-pub(crate) use self::markdown::{findings_section, in_order, one_line, shown};
-pub(crate) use self::names::expand_names;
+pub(crate) use self::markdown::{directory_lines, expand_names, findings_section, in_order, one_line, shown};
 
 /// A finding with every location.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Item {
-    pub(crate) finding: Finding,
-    /// The first is the finding's own.
-    pub(crate) places: Vec<Location>,
-    pub(crate) content_type: String,
+pub struct MergedFinding {
+    /// The representative finding.
+    pub finding: Finding,
+    /// All locations; never empty. The first is the finding's own.
+    pub places: Vec<Location>,
+    /// The content type: `source_code`, `log`.
+    pub content_type: String,
 }
 
 /// Values of one column or path of one document, counted over all its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Distribution {
-    pub(crate) file: String,
-    pub(crate) name: String,
-    pub(crate) values: BTreeMap<String, u64>,
-    pub(crate) total: Option<u64>,
+pub struct CountedValues {
+    /// The document.
+    pub file: String,
+    /// The column or path.
+    pub name: String,
+    /// How often each value occurs.
+    pub values: BTreeMap<String, u64>,
+    /// The total they are counted from.
+    pub total: Option<u64>,
 }
 
 /// The merged reports of one content type, or of all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Gathered {
     /// The most severe and most frequent first.
-    pub(crate) items: Vec<Item>,
-    pub(crate) distributions: Vec<Distribution>,
+    pub(crate) items: Vec<MergedFinding>,
+    pub(crate) distributions: Vec<CountedValues>,
     /// What analysts said about relevant parts: location and text.
     pub(crate) remarks: Vec<(String, String)>,
     /// The sum of the counts of all parts, if any part has one.
@@ -51,7 +53,7 @@ pub(crate) fn gather(reports: &[AnalystReport]) -> Gathered {
     let mut gathered = Gathered::default();
     let mut by_key: HashMap<(String, String, String), usize> = HashMap::new();
     let mut seen_at: BTreeSet<(usize, String, Option<u64>)> = BTreeSet::new();
-    let mut sums: BTreeMap<(String, String), Distribution> = BTreeMap::new();
+    let mut sums: BTreeMap<(String, String), CountedValues> = BTreeMap::new();
     for report in reports {
         gathered.rejected += report.rejected;
         if let Some(count) = report.count {
@@ -74,7 +76,7 @@ pub(crate) fn gather(reports: &[AnalystReport]) -> Gathered {
             }
             match gathered.items.get_mut(idx) {
                 Some(item) => item.add(finding),
-                None => gathered.items.push(Item {
+                None => gathered.items.push(MergedFinding {
                     finding: finding.clone(),
                     places: vec![location.clone()],
                     content_type: report.content_type.clone(),
@@ -87,7 +89,7 @@ pub(crate) fn gather(reports: &[AnalystReport]) -> Gathered {
     gathered
 }
 
-impl Item {
+impl MergedFinding {
     fn add(&mut self, other: &Finding) {
         self.places.push(other.location.clone());
         self.finding.severity = self.finding.severity.max(other.severity);
@@ -106,6 +108,11 @@ impl Item {
             &location.file,
             location.line_start,
         )
+    }
+
+    /// Whether its quote is not in the text that the analyst was shown.
+    pub(crate) fn is_unverified(&self) -> bool {
+        self.finding.quote == Some(Found::Missing)
     }
 
     /// The number of documents it occurs in.
@@ -127,14 +134,14 @@ pub(crate) fn citation(finding: &Finding) -> Option<Citation> {
 }
 
 /// Adds up distributions by document and column: no two parts count the same rows.
-fn add_counts(sums: &mut BTreeMap<(String, String), Distribution>, finding: &Finding) {
+fn add_counts(sums: &mut BTreeMap<(String, String), CountedValues>, finding: &Finding) {
     let location = &finding.location;
     let Some(name) = location.column.as_ref().or(location.json_path.as_ref()) else { return };
     if finding.distribution.is_empty() {
         return;
     }
     let key = (location.file.clone(), name.clone());
-    let sum = sums.entry(key).or_insert_with(|| Distribution {
+    let sum = sums.entry(key).or_insert_with(|| CountedValues {
         file: location.file.clone(),
         name: name.clone(),
         values: BTreeMap::new(),

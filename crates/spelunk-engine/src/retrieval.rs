@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use spelunk_context::{Detector, Drift, SourceError, View};
@@ -12,6 +12,8 @@ use spelunk_index::{
     EmbedError, Embedder, Hit, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Passage, Query,
     RankOptions, Texts, UpdateOptions, rank,
 };
+
+use crate::sync::lock;
 
 /// Names used to identify a corpus.
 const NAMES_MAX: usize = 1000;
@@ -61,12 +63,12 @@ pub(crate) struct Retrieval {
     pub(crate) detector_key: String,
     /// The whole corpus: the index covers all of it, while a search may look at part of it.
     pub(crate) whole: View,
-    pub(crate) index: Mutex<Opened>,
+    pub(crate) index: Mutex<IndexState>,
 }
 
 /// The state of a run's index.
 #[derive(Default)]
-pub(crate) enum Opened {
+pub(crate) enum IndexState {
     /// Nobody has searched yet.
     #[default]
     NotYet,
@@ -95,25 +97,25 @@ impl Retrieval {
             found
         };
         let Some(directory) = &self.directory else { return Ok(without(Vec::new())) };
-        let mut opened = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&self.index);
         let mut notices = Vec::new();
-        if matches!((&*opened, mode), (Opened::NotYet, _) | (Opened::Without(_), Mode::Meaning)) {
+        if matches!((&*opened, mode), (IndexState::NotYet, _) | (IndexState::Without(_), Mode::Meaning)) {
             match self.open_level(directory, progress) {
                 Ok(Some((index, rebuilt))) => {
                     notices.extend(rebuilt);
-                    *opened = Opened::Ready(Box::new(index));
+                    *opened = IndexState::Ready(Box::new(index));
                 }
                 Ok(None) => return Ok(without(Vec::new())),
                 Err(IndexError::Embed { source }) if mode != Mode::Meaning => {
-                    *opened = Opened::Without(Notice::not_embedded(&source));
+                    *opened = IndexState::Without(Notice::not_embedded(&source));
                 }
                 Err(error) => return Err(error),
             }
         }
         let index = match &*opened {
-            Opened::Ready(index) => index,
-            Opened::Without(notice) => return Ok(without(vec![notice.clone()])),
-            Opened::NotYet => return Ok(without(Vec::new())),
+            IndexState::Ready(index) => index,
+            IndexState::Without(notice) => return Ok(without(vec![notice.clone()])),
+            IndexState::NotYet => return Ok(without(Vec::new())),
         };
         let query = Query { mode, hits_max: hits_max.min(Query::HITS_MAX), ..Query::new(text) };
         let found = index.search_with(view, &query, texts)?;

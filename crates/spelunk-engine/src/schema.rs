@@ -92,10 +92,22 @@ impl Schema {
         serde_json::from_str(&self.text).ok().map(Arc::new)
     }
 
+    /// The value in a reply if it is valid, otherwise what is wrong with it.
+    pub(crate) fn read(&self, reply: &str) -> Result<Value, String> {
+        let value = extract_json(reply).ok_or("it is not JSON")?;
+        self.check(&value).map_err(|violations| listed(&violations))?;
+        Ok(value)
+    }
+
     /// Validates a value and returns its violations.
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
         check::check(&self.nodes, value)
     }
+}
+
+/// Violations, one per line.
+pub(crate) fn listed(violations: &[Violation]) -> String {
+    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// An index into [`Schema::nodes`]. The first node is the root.

@@ -4,6 +4,7 @@
 
 mod agent_state;
 mod answer;
+pub(crate) mod conclude;
 pub(crate) mod overflow;
 pub(crate) mod repeats;
 mod serve;
@@ -17,21 +18,14 @@ use spelunk_sandbox::{
 };
 use spelunk_types::CellOutcome;
 
-pub(crate) use self::agent_state::{Bench, Counts, changes, file, path};
-use self::answer::Gate;
-pub(crate) use self::answer::{Given, read_typed, settle};
-use crate::environment::{Environment, FrameRetrieval, Opened};
+pub(crate) use self::agent_state::{AgentState, Counts, changes, file, path};
+use self::answer::AnswerCheck;
+pub(crate) use self::answer::{GivenAnswer, read_typed, settle};
+use crate::environment::{Environment, FrameRetrieval, OpenEnvironment};
 use crate::frame::{CellRecord, REPLAY_TIME_FACTOR};
 use crate::plain_answer::CodeAlone;
+use crate::sync::blocking;
 use crate::{Frame, FrameError, Stop, Task};
-
-/// Reads what a session starts with.
-pub(crate) async fn open(frame: &Frame, task: &Task) -> Result<Opened, FrameError> {
-    let (task, limits, finder) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
-    // Reading a large view is CPU-bound; the executor has other calls to serve.
-    let opening = tokio::task::spawn_blocking(move || Environment::open(&task, &limits, Some(finder)));
-    Ok(opening.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))?)
-}
 
 /// The interpreter of a frame and its cells.
 pub(crate) struct Session<'a> {
@@ -46,15 +40,15 @@ pub(crate) struct Session<'a> {
     done: Vec<DoneCell>,
     n_cells: u64,
     /// Decides whether an answer is accepted.
-    gate: Gate,
+    check: AnswerCheck,
     /// Model calls of the current cell.
     n_calls: u64,
     /// Replies of the current cell that cannot be requested again for free.
     effects: Vec<HostReply>,
     /// The answer of the current cell.
-    given: Option<Given>,
+    given: Option<GivenAnswer>,
     /// The desk, if the code is a script of an agent.
-    pub(crate) bench: Option<Bench>,
+    pub(crate) agent: Option<AgentState>,
 }
 
 /// How long a cell may compute.
@@ -79,33 +73,36 @@ pub(crate) enum Ran {
     Printed(String),
     /// With an exception.
     Broke(String),
-    Answered(Given),
+    Answered(GivenAnswer),
 }
 
 impl<'a> Session<'a> {
-    pub(crate) async fn open(frame: &'a Frame, task: &'a Task, opened: Opened) -> Result<Self, FrameError> {
-        Self::open_with(frame, task, opened, serve::functions(), "").await
+    /// Opens the session of a frame. Also returns the description of `context` for the model.
+    pub(crate) async fn open(frame: &'a Frame, task: &'a Task) -> Result<(Self, String), FrameError> {
+        Self::open_with(frame, task, serve::functions(), "").await
     }
 
     /// Opens a session for the scripts of an agent: their files are those of its desk.
     pub(crate) async fn open_for_scripts(
         frame: &'a Frame,
         task: &'a Task,
-        opened: Opened,
         prelude: &str,
     ) -> Result<Self, FrameError> {
         let functions = serve::functions().into_iter().chain(serve::desk::functions()).collect();
-        Self::open_with(frame, task, opened, functions, prelude).await
+        let (session, _) = Self::open_with(frame, task, functions, prelude).await?;
+        Ok(session)
     }
 
     async fn open_with(
         frame: &'a Frame,
         task: &'a Task,
-        opened: Opened,
         functions: Vec<HostFunction>,
         prelude: &str,
-    ) -> Result<Self, FrameError> {
-        let Opened { environment, variables, .. } = opened;
+    ) -> Result<(Self, String), FrameError> {
+        let (here, limits, retrieval) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
+        // Reading a large view is CPU-bound.
+        let opened = blocking(move || Environment::open(&here, &limits, Some(retrieval))).await?;
+        let OpenEnvironment { environment, variables, description } = opened;
         let mut setup = environment.setup(variables, functions, frame.started_at_ms());
         setup.prelude += prelude;
         let mut session = Self {
@@ -117,17 +114,17 @@ impl<'a> Session<'a> {
             opening: None,
             done: Vec::new(),
             n_cells: 0,
-            gate: Gate::new(task.schema.clone(), CodeAlone::for_question(&task.question)),
+            check: AnswerCheck::new(task.schema.clone(), CodeAlone::for_question(&task.question)),
             n_calls: 0,
             effects: Vec::new(),
             given: None,
-            bench: None,
+            agent: None,
         };
         session.opening = Some(session.start());
         if frame.sandbox().may_refuse() {
             session.ready().await?;
         }
-        Ok(session)
+        Ok((session, description))
     }
 
     /// Waits for the interpreter.
@@ -145,7 +142,7 @@ impl<'a> Session<'a> {
     /// Runs a cell and records it.
     pub(crate) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
         self.n_cells += 1;
-        self.gate.saw_code(code);
+        self.check.saw_code(code);
         self.ready().await?;
         if let Some(recorded) = self.frame.limited_cell() {
             let shown = limited(&recorded.output, &recorded.outcome);
@@ -154,17 +151,17 @@ impl<'a> Session<'a> {
         }
         (self.n_calls, self.given) = (0, None);
         self.effects.clear();
-        let (saved, gate) = (self.bench.as_ref().map(Bench::saved), self.gate.clone());
-        let (before, began) = (self.frame.places(), Instant::now());
+        let (saved, check) = (self.agent.as_ref().map(AgentState::saved), self.check.clone());
+        let (before, began) = (self.frame.ordinals(), Instant::now());
         let time = if self.frame.is_replaying() { CellTime::Replay } else { CellTime::Limited };
         let end = self.drive(code, time).await?;
-        let taken = self.frame.places().since(before);
+        let taken = self.frame.ordinals().since(before);
         let (output, outcome, ran) = self.came_to(code, end).await?;
         if let CellOutcome::Limited { .. } = &outcome {
             // A stopped cell is not run again on replay, so its effects are undone.
-            self.gate = gate;
-            if let (Some(bench), Some(saved)) = (&mut self.bench, saved) {
-                bench.restore(saved);
+            self.check = check;
+            if let (Some(agent), Some(saved)) = (&mut self.agent, saved) {
+                agent.restore(saved);
             }
         }
         let record = CellRecord {
@@ -185,11 +182,6 @@ impl<'a> Session<'a> {
         end: Result<CellEnd, InterpreterError>,
     ) -> Result<(String, CellOutcome, Ran), FrameError> {
         Ok(match end {
-            Ok(CellEnd::Done { output }) if self.bench.is_some() => {
-                let output = output.render();
-                self.keep(code);
-                (output.clone(), CellOutcome::Printed, Ran::Printed(shown(&output)))
-            }
             Ok(CellEnd::Done { output }) => {
                 let output = output.render();
                 self.keep(code);
@@ -247,7 +239,7 @@ impl<'a> Session<'a> {
                 None => return Ok(Ran::Broke(format!("NameError: there is no variable `{name}`."))),
             },
         };
-        Ok(match self.gate.admit(value, None) {
+        Ok(match self.check.admit(value, None) {
             Ok(given) => Ran::Answered(given),
             Err(refusal) => Ran::Broke(format!("The answer was not taken: {}", refusal.message)),
         })
@@ -256,6 +248,10 @@ impl<'a> Session<'a> {
     /// `answer["ready"]`, the protocol of the reference engine.
     async fn answer_in_variable(&mut self, output: &str) -> Result<Ran, FrameError> {
         let printed = Ran::Printed(shown(output));
+        if self.agent.is_some() {
+            // A script of an agent answers in a file.
+            return Ok(printed);
+        }
         let Some(spelunk_sandbox::Value::Dict(fields)) = self.variable("answer").await? else {
             return Ok(printed);
         };
@@ -265,7 +261,7 @@ impl<'a> Session<'a> {
         if field("ready") != Some(spelunk_sandbox::Value::Bool(true)) {
             return Ok(printed);
         }
-        Ok(match self.gate.admit(field("content").unwrap_or(spelunk_sandbox::Value::None), field("cite")) {
+        Ok(match self.check.admit(field("content").unwrap_or(spelunk_sandbox::Value::None), field("cite")) {
             Ok(given) => Ran::Answered(given),
             Err(refusal) => {
                 Ran::Broke(format!("{}\nThe answer was not taken: {}", shown(output), refusal.message))
@@ -369,12 +365,11 @@ impl<'a> Session<'a> {
         let Some(mut interpreter) = self.interpreter.take() else {
             return Err(InterpreterError::Died { how: "it was not started again".into() });
         };
-        let working = tokio::task::spawn_blocking(move || {
+        let (interpreter, worked) = blocking(move || {
             let worked = work(interpreter.as_mut());
             (interpreter, worked)
-        });
-        let (interpreter, worked) =
-            working.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        })
+        .await;
         if worked.is_ok() {
             self.interpreter = Some(interpreter);
         }

@@ -47,20 +47,18 @@ async fn solve_as(frame: Frame, task: Task) -> Result<Answer, FrameError> {
             match task.assignment.as_ref().map(|assignment| &assignment.0) {
                 Some(Assigned::Analysis(analysis)) => analyst::solve(&frame, &task, analysis).await,
                 Some(Assigned::Synthesis(synthesis)) => synthesis::solve(&frame, &task, synthesis).await,
-                None => {
-                    let message = "this frame has no assignment".to_owned();
-                    Err(FrameError::Refused { frame: frame.id().clone(), code: ErrorCode::Bug, message })
-                }
+                None => Err(missing(&frame, "this frame has no assignment")),
             }
         }
         Strategy::Program => match frame.program() {
             Some(program) => program(frame.clone(), task).await,
-            None => {
-                let message = "this run has no program".to_owned();
-                Err(FrameError::Refused { frame: frame.id().clone(), code: ErrorCode::Bug, message })
-            }
+            None => Err(missing(&frame, "this run has no program")),
         },
     }
+}
+
+fn missing(frame: &Frame, what: &str) -> FrameError {
+    FrameError::Refused { frame: frame.id().clone(), code: ErrorCode::Bug, message: what.to_owned() }
 }
 
 /// The digest of all prompts: a run cannot be resumed with prompts it was not started with.

@@ -3,13 +3,11 @@
 //! reply and the message after it. Speakers alternate, and every message is bounded.
 
 mod halve;
-mod size;
 
-use spelunk_model::{Message, Part, Prompt, Speaker, ToolCall, estimate_tokens};
+use spelunk_model::{Message, Part, Prompt, Speaker, Tool, ToolCall, estimate_tokens};
 use spelunk_types::Limits;
 
-use self::size::message_tokens;
-pub(crate) use self::size::prompt_tokens;
+use crate::limits::estimate;
 
 /// How many of the last turns a compaction keeps, if they fit.
 const KEPT_TURNS_MAX: usize = 3;
@@ -17,6 +15,9 @@ const KEPT_TURNS_MAX: usize = 3;
 const OUTPUTS_MAX: u64 = 8;
 /// Messages are never truncated below this.
 const MESSAGE_CHARS_MIN: u64 = 2_000;
+
+/// Rough size of a tool's schema: the same few fields each time.
+const TOOL_TOKENS: u64 = 100;
 
 const SUMMARY_HEAD: &str = "Summary of my earlier turns:\n";
 const SUMMARY_REPLY: &str =
@@ -172,6 +173,18 @@ impl Transcript {
     }
 }
 
+/// A prompt with one more message, which does not become part of the conversation.
+pub(crate) fn with_message(mut prompt: Prompt, said: &str) -> Prompt {
+    match prompt.messages.last_mut() {
+        Some(last) if last.speaker == Speaker::User => {
+            let gap = if last.text.is_empty() { "" } else { "\n\n" };
+            last.text += &format!("{gap}{said}");
+        }
+        Some(_) | None => prompt.messages.push(Message::user(said)),
+    }
+    prompt
+}
+
 /// The text, or a placeholder if it is empty.
 pub(crate) fn worded(text: String) -> String {
     if text.trim().is_empty() { NOTHING.to_owned() } else { text }
@@ -191,12 +204,22 @@ fn bounded_call(mut call: ToolCall, chars_max: u64) -> ToolCall {
     call
 }
 
+/// Estimates the tokens of a prompt's tools.
+pub(crate) fn tool_tokens(tools: &[Tool]) -> u64 {
+    tools.iter().map(|tool| estimate_tokens(&tool.description) + TOOL_TOKENS).sum()
+}
+
 fn tokens_of(messages: &[Message]) -> u64 {
     messages.iter().map(message_tokens).sum()
 }
 
+/// Sizes affect the course of a run, so they do not depend on the model.
+fn message_tokens(message: &Message) -> u64 {
+    estimate::message_tokens(message, estimate_tokens)
+}
+
 /// Truncates the middle of a text: keeps two thirds of the limit from the beginning and one third from the end.
-fn cut(text: &str, chars_max: u64) -> String {
+pub(crate) fn cut(text: &str, chars_max: u64) -> String {
     let n_chars = text.chars().count();
     let n_shown = usize::try_from(chars_max).unwrap_or(usize::MAX);
     if n_chars <= n_shown {

@@ -2,22 +2,22 @@
 //! and total: any prefix of a journal yields a view.
 
 mod again;
-mod aside;
 mod errors;
 mod reading;
+mod tree;
 
 use std::collections::BTreeMap;
 
 use spelunk_types::{
-    Blame, CallId, CallOutcome, CellOutcome, Citation, Durability, ErrorCode, Event, EventKind, FileChange,
-    Found, FrameId, FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy,
-    Text, Usage,
+    CallId, CellOutcome, Citation, Durability, Event, EventKind, FileChange, Found, FrameId, FrameOutcome,
+    Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
 };
 
-pub(crate) use self::again::{Aside, still_counts};
+pub(crate) use self::again::{SetAside, still_counts};
 pub use self::errors::ReportError;
 pub(crate) use self::errors::error_of;
-use self::reading::Reading;
+use self::reading::ReadAmounts;
+pub use self::tree::{CallState, CallView, FrameState, FrameView};
 
 /// The evidence log on a desk.
 const EVIDENCE: &str = "state/evidence.jsonl";
@@ -55,7 +55,7 @@ pub struct RunView {
     pub bytes_read: u64,
     /// Documents read this way; for analysts, those read completely.
     pub documents_read: u64,
-    reading: Reading,
+    reading: ReadAmounts,
     /// The tree of frames.
     pub frames: BTreeMap<FrameId, FrameView>,
     /// The calls.
@@ -89,7 +89,7 @@ pub struct RunView {
     /// How often it was resumed.
     pub n_resumed: u64,
     /// Events set aside by raised limits.
-    aside: Aside,
+    aside: SetAside,
     /// Paid calls that were replaced by others.
     n_requests_aside: u64,
     /// The event and the frame of each citation.
@@ -147,48 +147,6 @@ pub struct TasksView {
     pub findings: BTreeMap<String, u64>,
 }
 
-/// The state of a frame.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FrameView {
-    /// Its strategy.
-    pub strategy: Strategy,
-    /// Its question.
-    pub question: Text,
-    /// Its state.
-    pub state: FrameState,
-    /// The event that opened it.
-    pub seq: u64,
-    /// When it was opened.
-    pub opened_at_ms: u64,
-    /// When it was closed.
-    pub closed_at_ms: Option<u64>,
-    /// The event that closed it.
-    pub closed_seq: Option<u64>,
-}
-
-/// The state of a frame.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FrameState {
-    /// In progress.
-    Open,
-    /// Closed with an answer.
-    Answered {
-        /// The answer.
-        answer: Text,
-        /// Its evidence.
-        citations: Vec<Citation>,
-        /// How well it is supported by the sources.
-        grounding: Grounding,
-    },
-    /// Closed without an answer.
-    Failed {
-        /// The error code.
-        code: ErrorCode,
-        /// The message.
-        message: String,
-    },
-}
-
 /// A code cell that ran.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CellView {
@@ -204,54 +162,6 @@ pub struct CellView {
     pub took_ms: u64,
     /// Its event.
     pub seq: u64,
-}
-
-/// The state of a call.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CallView {
-    /// The model it calls.
-    pub model: String,
-    /// The recorded prompt.
-    pub prompt: Text,
-    /// Its state.
-    pub state: CallState,
-    /// Failed requests that were retried, with the reason.
-    pub retries: Vec<ErrorCode>,
-    /// Requests that were sent.
-    pub n_requests: u64,
-    /// What was reserved for each; older engines did not record it.
-    reserved: Option<Usage>,
-    /// Whether a request is in flight, as far as the journal knows.
-    is_awaited: bool,
-    /// The event that started it.
-    pub seq: u64,
-    /// When it started.
-    pub started_at_ms: u64,
-    /// When it was settled.
-    pub settled_at_ms: Option<u64>,
-    /// The event that settled it.
-    pub settled_seq: Option<u64>,
-}
-
-/// The state of a call.
-#[derive(Debug, Clone, PartialEq)]
-pub enum CallState {
-    /// In flight, or cut off by a crash.
-    Open,
-    /// Answered.
-    Replied {
-        /// The reply.
-        reply: Text,
-        /// Its cost.
-        usage: Usage,
-        /// Where it came from.
-        served: Served,
-    },
-    /// Failed.
-    Failed {
-        /// The error code.
-        code: ErrorCode,
-    },
 }
 
 impl RunView {
@@ -542,87 +452,6 @@ impl TasksView {
             self.done += 1;
             add(&mut self.findings, findings);
         }
-    }
-}
-
-impl FrameView {
-    fn opened(strategy: Strategy, question: Text, event: &Event) -> Self {
-        let (seq, opened_at_ms) = (event.seq, event.at_ms);
-        let state = FrameState::Open;
-        Self { strategy, question, state, seq, opened_at_ms, closed_at_ms: None, closed_seq: None }
-    }
-
-    /// Whether it ended with a complete answer.
-    fn is_whole(&self) -> bool {
-        match self.state {
-            FrameState::Answered { grounding, .. } => !matches!(grounding, Grounding::Partial { .. }),
-            FrameState::Open | FrameState::Failed { .. } => false,
-        }
-    }
-
-    fn close(&mut self, outcome: FrameOutcome, event: &Event) {
-        (self.closed_at_ms, self.closed_seq) = (Some(event.at_ms), Some(event.seq));
-        self.state = match outcome {
-            FrameOutcome::Answered { answer, citations, grounding } => {
-                FrameState::Answered { answer, citations, grounding }
-            }
-            FrameOutcome::Failed { code, message } => FrameState::Failed { code, message },
-        };
-    }
-}
-
-impl CallView {
-    fn started(model: String, prompt: Text, event: &Event) -> Self {
-        Self {
-            model,
-            prompt,
-            state: CallState::Open,
-            retries: Vec::new(),
-            n_requests: 0,
-            reserved: None,
-            is_awaited: false,
-            seq: event.seq,
-            started_at_ms: event.at_ms,
-            settled_at_ms: None,
-            settled_seq: None,
-        }
-    }
-
-    /// Counts a request, unless nothing was reserved for one.
-    fn send(&mut self, reserved: Option<Usage>) {
-        if reserved.is_some() {
-            self.n_requests += 1;
-            (self.reserved, self.is_awaited) = (reserved, true);
-        }
-    }
-
-    fn retry(&mut self, code: ErrorCode) {
-        self.retries.push(code);
-        // Journals of older engines keep their meaning: there, a call counted once, however often it was tried.
-        self.n_requests += u64::from(self.reserved.is_some());
-        self.is_awaited = true;
-    }
-
-    /// Settles the call and returns its cost. A settled call keeps its first outcome.
-    fn settle(&mut self, outcome: CallOutcome, served: Served, event: &Event) -> Usage {
-        if self.state != CallState::Open {
-            return Usage::default();
-        }
-        (self.settled_at_ms, self.settled_seq) = (Some(event.at_ms), Some(event.seq));
-        self.is_awaited = false;
-        let (state, usage, is_sent) = match outcome {
-            CallOutcome::Replied { reply, usage, .. } => {
-                (CallState::Replied { reply, usage, served }, usage, served == Served::Live)
-            }
-            // A call refused by the budget was never sent.
-            CallOutcome::Failed { code, .. } => {
-                (CallState::Failed { code }, Usage::default(), code.blame() != Blame::Limit)
-            }
-        };
-        // Older engines recorded only the end of a request, not when it was sent.
-        self.n_requests += u64::from(is_sent && self.reserved.is_none());
-        self.state = state;
-        usage
     }
 }
 

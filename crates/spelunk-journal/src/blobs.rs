@@ -72,6 +72,14 @@ impl Blobs {
         self.keep_beyond(Text::SAID_INLINE_BYTES_MAX, text)
     }
 
+    /// The content of a file for an event: text as by [`Self::keep`], anything else as a blob.
+    pub fn keep_bytes(&self, bytes: &[u8]) -> Result<Text, JournalError> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.keep(text),
+            Err(_) => Ok(Text::Blob { blob: self.put(bytes)?, bytes: bytes.len() as u64 }),
+        }
+    }
+
     fn keep_beyond(&self, inline_bytes_max: usize, text: &str) -> Result<Text, JournalError> {
         if text.len() <= inline_bytes_max {
             return Ok(Text::Inline { text: text.to_owned() });
@@ -99,6 +107,14 @@ impl Blobs {
     /// Writes the buffered prompt texts in one write.
     pub fn write_prompts(&self) -> Result<(), JournalError> {
         self.pack.as_ref().map_or(Ok(()), |pack| pack.write_gathered())
+    }
+
+    /// The bytes that an event contains or references.
+    pub fn bytes(&self, content: &Text) -> Result<Vec<u8>, JournalError> {
+        match content {
+            Text::Inline { text } => Ok(text.clone().into_bytes()),
+            Text::Blob { blob, .. } => self.get(blob),
+        }
     }
 
     /// The text that an event contains or references.

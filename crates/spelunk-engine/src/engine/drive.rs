@@ -86,7 +86,7 @@ const DRIFTS_TOLD_MAX: usize = 20;
 
 /// Warns of files that changed since the scan, whatever the outcome of the run.
 async fn warn_of_drift(run: &Run) -> Result<(), Arc<JournalError>> {
-    let view = run.finder.whole.clone();
+    let view = run.retrieval.whole.clone();
     let looking = tokio::task::spawn_blocking(move || {
         let told = |(document, drift): (&DocEntry, Drift)| format!("`{}` {drift}", document.name);
         view.drifts().into_iter().map(told).collect::<Vec<_>>()
@@ -97,7 +97,7 @@ async fn warn_of_drift(run: &Run) -> Result<(), Arc<JournalError>> {
     told.extend((n_more > 0).then(|| format!("{n_more} more files were written to while they were read")));
     for message in told {
         let hint = "ask again to have it read as it is now".to_owned();
-        run.scribe.record(&FrameId::root(), EventKind::WarningRaised { message, hint }).await?;
+        run.writer.record(&FrameId::root(), EventKind::WarningRaised { message, hint }).await?;
     }
     Ok(())
 }
@@ -119,7 +119,7 @@ fn outcome_of(answer: Option<&Answer>, error: Option<&FrameError>) -> RunOutcome
 /// Trims the reply cache on the journal writer's thread. A cache that cannot be trimmed is large, not wrong.
 fn trim_cache(run: &Run) {
     let bytes_max = run.settings.limits.cache_bytes_max;
-    drop(run.scribe.chore(Box::new(move |replies| drop(replies.trim(bytes_max)))));
+    drop(run.writer.chore(Box::new(move |replies| drop(replies.trim(bytes_max)))));
 }
 
 /// A journal that cannot be written cannot record that either; the error goes to the user.
@@ -133,9 +133,9 @@ async fn record_end(
         Some(FrameError::Stopped(Stop::Journal(_))) => return Ok(()),
         Some(FrameError::Stopped(Stop::Limit(BudgetExceeded { limit, value }))) => {
             let kind = EventKind::LimitReached { limit: (*limit).to_owned(), value: *value };
-            run.scribe.record(&root, kind).await?;
+            run.writer.record(&root, kind).await?;
         }
         Some(_) | None => {}
     }
-    run.scribe.record(&root, EventKind::RunFinished { outcome }).await
+    run.writer.record(&root, EventKind::RunFinished { outcome }).await
 }

@@ -5,12 +5,12 @@ use spelunk_context::{ScanOptions, redact};
 use spelunk_types::{EventKind, FrameId};
 
 /// The masked question, and a warning if anything was masked.
-pub(crate) struct Words {
+pub(crate) struct MaskedQuestion {
     pub(crate) text: String,
     pub(crate) warning: Option<(FrameId, EventKind)>,
 }
 
-impl Words {
+impl MaskedQuestion {
     pub(crate) fn of(question: &str, scan: &ScanOptions) -> Self {
         if scan.allow_secrets {
             return Self { text: question.to_owned(), warning: None };

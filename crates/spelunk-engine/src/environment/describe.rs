@@ -1,6 +1,7 @@
 //! The description of `context` for the model: form, size, kinds, names and a preview. Its length is bounded, and it
 //! is marked as data.
 
+use spelunk_context::{DocEntry, View};
 use spelunk_sandbox::Value;
 
 use super::{Environment, Shape};
@@ -60,15 +61,24 @@ fn documents(environment: &Environment) -> String {
         "`context` is a `dict` of {} documents, from name to text.\n{outline}\nNames:",
         outline.documents
     );
-    for document in environment.view.documents().take(NAMES_MAX) {
-        let name: String = document.name.chars().take(NAME_CHARS_MAX).collect();
-        text += &format!("\n  {} ({} bytes)", name.replace('\n', "?"), document.bytes);
-    }
-    let n_more = environment.view.documents().len().saturating_sub(NAMES_MAX);
-    if n_more > 0 {
-        text += &format!("\n  and {n_more} more: `list(context)`");
-    }
+    text += &listed_names(&environment.view, "`list(context)`");
     text
+}
+
+/// The first documents of a view, one per line, and how to list the others.
+pub(crate) fn listed_names(view: &View, rest: &str) -> String {
+    let line = |document: &DocEntry| format!("\n  {} ({} bytes)", shown_name(&document.name), document.bytes);
+    let mut lines: String = view.documents().take(NAMES_MAX).map(line).collect();
+    let n_more = view.documents().len().saturating_sub(NAMES_MAX);
+    if n_more > 0 {
+        lines += &format!("\n  and {n_more} more: {rest}");
+    }
+    lines
+}
+
+/// The name of a document within one of our lines.
+pub(crate) fn shown_name(name: &str) -> String {
+    name.chars().take(NAME_CHARS_MAX).collect::<String>().replace(['\n', '\r'], "?")
 }
 
 fn preview(environment: &Environment, context: Option<&Value>) -> String {
@@ -92,6 +102,6 @@ impl Environment {
 
     fn only_name(&self) -> String {
         let name = self.view.documents().next().map_or("", |document| document.name.as_str());
-        format!("`{}`", name.chars().take(NAME_CHARS_MAX).collect::<String>().replace(['`', '\n'], "?"))
+        format!("`{}`", shown_name(name).replace('`', "?"))
     }
 }

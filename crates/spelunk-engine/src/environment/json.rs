@@ -1,4 +1,4 @@
-//! Conversion between JSON and session values.
+//! Session values: made in Rust, and converted from and to JSON.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use serde_json::Value as Json;
@@ -22,6 +22,16 @@ pub(super) fn parsed(name: &str, text: &str) -> Option<(Shape, Value)> {
         }
         _ => None,
     }
+}
+
+/// A count or a position.
+pub(crate) fn int(n: u64) -> Value {
+    i64::try_from(n).map_or_else(|_| Value::BigInt(n.to_string()), Value::Int)
+}
+
+/// A dictionary with text as keys.
+pub(crate) fn dict<'a>(fields: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    Value::Dict(fields.into_iter().map(|(name, value)| (Value::from(name), value)).collect())
 }
 
 /// Converts JSON to a session value.

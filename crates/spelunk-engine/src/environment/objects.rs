@@ -9,13 +9,14 @@ mod text;
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use spelunk_context::{JsonRecords, LazyText, TextError, View};
 use spelunk_sandbox::{Handle, HostCall, Value};
 use spelunk_types::Limits;
 
-use super::Refusal;
+use super::{Arguments, Refusal};
+use crate::sync::lock;
 
 /// Documents whose indexes are kept at once.
 const OPEN_MAX: usize = 64;
@@ -27,19 +28,19 @@ pub(super) struct Objects {
     limits: Limits,
     open: Mutex<HashMap<u32, Arc<LazyText>>>,
     records: Mutex<HashMap<u32, Arc<JsonRecords>>>,
-    parts: Mutex<Parts>,
+    parts: Mutex<TextRanges>,
 }
 
 /// Pieces of documents that were handed out.
 #[derive(Default)]
-struct Parts {
-    by_id: Vec<Part>,
-    ids: HashMap<Part, u64>,
+struct TextRanges {
+    by_id: Vec<TextRange>,
+    ids: HashMap<TextRange, u64>,
 }
 
 /// A range of characters of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Part {
+pub(super) struct TextRange {
     pub(super) doc_idx: u32,
     pub(super) chars: Range<u64>,
 }
@@ -49,7 +50,7 @@ enum Object {
     Documents,
     Text(u32),
     Records(u32),
-    Part(Part),
+    TextRange(TextRange),
 }
 
 const KIND_SHIFT: u32 = 32;
@@ -79,8 +80,8 @@ impl Objects {
     }
 
     /// Part of a document as text.
-    pub(super) fn part(&self, part: Part) -> Value {
-        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn part(&self, part: TextRange) -> Value {
+        let mut parts = lock(&self.parts);
         let next = parts.by_id.len() as u64;
         let id = *parts.ids.entry(part.clone()).or_insert(next);
         if id == next {
@@ -96,7 +97,7 @@ impl Objects {
             Some(Object::Documents) => documents::serve(self, call),
             Some(Object::Text(doc_idx)) => text::serve(self, self.lazy(doc_idx)?.as_ref(), call),
             Some(Object::Records(doc_idx)) => records::serve(self.json(doc_idx)?.as_ref(), call),
-            Some(Object::Part(part)) => {
+            Some(Object::TextRange(part)) => {
                 let whole = self.lazy(part.doc_idx)?;
                 let piece = whole.slice(part.chars).map_err(refused)?;
                 text::serve(self, &LazyText::of_string(whole.name(), &piece), call)
@@ -109,7 +110,7 @@ impl Objects {
     pub(super) fn read(&self, handle: &Handle, bytes_max: u64) -> Option<String> {
         match self.object(handle)? {
             Object::Text(doc_idx) => self.lazy(doc_idx).ok()?.to_string_bounded(bytes_max).ok(),
-            Object::Part(part) => self.lazy(part.doc_idx).ok()?.slice(part.chars).ok(),
+            Object::TextRange(part) => self.lazy(part.doc_idx).ok()?.slice(part.chars).ok(),
             Object::Documents | Object::Records(_) => None,
         }
     }
@@ -118,7 +119,7 @@ impl Objects {
     pub(super) fn document_of(&self, handle: &Handle) -> Option<u32> {
         match self.object(handle)? {
             Object::Text(doc_idx) | Object::Records(doc_idx) => Some(doc_idx),
-            Object::Documents | Object::Part(_) => None,
+            Object::Documents | Object::TextRange(_) => None,
         }
     }
 
@@ -130,8 +131,8 @@ impl Objects {
             TEXT => is_ours().then_some(Object::Text(idx)),
             RECORDS => is_ours().then_some(Object::Records(idx)),
             PART => {
-                let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-                parts.by_id.get(idx as usize).cloned().map(Object::Part)
+                let parts = lock(&self.parts);
+                parts.by_id.get(idx as usize).cloned().map(Object::TextRange)
             }
             _ => None,
         }
@@ -139,7 +140,7 @@ impl Objects {
 
     /// The text of a document, with the indexes built by earlier accesses.
     pub(super) fn lazy(&self, doc_idx: u32) -> Result<Arc<LazyText>, Refusal> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = lock(&self.open);
         if let Some(text) = open.get(&doc_idx) {
             return Ok(Arc::clone(text));
         }
@@ -156,12 +157,12 @@ impl Objects {
 
     /// The records of a document.
     pub(super) fn json(&self, doc_idx: u32) -> Result<Arc<JsonRecords>, Refusal> {
-        if let Some(records) = self.records.lock().unwrap_or_else(PoisonError::into_inner).get(&doc_idx) {
+        if let Some(records) = lock(&self.records).get(&doc_idx) {
             return Ok(Arc::clone(records));
         }
         let text = self.lazy(doc_idx)?;
         let records = Arc::new(records::open(text).map_err(refused)?);
-        self.records.lock().unwrap_or_else(PoisonError::into_inner).insert(doc_idx, Arc::clone(&records));
+        lock(&self.records).insert(doc_idx, Arc::clone(&records));
         Ok(records)
     }
 }
@@ -211,12 +212,14 @@ fn position(idx: i64, len: u64, what: &str) -> Result<u64, Refusal> {
     place.filter(|place| *place < len).ok_or_else(out)
 }
 
-fn count(n: u64) -> Value {
-    i64::try_from(n).map_or_else(|_| Value::BigInt(n.to_string()), Value::Int)
-}
-
 fn strings(items: impl IntoIterator<Item = String>) -> Value {
     Value::List(items.into_iter().map(Value::Str).collect())
+}
+
+/// Where `__iter__` continues: at the start without a cursor.
+fn iterated_from(call: &mut HostCall) -> Result<u64, Refusal> {
+    let given = Arguments::of(call, &["cursor"])?.take("cursor");
+    Ok(cursor(given).first().copied().unwrap_or(0))
 }
 
 /// A cursor to continue from, as code holds it: nothing, a number, or numbers.

@@ -1,12 +1,13 @@
 //! Retrieval for the code of a frame.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use spelunk_context::View;
 use spelunk_index::{IndexError, Mode, Notice, Texts};
 
 use crate::Frame;
 use crate::retrieval::{FoundPassage, FoundPassages};
+use crate::sync::lock;
 
 /// Retrieval for the code of a frame, which cannot await: notices are kept until they can be reported.
 #[derive(Clone)]
@@ -31,13 +32,13 @@ impl FrameRetrieval {
         let mut show = self.frame.show_indexing();
         let FoundPassages { passages, notices } =
             self.frame.finder().find(view, text, mode, hits_max, &mut Texts::default(), &mut show)?;
-        self.untold.lock().unwrap_or_else(PoisonError::into_inner).extend(notices);
+        lock(&self.untold).extend(notices);
         Ok(passages)
     }
 
     /// Takes the pending notices, each reported once.
     pub(crate) fn take_untold(&self) -> Vec<Notice> {
-        let mut notices = std::mem::take(&mut *self.untold.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut notices = std::mem::take(&mut *lock(&self.untold));
         notices.dedup();
         notices
     }

@@ -3,7 +3,7 @@ use spelunk_context::{Corpus, ScanOptions, SourceInput};
 
 use super::*;
 
-fn environment(files: &[(&str, &str)], change: impl FnOnce(&mut Limits)) -> Opened {
+fn environment(files: &[(&str, &str)], change: impl FnOnce(&mut Limits)) -> OpenEnvironment {
     let inputs: Vec<_> = files
         .iter()
         .map(|(name, text)| SourceInput::Text { name: (*name).to_owned(), bytes: text.as_bytes().to_vec() })
@@ -21,7 +21,7 @@ fn call(name: &str, args: &[Value], kwargs: &[(&str, Value)]) -> HostCall {
 }
 
 /// The result of a call as JSON, or the exception it raises.
-fn check(opened: &Opened, call: HostCall, expected: &Expect) {
+fn check(opened: &OpenEnvironment, call: HostCall, expected: &Expect) {
     let shown = match opened.environment.serve(call) {
         Ok(value) => json_of_value(&value).to_string(),
         Err(Refusal { kind, message }) => format!("{kind}: {message}"),

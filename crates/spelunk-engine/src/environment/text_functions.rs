@@ -11,8 +11,8 @@ use spelunk_context::{
 use spelunk_index::{IndexError, Mode, RankOptions, rank};
 use spelunk_sandbox::{HostCall, HostFunction, Value};
 
-use super::objects::Part;
-use super::{Arguments, Environment, FrameRetrieval, Refusal};
+use super::objects::TextRange;
+use super::{Arguments, Environment, FrameRetrieval, Refusal, dict, int};
 
 /// Every function with its documentation, signature first.
 pub(super) const FUNCTIONS: [(&str, &str); 6] = [
@@ -47,11 +47,12 @@ const CHUNK_CHARS_MIN: u64 = 100;
 const CHUNK_CHARS: u64 = 50_000;
 
 pub(super) fn functions() -> impl Iterator<Item = HostFunction> {
-    FUNCTIONS.iter().map(|(name, doc)| HostFunction {
-        name: (*name).to_owned(),
-        doc: (*doc).to_owned(),
+    let function = |(name, doc): &(&str, &str)| HostFunction {
+        name: (*name).into(),
+        doc: (*doc).into(),
         is_awaitable: false,
-    })
+    };
+    FUNCTIONS.iter().map(function)
 }
 
 pub(super) fn serve(environment: &Environment, call: &mut HostCall) -> Result<Value, Refusal> {
@@ -137,18 +138,13 @@ fn grep_reader(reader: &Reader, query: &GrepQuery) -> Result<Value, Refusal> {
 }
 
 fn hit(name: &str, found: &spelunk_context::GrepMatch, context_lines: u64) -> Value {
-    let mut fields = vec![
-        field("doc", Value::from(name)),
-        field("line", int(found.line)),
-        field("text", Value::from(found.text.as_str())),
-    ];
+    let mut fields = located(name, found.line, found.text.as_str());
     if context_lines > 0 {
         let texts =
             |lines: &[String]| Value::List(lines.iter().map(|line| Value::from(line.as_str())).collect());
-        fields.push(field("before", texts(&found.before)));
-        fields.push(field("after", texts(&found.after)));
+        fields.extend([("before", texts(&found.before)), ("after", texts(&found.after))]);
     }
-    Value::Dict(fields)
+    dict(fields)
 }
 
 fn chunk(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
@@ -193,11 +189,7 @@ fn pieces(name: &str, text: &str, chars: u64, overlap: u64) -> Vec<Value> {
         let start = text.floor_char_boundary(start.saturating_sub(to_usize(overlap)));
         line += text.get(counted..start).unwrap_or_default().matches('\n').count() as u64;
         counted = start;
-        chunks.push(Value::Dict(vec![
-            field("doc", Value::from(name)),
-            field("line", int(line)),
-            field("text", Value::from(text.get(start..end).unwrap_or_default())),
-        ]));
+        chunks.push(dict(located(name, line, text.get(start..end).unwrap_or_default())));
     }
     chunks
 }
@@ -221,12 +213,9 @@ fn large_pieces(
             Some(_) | None => whole,
         };
         let from = start.saturating_sub(overlap);
-        let part = Part { doc_idx: document.idx, chars: from..start + kept };
-        chunks.push(Value::Dict(vec![
-            field("doc", Value::from(document.name.as_str())),
-            field("line", int(text.line_of_char(from).map_err(refused)?)),
-            field("text", environment.objects.part(part)),
-        ]));
+        let part = TextRange { doc_idx: document.idx, chars: from..start + kept };
+        let line = text.line_of_char(from).map_err(refused)?;
+        chunks.push(dict(located(&document.name, line, environment.objects.part(part))));
         start += kept.max(1);
     }
     Ok(chunks)
@@ -246,18 +235,15 @@ fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Val
     let mode = Mode::from_name(&word).ok_or_else(|| {
         Refusal::value(format!("there is no mode '{word}': take 'words', 'meaning' or 'hybrid'"))
     })?;
-    if let (Mode::Meaning | Mode::Hybrid, Some(finder)) = (mode, &environment.finder) {
-        return by_meaning(environment, finder, &query, mode, k);
+    if let (Mode::Meaning | Mode::Hybrid, Some(retrieval)) = (mode, &environment.retrieval) {
+        return by_meaning(environment, retrieval, &query, mode, k);
     }
     let options = RankOptions::new(k, PASSAGES_BYTES_MAX);
     let ranking = rank(&environment.view, &query, &options, &mut |_| {}).map_err(unread)?;
-    let passages = ranking.passages.iter().map(|passage| {
-        Value::Dict(vec![
-            field("doc", Value::from(passage.document.as_str())),
-            field("line", int(passage.line_start)),
-            field("text", Value::from(passage.text.as_str())),
-            field("score", Value::Float(f64::from(passage.score))),
-        ])
+    let passages = ranking.passages.into_iter().map(|passage| {
+        let mut fields = located(&passage.document, passage.line_start, passage.text);
+        fields.push(("score", Value::Float(passage.score.into())));
+        dict(fields)
     });
     Ok(Value::List(passages.collect()))
 }
@@ -265,36 +251,23 @@ fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Val
 /// Searches the index, which is built on first use.
 fn by_meaning(
     environment: &Environment,
-    finder: &FrameRetrieval,
+    retrieval: &FrameRetrieval,
     query: &str,
     mode: Mode,
     k: u64,
 ) -> Result<Value, Refusal> {
-    let hits_max = usize::try_from(k).unwrap_or(usize::MAX);
-    let found = finder.find(&environment.view, query, mode, hits_max);
-    let found = found.map_err(|error| Refusal::new("RuntimeError", refused_search(&error)))?;
-    let passages = found.iter().map(|passage| {
-        let similarity = passage.similarity.map_or(Value::None, |near| Value::Float(f64::from(near)));
-        Value::Dict(vec![
-            field("doc", Value::from(passage.document.as_str())),
-            field("line", int(passage.line_start)),
-            field("text", Value::from(passage.text.as_str())),
-            field("score", Value::Float(f64::from(passage.score))),
-            field("similarity", similarity),
-        ])
+    let found = retrieval.find(&environment.view, query, mode, to_usize(k)).map_err(|error| {
+        let why =
+            if let IndexError::Embed { source } = &error { source.to_string() } else { error.to_string() };
+        Refusal::new("RuntimeError", why)
+    })?;
+    let passages = found.into_iter().map(|passage| {
+        let similarity = passage.similarity.map_or(Value::None, |near| Value::Float(near.into()));
+        let mut fields = located(&passage.document, passage.line_start, passage.text);
+        fields.extend([("score", Value::Float(passage.score.into())), ("similarity", similarity)]);
+        dict(fields)
     });
     Ok(Value::List(passages.collect()))
-}
-
-fn refused_search(error: &IndexError) -> String {
-    match error {
-        IndexError::Embed { source } => source.to_string(),
-        IndexError::Disk { .. }
-        | IndexError::Damaged { .. }
-        | IndexError::Locked { .. }
-        | IndexError::NoVectors { .. }
-        | IndexError::OtherModel { .. } => error.to_string(),
-    }
 }
 
 fn outline(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
@@ -332,12 +305,9 @@ fn head(text: &str) -> &str {
     text.get(..text.floor_char_boundary(to_usize(HEAD_BYTES))).unwrap_or(text)
 }
 
-fn field(name: &str, value: Value) -> (Value, Value) {
-    (Value::from(name), value)
-}
-
-fn int(n: u64) -> Value {
-    i64::try_from(n).map_or_else(|_| Value::BigInt(n.to_string()), Value::Int)
+/// The fields of a piece of text with its location.
+fn located(doc: &str, line: u64, text: impl Into<Value>) -> Vec<(&'static str, Value)> {
+    vec![("doc", doc.into()), ("line", int(line)), ("text", text.into())]
 }
 
 fn to_usize(n: u64) -> usize {

@@ -1,10 +1,9 @@
 //! Asking models: which model is called, for what, and under which call id. `call.rs` makes the call.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, FutureExt, join_all};
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_types::CallId;
 
@@ -14,37 +13,30 @@ use super::failure::durable;
 use super::run::Role;
 use crate::FrameError;
 
+/// A call that has its id already.
+type Asking = BoxFuture<'static, Result<Reply, FrameError>>;
+
 impl Frame {
     /// Calls this frame's model. The call's id is assigned now, before anything is awaited: identity follows program
     /// order.
-    pub fn ask(&self, prompt: Prompt) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+    pub fn ask(&self, prompt: Prompt) -> Asking {
         let (prompt, model) = (Arc::new(prompt), Arc::clone(self.model()));
-        self.ask_in(Ask { prompt, model, purpose: Purpose::Turn })
+        self.ask_at(self.take_call(), Ask { prompt, model, purpose: Purpose::Turn })
     }
 
     /// Sends many prompts at once; replies are in the order of the prompts.
-    pub fn ask_all(
-        &self,
-        prompts: Vec<Prompt>,
-    ) -> impl Future<Output = Vec<Result<Reply, FrameError>>> + Send + 'static {
-        join_all(prompts.into_iter().map(|prompt| self.ask(prompt)).collect::<Vec<_>>())
+    pub fn ask_all(&self, prompts: Vec<Prompt>) -> BoxFuture<'static, Vec<Result<Reply, FrameError>>> {
+        join_all(prompts.into_iter().map(|prompt| self.ask(prompt))).boxed()
     }
 
     /// Calls the sub-model with a smaller question. Leaves the frames above enough budget to conclude; if too little
     /// remains, the call is refused and the run continues.
-    pub(crate) fn ask_sub(
-        &self,
-        prompt: impl Into<Arc<Prompt>>,
-    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+    pub(crate) fn ask_sub(&self, prompt: impl Into<Arc<Prompt>>) -> Asking {
         self.ask_sub_of(prompt, None)
     }
 
     /// Like [`Self::ask_sub`], with a named model.
-    pub(crate) fn ask_sub_of(
-        &self,
-        prompt: impl Into<Arc<Prompt>>,
-        named: Option<Arc<dyn Model>>,
-    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+    pub(crate) fn ask_sub_of(&self, prompt: impl Into<Arc<Prompt>>, named: Option<Arc<dyn Model>>) -> Asking {
         self.ask_sub_at(self.take_call(), prompt, named)
     }
 
@@ -54,23 +46,16 @@ impl Frame {
         call: CallId,
         prompt: impl Into<Arc<Prompt>>,
         named: Option<Arc<dyn Model>>,
-    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+    ) -> Asking {
         let model = named.unwrap_or_else(|| Arc::clone(self.run().model(Role::Sub)));
-        self.ask_at(call, Ask { prompt: prompt.into(), model, purpose: Purpose::Part })
+        self.ask_at(call, Ask { prompt: prompt.into(), model, purpose: Purpose::SubCall })
     }
 
     /// Calls the synthesis model from a frame below the root. If the budget is exhausted, the call is refused and the
     /// run continues.
-    pub(crate) fn ask_synthesis(
-        &self,
-        prompt: Prompt,
-    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
+    pub(crate) fn ask_synthesis(&self, prompt: Prompt) -> Asking {
         let model = Arc::clone(self.run().model(Role::Synthesis));
-        self.ask_in(Ask { prompt: prompt.into(), model, purpose: Purpose::Whole })
-    }
-
-    fn ask_in(&self, ask: Ask) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
-        self.ask_at(self.take_call(), ask)
+        self.ask_at(self.take_call(), Ask { prompt: prompt.into(), model, purpose: Purpose::Synthesis })
     }
 
     /// The id of this frame's next call.
@@ -90,16 +75,11 @@ impl Frame {
         self.run().replay.reserves_corrections().then(|| self.take_call())
     }
 
-    fn ask_at(
-        &self,
-        call: CallId,
-        ask: Ask,
-    ) -> impl Future<Output = Result<Reply, FrameError>> + Send + 'static {
-        let past = self.move_past_failures();
-        let frame = self.clone();
-        async move {
+    fn ask_at(&self, call: CallId, ask: Ask) -> Asking {
+        let (frame, past) = (self.clone(), self.move_past_failures());
+        Box::pin(async move {
             durable(past).await?;
             frame.ask_as(call, ask).await
-        }
+        })
     }
 }

@@ -18,9 +18,9 @@ const SPREAD_SHARE: u64 = 5;
 /// How much of a reply has arrived, including reasoning and tool calls: all of it is charged, whether or not the rest
 /// arrives.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Seen(Arc<AtomicU64>);
+pub(crate) struct ReceivedTokens(Arc<AtomicU64>);
 
-impl Seen {
+impl ReceivedTokens {
     /// Estimated tokens.
     pub(crate) fn tokens(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
@@ -52,7 +52,7 @@ pub(crate) async fn attempt(
     prompt: &Prompt,
     call: &CallId,
     limits: &Limits,
-    seen: &Seen,
+    seen: &ReceivedTokens,
     on_text: impl FnMut(&str),
 ) -> Result<Reply, ModelError> {
     let patient = bound_idle(model.stream(prompt, call), limits.call_idle_ms_max, seen.clone());
@@ -72,7 +72,7 @@ pub(crate) fn refuses_schema(error: &ModelError) -> bool {
 }
 
 /// Whether a request without a reply may be charged: the provider had begun to answer.
-pub(crate) fn may_cost(error: &ModelError, seen: &Seen) -> bool {
+pub(crate) fn may_cost(error: &ModelError, seen: &ReceivedTokens) -> bool {
     let has_answered = matches!(
         error,
         ModelError::StreamCut
@@ -128,7 +128,7 @@ fn between(from_ms: u64, to_ms: u64, name: &str) -> u64 {
     from_ms.saturating_add(u64::try_from(spread).unwrap_or(u64::MAX))
 }
 
-fn bound_idle(deltas: ModelStream, idle_ms_max: u64, seen: Seen) -> ModelStream {
+fn bound_idle(deltas: ModelStream, idle_ms_max: u64, seen: ReceivedTokens) -> ModelStream {
     let idle = Duration::from_millis(idle_ms_max);
     Box::pin(stream::unfold(Some((deltas, seen)), move |left| async move {
         let (mut deltas, seen) = left?;

@@ -13,7 +13,7 @@ use crate::{BudgetExceeded, FrameError};
 impl Frame {
     /// The remaining budget, for the model. Varies between processes, so use it through [`Frame::observe`].
     pub(crate) fn budget_left(&self) -> serde_json::Value {
-        let (calls, tokens, cost_microusd) = self.run().purse.left();
+        let (calls, tokens, cost_microusd) = self.run().budget.left();
         let limits = self.limits();
         // Amounts in micro-dollars are far below the precision limit of a float.
         #[expect(clippy::cast_precision_loss, reason = "an amount to read, not to count with")]
@@ -63,7 +63,7 @@ impl Frame {
 
     /// The first limit that `n_calls` calls with this prompt would exceed.
     fn unaffordable(&self, n_calls: u64, prompt: &Prompt) -> Option<BudgetExceeded> {
-        let (calls, tokens, cost_microusd) = self.run().purse.left();
+        let (calls, tokens, cost_microusd) = self.run().budget.left();
         let (limits, one) = (self.limits(), estimate::at_most(self.model().as_ref(), prompt));
         let wanted = [
             ("calls_max", limits.calls_max, n_calls, calls),

@@ -1,9 +1,9 @@
 //! A call from start to settlement: replay, concurrency limit, cache, budget, journal. `retry.rs` decides which
 //! models are called and how often.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
-use spelunk_journal::JournalError;
+use spelunk_journal::{Blobs, JournalError};
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_types::{BlobId, CallId, CallOutcome, Durability, ErrorCode, EventKind, Explain, Served, Usage};
 
@@ -15,6 +15,7 @@ use crate::journal::wire;
 use crate::journal::writer::{Draft, Mark, Receipt};
 use crate::limits::budget::{BudgetExceeded, Reservation};
 use crate::limits::estimate;
+use crate::sync::lock;
 use crate::{FrameError, Stop};
 
 /// A prompt and the model it goes to.
@@ -41,9 +42,9 @@ pub(super) enum Purpose {
     /// The frame's own next step: without it the run cannot continue and ends.
     Turn,
     /// A smaller question: part of the budget is reserved for others, and the caller copes with a refusal.
-    Part,
+    SubCall,
     /// Merging parts: may spend what was reserved for it.
-    Whole,
+    Synthesis,
 }
 
 /// The result of paying for a call: a reply, or a refusal that the frame can cope with.
@@ -56,7 +57,7 @@ impl Frame {
     pub(super) async fn ask_as(&self, call: CallId, ask: Ask) -> Result<Reply, FrameError> {
         let run = self.run();
         // The prompt is built: it cannot depend on events that arrive while it waits.
-        let reasons = run.scribe.mark();
+        let reasons = run.writer.mark();
         let model = &ask.model;
         let digest = wire::prompt_digest(model.reference(), &ask.prompt);
         let was_asked = run.replay.was_asked(&call, &digest);
@@ -68,12 +69,12 @@ impl Frame {
         }
         let key = wire::cache_key(&digest, model.reference());
         // Identical prompts of one tree wait for the first instead of being sent again.
-        let flight = run.flights.of(&key);
-        let is_shared = run.settings.cache_replies && ask.purpose == Purpose::Part;
+        let flight = run.in_flight.of(&key);
+        let is_shared = run.settings.cache_replies && ask.purpose == Purpose::SubCall;
         let mut shared = if is_shared { Some(flight.lock().await) } else { None };
         let at_hand = shared.as_ref().and_then(|reply| (**reply).clone());
-        let _pass = run.gate.enter().await;
-        run.scribe.check()?;
+        let _pass = run.concurrency.enter().await;
+        run.writer.check()?;
         let known = match at_hand {
             Some(reply) => Some(reply),
             None => run.cached(&key).await,
@@ -117,8 +118,8 @@ impl Frame {
         };
         // A power failure must not leave a request without the replies it depends on. Of other replies, a full disk
         // may lose at most half as many as may be in flight.
-        let recent = run.scribe.replies_before_last(self.limits().calls_parallel_max / 2);
-        run.scribe.written_before(reasons.max(recent)).await?;
+        let recent = run.writer.replies_before_last(self.limits().calls_parallel_max / 2);
+        run.writer.written_before(reasons.max(recent)).await?;
         let paying = Paying { call, ask, digest, reservation: &reservation };
         let reply = match self.attempt_until_settled(paying).await? {
             Ok(reply) => reply,
@@ -141,7 +142,7 @@ impl Frame {
     fn refused(ask: &Ask, exceeded: BudgetExceeded) -> Result<Paid, FrameError> {
         match ask.purpose {
             Purpose::Turn => Err(Stop::Limit(exceeded).into()),
-            Purpose::Part | Purpose::Whole => Ok(Paid::Refused(exceeded)),
+            Purpose::SubCall | Purpose::Synthesis => Ok(Paid::Refused(exceeded)),
         }
     }
 
@@ -150,11 +151,10 @@ impl Frame {
         let Some(answering) = &reply.answered_by else { return Ok(()) };
         let run = self.run();
         let message = format!("{} is out: {answering} answers in its place", ask.model.reference());
-        let is_new =
-            run.stand_ins_told.lock().unwrap_or_else(PoisonError::into_inner).insert(message.clone());
+        let is_new = lock(&run.stand_ins_told).insert(message.clone());
         if is_new {
             let hint = "see what is wrong with `spelunk doctor`".to_owned();
-            run.scribe.record(self.id(), EventKind::WarningRaised { message, hint }).await?;
+            run.writer.record(self.id(), EventKind::WarningRaised { message, hint }).await?;
         }
         Ok(())
     }
@@ -163,7 +163,7 @@ impl Frame {
     pub(super) async fn tell_limit(&self, exceeded: &BudgetExceeded) -> Result<(), Arc<JournalError>> {
         let written = {
             // Queued under the lock, so that everything that follows from the refusal comes after it in the journal.
-            let mut told = self.run().limits_told.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut told = lock(&self.run().limits_told);
             told.insert(exceeded.limit).then(|| self.post_limit(exceeded))
         };
         match written {
@@ -175,16 +175,16 @@ impl Frame {
     /// Records that a limit was reached.
     pub(super) fn post_limit(&self, exceeded: &BudgetExceeded) -> Receipt {
         let kind = EventKind::LimitReached { limit: exceeded.limit.to_owned(), value: exceeded.value };
-        self.run().scribe.post(self.id(), Box::new(move |_| Ok(kind)))
+        self.run().writer.post_event(self.id(), kind)
     }
 
     fn reserve(&self, ask: &Ask) -> Result<Reservation, BudgetExceeded> {
         let run = self.run();
         let estimate = estimate::at_most(ask.model.as_ref(), &ask.prompt);
-        if ask.purpose == Purpose::Part {
-            run.purse.reserve_leaving(estimate, &run.kept_for_conclusions())
+        if ask.purpose == Purpose::SubCall {
+            run.budget.reserve_leaving(estimate, &run.kept_for_conclusions())
         } else {
-            run.purse.reserve(estimate)
+            run.budget.reserve(estimate)
         }
     }
 
@@ -237,7 +237,7 @@ impl Frame {
     pub(super) async fn record_sent(&self, paying: Paying<'_>) -> Result<(), Arc<JournalError>> {
         let Paying { call, ask, digest, reservation } = paying;
         let draft = started(call, ask, digest, Some(reservation.estimate()));
-        self.run().scribe.post(self.id(), draft).written().await
+        self.run().writer.post(self.id(), draft).written().await
     }
 
     /// Records a call that needs no request. A resumed run may have it already.
@@ -251,19 +251,19 @@ impl Frame {
             return Ok(());
         }
         let draft = started(call, ask, digest, None);
-        self.run().scribe.record_draft(self.id(), Durability::Buffered, draft).await
+        self.run().writer.record_draft(self.id(), Durability::Buffered, draft).await
     }
 
     /// Queues the reply for the journal. The caller may use it at once; nothing leaves the run before it is on disk.
     fn record_reply(&self, call: &CallId, reply: &Reply, usage: Usage, served: Served) {
         let (call, text, stop) = (call.clone(), reply.text.clone(), reply.stop);
         let called = wire::write_tool_calls(&reply.tool_calls);
-        let draft = move |blobs: &spelunk_journal::Blobs| {
+        let draft = move |blobs: &Blobs| {
             let tool_calls = called.map(|called| blobs.keep_said(&called)).transpose()?;
             let outcome = CallOutcome::Replied { reply: blobs.keep_said(&text)?, stop, usage, tool_calls };
             Ok(EventKind::CallSettled { call, outcome, served })
         };
-        self.run().scribe.post_reply(self.id(), Box::new(draft));
+        self.run().writer.post_reply(self.id(), Box::new(draft));
     }
 }
 

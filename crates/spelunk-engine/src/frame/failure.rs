@@ -1,13 +1,14 @@
 //! Failures that a strategy has seen. Each is recorded when the strategy moves past it: with its next call, its next
 //! child or its answer. A failure that ends the run is not recorded, so a resumed run tries again.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use spelunk_journal::JournalError;
 use spelunk_types::{CallId, CallOutcome, ErrorCode, EventKind, FrameId, FrameOutcome, Served};
 
 use super::Frame;
 use crate::journal::writer::Receipt;
+use crate::sync::lock;
 
 /// A failure that is not yet recorded.
 #[derive(Debug)]
@@ -18,13 +19,13 @@ pub(super) enum Failure {
 
 impl Frame {
     pub(super) fn remember(&self, failure: Failure) {
-        self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+        lock(&self.shared.unsettled).push(failure);
     }
 
     /// Queues the failures that the strategy has seen for the journal, ahead of anything the strategy does next, even
     /// if it never awaits that.
     pub(super) fn move_past_failures(&self) -> Vec<Receipt> {
-        let seen = std::mem::take(&mut *self.shared.unsettled.lock().unwrap_or_else(PoisonError::into_inner));
+        let seen = std::mem::take(&mut *lock(&self.shared.unsettled));
         let post = |failure| {
             let (frame, kind) = match failure {
                 Failure::Call { call, code, message } => {
@@ -35,7 +36,7 @@ impl Frame {
                     (frame, EventKind::FrameClosed { outcome: FrameOutcome::Failed { code, message } })
                 }
             };
-            self.run().scribe.post(&frame, Box::new(move |_| Ok(kind)))
+            self.run().writer.post_event(&frame, kind)
         };
         seen.into_iter().map(post).collect()
     }

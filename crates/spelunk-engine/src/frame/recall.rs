@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use spelunk_types::{AnalystReport, BlobId, Durability, EventKind};
+use spelunk_journal::{Blobs, ReplyCache};
+use spelunk_types::{AnalystReport, BlobId, EventKind};
 
 use super::Frame;
 use crate::FrameError;
 use crate::journal::wire;
+use crate::sync::blocking;
 
 impl Frame {
     /// The reports under these keys, by position. The keys are computed only if the cache is used.
@@ -25,19 +27,15 @@ impl Frame {
             return Ok(BTreeMap::new());
         }
         let (replies, keys) = (run.replies.clone(), keys());
-        let looking = tokio::task::spawn_blocking(move || {
-            let found = keys.iter().enumerate().filter_map(|(idx, key)| {
-                let report = wire::read_report(&replies.get(key)?)?;
-                Some((idx as u64, report))
-            });
-            found.collect::<BTreeMap<_, _>>()
-        });
-        let found = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        let found = blocking(move || {
+            let report = |(idx, key)| Some((idx as u64, serde_json::from_slice(&replies.get(key)?).ok()?));
+            keys.iter().enumerate().filter_map(report).collect::<BTreeMap<_, _>>()
+        })
+        .await;
         let (units, text) = (found.len() as u64, wire::write_reports(&found));
-        let draft = move |blobs: &spelunk_journal::Blobs| {
-            Ok(EventKind::FindingsRecalled { units, reports: blobs.keep(&text)? })
-        };
-        run.scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await?;
+        let draft =
+            move |blobs: &Blobs| Ok(EventKind::FindingsRecalled { units, reports: blobs.keep(&text)? });
+        self.record_texts(draft).await?;
         Ok(found)
     }
 
@@ -50,11 +48,12 @@ impl Frame {
             return Ok(());
         }
         let records = records();
-        let chore = move |replies: &spelunk_journal::ReplyCache| {
+        let chore = move |replies: &ReplyCache| {
             for (key, report) in &records {
-                drop(replies.put(key, &wire::write_report(report)));
+                let record = serde_json::to_vec(report).expect("texts and numbers always serialise");
+                drop(replies.put(key, &record));
             }
         };
-        Ok(self.run().scribe.chore(Box::new(chore))?)
+        Ok(self.run().writer.chore(Box::new(chore))?)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use spelunk_index::IndexProgress;
+use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{CallId, CellOutcome, Durability, EventKind, Text};
 
 use super::failure::durable;
@@ -22,19 +23,19 @@ pub(crate) struct CellRecord {
     pub(crate) code: String,
     pub(crate) outcome: CellOutcome,
     pub(crate) output: String,
-    pub(crate) taken: Places,
+    pub(crate) taken: Ordinals,
     pub(crate) took_ms: u64,
 }
 
 /// Counters taken in program order; a replay finds records by them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct Ordinals {
     calls: u32,
     children: u32,
     observed: u32,
 }
 
-impl Places {
+impl Ordinals {
     /// The difference to an earlier value.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
@@ -48,7 +49,7 @@ impl Places {
 impl Frame {
     /// Sends watchers an event that is not recorded.
     pub(crate) fn show(&self, kind: EventKind) {
-        self.run().scribe.show(self.id(), kind);
+        self.run().writer.show(self.id(), kind);
     }
 
     /// Reports indexing progress at most a thousand times; the index itself reports every few passages.
@@ -70,20 +71,28 @@ impl Frame {
         }
     }
 
+    /// Records an event that refers to long texts; it is only queued when this returns.
+    pub(super) async fn record_texts(
+        &self,
+        draft: impl FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send + 'static,
+    ) -> Result<(), Arc<JournalError>> {
+        self.run().writer.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
+    }
+
     /// Records something the strategy learnt that has no outcome of its own.
     pub(crate) async fn note(&self, kind: EventKind) -> Result<(), FrameError> {
         let past = self.move_past_failures();
         let idx = self.shared.n_notes.fetch_add(1, Ordering::Relaxed);
         durable(past).await?;
         if idx >= self.run().replay.n_noted(self.id()) {
-            self.run().scribe.record(self.id(), kind).await?;
+            self.run().writer.record(self.id(), kind).await?;
         }
         Ok(())
     }
 
     /// Warns the user. A resumed run warns again, because it may still matter.
     pub(crate) async fn warn(&self, message: String, hint: String) -> Result<(), FrameError> {
-        Ok(self.run().scribe.record(self.id(), EventKind::WarningRaised { message, hint }).await?)
+        Ok(self.run().writer.record(self.id(), EventKind::WarningRaised { message, hint }).await?)
     }
 
     /// Access to everything from outside that is neither a reply nor a child: the remaining budget, search results.
@@ -111,11 +120,11 @@ impl Frame {
             }
             let value = reading.await?;
             let kept = value.clone();
-            let draft = move |blobs: &spelunk_journal::Blobs| {
+            let draft = move |blobs: &Blobs| {
                 let value = blobs.keep(&kept)?;
                 Ok(EventKind::ValueObserved { ordinal: Some(ordinal), what, value })
             };
-            run.scribe.record_draft(frame.id(), Durability::Buffered, Box::new(draft)).await?;
+            frame.record_texts(draft).await?;
             Ok(value)
         }
     }
@@ -142,7 +151,11 @@ impl Frame {
             code: text(&recorded.code)?,
             outcome: recorded.outcome.clone(),
             output: text(&recorded.output)?,
-            taken: Places { calls: recorded.calls, children: recorded.children, observed: recorded.observed },
+            taken: Ordinals {
+                calls: recorded.calls,
+                children: recorded.children,
+                observed: recorded.observed,
+            },
             took_ms: recorded.took_ms,
         })
     }
@@ -150,13 +163,13 @@ impl Frame {
     /// Whether the journal has something that this frame has not reached yet. Then no timeout may stop what did not
     /// time out before.
     pub(crate) fn is_replaying(&self) -> bool {
-        let (replay, places) = (&self.run().replay, self.places());
-        let call = CallId { frame: self.id().clone(), ordinal: places.calls };
+        let (replay, ordinals) = (&self.run().replay, self.ordinals());
+        let call = CallId { frame: self.id().clone(), ordinal: ordinals.calls };
         replay.cell(self.id(), self.shared.n_cells.load(Ordering::Relaxed)).is_some()
             || replay.tool(self.id(), self.shared.n_tools.load(Ordering::Relaxed)).is_some()
             || replay.has_call(&call)
-            || replay.has_frame(&self.id().child(places.children))
-            || replay.observed(self.id(), places.observed).is_some()
+            || replay.has_frame(&self.id().child(ordinals.children))
+            || replay.observed(self.id(), ordinals.observed).is_some()
     }
 
     /// Skips the ids of children that are not opened, so that later children keep theirs if a raised limit opens
@@ -167,10 +180,10 @@ impl Frame {
     }
 
     /// The counters of this frame, for the record of a cell.
-    pub(crate) fn places(&self) -> Places {
+    pub(crate) fn ordinals(&self) -> Ordinals {
         let count = |n: &AtomicU32| n.load(Ordering::Relaxed);
         let Shared { n_calls, n_children, n_observed, .. } = &*self.shared;
-        Places { calls: count(n_calls), children: count(n_children), observed: count(n_observed) }
+        Ordinals { calls: count(n_calls), children: count(n_children), observed: count(n_observed) }
     }
 
     /// Records a cell, or checks it against the journal: the same code on the same text must end the same way.
@@ -186,14 +199,13 @@ impl Frame {
             let diverged = Stop::CellDiverged { frame: self.id().clone(), cell };
             return if is_same { Ok(()) } else { Err(diverged.into()) };
         }
-        let draft = move |blobs: &spelunk_journal::Blobs| {
+        let draft = move |blobs: &Blobs| {
             let CellRecord { code, outcome, output, taken, took_ms } = record;
-            let Places { calls, children, observed } = taken;
+            let Ordinals { calls, children, observed } = taken;
             let (code, output) = (blobs.keep(&code)?, blobs.keep(&output)?);
             Ok(EventKind::CellRan { cell, code, outcome, output, calls, children, observed, took_ms })
         };
-        let recorded = self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await;
-        recorded.map_err(|error: Arc<_>| error.into())
+        Ok(self.record_texts(draft).await?)
     }
 }
 

@@ -11,9 +11,9 @@ use tokio::time::Instant;
 
 use super::Frame;
 use super::call::Paying;
-use super::wasted_request::Sent;
+use super::wasted_request::SentRequest;
 use crate::FrameError;
-use crate::frame::attempt::{self, Seen, Wait};
+use crate::frame::attempt::{self, ReceivedTokens, Wait};
 use crate::limits::budget::BudgetExceeded;
 use crate::limits::estimate;
 use crate::limits::rate_limit::{RateLimit, RateLimits};
@@ -21,7 +21,7 @@ use crate::limits::rate_limit::{RateLimit, RateLimits};
 /// One model of a chain, with its rate limit.
 struct Link {
     model: Arc<dyn Model>,
-    pace: Arc<RateLimit>,
+    rate_limit: Arc<RateLimit>,
 }
 
 /// Why a call has no reply.
@@ -45,8 +45,11 @@ enum Round {
 }
 
 /// The models of a call, the requested one first.
-fn links(model: &Arc<dyn Model>, paces: &RateLimits) -> Vec<Link> {
-    let link = |model: &Arc<dyn Model>| Link { model: Arc::clone(model), pace: paces.of(model.as_ref()) };
+fn links(model: &Arc<dyn Model>, rate_limits: &RateLimits) -> Vec<Link> {
+    let link = |model: &Arc<dyn Model>| Link {
+        model: Arc::clone(model),
+        rate_limit: rate_limits.of(model.as_ref()),
+    };
     match model.links() {
         [] => vec![link(model)],
         links => links.iter().map(link).collect(),
@@ -55,7 +58,8 @@ fn links(model: &Arc<dyn Model>, paces: &RateLimits) -> Vec<Link> {
 
 /// The order in which to call them: recently unavailable ones come last.
 fn order(links: &[Link]) -> Vec<usize> {
-    let (resting, ready): (Vec<_>, Vec<_>) = (0..links.len()).partition(|idx| links[*idx].pace.is_resting());
+    let (resting, ready): (Vec<_>, Vec<_>) =
+        (0..links.len()).partition(|idx| links[*idx].rate_limit.is_resting());
     ready.into_iter().chain(resting).collect()
 }
 
@@ -73,7 +77,7 @@ impl Frame {
     ) -> Result<Result<Reply, Unsettled>, FrameError> {
         let run = self.run();
         let Paying { call, ask, reservation, .. } = paying;
-        let links = links(&ask.model, &run.paces);
+        let links = links(&ask.model, &run.rate_limits);
         let (mut n_failed, mut may_pass_on) = (0, links.len() > 1);
         loop {
             let (error, link_idx) = match self.go_round(paying, &links, n_failed + 1).await? {
@@ -82,7 +86,7 @@ impl Frame {
                 Round::Unaffordable(exceeded) => return Ok(Err(Unsettled::Unaffordable(exceeded))),
             };
             n_failed += 1;
-            let pace = &links[link_idx].pace;
+            let rate_limit = &links[link_idx].rate_limit;
             let wait = attempt::wait(&error, (&run.id, call), n_failed, self.limits());
             let is_limited = error.code() == ErrorCode::ModelRateLimited;
             if wait.is_none() && !(is_limited && std::mem::take(&mut may_pass_on)) {
@@ -93,14 +97,14 @@ impl Frame {
             }
             let Some(Wait { pause_ms, wait_ms }) = wait else {
                 // A provider that is still overloaded after all waits counts as unavailable.
-                pace.rest();
+                rate_limit.rest();
                 self.record_retry(call, n_failed, error.code(), 0).await?;
                 n_failed = 0;
                 continue;
             };
             self.record_retry(call, n_failed, error.code(), wait_ms).await?;
             if matches!(error.code(), ErrorCode::ModelRateLimited | ErrorCode::ModelOverloaded) {
-                pace.refused(Duration::from_millis(pause_ms));
+                rate_limit.refused(Duration::from_millis(pause_ms));
             }
             tokio::time::sleep(Duration::from_millis(wait_ms)).await;
         }
@@ -134,9 +138,9 @@ impl Frame {
             if !error.is_outage() {
                 return Ok(Round::Unanswered { error, link_idx });
             }
-            link.pace.failed(&error);
+            link.rate_limit.failed(&error);
             if error.code() == ErrorCode::ModelOverloaded && links.len() > 1 {
-                link.pace.overloaded(Duration::from_millis(attempt::pause_ms(&error, self.limits())));
+                link.rate_limit.overloaded(Duration::from_millis(attempt::pause_ms(&error, self.limits())));
             }
             last = Some((error, link_idx));
         }
@@ -151,15 +155,15 @@ impl Frame {
         link: &Link,
         attempt: u32,
     ) -> Result<Result<Reply, Unsettled>, FrameError> {
-        let (run, pace, Paying { call, ask, reservation, .. }) = (self.run(), &link.pace, paying);
+        let (run, rate_limit, Paying { call, ask, reservation, .. }) = (self.run(), &link.rate_limit, paying);
         let tokens = estimate::at_most(link.model.as_ref(), &ask.prompt).tokens();
         let mut prompt = Cow::Borrowed(ask.prompt.as_ref());
         loop {
-            if prompt.schema.as_ref().is_some_and(|schema| !pace.takes_schema(schema)) {
+            if prompt.schema.as_ref().is_some_and(|schema| !rate_limit.takes_schema(schema)) {
                 // We validate the answer ourselves, too; the prompt describes the schema in words.
                 prompt.to_mut().schema = None;
             }
-            let turn = pace.enter(tokens).await;
+            let turn = rate_limit.enter(tokens).await;
             if reservation.send() {
                 self.record_sent(paying).await?;
             }
@@ -168,15 +172,15 @@ impl Frame {
             let on_text = |text: &str| {
                 first_word.get_or_insert_with(|| began.elapsed());
                 let text = text.to_owned();
-                run.scribe.show(self.id(), EventKind::CallStreamed { call: call.clone(), text });
+                run.writer.show(self.id(), EventKind::CallStreamed { call: call.clone(), text });
             };
-            let (model, seen) = (link.model.as_ref(), Seen::default());
-            let sent = Sent::new((self, call), (model, &ask.prompt), &seen, reservation);
+            let (model, seen) = (link.model.as_ref(), ReceivedTokens::default());
+            let sent = SentRequest::new((self, call), (model, &ask.prompt), &seen, reservation);
             let error = match attempt::attempt(model, &prompt, call, self.limits(), &seen, on_text).await {
                 Ok(mut reply) => {
                     sent.replied();
                     turn.settle(reply.usage.map_or(tokens, |usage| usage.tokens()));
-                    pace.succeeded(first_word.unwrap_or_else(|| began.elapsed()));
+                    rate_limit.succeeded(first_word.unwrap_or_else(|| began.elapsed()));
                     reply.usage = Some(estimate::usage_of(model, &ask.prompt, &reply));
                     return Ok(Ok(reply));
                 }
@@ -191,7 +195,7 @@ impl Frame {
                 return Ok(Err(Unsettled::Unaffordable(exceeded)));
             }
             self.record_retry(call, attempt, error.code(), 0).await?;
-            pace.refuse_schema(&schema);
+            rate_limit.refuse_schema(&schema);
             prompt.to_mut().schema = None;
         }
     }
@@ -205,7 +209,7 @@ impl Frame {
         wait_ms: u64,
     ) -> Result<(), FrameError> {
         let kind = EventKind::CallRetried { call: call.clone(), attempt, code, wait_ms };
-        Ok(self.run().scribe.post(self.id(), Box::new(move |_| Ok(kind))).written().await?)
+        Ok(self.run().writer.post_event(self.id(), kind).written().await?)
     }
 }
 

@@ -16,7 +16,7 @@ use super::{Frame, Program, Texts};
 use crate::journal::replay::Replay;
 use crate::journal::wire;
 use crate::journal::writer::JournalWriter;
-use crate::limits::budget::Kept;
+use crate::limits::budget::KeptBudget;
 use crate::limits::concurrency::ConcurrencyLimit;
 use crate::limits::estimate;
 use crate::limits::in_flight::InFlight;
@@ -58,7 +58,7 @@ pub(crate) struct Models {
     /// The root's model, unless another was configured.
     pub(crate) synthesis: Arc<dyn Model>,
     /// Models that code may call by name.
-    pub(crate) roster: NamedModels,
+    pub(crate) named: NamedModels,
 }
 
 impl Models {
@@ -95,18 +95,18 @@ pub(crate) struct Run {
     pub(crate) sandbox: Sandbox,
     pub(crate) detector: Detector,
     pub(crate) texts: Arc<Texts>,
-    pub(crate) finder: Arc<Retrieval>,
+    pub(crate) retrieval: Arc<Retrieval>,
     /// When the run times out.
     pub(crate) ends_at: Instant,
     pub(crate) settings: RunSettings,
     /// The limits at the start of the run: the same for every process that works on it.
     pub(crate) limits_at_start: Limits,
-    pub(crate) purse: Arc<Budget>,
+    pub(crate) budget: Arc<Budget>,
     pub(crate) replay: Replay,
-    pub(crate) scribe: JournalWriter,
-    pub(crate) gate: ConcurrencyLimit,
-    pub(crate) paces: RateLimits,
-    pub(crate) flights: InFlight,
+    pub(crate) writer: JournalWriter,
+    pub(crate) concurrency: ConcurrencyLimit,
+    pub(crate) rate_limits: RateLimits,
+    pub(crate) in_flight: InFlight,
     /// Limits already reported as reached.
     pub(crate) limits_told: Mutex<HashSet<&'static str>>,
     /// Fallback models already reported.
@@ -135,7 +135,7 @@ impl Run {
 
     /// The budget that sub-calls must leave: enough to read a transcript and write an answer, but at most a tenth of
     /// each limit.
-    pub(crate) fn kept_for_conclusions(&self) -> Kept {
+    pub(crate) fn kept_for_conclusions(&self) -> KeptBudget {
         let limits = &self.settings.limits;
         let (n_read, n_written) = (limits.transcript_tokens_max, limits.root_output_tokens_max);
         let conclusion = estimate::dearest(self.models.root.as_ref(), n_read, n_written);
@@ -146,7 +146,7 @@ impl Run {
             cache_written_tokens: 0,
             cost_microusd: conclusion.cost_microusd.min(limits.cost_microusd_max / 10),
         };
-        Kept { calls: CALLS_KEPT.min(limits.calls_max / 4), usage }
+        KeptBudget { calls: CALLS_KEPT.min(limits.calls_max / 4), usage }
     }
 
     /// A cached reply, if the cache may be used.
@@ -167,7 +167,7 @@ impl Run {
             return Ok(());
         }
         let record = wire::write_reply(reply);
-        self.scribe.chore(Box::new(move |replies| drop(replies.put(&key, &record))))
+        self.writer.chore(Box::new(move |replies| drop(replies.put(&key, &record))))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::FutureExt;
-use spelunk_journal::JournalError;
+use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{Durability, EventKind, FrameOutcome};
 
 use super::Frame;
@@ -46,21 +46,21 @@ impl Frame {
     async fn record_opened(&self, task: &Task) -> Result<(), Arc<JournalError>> {
         let (question, strategy, view) = (task.question.clone(), task.strategy, task.view.digest());
         let note = task.note.clone();
-        let draft = move |blobs: &spelunk_journal::Blobs| {
+        let draft = move |blobs: &Blobs| {
             let note = note.map(|note| blobs.keep(&note)).transpose()?;
             Ok(EventKind::FrameOpened { strategy, question: blobs.keep(&question)?, view, note })
         };
-        self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await
+        self.record_texts(draft).await
     }
 
     async fn record_answer(&self, answer: &Answer) -> Result<(), Arc<JournalError>> {
         let answer = answer.clone();
-        let draft = move |blobs: &spelunk_journal::Blobs| {
+        let draft = move |blobs: &Blobs| {
             let Answer { text, citations, grounding } = answer;
             let outcome = FrameOutcome::Answered { answer: blobs.keep_said(&text)?, citations, grounding };
             Ok(EventKind::FrameClosed { outcome })
         };
-        self.run().scribe.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
+        self.run().writer.record_draft(self.id(), Durability::Synced, Box::new(draft)).await
     }
 }
 

@@ -3,11 +3,12 @@
 mod readers;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use spelunk_context::{DocEntry, Segment, SourceError, View};
 
 use self::readers::Readers;
+use crate::sync::lock;
 
 /// Number of texts below which unused ones are not swept.
 const IN_USE_MIN: usize = 256;
@@ -22,12 +23,12 @@ pub(crate) struct Texts {
 }
 
 /// A document and the offset at which the text begins: long documents are read in segments.
-type Place = (u32, u64);
+type TextKey = (u32, u64);
 
 #[derive(Debug, Default)]
 struct State {
-    last: Option<(Place, Arc<String>)>,
-    in_use: HashMap<Place, Weak<String>>,
+    last: Option<(TextKey, Arc<String>)>,
+    in_use: HashMap<TextKey, Weak<String>>,
     /// Number of texts at which unused ones are swept next.
     in_use_swept_at: usize,
 }
@@ -40,8 +41,8 @@ impl Texts {
         document: &DocEntry,
         segment: Option<&Segment>,
     ) -> Result<Arc<String>, SourceError> {
-        let place: Place = (document.idx, segment.map_or(0, |segment| segment.bytes.start));
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let place: TextKey = (document.idx, segment.map_or(0, |segment| segment.bytes.start));
+        let mut state = lock(&self.state);
         let at_hand = match &state.last {
             Some((last, text)) if *last == place => Some(Arc::clone(text)),
             Some(_) | None => state.in_use.get(&place).and_then(Weak::upgrade),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use spelunk_journal::{Blobs, JournalError};
-use spelunk_types::{BlobId, Durability, EventKind, FileChange, Text};
+use spelunk_types::{BlobId, EventKind, FileChange};
 
 use super::Frame;
 use super::failure::durable;
@@ -38,17 +38,12 @@ pub(crate) enum ChangedFile {
 impl ChangedFile {
     fn keep(self, blobs: &Blobs) -> Result<FileChange, JournalError> {
         Ok(match self {
-            Self::Written { path, bytes } => FileChange::Written { path, content: kept(&bytes, blobs)? },
-            Self::Appended { path, bytes } => FileChange::Appended { path, content: kept(&bytes, blobs)? },
+            Self::Written { path, bytes } => FileChange::Written { path, content: blobs.keep_bytes(&bytes)? },
+            Self::Appended { path, bytes } => {
+                FileChange::Appended { path, content: blobs.keep_bytes(&bytes)? }
+            }
             Self::Removed { path } => FileChange::Removed { path },
         })
-    }
-}
-
-fn kept(bytes: &[u8], blobs: &Blobs) -> Result<Text, JournalError> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => blobs.keep(text),
-        Err(_) => Ok(Text::Blob { blob: blobs.put(bytes)?, bytes: bytes.len() as u64 }),
     }
 }
 
@@ -63,7 +58,7 @@ impl Frame {
             let files = files.into_iter().map(|file| file.keep(blobs)).collect::<Result<_, _>>()?;
             Ok(EventKind::DeskLaid { files, desk })
         };
-        Ok(self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await?)
+        Ok(self.record_texts(draft).await?)
     }
 
     /// Records a tool call, or checks it against the journal: the same call on the same files must have the same
@@ -88,7 +83,7 @@ impl Frame {
             let (arguments, output) = (blobs.keep(&arguments)?, blobs.keep(&output)?);
             Ok(EventKind::ToolRan { tool, name, arguments, failed, output, files, desk, took_ms })
         };
-        Ok(self.run().scribe.record_draft(self.id(), Durability::Buffered, Box::new(draft)).await?)
+        Ok(self.record_texts(draft).await?)
     }
 
     /// The recorded refusal of the next tool call, if any: it changed nothing, and a clock could decide differently

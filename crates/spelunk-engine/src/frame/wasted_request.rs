@@ -8,26 +8,26 @@ use spelunk_model::{Model, ModelError, Prompt};
 use spelunk_types::{CallId, EventKind, Usage};
 
 use super::Frame;
-use crate::frame::attempt::{Seen, may_cost};
+use crate::frame::attempt::{ReceivedTokens, may_cost};
 use crate::limits::budget::Reservation;
 use crate::limits::estimate;
 
 /// A request in flight. Dropping it abandons the request.
-pub(super) struct Sent<'a> {
+pub(super) struct SentRequest<'a> {
     frame: &'a Frame,
     call: &'a CallId,
     model: &'a dyn Model,
     prompt: &'a Prompt,
-    seen: &'a Seen,
+    seen: &'a ReceivedTokens,
     reservation: &'a Reservation,
     is_over: bool,
 }
 
-impl<'a> Sent<'a> {
+impl<'a> SentRequest<'a> {
     pub(super) fn new(
         (frame, call): (&'a Frame, &'a CallId),
         (model, prompt): (&'a dyn Model, &'a Prompt),
-        seen: &'a Seen,
+        seen: &'a ReceivedTokens,
         reservation: &'a Reservation,
     ) -> Self {
         Self { frame, call, model, prompt, seen, reservation, is_over: false }
@@ -56,11 +56,11 @@ impl<'a> Sent<'a> {
         self.reservation.spend(usage);
         let kind = EventKind::CallWasted { call: self.call.clone(), usage };
         // Not awaited here: later requests wait for everything posted before.
-        drop(self.frame.run().scribe.post(self.frame.id(), Box::new(move |_| Ok(kind))));
+        drop(self.frame.run().writer.post_event(self.frame.id(), kind));
     }
 }
 
-impl Drop for Sent<'_> {
+impl Drop for SentRequest<'_> {
     fn drop(&mut self) {
         let is_cut_off = self.frame.run().is_cut_off.load(Ordering::Relaxed);
         if !self.is_over && !is_cut_off {

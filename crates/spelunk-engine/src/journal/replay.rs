@@ -11,7 +11,7 @@ use spelunk_types::{
 
 use crate::Task;
 use crate::limits::budget::code_of;
-use crate::view::{Aside, still_counts};
+use crate::view::{SetAside, still_counts};
 
 /// The recorded outcomes.
 #[derive(Debug, Default)]
@@ -111,7 +111,7 @@ pub(crate) fn is_text(recorded: &Text, now: &str) -> bool {
 
 impl Replay {
     pub(crate) fn from_events(events: &[Event]) -> Self {
-        let (mut replay, aside) = (Self::default(), Aside::of(events));
+        let (mut replay, aside) = (Self::default(), SetAside::of(events));
         for event in events {
             let is_aside = aside.holds(event.seq);
             if is_aside && !still_counts(&event.kind) {

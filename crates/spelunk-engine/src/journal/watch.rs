@@ -1,5 +1,5 @@
-//! Watching a run: its events in order, without gaps, whichever process writes them. A watcher in the same process
-//! receives them directly and catches up from the journal when it lags; one in another process follows the file.
+//! Watching a run: its events in order, without gaps, whichever process writes them. Whoever started the run receives
+//! them directly and catches up from the journal when it lags; anyone else follows the file.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -35,24 +35,13 @@ impl EventStream {
         Self { backlog, seq_last: 0, ended: false, from: From::Process { workspace, run, events } }
     }
 
-    pub(crate) fn open(
-        workspace: &Workspace,
-        run: &RunId,
-        after_seq: u64,
-        live: Option<broadcast::Receiver<Event>>,
-    ) -> Result<Self, JournalError> {
-        let from = match live {
-            Some(events) => From::Process { workspace: workspace.clone(), run: run.clone(), events },
-            None => From::File(JournalTail::open(workspace, run)?),
-        };
-        let backlog = match &from {
-            From::Process { .. } => workspace.read_journal(run)?.into(),
-            From::File(_) => VecDeque::new(),
-        };
-        Ok(Self { backlog, seq_last: after_seq, ended: false, from })
+    /// Follows the file of a run, which any process may write.
+    pub(crate) fn open(workspace: &Workspace, run: &RunId, after_seq: u64) -> Result<Self, JournalError> {
+        let from = From::File(JournalTail::open(workspace, run)?);
+        Ok(Self { backlog: VecDeque::new(), seq_last: after_seq, ended: false, from })
     }
 
-    /// The next event, including ephemeral ones. `None` once the run has ended.
+    /// The next event; ephemeral ones are not in the file. `None` once the run has ended.
     pub async fn next(&mut self) -> Option<Result<Record, JournalError>> {
         loop {
             if let Some(record) = self.take_backlog() {

@@ -174,16 +174,6 @@ pub(crate) fn read_tool_calls(text: Option<&str>) -> Vec<ToolCall> {
     calls.into_iter().map(called).collect()
 }
 
-/// A report for the cache.
-pub(crate) fn write_report(report: &AnalystReport) -> Vec<u8> {
-    serde_json::to_vec(report).expect("texts and numbers always serialise")
-}
-
-/// A report from the cache; `None` for a record this engine does not understand.
-pub(crate) fn read_report(record: &[u8]) -> Option<AnalystReport> {
-    serde_json::from_slice(record).ok()
-}
-
 /// Reports by the index of their part, for the journal.
 pub(crate) fn write_reports(reports: &BTreeMap<u64, AnalystReport>) -> String {
     serde_json::to_string(reports).expect("texts and numbers always serialise")

@@ -4,13 +4,14 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use spelunk_journal::{Blobs, Journal, JournalError, ReplyCache, RunLock};
 use spelunk_types::{Durability, Event, EventKind, FrameId};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use crate::Clock;
+use crate::sync::lock;
 
 const BATCH_ENTRIES_MAX: usize = 512;
 /// Replies whose positions are remembered.
@@ -47,7 +48,7 @@ pub(crate) struct JournalWriter {
 }
 
 /// What the thread works with.
-pub(crate) struct Desk {
+pub(crate) struct WriterFiles {
     pub(crate) journal: Journal,
     pub(crate) blobs: Blobs,
     pub(crate) replies: ReplyCache,
@@ -58,14 +59,14 @@ pub(crate) struct Desk {
 
 impl JournalWriter {
     /// Starts the thread. The receiver resolves when the last event is written and the lock is released.
-    pub(crate) fn start(desk: Desk) -> (Self, oneshot::Receiver<()>) {
+    pub(crate) fn start(files: WriterFiles) -> (Self, oneshot::Receiver<()>) {
         let (queue, entries) = mpsc::unbounded_channel();
         let events = broadcast::Sender::new(WATCHER_EVENTS_MAX);
         let (done, finished) = oneshot::channel();
-        let seq_last = Arc::new(AtomicU64::new(desk.journal.seq_last()));
-        let clock = Arc::clone(&desk.clock);
+        let seq_last = Arc::new(AtomicU64::new(files.journal.seq_last()));
+        let clock = Arc::clone(&files.clock);
         let (broken, (tell_durable, n_durable)) = (Broken::default(), watch::channel(0));
-        let scribe = Self {
+        let writer = Self {
             queue,
             events: events.clone(),
             seq_last: Arc::clone(&seq_last),
@@ -75,14 +76,14 @@ impl JournalWriter {
             broken: Arc::clone(&broken),
             clock,
         };
-        let thread = std::thread::Builder::new().name("spelunk-scribe".into());
+        let thread = std::thread::Builder::new().name("spelunk-journal".into());
         let started = thread.spawn(move || {
-            write_all(desk, entries, &events, &Told { seq_last, n_durable: tell_durable, broken });
+            write_all(files, entries, &events, &WriterState { seq_last, n_durable: tell_durable, broken });
             // The receiver may be gone, which is fine.
             let _unheard = done.send(());
         });
         started.expect("the operating system grants one thread per run");
-        (scribe, finished)
+        (writer, finished)
     }
 
     /// Events from now on.
@@ -119,10 +120,15 @@ impl JournalWriter {
         Receipt { sent, written }
     }
 
+    /// Posts an event without long texts.
+    pub(crate) fn post_event(&self, frame: &FrameId, kind: EventKind) -> Receipt {
+        self.post(frame, Box::new(move |_| Ok(kind)))
+    }
+
     /// Posts a reply without a receipt: whatever depends on it waits instead.
     pub(crate) fn post_reply(&self, frame: &FrameId, draft: Draft) {
         drop(self.post(frame, draft));
-        let mut replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut replies = lock(&self.replies);
         if replies.len() >= REPLIES_MAX {
             replies.pop_front();
         }
@@ -131,7 +137,7 @@ impl JournalWriter {
 
     /// A mark before the last `n_last` replies.
     pub(crate) fn replies_before_last(&self, n_last: u64) -> Mark {
-        let replies = self.replies.lock().unwrap_or_else(PoisonError::into_inner);
+        let replies = lock(&self.replies);
         let n_last = usize::try_from(n_last).unwrap_or(usize::MAX).min(REPLIES_MAX - 1);
         let idx = replies.len().checked_sub(n_last + 1);
         idx.and_then(|idx| replies.get(idx)).copied().unwrap_or(Mark(0))
@@ -201,17 +207,17 @@ fn gone() -> Arc<JournalError> {
 }
 
 /// What the thread reports to the sending side.
-struct Told {
+struct WriterState {
     seq_last: Arc<AtomicU64>,
     n_durable: watch::Sender<u64>,
     broken: Broken,
 }
 
 fn write_all(
-    mut desk: Desk,
+    mut files: WriterFiles,
     mut entries: mpsc::UnboundedReceiver<Entry>,
     events: &broadcast::Sender<Event>,
-    Told { seq_last, n_durable, broken }: &Told,
+    WriterState { seq_last, n_durable, broken }: &WriterState,
 ) {
     let mut batch = Vec::new();
     while let Some(entry) = entries.blocking_recv() {
@@ -224,10 +230,10 @@ fn write_all(
         let Sorted { drafts, acks, chores } = sort(&mut batch);
         let written = match broken.get() {
             Some(error) => Err(Arc::clone(error)),
-            None => write_batch(&mut desk, drafts).map_err(Arc::new),
+            None => write_batch(&mut files, drafts).map_err(Arc::new),
         };
         let outcome = written.map(|facts| {
-            seq_last.store(desk.journal.seq_last(), Ordering::Relaxed);
+            seq_last.store(files.journal.seq_last(), Ordering::Relaxed);
             for event in facts {
                 // Fails only without watchers.
                 drop(events.send(event));
@@ -243,10 +249,10 @@ fn write_all(
             drop(ack.send(outcome.clone()));
         }
         for chore in chores {
-            chore(&desk.replies);
+            chore(&files.replies);
         }
     }
-    drop(desk.lock);
+    drop(files.lock);
 }
 
 struct Sorted {
@@ -270,15 +276,15 @@ fn sort(batch: &mut Vec<Entry>) -> Sorted {
     sorted
 }
 
-fn write_batch(desk: &mut Desk, drafts: Vec<(FrameId, Draft)>) -> Result<Vec<Event>, JournalError> {
+fn write_batch(files: &mut WriterFiles, drafts: Vec<(FrameId, Draft)>) -> Result<Vec<Event>, JournalError> {
     let mut facts = Vec::with_capacity(drafts.len());
-    desk.blobs.gather_prompts();
+    files.blobs.gather_prompts();
     for (frame, draft) in drafts {
-        facts.push((frame, draft(&desk.blobs)?));
+        facts.push((frame, draft(&files.blobs)?));
     }
-    desk.blobs.write_prompts()?;
+    files.blobs.write_prompts()?;
     if facts.is_empty() {
         return Ok(Vec::new());
     }
-    desk.journal.append(desk.clock.now_ms(), facts)
+    files.journal.append(files.clock.now_ms(), facts)
 }

@@ -3,9 +3,11 @@
 //! call, answered or not. Failed attempts are charged at once and never refunded.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use spelunk_types::{ErrorCode, Explain, Limits, Usage};
+
+use crate::sync::lock;
 
 /// A limit that a run has reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,12 +75,12 @@ pub struct Budget {
     calls_max: u64,
     tokens_max: u64,
     cost_microusd_max: u64,
-    held: Mutex<Held>,
+    held: Mutex<Spending>,
 }
 
 /// Budget that sub-calls must leave, so that a frame above them can still report what it has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Kept {
+pub(crate) struct KeptBudget {
     /// Number of calls.
     pub(crate) calls: u64,
     /// Their total usage.
@@ -86,7 +88,7 @@ pub(crate) struct Kept {
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct Spending {
     /// Settled and reserved calls.
     calls: u64,
     tokens: u64,
@@ -98,7 +100,7 @@ struct Held {
 impl Budget {
     /// A budget from which `n_calls` calls with this usage are already paid.
     pub fn new(limits: &Limits, n_calls: u64, spent: Usage) -> Arc<Self> {
-        let held = Held {
+        let held = Spending {
             calls: n_calls,
             tokens: spent.tokens(),
             cost_microusd: spent.cost_microusd,
@@ -122,7 +124,7 @@ impl Budget {
     pub(crate) fn reserve_leaving(
         self: &Arc<Self>,
         estimate: Usage,
-        kept: &Kept,
+        kept: &KeptBudget,
     ) -> Result<Reservation, BudgetExceeded> {
         self.set_aside(estimate, Some(*kept))
     }
@@ -130,9 +132,9 @@ impl Budget {
     fn set_aside(
         self: &Arc<Self>,
         estimate: Usage,
-        kept: Option<Kept>,
+        kept: Option<KeptBudget>,
     ) -> Result<Reservation, BudgetExceeded> {
-        let mut held = self.lock();
+        let mut held = lock(&self.held);
         if let Some(refused) = &held.refused {
             return Err(refused.clone());
         }
@@ -146,15 +148,15 @@ impl Budget {
             return Err(exceeded);
         }
         (held.calls, held.tokens, held.cost_microusd) = (calls, tokens, cost_microusd);
-        let (purse, is_sent) = (Arc::clone(self), AtomicBool::new(false));
-        Ok(Reservation { purse, estimate, kept, is_sent, is_settled: false })
+        let (budget, is_sent) = (Arc::clone(self), AtomicBool::new(false));
+        Ok(Reservation { budget, estimate, kept, is_sent, is_settled: false })
     }
 
     /// The first limit that these calls, tokens and micro-dollars plus `kept` would exceed.
     fn exceeded(
         &self,
         (calls, tokens, cost_microusd): (u64, u64, u64),
-        kept: Option<Kept>,
+        kept: Option<KeptBudget>,
     ) -> Option<BudgetExceeded> {
         let kept = kept.unwrap_or_default();
         let wanted = [
@@ -182,16 +184,12 @@ impl Budget {
 
     /// Calls, tokens and micro-dollars spent or reserved.
     pub fn held(&self) -> (u64, u64, u64) {
-        let held = self.lock();
+        let held = lock(&self.held);
         (held.calls, held.tokens, held.cost_microusd)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn exchange(&self, estimate: Usage, paid: Usage) {
-        let mut held = self.lock();
+        let mut held = lock(&self.held);
         held.tokens = held.tokens.saturating_sub(estimate.tokens()).saturating_add(paid.tokens());
         held.cost_microusd =
             held.cost_microusd.saturating_sub(estimate.cost_microusd).saturating_add(paid.cost_microusd);
@@ -201,10 +199,10 @@ impl Budget {
 /// Budget reserved for the next request of one call.
 #[derive(Debug)]
 pub struct Reservation {
-    purse: Arc<Budget>,
+    budget: Arc<Budget>,
     estimate: Usage,
     /// What it must leave for others.
-    kept: Option<Kept>,
+    kept: Option<KeptBudget>,
     /// Whether a request was sent.
     is_sent: AtomicBool,
     is_settled: bool,
@@ -214,7 +212,7 @@ impl Reservation {
     /// Charges the actual usage, which may exceed the reservation.
     pub fn settle(mut self, actual: Usage) {
         self.is_settled = true;
-        self.purse.exchange(self.estimate, actual);
+        self.budget.exchange(self.estimate, actual);
     }
 
     /// The reserved amount.
@@ -229,16 +227,16 @@ impl Reservation {
 
     /// Charges a request that got no reply. The reservation stays, for the next attempt.
     pub(crate) fn spend(&self, wasted: Usage) {
-        let mut held = self.purse.lock();
+        let mut held = lock(&self.budget.held);
         held.tokens = held.tokens.saturating_add(wasted.tokens());
         held.cost_microusd = held.cost_microusd.saturating_add(wasted.cost_microusd);
     }
 
     /// Takes another call for a retry, or refuses it.
     pub(crate) fn again(&self) -> Result<(), BudgetExceeded> {
-        let mut held = self.purse.lock();
+        let mut held = lock(&self.budget.held);
         let wanted = (held.calls.saturating_add(1), held.tokens, held.cost_microusd);
-        let Some(exceeded) = self.purse.exceeded(wanted, self.kept) else {
+        let Some(exceeded) = self.budget.exceeded(wanted, self.kept) else {
             held.calls = wanted.0;
             return Ok(());
         };
@@ -254,9 +252,9 @@ impl Drop for Reservation {
         if self.is_settled {
             return;
         }
-        self.purse.exchange(self.estimate, Usage::default());
+        self.budget.exchange(self.estimate, Usage::default());
         if !self.is_sent.load(Ordering::Relaxed) {
-            let mut held = self.purse.lock();
+            let mut held = lock(&self.budget.held);
             held.calls = held.calls.saturating_sub(1);
         }
     }

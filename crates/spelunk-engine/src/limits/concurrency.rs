@@ -2,11 +2,13 @@
 //! as the provider says, and grows by one after each full round of successes. Each tree has one fixed at
 //! `calls_parallel_max`; each model has one that adapts to its provider (`rate_limit.rs`).
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until};
+
+use crate::sync::lock;
 
 /// Limits the number of calls in flight.
 #[derive(Debug)]
@@ -31,7 +33,7 @@ struct State {
 /// The permit to have one call in flight.
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
-    gate: &'a ConcurrencyLimit,
+    concurrency: &'a ConcurrencyLimit,
     permit: Option<SemaphorePermit<'a>>,
 }
 
@@ -45,9 +47,9 @@ impl ConcurrencyLimit {
     /// Waits for a free permit and for the end of any pause.
     pub(crate) async fn enter(&self) -> Pass<'_> {
         let permit = self.permits.acquire().await.expect("the semaphore is never closed");
-        let pass = Pass { gate: self, permit: Some(permit) };
+        let pass = Pass { concurrency: self, permit: Some(permit) };
         loop {
-            let closed_until = self.lock().closed_until;
+            let closed_until = lock(&self.state).closed_until;
             match closed_until {
                 Some(until) if until > Instant::now() => sleep_until(until).await,
                 Some(_) | None => return pass,
@@ -64,7 +66,7 @@ impl ConcurrencyLimit {
     /// Like [`Self::narrow`], but never below `floor`. Halves what was in flight, because the limit may be wider than
     /// needed.
     pub(crate) fn narrow_above(&self, wait: Duration, floor: usize) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let now = Instant::now();
         let is_same_wave = state.closed_until.is_some_and(|until| until > now);
         let until = now + wait;
@@ -87,7 +89,7 @@ impl ConcurrencyLimit {
 
     /// Records a successful call.
     pub(crate) fn widen(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.n_successes += 1;
         if state.n_successes < state.width || state.width >= state.width_max {
             return;
@@ -102,17 +104,13 @@ impl ConcurrencyLimit {
     /// How many may be in flight now.
     #[cfg(test)]
     fn width(&self) -> usize {
-        self.lock().width
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state).width
     }
 }
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        let mut state = self.gate.lock();
+        let mut state = lock(&self.concurrency.state);
         if let Some(owed) = state.owed.checked_sub(1) {
             state.owed = owed;
             if let Some(permit) = self.permit.take() {

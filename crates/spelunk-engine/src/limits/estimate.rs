@@ -1,5 +1,5 @@
 //! The cost of calls: an upper bound beforehand, the reported usage afterwards, and an estimate if the provider
-//! reports none. The size of a transcript is not decided here but by `prompt_tokens`, since it affects the course of
+//! reports none. The size of a transcript is not decided here but by the transcript, since it affects the course of
 //! a run.
 
 use spelunk_model::{Message, Model, Part, Prompt, Reply, estimate_tokens, estimate_tokens_high};
@@ -61,7 +61,8 @@ fn input_tokens(prompt: &Prompt, estimate: Estimate) -> u64 {
     of_messages.chain(of_tools).chain(of_schema).fold(estimate(&prompt.system), u64::saturating_add)
 }
 
-fn message_tokens(message: &Message, estimate: Estimate) -> u64 {
+/// The tokens of a message, including its tool calls and results.
+pub(crate) fn message_tokens(message: &Message, estimate: Estimate) -> u64 {
     let of_part = |part: &Part| match part {
         Part::ToolCall(call) => estimate(&call.name).saturating_add(estimate(&call.arguments)),
         Part::ToolResult(result) => estimate(&result.text),

@@ -2,10 +2,12 @@
 //! its reply.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use spelunk_model::Reply;
 use spelunk_types::BlobId;
+
+use crate::sync::lock;
 
 /// Prompts whose replies are kept in memory; older ones are in the cache by then.
 const KEPT_MAX: usize = 1000;
@@ -16,17 +18,17 @@ pub(crate) type SharedCall = Arc<tokio::sync::Mutex<Option<Reply>>>;
 /// The prompts of one tree.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
-    flights: Mutex<HashMap<BlobId, SharedCall>>,
+    calls: Mutex<HashMap<BlobId, SharedCall>>,
 }
 
 impl InFlight {
     /// The shared call for this prompt, new or in flight.
     pub(crate) fn of(&self, key: &BlobId) -> SharedCall {
-        let mut flights = self.flights.lock().unwrap_or_else(PoisonError::into_inner);
-        if flights.len() >= KEPT_MAX && !flights.contains_key(key) {
+        let mut calls = lock(&self.calls);
+        if calls.len() >= KEPT_MAX && !calls.contains_key(key) {
             // Removes only those that nobody waits for.
-            flights.retain(|_, flight| Arc::strong_count(flight) > 1);
+            calls.retain(|_, call| Arc::strong_count(call) > 1);
         }
-        Arc::clone(flights.entry(key.clone()).or_default())
+        Arc::clone(calls.entry(key.clone()).or_default())
     }
 }

@@ -4,7 +4,7 @@
 //! rests for a while, and its fallbacks are called first.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -13,11 +13,12 @@ use spelunk_types::BlobId;
 use tokio::time::{Instant, sleep};
 
 use crate::limits::concurrency::{ConcurrencyLimit, Pass};
+use crate::sync::lock;
 
 /// More parallel calls of one model than any provider accepts from one machine.
 const WIDTH_MAX: u64 = 4096;
 /// Models remembered; beyond this, unused ones are forgotten.
-const PACES_MAX: usize = 1000;
+const MODELS_MAX: usize = 1000;
 /// A time to first token this many times the fastest so far means that the provider is congested.
 const CROWDED_FACTOR: u32 = 4;
 /// Shorter waits say nothing about the provider.
@@ -38,7 +39,7 @@ const SCHEMAS_MAX: usize = 1000;
 /// The rate limit of one model.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
-    gate: ConcurrencyLimit,
+    concurrency: ConcurrencyLimit,
     bucket: Option<Mutex<RateBucket>>,
     /// Calls queue here for the bucket in order of arrival: small ones cannot overtake a large one forever.
     line: tokio::sync::Mutex<()>,
@@ -69,7 +70,7 @@ struct Outages {
 /// The permit to have one call in flight with this model.
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
-    pace: &'a RateLimit,
+    rate_limit: &'a RateLimit,
     tokens_taken: u64,
     taken_at_ms: u64,
     _pass: Pass<'a>,
@@ -79,7 +80,7 @@ impl RateLimit {
     pub(crate) fn new(rate: Rate) -> Self {
         let is_rated = rate != Rate::default();
         Self {
-            gate: ConcurrencyLimit::new(WIDTH_MAX),
+            concurrency: ConcurrencyLimit::new(WIDTH_MAX),
             bucket: is_rated.then(|| Mutex::new(RateBucket::new(rate, 0))),
             line: tokio::sync::Mutex::default(),
             waits: Mutex::default(),
@@ -91,7 +92,7 @@ impl RateLimit {
 
     /// Waits until a call that may use this many tokens can be sent.
     pub(crate) async fn enter(&self, tokens: u64) -> Turn<'_> {
-        let pass = self.gate.enter().await;
+        let pass = self.concurrency.enter().await;
         let mut taken_at_ms = 0;
         if let Some(bucket) = &self.bucket {
             let _first = self.line.lock().await;
@@ -104,12 +105,12 @@ impl RateLimit {
                 }
             }
         }
-        Turn { pace: self, tokens_taken: tokens, taken_at_ms, _pass: pass }
+        Turn { rate_limit: self, tokens_taken: tokens, taken_at_ms, _pass: pass }
     }
 
     /// The provider asked for fewer requests.
     pub(crate) fn refused(&self, wait: Duration) {
-        self.gate.narrow(wait);
+        self.concurrency.narrow(wait);
     }
 
     /// The model is unavailable. A silent one costs its callers the most time, so it rests at once.
@@ -130,7 +131,7 @@ impl RateLimit {
     /// The provider has no capacity: halves the width, pauses, and lets callers with a fallback use it instead of
     /// waiting.
     pub(crate) fn overloaded(&self, pause: Duration) {
-        self.gate.narrow(pause);
+        self.concurrency.narrow(pause);
         let until = Instant::now() + pause;
         let mut outages = lock(&self.outages);
         outages.pauses_until = Some(outages.pauses_until.map_or(until, |before| before.max(until)));
@@ -148,9 +149,9 @@ impl RateLimit {
             (outages.n_in_a_row, outages.rests_until) = (0, None);
         }
         if self.is_crowded(first_word) {
-            self.gate.narrow_above(Duration::ZERO, CROWDED_WIDTH_MIN);
+            self.concurrency.narrow_above(Duration::ZERO, CROWDED_WIDTH_MIN);
         } else {
-            self.gate.widen();
+            self.concurrency.widen();
         }
     }
 
@@ -200,7 +201,7 @@ impl RateLimit {
 impl Turn<'_> {
     /// Corrects the tokens taken from the bucket by those actually used.
     pub(crate) fn settle(&self, tokens_used: u64) {
-        if let Some(bucket) = &self.pace.bucket {
+        if let Some(bucket) = &self.rate_limit.bucket {
             lock(bucket).settle((self.tokens_taken, self.taken_at_ms), tokens_used);
         }
     }
@@ -209,7 +210,7 @@ impl Turn<'_> {
 /// The rate limits of all models. Engines that share one are limited together. Clones are handles to the same limits.
 #[derive(Debug, Clone, Default)]
 pub struct RateLimits {
-    paces: Arc<Mutex<HashMap<String, Arc<RateLimit>>>>,
+    by_model: Arc<Mutex<HashMap<String, Arc<RateLimit>>>>,
 }
 
 impl RateLimits {
@@ -218,20 +219,16 @@ impl RateLimits {
         let reference = model.reference();
         let rate = model.rate();
         let key = format!("{reference} {} {rate:?}", reference.base_url);
-        let mut paces = lock(&self.paces);
-        if paces.len() >= PACES_MAX && !paces.contains_key(&key) {
-            paces.retain(|_, pace| Arc::strong_count(pace) > 1);
+        let mut by_model = lock(&self.by_model);
+        if by_model.len() >= MODELS_MAX && !by_model.contains_key(&key) {
+            by_model.retain(|_, rate_limit| Arc::strong_count(rate_limit) > 1);
         }
-        Arc::clone(paces.entry(key).or_insert_with(|| Arc::new(RateLimit::new(rate))))
+        Arc::clone(by_model.entry(key).or_insert_with(|| Arc::new(RateLimit::new(rate))))
     }
 }
 
 fn schema_key(schema: &Value) -> BlobId {
     spelunk_journal::digest(schema.to_string().as_bytes())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -3,22 +3,23 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use spelunk_model::Model;
 use spelunk_types::{Explain, ModelRef};
 
 use crate::EngineError;
+use crate::sync::lock;
 
-type Opened = Result<Arc<dyn Model>, String>;
-type Open = dyn Fn(&str) -> Opened + Send + Sync;
+type OpenedModel = Result<Arc<dyn Model>, String>;
+type Open = dyn Fn(&str) -> OpenedModel + Send + Sync;
 
 /// Models by name. Clones are handles to the same models.
 #[derive(Clone)]
 pub struct NamedModels {
     names: Arc<[String]>,
     open: Arc<Open>,
-    opened: Arc<Mutex<HashMap<String, Opened>>>,
+    opened: Arc<Mutex<HashMap<String, OpenedModel>>>,
 }
 
 impl NamedModels {
@@ -34,7 +35,7 @@ impl NamedModels {
     pub fn of(models: BTreeMap<String, Arc<dyn Model>>) -> Self {
         let names = models.keys().cloned().collect();
         Self::new(names, move |name| {
-            models.get(name).cloned().ok_or_else(|| "it is not on the roster".to_owned())
+            models.get(name).cloned().ok_or_else(|| "it is not among the named models".to_owned())
         })
     }
 
@@ -61,13 +62,13 @@ impl NamedModels {
     }
 
     /// Looks up a model; the error lists the known names, or explains why this one is unavailable.
-    pub(crate) fn model(&self, name: &str) -> Result<Arc<dyn Model>, Unlisted> {
+    pub(crate) fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelLookupError> {
         if !self.names.iter().any(|known| known == name) {
-            return Err(Unlisted::Unknown { known: self.names.join(", ") });
+            return Err(ModelLookupError::Unknown { known: self.names.join(", ") });
         }
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock(&self.opened);
         let model = opened.entry(name.to_owned()).or_insert_with(|| (self.open)(name));
-        model.clone().map_err(|why| Unlisted::Closed { why })
+        model.clone().map_err(|why| ModelLookupError::Closed { why })
     }
 }
 
@@ -85,7 +86,7 @@ impl fmt::Debug for NamedModels {
 
 /// Why a lookup failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Unlisted {
+pub(crate) enum ModelLookupError {
     /// No model has this name.
     Unknown {
         /// The known names, comma-separated; empty if there are none.

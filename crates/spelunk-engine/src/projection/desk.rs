@@ -2,7 +2,7 @@
 //! are written, whatever an event says.
 
 use spelunk_journal::JournalError;
-use spelunk_types::{Event, FileChange, FrameId, FrameOutcome, Text};
+use spelunk_types::{Event, FileChange, FrameId, FrameOutcome};
 
 use super::{ERRORS, EVIDENCE, Projection};
 
@@ -46,27 +46,20 @@ impl Projection {
         match (file, own) {
             // These two are append-only, and the projection adds lines of its own.
             (FileChange::Appended { content, .. } | FileChange::Written { content, .. }, Some(name)) => {
-                let added = self.bytes(content)?;
+                let added = self.blobs.bytes(content)?;
                 self.lines.entry(name).or_default().push_str(&String::from_utf8_lossy(&added));
                 Ok(())
             }
             (FileChange::Removed { .. }, Some(_)) => Ok(()),
             (FileChange::Written { path, content }, None) => {
-                let bytes = self.bytes(content)?;
+                let bytes = self.blobs.bytes(content)?;
                 self.files.replace(path, &bytes)
             }
             (FileChange::Appended { path, content }, None) => {
-                let bytes = self.bytes(content)?;
+                let bytes = self.blobs.bytes(content)?;
                 self.files.append(path, &bytes)
             }
             (FileChange::Removed { path }, None) => self.files.remove(path),
-        }
-    }
-
-    fn bytes(&self, content: &Text) -> Result<Vec<u8>, JournalError> {
-        match content {
-            Text::Inline { text } => Ok(text.clone().into_bytes()),
-            Text::Blob { blob, .. } => self.blobs.get(blob),
         }
     }
 

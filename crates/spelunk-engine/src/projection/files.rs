@@ -6,7 +6,8 @@ use spelunk_types::{
     AnalystReport, Citation, Event, Finding, Found, RunId, RunOutcome, SourceSpec, Strategy, iso_time,
 };
 
-use super::{ChunkRow, Ending, Projection, Start, Worker};
+use super::{ChunkRow, Ending, Projection, Worker};
+use crate::run_start::RunStart;
 use crate::{CallState, ReportError, RunView};
 
 const SCHEMA_VERSION: u32 = 1;
@@ -16,7 +17,7 @@ const SUMMARY_CHARS_MAX: usize = 200;
 const STRUCTURED: [&str; 3] = ["structured_data", "json", "jsonl"];
 
 /// A summary of the run.
-pub(super) fn metadata(of: &Projection, start: &Start) -> String {
+pub(super) fn metadata(of: &Projection, start: &RunStart) -> String {
     let view = &of.view;
     let source = match start.sources.as_slice() {
         [SourceSpec::Path { path, .. }] => path.clone(),
@@ -43,7 +44,7 @@ pub(super) fn metadata(of: &Projection, start: &Start) -> String {
         },
         "processing": {
             "status": status(view),
-            "strategy": strategy(start.strategy),
+            "strategy": if start.strategy == Strategy::Map { "partition_map" } else { start.strategy.name() },
             "chunks_created": of.chunks.len(),
             "workers_spawned": of.workers.len(),
             "start_time": iso_time(view.started_at_ms),
@@ -65,21 +66,6 @@ fn status(view: &RunView) -> &'static str {
         None => "active",
         Some(RunOutcome::Answered | RunOutcome::Partial { .. }) => "complete",
         Some(RunOutcome::Failed { .. } | RunOutcome::Cancelled) => "error",
-    }
-}
-
-fn strategy(strategy: Strategy) -> &'static str {
-    match strategy {
-        Strategy::Map => "partition_map",
-        other @ (Strategy::Direct
-        | Strategy::Repl
-        | Strategy::Auto
-        | Strategy::Search
-        | Strategy::Hybrid
-        | Strategy::Agent
-        | Strategy::Analyst
-        | Strategy::Synthesis
-        | Strategy::Program) => other.name(),
     }
 }
 
@@ -125,7 +111,7 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// What was asked.
-pub(super) fn job(start: &Start, run: &RunId) -> String {
+pub(super) fn job(start: &RunStart, run: &RunId) -> String {
     let limits = &start.limits;
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,
@@ -134,7 +120,7 @@ pub(super) fn job(start: &Start, run: &RunId) -> String {
         "prompt_path": "input/prompt.md",
         "answer_path": "output/answer.md",
         "strategy": start.strategy,
-        "focus": start.focus,
+        "focus": start.focus.name(),
         "model": start.model,
         "sources": start.sources,
         "scan": start.scan,
@@ -151,7 +137,7 @@ pub(super) fn job(start: &Start, run: &RunId) -> String {
 }
 
 /// The documents by reference: their text is not copied, and the digest shows whether it has changed.
-pub(super) fn documents(start: &Start, documents: Option<&str>) -> String {
+pub(super) fn documents(start: &RunStart, documents: Option<&str>) -> String {
     let mut text =
         "# The documents of this run, by reference. A line each: BLAKE3 digest, bytes, name.\n".to_owned();
     for source in &start.sources {

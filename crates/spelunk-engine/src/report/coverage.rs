@@ -1,6 +1,6 @@
 //! Coverage: what was read and what was not, part of every report.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use spelunk_types::ErrorCode;
 
@@ -40,8 +40,7 @@ pub(crate) struct Coverage {
 impl Coverage {
     /// Why the report is incomplete, if it is.
     pub(crate) fn gap(&self) -> Option<ErrorCode> {
-        let codes: BTreeSet<&ErrorCode> = self.failed.iter().map(|(_, code)| code).collect();
-        codes.into_iter().next().copied()
+        self.failed.iter().map(|(_, code)| *code).min()
     }
 
     /// The section of the report.

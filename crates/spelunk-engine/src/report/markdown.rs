@@ -1,22 +1,25 @@
-//! The report as Markdown: findings by file, written by code, between the texts written by models.
+//! The report as Markdown: findings by file and by directory, written by code, between the texts written by models.
+//! References to findings in those texts become locations.
 
 use std::collections::BTreeMap;
 
-use spelunk_types::Found;
+use spelunk_types::{Found, Severity};
 
 use super::coverage::many;
-use super::{Distribution, Gathered, Item};
+use super::{CountedValues, Gathered, MergedFinding};
 
 /// Findings listed in the text; the journal has all of them.
 const LISTED_MAX: usize = 300;
 /// Values shown of a distribution.
 const VALUES_SHOWN: usize = 12;
 const QUOTE_SHOWN_CHARS: usize = 100;
+/// Findings named per directory.
+const NAMED_MAX: usize = 3;
 
 /// The findings by file, each with its type.
 pub(crate) fn findings_section(gathered: &Gathered) -> String {
     let mut text = "## Per-File Findings\n".to_owned();
-    let mut files: BTreeMap<&str, Vec<&Item>> = BTreeMap::new();
+    let mut files: BTreeMap<&str, Vec<&MergedFinding>> = BTreeMap::new();
     for item in gathered.items.iter().take(LISTED_MAX) {
         files.entry(&item.finding.location.file).or_default().push(item);
     }
@@ -40,7 +43,7 @@ pub(crate) fn findings_section(gathered: &Gathered) -> String {
     text
 }
 
-fn line(item: &Item) -> String {
+fn line(item: &MergedFinding) -> String {
     let finding = &item.finding;
     let mut text = "- ".to_owned();
     if let Some(severity) = finding.severity {
@@ -70,7 +73,7 @@ fn line(item: &Item) -> String {
 }
 
 /// `data.csv, status: ok 12, failed 3 (of 15)`
-pub(crate) fn shown(distribution: &Distribution) -> String {
+pub(crate) fn shown(distribution: &CountedValues) -> String {
     let mut values: Vec<(&String, &u64)> = distribution.values.iter().collect();
     values.sort_by(|a, b| b.1.cmp(a.1).then(a.0.cmp(b.0)));
     let listed: Vec<String> = values
@@ -102,4 +105,81 @@ pub(crate) fn in_order(written: &str, findings: &str, coverage: &str) -> String 
     };
     let parts = [summary, findings.trim_end(), rest, coverage.trim_end()];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// One line per directory: the number of findings by severity, and the most severe ones.
+pub(crate) fn directory_lines(gathered: &Gathered, directories: &[String]) -> Vec<String> {
+    directories.iter().map(|directory| directory_line(gathered, directory)).collect()
+}
+
+fn directory_line(gathered: &Gathered, directory: &str) -> String {
+    let prefix = format!("{directory}/");
+    let is_here = |item: &&MergedFinding| item.places.iter().any(|place| place.file.starts_with(&prefix));
+    let here: Vec<(usize, &MergedFinding)> =
+        gathered.items.iter().enumerate().filter(|(_, item)| is_here(item)).collect();
+    let mut text = format!("- `{directory}`: {}", many(here.len() as u64, "finding"));
+    let counts = Severity::ALL.iter().filter_map(|severity| {
+        let n = here.iter().filter(|(_, item)| item.finding.severity == Some(*severity)).count();
+        (n > 0).then(|| format!("{n} {severity}"))
+    });
+    let counts: Vec<String> = counts.collect();
+    if !counts.is_empty() {
+        text += &format!(" ({})", counts.join(", "));
+    }
+    let named: Vec<String> = here.iter().take(NAMED_MAX).map(|(idx, _)| format!("[F{}]", idx + 1)).collect();
+    if !named.is_empty() {
+        text += &format!("; the gravest: {}", named.join(" "));
+    }
+    text
+}
+
+/// Replaces references such as `[F3]` by the locations of the findings: the text, the items referred to, and the
+/// number of unknown references, which are removed.
+pub(crate) fn expand_names(text: &str, items: &[MergedFinding]) -> (String, Vec<usize>, u64) {
+    let (mut expanded, mut named, mut n_unknown) = (String::with_capacity(text.len()), Vec::new(), 0);
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        let (before, from) = rest.split_at(open);
+        expanded.push_str(before);
+        match names_in(from) {
+            Some((numbers, len)) => {
+                let known: Vec<usize> = numbers.iter().filter_map(|number| item_of(*number, items)).collect();
+                n_unknown += (numbers.len() - known.len()) as u64;
+                let places: Vec<String> =
+                    known.iter().map(|&idx| items[idx].finding.location.to_string()).collect();
+                if places.is_empty() {
+                    // Remove the space before the reference, too.
+                    expanded.truncate(expanded.trim_end_matches(' ').len());
+                } else {
+                    expanded.push_str(&format!("({})", places.join(", ")));
+                }
+                for idx in known {
+                    if !named.contains(&idx) {
+                        named.push(idx);
+                    }
+                }
+                rest = from.get(len..).unwrap_or_default();
+            }
+            None => {
+                expanded.push('[');
+                rest = from.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    expanded.push_str(rest);
+    (expanded, named, n_unknown)
+}
+
+fn item_of(name: u64, items: &[MergedFinding]) -> Option<usize> {
+    let idx = usize::try_from(name.checked_sub(1)?).ok()?;
+    (idx < items.len()).then_some(idx)
+}
+
+/// Parses `[F3]` or `[F3, F4]` at the beginning of a text: the numbers, and the length.
+fn names_in(text: &str) -> Option<(Vec<u64>, usize)> {
+    let end = text.find(']')?;
+    let inside = text.get(1..end)?;
+    let names: Option<Vec<u64>> =
+        inside.split(',').map(|name| name.trim().strip_prefix('F')?.parse().ok()).collect();
+    names.filter(|names| !names.is_empty()).map(|names| (names, end + 1))
 }

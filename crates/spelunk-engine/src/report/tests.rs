@@ -47,7 +47,7 @@ fn report(content_type: &str, findings: Vec<Finding>) -> AnalystReport {
 }
 
 fn listed(gathered: &Gathered) -> Vec<String> {
-    let line = |item: &super::Item| {
+    let line = |item: &super::MergedFinding| {
         let severity = item.finding.severity.map_or("-", Severity::name);
         format!("{severity} {} {} x{}", item.finding.location, item.finding.summary, item.places.len())
     };

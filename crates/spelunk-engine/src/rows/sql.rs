@@ -10,6 +10,7 @@ use spelunk_tables::{Cell, QueryResult, Tables};
 use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _};
 
 use crate::plain_answer::empty_reply;
+use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const SYSTEM: &str = include_str!("../prompts/sql-system.md");
@@ -56,12 +57,6 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
         }
     }
     Ok(None)
-}
-
-/// Reading documents and computing are CPU-bound; the executor has other calls to serve.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let working = tokio::task::spawn_blocking(work);
-    working.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 /// The query in a reply; `None` if it has none.

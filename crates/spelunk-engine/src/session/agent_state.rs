@@ -1,7 +1,7 @@
 //! The state of an agent: its desk and the counters of its budgets. All of it follows from the journal.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use spelunk_desk::{Desk, DeskError, DeskPath, Entry};
@@ -9,6 +9,7 @@ use spelunk_model::Reply;
 use spelunk_types::Usage;
 
 use crate::frame::ChangedFile;
+use crate::sync::lock;
 
 const METRICS: &str = "state/metrics.json";
 const ERRORS: &str = "state/errors.jsonl";
@@ -17,7 +18,7 @@ const MESSAGE_CHARS_MAX: usize = 500;
 
 /// The desk of an agent and the counters of its budgets.
 #[derive(Debug, Clone)]
-pub(crate) struct Bench {
+pub(crate) struct AgentState {
     pub(crate) desk: Desk,
     /// Shared with calls in flight.
     counts: Arc<Mutex<Counts>>,
@@ -46,27 +47,27 @@ pub(crate) struct Counts {
     pub(crate) script_calls: u64,
 }
 
-impl Bench {
+impl AgentState {
     pub(crate) fn new(desk: Desk) -> Self {
         Self { desk, counts: Arc::default(), failures: Arc::default() }
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.counts)
     }
 
     pub(crate) fn count(&self, change: impl FnOnce(&mut Counts)) {
-        change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.counts));
     }
 
     /// The state to restore later: a plain clone would share its counters with the original.
-    pub(crate) fn saved(&self) -> Saved {
-        Saved { desk: self.desk.clone(), counts: self.counts() }
+    pub(crate) fn saved(&self) -> SavedState {
+        SavedState { desk: self.desk.clone(), counts: self.counts() }
     }
 
-    pub(crate) fn restore(&mut self, saved: Saved) {
+    pub(crate) fn restore(&mut self, saved: SavedState) {
         self.desk = saved.desk;
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        lock(&self.failures).clear();
         self.count(|counts| *counts = saved.counts);
     }
 
@@ -89,12 +90,12 @@ impl Bench {
     pub(crate) fn fail(&self, kind: &str, message: &str, context: &str) {
         let (kind, message, context) = (kind.to_owned(), message.to_owned(), context.to_owned());
         let failure = Failure { kind, message, context };
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(failure);
+        lock(&self.failures).push(failure);
     }
 
     /// Logs the failures so far. Parallel calls end in any order; the log is sorted.
     pub(crate) fn settle_failures(&mut self) -> Result<(), DeskError> {
-        let mut failed = std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut failed = std::mem::take(&mut *lock(&self.failures));
         failed.sort_by(|one, other| (&one.context, &one.message).cmp(&(&other.context, &other.message)));
         failed
             .iter()
@@ -139,7 +140,7 @@ impl Counts {
 
 /// A saved state.
 #[derive(Debug)]
-pub(crate) struct Saved {
+pub(crate) struct SavedState {
     desk: Desk,
     counts: Counts,
 }

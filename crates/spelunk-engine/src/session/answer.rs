@@ -9,19 +9,19 @@ use spelunk_types::Citation;
 
 use crate::environment::{Refusal, json_of_value, text_of_value};
 use crate::plain_answer::{self, CodeAlone};
-use crate::schema::extract_json;
+use crate::schema::{extract_json, listed};
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
 /// An accepted answer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Given {
+pub(crate) struct GivenAnswer {
     pub(crate) text: String,
     pub(crate) claims: Vec<Citation>,
 }
 
 /// Decides whether an answer is accepted.
 #[derive(Debug, Clone)]
-pub(super) struct Gate {
+pub(super) struct AnswerCheck {
     schema: Option<Arc<Schema>>,
     code: CodeAlone,
     /// Whether any code referred to the context.
@@ -38,7 +38,7 @@ const TOUCHES: [&str; 8] = ["context", "rlm_query", "grep", "search", "lines", "
 /// Placeholder texts that are not an answer.
 const PLACEHOLDERS: [&str; 7] = ["...", "…", "todo", "tbd", "answer", "your answer", "final answer"];
 
-impl Gate {
+impl AnswerCheck {
     pub(super) fn new(schema: Option<Arc<Schema>>, code: CodeAlone) -> Self {
         Self { schema, code, has_looked: false, has_refused_unseen: false, has_refused_placeholder: false }
     }
@@ -49,7 +49,7 @@ impl Gate {
 
     /// Accepts an answer, or returns the reason why not.
     #[expect(clippy::needless_pass_by_value, reason = "the value is given away")]
-    pub(super) fn admit(&mut self, value: Value, cite: Option<Value>) -> Result<Given, Refusal> {
+    pub(super) fn admit(&mut self, value: Value, cite: Option<Value>) -> Result<GivenAnswer, Refusal> {
         if !self.has_looked && !self.has_refused_unseen {
             self.has_refused_unseen = true;
             return Err(Refusal::value("nothing of `context` was looked at yet: look first, then answer"));
@@ -65,7 +65,7 @@ impl Gate {
             self.has_refused_placeholder = true;
             return Err(Refusal::value("the answer is a placeholder: give the answer itself"));
         }
-        Ok(Given { text, claims: claims(cite)? })
+        Ok(GivenAnswer { text, claims: claims(cite)? })
     }
 }
 
@@ -87,19 +87,14 @@ fn typed(schema: &Schema, value: &Value) -> Result<String, Refusal> {
     match schema.check(&json) {
         Ok(()) => Ok(serde_json::to_string_pretty(&json).unwrap_or_default()),
         Err(violations) => {
-            let list: Vec<_> = violations.iter().map(ToString::to_string).collect();
-            Err(Refusal::value(format!("the answer does not fit the schema:\n{}", list.join("\n"))))
+            Err(Refusal::value(format!("the answer does not fit the schema:\n{}", listed(&violations))))
         }
     }
 }
 
 /// Parses a reply that must be JSON of this schema, and formats it for people.
 pub(crate) fn read_typed(schema: &Schema, reply: &str) -> Result<String, String> {
-    let json = extract_json(reply).ok_or("it is not JSON")?;
-    let told =
-        |violations: Vec<_>| violations.iter().map(ToString::to_string).collect::<Vec<String>>().join("\n");
-    schema.check(&json).map_err(told)?;
-    Ok(serde_json::to_string_pretty(&json).unwrap_or_default())
+    Ok(serde_json::to_string_pretty(&schema.read(reply)?).unwrap_or_default())
 }
 
 /// Evidence as code gives it: a `grep` hit, a tuple, a line of text, or a list of these.
@@ -153,7 +148,7 @@ fn claim(value: &Value) -> Option<Citation> {
 }
 
 /// Checks the evidence of an accepted answer.
-pub(crate) async fn settle(frame: &Frame, task: &Task, given: Given) -> Result<Answer, FrameError> {
+pub(crate) async fn settle(frame: &Frame, task: &Task, given: GivenAnswer) -> Result<Answer, FrameError> {
     evidence::check_claims(frame, &task.view, &given.text, given.claims).await
 }
 

@@ -1,10 +1,47 @@
 //! Halves a conversation that exceeds its model's window and retries, once per question. The failure is recorded, so
 //! that a resumed run halves in the same places.
 
+use spelunk_model::{Prompt, Reply};
 use spelunk_types::{ErrorCode, Explain};
 
 use crate::transcript::Transcript;
 use crate::{Frame, FrameError};
+
+/// Calls the model; if the prompt is too long, once more with half of the conversation.
+pub(crate) async fn ask(
+    frame: &Frame,
+    transcript: &mut Transcript,
+    prompt: impl Fn(&Transcript) -> Prompt,
+) -> Result<Reply, FrameError> {
+    match frame.ask(prompt(transcript)).await {
+        Err(error) if halved(frame, transcript, &error).await? => frame.ask(prompt(transcript)).await,
+        asked => asked,
+    }
+}
+
+/// Replaces older turns by the summary that this prompt asks for. Without one, or if the prompt is too long, the
+/// older half is left out.
+pub(crate) async fn compact(
+    frame: &Frame,
+    transcript: &mut Transcript,
+    asking: Prompt,
+) -> Result<(), FrameError> {
+    let error = match frame.ask(asking).await {
+        Ok(summary) => {
+            transcript.compact(&summary.text);
+            return Ok(());
+        }
+        Err(error) => error,
+    };
+    let is_shorter = if has_failed_by(&error, ErrorCode::ModelReplyEmpty) {
+        let message = "the model gave no summary of the conversation: its older half was left out";
+        let hint = "raise `limits.root_output_tokens_max`, or name another model with `--model`";
+        halve(frame, transcript, message, hint).await?
+    } else {
+        halved(frame, transcript, &error).await?
+    };
+    if is_shorter { Ok(()) } else { Err(error) }
+}
 
 /// Whether the call failed because the prompt was too long, and the conversation was shortened.
 pub(crate) async fn halved(
@@ -12,32 +49,25 @@ pub(crate) async fn halved(
     transcript: &mut Transcript,
     error: &FrameError,
 ) -> Result<bool, FrameError> {
-    if !has_failed_by(error, ErrorCode::ModelPromptTooLong) || !transcript.halve() {
+    if !has_failed_by(error, ErrorCode::ModelPromptTooLong) {
         return Ok(false);
     }
     let message = "the conversation was longer than the model's window: its older half was left out";
     let hint = "set `context_tokens` of the model, or lower `limits.transcript_tokens_max`";
-    frame.warn(message.to_owned(), hint.to_owned()).await?;
-    Ok(true)
+    halve(frame, transcript, message, hint).await
 }
 
-/// Like [`halved`], for a summary: also halves if the summary is empty, since the conversation is too long without
-/// one.
-pub(crate) async fn halved_unsummed(
+async fn halve(
     frame: &Frame,
     transcript: &mut Transcript,
-    error: &FrameError,
+    message: &str,
+    hint: &str,
 ) -> Result<bool, FrameError> {
-    if !has_failed_by(error, ErrorCode::ModelReplyEmpty) {
-        return halved(frame, transcript, error).await;
+    let is_shorter = transcript.halve();
+    if is_shorter {
+        frame.warn(message.to_owned(), hint.to_owned()).await?;
     }
-    if !transcript.halve() {
-        return Ok(false);
-    }
-    let message = "the model gave no summary of the conversation: its older half was left out";
-    let hint = "raise `limits.root_output_tokens_max`, or name another model with `--model`";
-    frame.warn(message.to_owned(), hint.to_owned()).await?;
-    Ok(true)
+    Ok(is_shorter)
 }
 
 fn has_failed_by(error: &FrameError, code: ErrorCode) -> bool {

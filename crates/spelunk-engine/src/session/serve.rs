@@ -15,8 +15,8 @@ use spelunk_types::{Blame, ErrorCode, Explain};
 
 use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
-use crate::models::Unlisted;
-use crate::schema::extract_json;
+use crate::models::ModelLookupError;
+use crate::sync::blocking;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// The instruction that asks a sub-model for a schema.
@@ -26,8 +26,8 @@ const SCHEMA_LINE: &str = "\n\nReply with nothing but JSON that fits this schema
 const NAME_CHARS_MAX: usize = 60;
 
 /// A host call in progress.
-pub(super) struct Begun {
-    pub(super) reply: BoxFuture<'static, Result<HostReply, FrameError>>,
+pub(super) struct StartedCall {
+    pub(super) reply: Replying,
     /// Whether repeating the call would cost money or return something else.
     pub(super) is_effect: bool,
 }
@@ -45,21 +45,17 @@ pub(super) fn functions() -> Vec<HostFunction> {
         ("FINAL", "FINAL(answer, cite=None)\n\nEnds the work with this answer.", false),
         ("budget", "budget() -> dict\n\nWhat is left: calls, tokens, dollars, depth.", false),
     ];
-    let function = |(name, doc, is_awaitable): (&str, &str, bool)| HostFunction {
-        name: name.to_owned(),
-        doc: doc.to_owned(),
-        is_awaitable,
-    };
-    ask.map(function).to_vec()
+    ask.map(|(name, doc, is_awaitable)| HostFunction { name: name.into(), doc: doc.into(), is_awaitable })
+        .to_vec()
 }
 
 /// Begins a call: its id is assigned now.
-pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
+pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCall {
     if let Some(looking) = look(session, &call) {
-        return Begun { reply: looking.map(Ok).boxed(), is_effect: false };
+        return StartedCall { reply: looking.map(Ok).boxed(), is_effect: false };
     }
     if let Some(reply) = search(session, &call) {
-        return Begun { reply, is_effect: true };
+        return StartedCall { reply, is_effect: true };
     }
     if let Some(begun) = desk::begin(session, &mut call) {
         return begun;
@@ -77,7 +73,7 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> Begun {
         Refused::Now(refusal) => ready(Ok(HostReply::from(refusal))).boxed(),
         Refused::Recorded(reply) => reply,
     });
-    Begun { reply, is_effect: true }
+    StartedCall { reply, is_effect: true }
 }
 
 /// Why a call is not made.
@@ -140,8 +136,7 @@ fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, Host
     let here = environment.clone();
     // Lazy: a recorded search is not repeated.
     Box::pin(async move {
-        let looking = tokio::task::spawn_blocking(move || environment.serve(call));
-        let looked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+        let looked = blocking(move || environment.serve(call)).await;
         for notice in here.take_untold() {
             let hint = notice.hint().unwrap_or_default().to_owned();
             // If the journal cannot be written, the next call ends the run.
@@ -156,18 +151,18 @@ type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
 fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
     let mut arguments = Arguments::of(call, &["prompt", "model", "schema"])?;
     let prompt = arguments.need("prompt")?;
-    let form = form(session, &mut arguments)?;
-    let asking = ask(session, &prompt, form)?;
+    let options = options(session, &mut arguments)?;
+    let asking = ask(session, &prompt, options)?;
     Ok(asking.map(|answered| answered.map(reply)).boxed())
 }
 
 fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
     let mut arguments = Arguments::of(call, &["prompts", "model", "schema"])?;
     let prompts = arguments.need_items("prompts")?;
-    let form = form(session, &mut arguments)?;
+    let options = options(session, &mut arguments)?;
     check_batch(session, prompts.len())?;
     let asking =
-        prompts.iter().map(|prompt| ask(session, prompt, form.clone())).collect::<Result<Vec<_>, _>>()?;
+        prompts.iter().map(|prompt| ask(session, prompt, options.clone())).collect::<Result<Vec<_>, _>>()?;
     Ok(join_all(asking).map(batch_reply).boxed())
 }
 
@@ -175,8 +170,8 @@ fn rlm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     let mut arguments = Arguments::of(call, &["prompt", "context", "model", "schema"])?;
     let prompt = arguments.need_text("prompt")?;
     let context = arguments.take("context");
-    let form = form(session, &mut arguments)?;
-    let descending = descend(session, prompt, context, form)?;
+    let options = options(session, &mut arguments)?;
+    let descending = descend(session, prompt, context, options)?;
     Ok(descending.map(|answered| answered.map(reply)).boxed())
 }
 
@@ -184,7 +179,7 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     let mut arguments = Arguments::of(call, &["prompts", "contexts", "model", "schema"])?;
     let prompts = arguments.need_items("prompts")?;
     let contexts = arguments.need_items("contexts")?;
-    let form = form(session, &mut arguments)?;
+    let options = options(session, &mut arguments)?;
     check_batch(session, prompts.len())?;
     if contexts.len() != prompts.len() {
         let (n_contexts, n_prompts) = (contexts.len(), prompts.len());
@@ -197,7 +192,7 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     for (prompt, context) in prompts.into_iter().zip(contexts) {
         let prompt = prompt_text(session, &prompt)?;
         let context = Some(context).filter(|context| *context != Value::None);
-        descending.push(descend(session, prompt, context, form.clone())?);
+        descending.push(descend(session, prompt, context, options.clone())?);
     }
     Ok(join_all(descending).map(batch_reply).boxed())
 }
@@ -216,7 +211,7 @@ fn finish(session: &mut Session<'_>, call: &mut HostCall) -> HostReply {
     let bound = Arguments::of(call, &["answer", "cite"]);
     let admitted = bound.and_then(|mut arguments| {
         let (value, cite) = (arguments.need("answer")?, arguments.take("cite"));
-        session.gate.admit(value, cite)
+        session.check.admit(value, cite)
     });
     match admitted {
         Ok(given) => {
@@ -228,27 +223,25 @@ fn finish(session: &mut Session<'_>, call: &mut HostCall) -> HostReply {
 }
 
 /// The result of one sub-call: a value, or an exception for the code. The error ends the run.
-type Asked = Result<Result<Value, Refusal>, FrameError>;
+type SubCallResult = Result<Result<Value, Refusal>, FrameError>;
 
 /// The model of a call and the schema of its answer.
 #[derive(Clone)]
-struct Form {
+struct CallOptions {
     model: Option<Arc<dyn Model>>,
     schema: Option<Arc<Schema>>,
 }
 
-fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFuture<'static, Asked>, Refusal> {
+fn ask(
+    session: &mut Session<'_>,
+    prompt: &Value,
+    options: CallOptions,
+) -> Result<BoxFuture<'static, SubCallResult>, Refusal> {
     let limits = session.frame.limits();
     let prompt = prompt_text(session, prompt)?;
-    let n_chars = prompt.chars().count() as u64;
-    if n_chars > limits.query_chars_max {
-        let max = limits.query_chars_max;
-        return Err(Refusal::value(format!(
-            "the prompt has {n_chars} characters, more than {max}: split the text and ask about each part"
-        )));
-    }
+    check_length(&prompt, limits.query_chars_max)?;
     session.n_calls += 1;
-    let max = if session.bench.is_some() { limits.script_calls_max } else { limits.cell_calls_max };
+    let max = if session.agent.is_some() { limits.script_calls_max } else { limits.cell_calls_max };
     if session.n_calls > max {
         return Err(Refusal::new(
             "BudgetError",
@@ -259,7 +252,7 @@ fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFutur
     }
     let output_tokens_max = limits.sub_output_tokens_max;
     let mut text = prompt;
-    let Form { model, schema } = form;
+    let CallOptions { model, schema } = options;
     if let Some(schema) = &schema {
         text += SCHEMA_LINE;
         text += schema.text();
@@ -278,8 +271,8 @@ fn ask(session: &mut Session<'_>, prompt: &Value, form: Form) -> Result<BoxFutur
             None => Ok(Ok(Value::Str(reply.text))),
             Some(schema) => {
                 let again = |prompt| match correction {
-                    Some(call) => frame.ask_sub_at(call, prompt, model).boxed(),
-                    None => frame.ask_sub_of(prompt, model).boxed(),
+                    Some(call) => frame.ask_sub_at(call, prompt, model),
+                    None => frame.ask_sub_of(prompt, model),
                 };
                 typed(&schema, prompt, reply, again).await
             }
@@ -293,28 +286,20 @@ async fn typed(
     mut prompt: Prompt,
     reply: Reply,
     again: impl FnOnce(Prompt) -> BoxFuture<'static, Result<Reply, FrameError>>,
-) -> Asked {
-    let fault = match read_typed(schema, &reply.text) {
-        Ok(value) => return Ok(Ok(value)),
+) -> SubCallResult {
+    let fault = match schema.read(&reply.text) {
+        Ok(value) => return Ok(Ok(value_of_json(value))),
         Err(fault) => fault,
     };
     if let Some(asked) = prompt.messages.last_mut() {
         asked.text += &format!("\n\nAn earlier reply was not accepted:\n{fault}");
     }
     match again(prompt).await {
-        Ok(reply) => Ok(read_typed(schema, &reply.text).map_err(|fault| {
+        Ok(reply) => Ok(schema.read(&reply.text).map(value_of_json).map_err(|fault| {
             Refusal::new("ModelError", format!("the reply does not fit the schema: {fault}"))
         })),
         Err(error) => refused(error).map(Err),
     }
-}
-
-fn read_typed(schema: &Schema, text: &str) -> Result<Value, String> {
-    let json = extract_json(text).ok_or("it is not JSON")?;
-    schema
-        .check(&json)
-        .map_err(|violations| violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
-    Ok(value_of_json(json))
 }
 
 /// Opens a child with its own loop; at the maximum depth, sends a plain question that includes the text.
@@ -322,8 +307,8 @@ fn descend(
     session: &mut Session<'_>,
     question: String,
     context: Option<Value>,
-    form: Form,
-) -> Result<BoxFuture<'static, Asked>, Refusal> {
+    options: CallOptions,
+) -> Result<BoxFuture<'static, SubCallResult>, Refusal> {
     let limits = session.frame.limits();
     let is_deepest = u64::from(session.frame.id().depth()) >= limits.depth_max;
     if is_deepest {
@@ -331,7 +316,7 @@ fn descend(
             Some(text) => format!("{question}\n\n{text}"),
             None => question,
         };
-        return ask(session, &Value::Str(prompt), form);
+        return ask(session, &Value::Str(prompt), options);
     }
     let (view, note) = match context {
         // A long prompt is both question and text, as in the reference engine.
@@ -345,7 +330,7 @@ fn descend(
     } else {
         question
     };
-    let Form { model, schema } = form;
+    let CallOptions { model, schema } = options;
     let task = Task { note, schema, model, ..Task::new(question, view, session.task.strategy) };
     let has_schema = task.schema.is_some();
     let descending = session.frame.descend(task);
@@ -362,12 +347,25 @@ fn descend(
 
 /// A prompt as text; the text of a host object is read here.
 fn prompt_text(session: &Session<'_>, prompt: &Value) -> Result<String, Refusal> {
-    let wrong = || Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name()));
     match prompt {
         Value::Str(text) => Ok(text.clone()),
-        Value::Handle(handle) => session.environment.text_of(handle).ok_or_else(wrong),
-        _ => Err(wrong()),
+        Value::Handle(handle) => session.environment.text_of(handle).ok_or_else(|| not_a_prompt(prompt)),
+        _ => Err(not_a_prompt(prompt)),
     }
+}
+
+fn not_a_prompt(value: &Value) -> Refusal {
+    Refusal::of_type(format!("a prompt must be a str, not {}", value.type_name()))
+}
+
+fn check_length(prompt: &str, chars_max: u64) -> Result<(), Refusal> {
+    let n_chars = prompt.chars().count() as u64;
+    if n_chars > chars_max {
+        return Err(Refusal::value(format!(
+            "the prompt has {n_chars} characters, more than {chars_max}: split the text and ask about each part"
+        )));
+    }
+    Ok(())
 }
 
 fn check_batch(session: &Session<'_>, n: usize) -> Result<(), Refusal> {
@@ -400,7 +398,7 @@ fn reply(asked: Result<Value, Refusal>) -> HostReply {
 }
 
 /// One failed item does not fail the batch: each is `(failed, value or message)`.
-fn batch_reply(asked: Vec<Asked>) -> Result<HostReply, FrameError> {
+fn batch_reply(asked: Vec<SubCallResult>) -> Result<HostReply, FrameError> {
     let mut items = Vec::new();
     for answered in asked {
         items.push(match answered? {
@@ -412,30 +410,30 @@ fn batch_reply(asked: Vec<Asked>) -> Result<HostReply, FrameError> {
 }
 
 /// The model and the schema, from the arguments of a call.
-fn form(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<Form, Refused> {
+fn options(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<CallOptions, Refused> {
     let schema = schema(arguments.take("schema"))?;
-    let Some(name) = arguments.text("model")? else { return Ok(Form { model: None, schema }) };
+    let Some(name) = arguments.text("model")? else { return Ok(CallOptions { model: None, schema }) };
     let frame = &session.frame;
     let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
     let asked = format!("model {shown}");
-    let why = match frame.roster().model(&name) {
-        Ok(model) if !frame.observes_next(&asked) => return Ok(Form { model: Some(model), schema }),
+    let why = match frame.named_models().model(&name) {
+        Ok(model) if !frame.observes_next(&asked) => return Ok(CallOptions { model: Some(model), schema }),
         // It was unavailable before; the journal has what the code was told.
         Ok(_) => String::new(),
-        Err(Unlisted::Unknown { known }) if known.is_empty() => {
+        Err(ModelLookupError::Unknown { known }) if known.is_empty() => {
             let message =
                 format!("there is no model '{shown}', and no other can be named: leave 'model' out");
             return Err(Refusal::value(message).into());
         }
-        Err(Unlisted::Unknown { known }) => {
+        Err(ModelLookupError::Unknown { known }) => {
             let message = format!("there is no model '{shown}'; the models are {known}");
             return Err(Refusal::value(message).into());
         }
-        Err(Unlisted::Closed { why }) if frame.is_replaying() && !frame.observes_next(&asked) => {
+        Err(ModelLookupError::Closed { why }) if frame.is_replaying() && !frame.observes_next(&asked) => {
             let stop = Stop::ModelClosed { name: shown, why };
             return Err(Refused::Recorded(ready(Err(stop.into())).boxed()));
         }
-        Err(Unlisted::Closed { why }) => why,
+        Err(ModelLookupError::Closed { why }) => why,
     };
     let observed = frame.observe(&asked, ready(Ok(why)));
     let refused = async move {

@@ -3,7 +3,6 @@
 //! the same files.
 
 mod ask;
-mod conclude;
 mod finish;
 mod first;
 mod protocol;
@@ -11,21 +10,22 @@ mod script;
 mod tools;
 mod work;
 
-use spelunk_model::{Message, Prompt, Reply, Speaker};
+use spelunk_model::{Prompt, Reply};
 use spelunk_types::{ErrorCode, Explain};
 
 pub use self::finish::written_answer;
 pub use self::first::{GUIDE, SKILL};
 use self::protocol::Protocol;
-use self::work::{Told, Turn, Work};
-use crate::plain_answer::{self, CodeAlone, NoAnswer, empty_reply};
-use crate::session::overflow;
+use self::work::{ToolAnswer, Turn, Work};
+use crate::plain_answer::empty_reply;
 use crate::session::repeats::{self, Novelty, Repeats};
-use crate::transcript::{Transcript, TranscriptLimits, prompt_tokens};
+use crate::session::{self, conclude, overflow};
+use crate::transcript::{Transcript, TranscriptLimits, tool_tokens, with_message};
 use crate::{Answer, Frame, FrameError, Task};
 
 const MORE: &str = include_str!("../prompts/agent-more.md");
 const SUMMARY: &str = include_str!("../prompts/agent-summary.md");
+const CONCLUDE: &str = include_str!("../prompts/agent-conclude.md");
 pub(super) const PROMPTS: [&str; 13] = [
     first::SYSTEM,
     first::SMALL,
@@ -37,7 +37,7 @@ pub(super) const PROMPTS: [&str; 13] = [
     SUMMARY,
     protocol::TEXT,
     finish::VERIFY,
-    conclude::PROMPT,
+    CONCLUDE,
     script::LLM_CLIENT,
     script::CHUNKING,
 ];
@@ -70,7 +70,7 @@ impl<'a> Job<'a> {
     async fn begin(frame: &'a Frame, task: &'a Task) -> Result<Self, FrameError> {
         let first = first::prepare(frame, task).await?;
         let work = Work::begin(frame, task, &first).await?;
-        let protocol = Protocol::native();
+        let protocol = Protocol::Native;
         let transcript = transcript(frame, protocol, &first.message);
         Ok(Self { frame, task, work, protocol, transcript, repeats: Repeats::default() })
     }
@@ -80,7 +80,8 @@ impl<'a> Job<'a> {
         let (turns_max, mut n_silent) = (self.frame.limits().agent_turns_max, 0);
         for turn in 1..=turns_max {
             if self.transcript.needs_compaction() {
-                self.compact().await?;
+                let asking = with_message(self.prompt(), SUMMARY);
+                overflow::compact(self.frame, &mut self.transcript, asking).await?;
             }
             if let Some(code) = self.frame.must_conclude(&self.prompt()).await? {
                 return self.conclude(code).await;
@@ -95,11 +96,11 @@ impl<'a> Job<'a> {
             let turns_left = turns_max - turn;
             match self.work.take_turn(&calls, turns_left).await? {
                 Turn::Answered(given) => {
-                    let answer = work::settle(self.frame, self.task, given).await?;
+                    let answer = session::settle(self.frame, self.task, given).await?;
                     protocol::push_end(&mut self.transcript, &calls);
                     return Ok(answer);
                 }
-                Turn::Told(mut told) => {
+                Turn::Results(mut told) => {
                     let novelty = self.novelty(&told);
                     if novelty == Novelty::Again
                         && let Some(last) = told.last_mut()
@@ -117,7 +118,7 @@ impl<'a> Job<'a> {
     }
 
     /// Whether these calls returned these results before.
-    fn novelty(&mut self, told: &[Told]) -> Novelty {
+    fn novelty(&mut self, told: &[ToolAnswer]) -> Novelty {
         if told.is_empty() {
             // Turns without a call are counted separately.
             return Novelty::New;
@@ -126,16 +127,6 @@ impl<'a> Job<'a> {
             told.iter().map(|told| format!("{} {}", told.call.name, told.call.arguments)).collect();
         let results: Vec<String> = told.iter().map(|told| told.text.clone()).collect();
         self.repeats.judge(&calls, &results)
-    }
-
-    /// Replaces older turns by a summary.
-    async fn compact(&mut self) -> Result<(), FrameError> {
-        match self.frame.ask(self.asking(SUMMARY)).await {
-            Ok(summary) => self.transcript.compact(&summary.text),
-            Err(error) if overflow::halved_unsummed(self.frame, &mut self.transcript, &error).await? => {}
-            Err(error) => return Err(error),
-        }
-        Ok(())
     }
 
     /// Asks for the next step; if the prompt is too long, once more with half of the conversation.
@@ -153,7 +144,7 @@ impl<'a> Job<'a> {
         match self.frame.ask(self.prompt()).await {
             Err(error @ FrameError::Call { .. }) if self.protocol.is_refused_by(&error) => {
                 debug_assert_eq!(error.code(), ErrorCode::ModelRequestRefused);
-                self.protocol = Protocol::text();
+                self.protocol = Protocol::Text;
                 self.transcript.set_system(first::system(self.frame, self.protocol));
                 self.frame.ask(self.prompt()).await
             }
@@ -162,75 +153,35 @@ impl<'a> Job<'a> {
     }
 
     fn ask_more(&mut self, question: &str) {
-        self.work.begin_anew(question);
+        self.work.check.begin_anew(question);
         self.repeats = Repeats::default();
         self.transcript.push_user(MORE.replace("{question}", question));
     }
 
-    /// The next request.
     fn prompt(&self) -> Prompt {
-        let mut prompt = self.transcript.prompt(self.frame.limits().root_output_tokens_max);
-        prompt.tools = self.protocol.tools();
-        prompt
+        prompt(self.frame, self.protocol, &self.transcript)
     }
 
-    /// The next request with one more message, which does not become part of the conversation.
-    fn asking(&self, said: &str) -> Prompt {
-        let mut prompt = self.prompt();
-        match prompt.messages.last_mut() {
-            Some(last) if last.speaker == Speaker::User => {
-                let gap = if last.text.is_empty() { "" } else { "\n\n" };
-                last.text += &format!("{gap}{said}");
-            }
-            Some(_) | None => prompt.messages.push(Message::user(said)),
-        }
-        prompt
-    }
-
-    fn concluding(&self, said: &str) -> Prompt {
-        Prompt { schema: self.task.schema.as_ref().and_then(|schema| schema.json()), ..self.asking(said) }
-    }
-
+    /// Takes the answer that is in its file, or asks for one.
     async fn conclude(&mut self, stopped_by: ErrorCode) -> Result<Answer, FrameError> {
-        let said = conclude::said(self.task, stopped_by);
-        let answer = match self.work.answer_so_far() {
-            Some(given) => work::settle(self.frame, self.task, given).await?,
-            None => {
-                let mut reply = self.ask_to_conclude(said).await?;
-                if let Some(fault) = self.fault_of(&reply) {
-                    reply = self.ask_to_conclude(fault.nudge()).await?;
-                }
-                if let Some(fault) = self.fault_of(&reply) {
-                    return Err(fault.error(self.frame));
-                }
-                conclude::answer(self.frame, self.task, &reply.text).await?
-            }
-        };
-        Ok(conclude::partial(answer, stopped_by))
+        let (frame, task, protocol) = (self.frame, self.task, self.protocol);
+        if let Some(given) = self.work.check.so_far(&self.work.agent.desk) {
+            return Ok(conclude::partial(session::settle(frame, task, given).await?, stopped_by));
+        }
+        let next = |transcript: &Transcript| prompt(frame, protocol, transcript);
+        conclude::conclude(frame, task, &mut self.transcript, (CONCLUDE, stopped_by), next).await
     }
+}
 
-    /// Why a reply does not conclude the work. A typed one is validated against its schema instead.
-    fn fault_of(&self, reply: &Reply) -> Option<NoAnswer> {
-        plain_answer::fault_of(reply, CodeAlone::IsNone).filter(|_| self.task.schema.is_none())
-    }
-
-    async fn ask_to_conclude(&mut self, said: String) -> Result<Reply, FrameError> {
-        let reply = match self.frame.ask(self.concluding(&said)).await {
-            Err(error) if overflow::halved(self.frame, &mut self.transcript, &error).await? => {
-                self.frame.ask(self.concluding(&said)).await?
-            }
-            asked => asked?,
-        };
-        self.transcript.push_user(said);
-        self.transcript.push_reply(&reply.text);
-        Ok(reply)
-    }
+/// The next request of a conversation.
+fn prompt(frame: &Frame, protocol: Protocol, transcript: &Transcript) -> Prompt {
+    let prompt = transcript.prompt(frame.limits().root_output_tokens_max);
+    Prompt { tools: protocol.tools(), ..prompt }
 }
 
 fn transcript(frame: &Frame, protocol: Protocol, first: &str) -> Transcript {
     // The tools are sent with every request.
-    let n_tools = prompt_tokens(&Prompt { tools: protocol.tools(), ..Prompt::default() });
-    let room_tokens = frame.room_tokens().saturating_sub(n_tools);
+    let room_tokens = frame.room_tokens().saturating_sub(tool_tokens(&protocol.tools()));
     let bounds = TranscriptLimits::within(frame.limits(), room_tokens);
     Transcript::new(first::system(frame, protocol), first.to_owned(), bounds)
 }

@@ -22,9 +22,11 @@ use self::planning::{is_counting, plan_analysis};
 use self::recall::Recalled;
 use crate::limits::budget::is_about_spending;
 use crate::report::{
-    Coverage, Gathered, Item, citation, directory_lines, expand_names, findings_section, gather, in_order,
+    Coverage, Gathered, MergedFinding, citation, directory_lines, expand_names, findings_section, gather,
+    in_order,
 };
 use crate::rows::label_rows;
+use crate::sync::blocking;
 use crate::task::{Analysis, Assigned, Assignment, Synthesis};
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -71,7 +73,7 @@ pub(super) async fn solve(frame: &Frame, task: &Task, reach: Reach) -> Result<An
     frame.note(read(task, &coverage)).await?;
     let gathered = gather(&reports);
     coverage.rejected = gathered.rejected;
-    coverage.unverified = gathered.items.iter().filter(|item| is_unverified(item)).count() as u64;
+    coverage.unverified = gathered.items.iter().filter(|item| item.is_unverified()).count() as u64;
     let directories = directory_lines(&gathered, &task.view.directories());
     let written = synthesise(frame, task, &reports, &gathered, &directories, &mut coverage).await?;
     Ok(answer(&with_directories(written, &directories), &gathered, coverage))
@@ -113,14 +115,14 @@ async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, Frame
         Reach::Prefilter => Some(prefilter::find(frame, task).await?),
     };
     let (view, question, reader) = (task.view.clone(), task.question.clone(), frame.reader());
-    // Splitting a large view is CPU-bound; the executor has other calls to serve.
-    let planning = tokio::task::spawn_blocking(move || {
+    // Splitting a large view is CPU-bound.
+    let planned = blocking(move || {
         let mut plan = plan_analysis(&view, &question, reader, options);
         let parts = plan.parts().into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
         let passed_over = likely.map_or(0, |likely| likely.narrow(&mut plan));
         Planned { plan, parts, passed_over }
-    });
-    let planned = planning.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    })
+    .await;
     let tokens = planned.plan.tokens_estimate();
     if tokens > frame.limits().corpus_tokens_warn {
         let hint =
@@ -216,10 +218,6 @@ fn is_hopeless(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::ModelUnauthorized | ErrorCode::ModelNotFound)
 }
 
-fn is_unverified(item: &Item) -> bool {
-    item.finding.quote == Some(spelunk_types::Found::Missing)
-}
-
 /// Phase one per content type, phase two across them. If a model cannot write a text, code does.
 async fn synthesise(
     frame: &Frame,
@@ -300,7 +298,7 @@ fn of_type(content_type: &str, reports: &[AnalystReport], gathered: &Gathered) -
     let own: Vec<AnalystReport> =
         reports.iter().filter(|report| report.content_type == content_type).cloned().collect();
     let numbered = gathered.items.iter().enumerate().filter(|(_, item)| item.content_type == content_type);
-    let (numbers, items): (Vec<usize>, Vec<Item>) =
+    let (numbers, items): (Vec<usize>, Vec<MergedFinding>) =
         numbered.map(|(idx, item)| (idx + 1, item.clone())).unzip();
     (Gathered { items, ..gather(&own) }, numbers)
 }

@@ -2,11 +2,9 @@
 //! answer smaller questions, and the model answers when it has seen enough. Everything it learns comes through its
 //! frame.
 
-mod conclude;
 mod console;
 mod loop_guard;
 
-use spelunk_model::{Message, Prompt, Reply, Speaker};
 use spelunk_sandbox::find_cells;
 use spelunk_types::ErrorCode;
 
@@ -16,8 +14,9 @@ use crate::environment::PRELUDE;
 use crate::plain_answer::empty_reply;
 use crate::question::{first_block, first_program};
 use crate::rows::query_rows;
-use crate::session::{self, Given, Ran, Session, overflow};
-use crate::transcript::{Transcript, TranscriptLimits};
+use crate::session::conclude::conclude;
+use crate::session::{self, GivenAnswer, Ran, Session, overflow};
+use crate::transcript::{Transcript, TranscriptLimits, with_message};
 use crate::{Answer, Frame, FrameError, Task};
 
 const SYSTEM: &str = include_str!("../prompts/repl-system.md");
@@ -27,8 +26,9 @@ const USER: &str = include_str!("../prompts/repl-user.md");
 const SMALL_SYSTEM: &str = include_str!("../prompts/repl-small.md");
 const SMALL_USER: &str = include_str!("../prompts/repl-small-user.md");
 const SUMMARY: &str = include_str!("../prompts/repl-summary.md");
+const CONCLUDE: &str = include_str!("../prompts/repl-conclude.md");
 pub(super) const PROMPTS: [&str; 9] =
-    [SYSTEM, RLM, MODELS, USER, SMALL_SYSTEM, SMALL_USER, SUMMARY, conclude::PROMPT, PRELUDE];
+    [SYSTEM, RLM, MODELS, USER, SMALL_SYSTEM, SMALL_USER, SUMMARY, CONCLUDE, PRELUDE];
 
 /// Answers by exploring the context with code.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
@@ -40,37 +40,35 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     {
         return Ok(answer);
     }
-    let opened = session::open(frame, task).await?;
-    let mut transcript = first_messages(frame, task, &opened.description);
-    let mut session = Session::open(frame, task, opened).await?;
-    let mut habits = LoopGuard::default();
-    let turns_max = turns_max(frame);
+    let (mut session, description) = Session::open(frame, task).await?;
+    let mut transcript = first_messages(frame, task, &description);
+    let next = |transcript: &Transcript| transcript.prompt(frame.limits().root_output_tokens_max);
+    let (mut loop_guard, turns_max) = (LoopGuard::default(), turns_max(frame));
     for turn in 1..=turns_max {
         if transcript.needs_compaction() {
-            match frame.ask(asking(frame, &transcript, SUMMARY)).await {
-                Ok(summary) => transcript.compact(&summary.text),
-                Err(error) if overflow::halved_unsummed(frame, &mut transcript, &error).await? => {}
-                Err(error) => return Err(error),
-            }
+            let asking = with_message(next(&transcript), SUMMARY);
+            overflow::compact(frame, &mut transcript, asking).await?;
         }
-        if let Some(code) = frame.must_conclude(&next(frame, &transcript)).await? {
-            return conclude::conclude(frame, task, &mut transcript, code).await;
+        if let Some(code) = frame.must_conclude(&next(&transcript)).await? {
+            return conclude(frame, task, &mut transcript, (CONCLUDE, code), next).await;
         }
-        let reply = empty_reply::said(ask(frame, &mut transcript, next).await)?;
+        let reply = empty_reply::said(overflow::ask(frame, &mut transcript, next).await)?;
         let reply = reply.map(|reply| reply.text).unwrap_or_default();
         transcript.push_reply(&reply);
         let turned = if is_example(frame, task, &reply) {
-            habits.judge(&find_cells(&reply), vec![ITS_OWN_PROGRAM.to_owned()])
+            loop_guard.judge(&find_cells(&reply), vec![ITS_OWN_PROGRAM.to_owned()])
         } else {
-            take_turn(&mut session, &mut habits, &reply).await?
+            take_turn(&mut session, &mut loop_guard, &reply).await?
         };
         match turned {
             Turn::Answered(given) => return session::settle(frame, task, given).await,
-            Turn::Stuck(code) => return conclude::conclude(frame, task, &mut transcript, code).await,
-            Turn::Said(said) => transcript.push_user(said + &turns_left(turns_max - turn)),
+            Turn::Stuck(code) => {
+                return conclude(frame, task, &mut transcript, (CONCLUDE, code), next).await;
+            }
+            Turn::Message(said) => transcript.push_user(said + &turns_left(turns_max - turn)),
         }
     }
-    conclude::conclude(frame, task, &mut transcript, ErrorCode::TurnsExhausted).await
+    conclude(frame, task, &mut transcript, (CONCLUDE, ErrorCode::TurnsExhausted), next).await
 }
 
 const ITS_OWN_PROGRAM: &str = "This is the example, which answers another question. It was not run. Write a program \
@@ -86,9 +84,9 @@ fn is_example(frame: &Frame, task: &Task, reply: &str) -> bool {
 /// The result of a reply.
 enum Turn {
     /// An answer.
-    Answered(Given),
+    Answered(GivenAnswer),
     /// A message to the model.
-    Said(String),
+    Message(String),
     /// More turns would not help.
     Stuck(ErrorCode),
 }
@@ -96,7 +94,7 @@ enum Turn {
 /// Runs the cells of a reply in order, until one of them answers or fails.
 async fn take_turn(
     session: &mut Session<'_>,
-    habits: &mut LoopGuard,
+    loop_guard: &mut LoopGuard,
     reply: &str,
 ) -> Result<Turn, FrameError> {
     let found = find_cells(reply);
@@ -121,36 +119,7 @@ async fn take_turn(
             Ran::Printed(text) | Ran::Broke(text) => said.push(text),
         }
     }
-    Ok(habits.judge(&found, said))
-}
-
-/// Builds the prompt for the next step.
-fn next(frame: &Frame, transcript: &Transcript) -> Prompt {
-    transcript.prompt(frame.limits().root_output_tokens_max)
-}
-
-/// Calls the model; if the prompt is too long, once more with half of the conversation.
-async fn ask(
-    frame: &Frame,
-    transcript: &mut Transcript,
-    prompt: impl Fn(&Frame, &Transcript) -> Prompt,
-) -> Result<Reply, FrameError> {
-    match frame.ask(prompt(frame, transcript)).await {
-        Err(error) if overflow::halved(frame, transcript, &error).await? => {
-            frame.ask(prompt(frame, transcript)).await
-        }
-        asked => asked,
-    }
-}
-
-/// The conversation with one more message, which does not become part of it.
-fn asking(frame: &Frame, transcript: &Transcript, said: &str) -> Prompt {
-    let mut prompt = next(frame, transcript);
-    match prompt.messages.last_mut() {
-        Some(last) if last.speaker == Speaker::User => last.text += &format!("\n\n{said}"),
-        Some(_) | None => prompt.messages.push(Message::user(said)),
-    }
-    prompt
+    Ok(loop_guard.judge(&found, said))
 }
 
 /// The system prompt and the question. They stay the same for the whole conversation.
@@ -188,7 +157,7 @@ fn system(frame: &Frame) -> String {
         .replace("{stdout_chars_max}", &limits.stdout_chars_max.to_string())
         .replace("{query_chars_max}", &limits.query_chars_max.to_string())
         .replace("{rlm}", if may_descend { RLM } else { "" })
-        + &models_line(frame.roster().names())
+        + &models_line(frame.named_models().names())
 }
 
 /// The models that code may name; empty if there are none.

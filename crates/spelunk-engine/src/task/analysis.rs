@@ -17,14 +17,14 @@ pub(crate) struct Analysis {
     pub(crate) detected: Detected,
     pub(crate) focus: Focus,
     /// Never empty.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<DocumentPart>,
     /// The structure of the whole document, for a chunk of JSON.
     pub(crate) schema: Option<Arc<SchemaSketch>>,
 }
 
 /// Part of a document, or all of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct DocumentPart {
     pub(crate) document_idx: u32,
     pub(crate) name: Arc<str>,
     /// The content hash of the document.
@@ -40,7 +40,7 @@ pub(crate) struct Part {
 impl Analysis {
     /// A task for a chunk of a long document.
     pub(crate) fn of_chunk(task: &PlanTask, chunk: &Chunk, view: &View, focus: Focus) -> Self {
-        let part = Part {
+        let part = DocumentPart {
             document_idx: chunk.document_idx,
             name: Arc::clone(&chunk.document),
             digest: digest(view, &chunk.document),
@@ -54,7 +54,7 @@ impl Analysis {
 
     /// A task for one small document.
     pub(crate) fn of_small(row: &ManifestRow, view: &View, focus: Focus) -> Self {
-        let part = Part {
+        let part = DocumentPart {
             document_idx: row.document_idx,
             name: row.name.as_str().into(),
             digest: digest(view, &row.name),
@@ -99,7 +99,7 @@ impl Analysis {
     pub(crate) fn assignment(&self) -> String {
         let mut text = String::new();
         match self.parts.as_slice() {
-            [Part { name, lines, chunk: Some(chunk), .. }] => {
+            [DocumentPart { name, lines, chunk: Some(chunk), .. }] => {
                 let (number, n_chunks) = (chunk.index + 1, chunk.n_chunks);
                 text += &format!("Part {number} of {n_chunks} of `{name}`: {}.", in_words(lines));
                 if let Some(scope) = &chunk.scope {
@@ -116,7 +116,7 @@ impl Analysis {
                 }
             }
             parts => {
-                let total: u64 = parts.iter().map(Part::n_lines).sum();
+                let total: u64 = parts.iter().map(DocumentPart::n_lines).sum();
                 text += &match parts.len() {
                     1 => format!("1 document ({total} lines)."),
                     n => format!(
@@ -139,7 +139,7 @@ impl Analysis {
     /// A short label for the task.
     pub(crate) fn label(&self) -> String {
         match self.parts.as_slice() {
-            [Part { name, lines, chunk: Some(_), .. }] => {
+            [DocumentPart { name, lines, chunk: Some(_), .. }] => {
                 format!("{name} {}", in_words(lines))
             }
             [part] => part.name.to_string(),
@@ -159,13 +159,13 @@ impl Analysis {
 
     /// Documents that begin in this task, so that the sum over all tasks counts each once.
     pub(crate) fn n_begun(&self) -> u64 {
-        let begins = |part: &&Part| part.chunk.as_ref().is_none_or(|chunk| chunk.index == 0);
+        let begins = |part: &&DocumentPart| part.chunk.as_ref().is_none_or(|chunk| chunk.index == 0);
         self.parts.iter().filter(begins).count() as u64
     }
 
     /// The parts, for the journal.
     pub(crate) fn units(&self) -> Vec<Unit> {
-        self.parts.iter().map(Part::unit).collect()
+        self.parts.iter().map(DocumentPart::unit).collect()
     }
 }
 
@@ -181,7 +181,7 @@ fn digest(view: &View, name: &str) -> BlobId {
     view.find(name).map_or_else(|| spelunk_journal::digest(name.as_bytes()), |entry| entry.digest.clone())
 }
 
-impl Part {
+impl DocumentPart {
     /// Upper bound on the rendered size: with prelude, overlap and line numbers.
     pub(crate) fn shown_bytes_max(&self) -> u64 {
         let chunk = self.chunk.as_deref();

@@ -3,7 +3,7 @@
 
 use spelunk_types::Found;
 
-use crate::report::{Gathered, Item, one_line, shown};
+use crate::report::{Gathered, MergedFinding, one_line, shown};
 
 /// Locations listed per finding.
 const PLACES_MAX: usize = 5;
@@ -60,7 +60,7 @@ impl Synthesis {
 }
 
 /// `[F3] high vulnerability at src/a.py:42 (function:login): … | “…” | seen 3 times in 2 files: …`
-fn item_line(item: &Item, number: usize) -> String {
+fn item_line(item: &MergedFinding, number: usize) -> String {
     let finding = &item.finding;
     let severity = finding.severity.map(|severity| format!("{severity} ")).unwrap_or_default();
     let location = &finding.location;

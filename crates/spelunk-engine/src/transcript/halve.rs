@@ -4,8 +4,10 @@
 
 use spelunk_model::{Message, Part, Speaker};
 
-use super::size::message_tokens;
-use super::{MESSAGE_CHARS_MIN, SUMMARY_HEAD, Transcript, TranscriptLimits, cut, previous_turn, tokens_of};
+use super::{
+    MESSAGE_CHARS_MIN, SUMMARY_HEAD, Transcript, TranscriptLimits, cut, message_tokens, previous_turn,
+    tokens_of,
+};
 
 /// Messages are not truncated below this: the rest would be meaningless.
 const CUT_CHARS_MIN: u64 = 200;

@@ -6,18 +6,19 @@
 use std::ops::Range;
 
 use spelunk_types::{
-    CallOutcome, ErrorCode, Event, EventKind, FrameOutcome, Grounding, Limits, RunId, RunOutcome, Strategy,
+    CallOutcome, ErrorCode, Event, EventKind, FrameId, FrameOutcome, Grounding, Limits, RunId, RunOutcome,
+    Strategy,
 };
 
-use super::RunView;
+use super::{CallState, FrameState, RunView};
 use crate::EngineError;
 use crate::limits::budget::is_about_spending;
 
 /// The events of a journal that a raised limit set aside.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Aside(Vec<Range<u64>>);
+pub(crate) struct SetAside(Vec<Range<u64>>);
 
-impl Aside {
+impl SetAside {
     pub(crate) fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
         let mut aside = Self::default();
         for event in events {
@@ -43,7 +44,9 @@ impl Aside {
 pub(crate) fn still_counts(kind: &EventKind) -> bool {
     match kind {
         EventKind::CallSettled { outcome, .. } => matches!(outcome, CallOutcome::Replied { .. }),
-        EventKind::FrameClosed { outcome } => is_whole(outcome),
+        EventKind::FrameClosed { outcome } => {
+            matches!(outcome, FrameOutcome::Answered { grounding, .. } if is_complete(*grounding))
+        }
         EventKind::CellRan { .. }
         | EventKind::DeskLaid { .. }
         | EventKind::ToolRan { .. }
@@ -70,12 +73,9 @@ pub(crate) fn still_counts(kind: &EventKind) -> bool {
     }
 }
 
-/// Whether a frame ended with a complete answer.
-pub(crate) fn is_whole(outcome: &FrameOutcome) -> bool {
-    match outcome {
-        FrameOutcome::Answered { grounding, .. } => !matches!(grounding, Grounding::Partial { .. }),
-        FrameOutcome::Failed { .. } => false,
-    }
+/// Whether an answer covers the whole task.
+pub(super) fn is_complete(grounding: Grounding) -> bool {
+    !matches!(grounding, Grounding::Partial { .. })
 }
 
 impl RunView {
@@ -87,9 +87,8 @@ impl RunView {
 
     /// Whether the run has a complete answer.
     pub fn has_whole_answer(&self) -> bool {
-        let is_partial = |grounding| matches!(grounding, Grounding::Partial { .. });
         self.outcome == Some(RunOutcome::Answered)
-            || self.answer().is_some_and(|(_, _, grounding)| !is_partial(grounding))
+            || self.answer().is_some_and(|(_, _, grounding)| is_complete(grounding))
     }
 
     /// Refuses a run that cannot get further under these limits, and reports what would change that.
@@ -111,6 +110,37 @@ impl RunView {
         Err(EngineError::LimitNotRaised { run, limit: reached.limit.clone(), value: reached.value, now })
     }
 
+    /// Sets aside what followed from a refusal: failures and partial answers after it are open again. Costs stay
+    /// counted.
+    pub(super) fn set_aside(&mut self, from: u64) {
+        for frame in self.frames.values_mut() {
+            if frame.closed_seq.is_none_or(|seq| seq < from) || frame.is_whole() {
+                continue;
+            }
+            if let (FrameState::Failed { .. }, Strategy::Analyst, Some(tasks)) =
+                (&frame.state, frame.strategy, &mut self.tasks)
+            {
+                tasks.failed = tasks.failed.saturating_sub(1);
+            }
+            (frame.state, frame.closed_at_ms, frame.closed_seq) = (FrameState::Open, None, None);
+        }
+        for call in self.calls.values_mut() {
+            let is_failed = matches!(call.state, CallState::Failed { .. });
+            if is_failed && call.settled_seq.is_some_and(|seq| seq >= from) {
+                (call.state, call.settled_at_ms, call.settled_seq) = (CallState::Open, None, None);
+            }
+        }
+        let is_open = |frame: &FrameId| self.frames.get(frame).is_none_or(|frame| !frame.is_whole());
+        let counts: Vec<bool> =
+            self.citation_places.iter().map(|(seq, frame)| *seq < from || !is_open(frame)).collect();
+        retain(&mut self.citations, &counts);
+        retain(&mut self.citation_places, &counts);
+        self.fact_seqs.retain(|seq| *seq < from);
+        self.facts.truncate(self.fact_seqs.len());
+        self.limits_reached.retain(|reached| reached.seq < from);
+        self.errors.retain(|error| error.seq < from);
+    }
+
     /// The limit that shaped the course of the run and ended it, with its value.
     fn path_limit(&self, stopped_by: ErrorCode) -> Option<(&'static str, u64)> {
         let limit = if stopped_by == ErrorCode::CellsExhausted {
@@ -122,4 +152,10 @@ impl RunView {
         };
         Some((limit, self.limits.as_ref()?.get(limit)?))
     }
+}
+
+/// Keeps the items whose flag is true.
+fn retain<T>(items: &mut Vec<T>, keep: &[bool]) {
+    let mut keep = keep.iter();
+    items.retain(|_| keep.next().copied().unwrap_or(true));
 }

@@ -21,42 +21,17 @@ pub struct ReportError {
 
 /// The error in an event, if it is one.
 pub(crate) fn error_of(event: &Event) -> Option<ReportError> {
-    let (call, code, message) = match &event.kind {
-        EventKind::CallSettled { call, outcome: CallOutcome::Failed { code, message }, .. } => {
-            (Some(call.clone()), *code, message.clone())
-        }
-        EventKind::FrameClosed { outcome: FrameOutcome::Failed { code, message } }
-        | EventKind::RunFinished { outcome: RunOutcome::Failed { code, message } } => {
-            (None, *code, message.clone())
-        }
-        EventKind::RunFinished { outcome: RunOutcome::Partial { stopped_by } } => {
-            (None, *stopped_by, stopped_by.meaning().to_owned())
-        }
-        EventKind::RunStarted { .. }
-        | EventKind::RunResumed { .. }
-        | EventKind::RunFinished { .. }
-        | EventKind::SourceScanned { .. }
-        | EventKind::FrameOpened { .. }
-        | EventKind::FrameClosed { .. }
-        | EventKind::StrategyChosen { .. }
-        | EventKind::PassagesChosen { .. }
-        | EventKind::CallStarted { .. }
-        | EventKind::CallRetried { .. }
-        | EventKind::CallWasted { .. }
-        | EventKind::CallSettled { .. }
-        | EventKind::CellRan { .. }
-        | EventKind::DeskLaid { .. }
-        | EventKind::ToolRan { .. }
-        | EventKind::QuestionAdded { .. }
-        | EventKind::ValueObserved { .. }
-        | EventKind::TasksPlanned { .. }
-        | EventKind::FindingsRecalled { .. }
-        | EventKind::TaskReported { .. }
-        | EventKind::CitationChecked { .. }
-        | EventKind::LimitReached { .. }
-        | EventKind::WarningRaised { .. }
-        | EventKind::CallStreamed { .. }
-        | EventKind::ProgressTicked { .. } => return None,
+    let (call, code, message) = if let EventKind::CallSettled { call, outcome, .. } = &event.kind {
+        let CallOutcome::Failed { code, message } = outcome else { return None };
+        (Some(call.clone()), *code, message.clone())
+    } else if let EventKind::FrameClosed { outcome: FrameOutcome::Failed { code, message } }
+    | EventKind::RunFinished { outcome: RunOutcome::Failed { code, message } } = &event.kind
+    {
+        (None, *code, message.clone())
+    } else if let EventKind::RunFinished { outcome: RunOutcome::Partial { stopped_by } } = &event.kind {
+        (None, *stopped_by, stopped_by.meaning().to_owned())
+    } else {
+        return None;
     };
     Some(ReportError { seq: event.seq, at_ms: event.at_ms, frame: event.frame.clone(), call, code, message })
 }

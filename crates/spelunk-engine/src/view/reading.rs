@@ -9,13 +9,13 @@ use spelunk_types::FrameId;
 type Amount = (u64, u64);
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Reading {
+pub(super) struct ReadAmounts {
     /// What unanswered frames were shown last.
     shown: BTreeMap<FrameId, Amount>,
     read: BTreeMap<FrameId, Amount>,
 }
 
-impl Reading {
+impl ReadAmounts {
     pub(super) fn show(&mut self, frame: &FrameId, documents: u64, bytes: u64) {
         self.shown.insert(frame.clone(), (documents, bytes));
     }

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Generate;
-use spelunk_types::{BlobId, Durability, RunId, StopReason, Strategy};
+use spelunk_types::{BlobId, CallOutcome, Durability, ErrorCode, RunId, StopReason, Strategy};
 
 use super::*;
 

@@ -11,7 +11,7 @@ use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, Program, SystemClock, Task};
 use spelunk_journal::Workspace;
 use spelunk_testkit::{Crash, Fault, FaultDisk, Gate, on, status};
-use spelunk_types::{ErrorCode, RunId, RunOutcome, Strategy, Usage};
+use spelunk_types::{ErrorCode, RunOutcome, Strategy, Usage};
 
 use super::disk::MoodyDisk;
 use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, program, prompt, refusal, shown, told};
@@ -61,21 +61,6 @@ async fn a_cancelled_run_goes_on_without_repeating_what_was_settled() {
             cost_microusd: 16 + 4
         }
     );
-}
-
-#[tokio::test]
-async fn a_run_is_cancelled_by_its_name_while_it_lives() {
-    let gate = Gate::new();
-    let mut stage = Stage::new(&NOTE, [on("0#0").gate(&gate).reply("one")]);
-    stage.program = Some(ask_in_turn(&["first"]));
-    let engine = engine_on(Arc::new(FaultDisk::sound()));
-    let handle = stage.start(&engine, "").unwrap();
-    at_gate(&gate, 1).await;
-    assert!(!engine.cancel(&RunId::new(0, 0)), "nobody is called that");
-    assert!(engine.cancel(&handle.run.clone()));
-    let cancelled = handle.join().await;
-    assert_eq!(cancelled.outcome, RunOutcome::Cancelled);
-    assert!(!engine.cancel(&cancelled.run), "it has ended");
 }
 
 /// The journal's queue is full of waiting children that are no longer polled; the end must still get through.

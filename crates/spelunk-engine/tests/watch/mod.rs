@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use spelunk_context::ScanOptions;
-use spelunk_engine::{Engine, EventStream, SystemClock};
+use spelunk_engine::{Engine, EventStream, RunHandle, SystemClock};
 use spelunk_journal::{Record, Workspace};
-use spelunk_testkit::{FaultDisk, Gate, on, status};
+use spelunk_testkit::{Gate, on, status};
 use spelunk_types::{Durability, Event, EventKind, RunId, RunOutcome};
 use tokio::time::timeout;
 
 use crate::runs::{NOTE, answer, ask_in_turn, at_gate, program, prompt, shown};
-use crate::stage::{PATIENCE, Stage, engine_on, events, view};
+use crate::stage::{PATIENCE, Stage, events, view};
 
 /// Follows to the end, including ephemeral events.
 async fn follow(mut stream: EventStream) -> Vec<Event> {
@@ -36,6 +36,11 @@ fn process(directory: &Path) -> Engine {
     Engine::new(Workspace::open(directory).unwrap(), Arc::new(SystemClock), ScanOptions::default())
 }
 
+/// Takes the stream of a run's own process; the handle follows the file instead.
+fn live(engine: &Engine, handle: &mut RunHandle) -> EventStream {
+    std::mem::replace(&mut handle.events, engine.watch(&handle.run, 0).unwrap())
+}
+
 /// Two calls, the second held at the gate.
 fn held_stage(gate: &Gate) -> Stage {
     let rules = [on("0#0").reply("one"), on("0#1").gate(gate).reply("two")];
@@ -49,10 +54,11 @@ async fn a_watcher_sees_every_event_and_every_piece_of_text() {
     let gate = Gate::new();
     gate.open();
     let stage = held_stage(&gate);
-    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let directory = tempfile::tempdir().unwrap();
+    let engine = process(directory.path());
     let mut handle = stage.start(&engine, "").unwrap();
-    let stream = engine.watch(&handle.run, 0).unwrap();
-    // The handle's own stream already has the start.
+    let stream = live(&engine, &mut handle);
+    // The file already has the start.
     let Some(Ok(first)) = handle.events.next().await else { panic!("a run begins with an event") };
     let (result, seen) = tokio::join!(handle.join(), follow(stream));
     let written = events(&engine, &result.run);
@@ -69,22 +75,6 @@ async fn a_watcher_sees_every_event_and_every_piece_of_text() {
 }
 
 #[tokio::test]
-async fn a_late_watcher_sees_what_comes_after_its_place() {
-    let gate = Gate::new();
-    let stage = held_stage(&gate);
-    let engine = engine_on(Arc::new(FaultDisk::sound()));
-    let handle = stage.start(&engine, "").unwrap();
-    at_gate(&gate, 1).await;
-    let (from_start, from_third) =
-        (engine.watch(&handle.run, 0).unwrap(), engine.watch(&handle.run, 3).unwrap());
-    gate.open();
-    let (result, all, late) = tokio::join!(handle.join(), follow(from_start), follow(from_third));
-    let written = events(&engine, &result.run);
-    assert_eq!(durable(&all), written);
-    assert_eq!(durable(&late), written[3..]);
-}
-
-#[tokio::test]
 async fn a_watcher_that_falls_far_behind_misses_no_durable_event() {
     let gate = Gate::new();
     let rules = [on("0#0").gate(&gate).reply("one"), on("0#*").chunks(200).reply("x".repeat(200))];
@@ -96,10 +86,11 @@ async fn a_watcher_that_falls_far_behind_misses_no_durable_event() {
         let prompts = (0..50).map(|idx| prompt(&idx.to_string())).collect();
         Ok(answer(format!("{} replies", frame.ask_all(prompts).await.len())))
     }));
-    let engine = engine_on(Arc::new(FaultDisk::sound()));
-    let handle = stage.start(&engine, "").unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let engine = process(directory.path());
+    let mut handle = stage.start(&engine, "").unwrap();
     at_gate(&gate, 1).await;
-    let stream = engine.watch(&handle.run, 0).unwrap();
+    let stream = live(&engine, &mut handle);
     gate.open();
     let result = handle.join().await;
     let seen = follow(stream).await;
@@ -113,10 +104,11 @@ async fn the_stream_of_a_resumed_run_begins_with_its_first_event() {
     let rules = [on("0#0").reply("one"), on("0#1").fault(status(400)).reply("two")];
     let mut stage = Stage::new(&NOTE, rules);
     stage.program = Some(ask_in_turn(&["first", "second"]));
-    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let directory = tempfile::tempdir().unwrap();
+    let engine = process(directory.path());
     let failed = stage.ask(&engine, "").await;
-    let handle = stage.resume(&engine, &failed.run).unwrap();
-    let stream = engine.watch(&failed.run, 0).unwrap();
+    let mut handle = stage.resume(&engine, &failed.run).unwrap();
+    let stream = live(&engine, &mut handle);
     let (result, seen) = tokio::join!(handle.join(), follow(stream));
     assert_eq!(result.answer, Some(answer("one two")));
     assert_eq!(durable(&seen), events(&engine, &failed.run));

@@ -3,8 +3,8 @@
 use spelunk_context::DocEntry;
 use spelunk_sandbox::{HostCall, Value};
 
-use super::{Objects, batch, count, cursor, refused};
-use crate::environment::{Arguments, Refusal};
+use super::{Objects, batch, iterated_from, refused};
+use crate::environment::{Arguments, Refusal, int, text_of_value};
 
 /// Names per iteration step.
 const BATCH_NAMES: usize = 10_000;
@@ -13,11 +13,11 @@ const STRING_BYTES_MAX: u64 = 1_000_000;
 
 pub(super) fn serve(objects: &Objects, call: &mut HostCall) -> Result<Value, Refusal> {
     match call.name.as_str() {
-        "__len__" => Ok(count(objects.view.documents().len() as u64)),
+        "__len__" => Ok(int(objects.view.documents().len() as u64)),
         "__getitem__" => {
             let name = Arguments::of(call, &["key"])?.need("key")?;
             let found = name.as_str().and_then(|name| objects.view.find(name));
-            let missing = || Refusal::new("KeyError", super::super::text_of_value(&name).unwrap_or_default());
+            let missing = || Refusal::new("KeyError", text_of_value(&name).unwrap_or_default());
             value(objects, found.ok_or_else(missing)?)
         }
         "__contains__" => {
@@ -33,12 +33,11 @@ pub(super) fn serve(objects: &Objects, call: &mut HostCall) -> Result<Value, Ref
             }
         }
         "__iter__" => {
-            let from = cursor(Arguments::of(call, &["cursor"])?.take("cursor")).first().copied().unwrap_or(0);
-            let from = usize::try_from(from).unwrap_or(usize::MAX);
+            let from = usize::try_from(iterated_from(call)?).unwrap_or(usize::MAX);
             let names: Vec<Value> = objects.view.documents().skip(from).take(BATCH_NAMES).map(name).collect();
             let next = from.saturating_add(names.len());
             let is_end = next >= objects.view.documents().len();
-            Ok(batch(Value::List(names), (!is_end).then(|| count(next as u64))))
+            Ok(batch(Value::List(names), (!is_end).then(|| int(next as u64))))
         }
         "keys" => Ok(Value::List(objects.view.documents().map(name).collect())),
         "values" => {

@@ -5,8 +5,8 @@ use spelunk_context::{FindAllItem, Flags, LazyText, MatchCursor, PyMatch, PyPatt
 use spelunk_sandbox::{HostCall, Value};
 use spelunk_types::Limits;
 
-use super::{batch, count, cursor, refused};
-use crate::environment::{Arguments, Refusal};
+use super::{batch, cursor, refused};
+use crate::environment::{Arguments, Refusal, dict, int};
 
 /// Matches and bytes per step of `finditer`.
 const BATCH_MATCHES: u64 = 5_000;
@@ -37,7 +37,7 @@ pub(super) fn serve(text: &LazyText, limits: &Limits, call: &mut HostCall) -> Re
             Ok(if function == "re.sub" {
                 Value::Str(replaced)
             } else {
-                Value::Tuple(vec![Value::Str(replaced), count(n)])
+                Value::Tuple(vec![Value::Str(replaced), int(n)])
             })
         }
         other => Err(Refusal::new(
@@ -57,7 +57,7 @@ fn of_match(pattern: &PyPattern, found: PyMatch) -> Value {
     for group in found.groups {
         match group {
             Some(group) => {
-                spans.push(Value::Tuple(vec![count(group.chars.start), count(group.chars.end)]));
+                spans.push(Value::Tuple(vec![int(group.chars.start), int(group.chars.end)]));
                 groups.push(Value::Str(group.text));
             }
             None => {
@@ -66,13 +66,8 @@ fn of_match(pattern: &PyPattern, found: PyMatch) -> Value {
             }
         }
     }
-    let names =
-        pattern.group_names().iter().map(|(name, idx)| (Value::from(name.as_str()), count(*idx as u64)));
-    Value::Dict(vec![
-        (Value::from("groups"), Value::List(groups)),
-        (Value::from("spans"), Value::List(spans)),
-        (Value::from("names"), Value::Dict(names.collect())),
-    ])
+    let names = pattern.group_names().iter().map(|(name, idx)| (name.as_str(), int(*idx as u64)));
+    dict([("groups", Value::List(groups)), ("spans", Value::List(spans)), ("names", dict(names))])
 }
 
 fn findall(text: &LazyText, pattern: &PyPattern, limits: &Limits) -> Result<Value, Refusal> {
@@ -98,7 +93,7 @@ fn finditer(text: &LazyText, pattern: &PyPattern, from: Option<Value>) -> Result
         Err(_) => MatchCursor::default(),
     };
     let found = text.re_finditer(pattern, from, BATCH_MATCHES, BATCH_BYTES).map_err(refused)?;
-    let next = found.next.map(|next| Value::Tuple(next.to_parts().map(count).to_vec()));
+    let next = found.next.map(|next| Value::Tuple(next.to_parts().map(int).to_vec()));
     Ok(batch(Value::List(found.items.into_iter().map(|found| of_match(pattern, found)).collect()), next))
 }
 

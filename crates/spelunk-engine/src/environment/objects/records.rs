@@ -6,8 +6,8 @@ use std::sync::Arc;
 use spelunk_context::{JsonRecords, LazyText, RecordShape, TextError};
 use spelunk_sandbox::{HostCall, Value};
 
-use super::{batch, count, cursor, position, range, refused};
-use crate::environment::{Arguments, Refusal, value_of_json};
+use super::{batch, iterated_from, position, range, refused};
+use crate::environment::{Arguments, Refusal, int, value_of_json};
 
 /// Records per iteration step.
 const BATCH_RECORDS: u64 = 1_000;
@@ -23,7 +23,7 @@ pub(super) fn open(text: Arc<LazyText>) -> Result<JsonRecords, TextError> {
 pub(super) fn serve(records: &JsonRecords, call: &mut HostCall) -> Result<Value, Refusal> {
     let len = records.n_records();
     match call.name.as_str() {
-        "__len__" => Ok(count(len)),
+        "__len__" => Ok(int(len)),
         "__getitem__" => match Arguments::of(call, &["key"])?.need("key")? {
             Value::Int(idx) => record(records, position(idx, len, "list")?),
             Value::Slice(start, end, step) => {
@@ -41,10 +41,10 @@ pub(super) fn serve(records: &JsonRecords, call: &mut HostCall) -> Result<Value,
             ))),
         },
         "__iter__" => {
-            let from = cursor(Arguments::of(call, &["cursor"])?.take("cursor")).first().copied().unwrap_or(0);
+            let from = iterated_from(call)?;
             let end = from.saturating_add(BATCH_RECORDS).min(len);
             let items = (from..end).map(|idx| record(records, idx)).collect::<Result<_, _>>()?;
-            Ok(batch(Value::List(items), (end < len).then(|| count(end))))
+            Ok(batch(Value::List(items), (end < len).then(|| int(end))))
         }
         "__str__" | "__repr__" => Ok(Value::Str(format!("<list of {len} records>"))),
         other => Err(Refusal::new(

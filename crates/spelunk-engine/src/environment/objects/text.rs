@@ -4,8 +4,8 @@
 use spelunk_context::{LazyText, MatchCursor};
 use spelunk_sandbox::{HostCall, Value};
 
-use super::{Objects, batch, count, cursor, pattern, position, range, refused, strings};
-use crate::environment::{Arguments, Refusal};
+use super::{Objects, batch, iterated_from, pattern, position, range, refused, strings};
+use crate::environment::{Arguments, Refusal, int};
 
 /// Text per iteration step.
 const BATCH_BYTES: u64 = 1 << 20;
@@ -17,7 +17,7 @@ pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> 
         return pattern::serve(text, &objects.limits, call);
     }
     match call.name.as_str() {
-        "__len__" => Ok(count(text.chars().map_err(refused)?)),
+        "__len__" => Ok(int(text.chars().map_err(refused)?)),
         "__getitem__" => item(text, Arguments::of(call, &["key"])?.need("key")?),
         "__contains__" => {
             let needle = Arguments::of(call, &["needle"])?.need_text("needle")?;
@@ -25,15 +25,14 @@ pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> 
         }
         "__str__" | "__repr__" => whole(text).map(Value::Str),
         "__iter__" => {
-            let from = cursor(Arguments::of(call, &["cursor"])?.take("cursor")).first().copied().unwrap_or(0);
-            let lines = text.lines(from, BATCH_BYTES, true).map_err(refused)?;
-            Ok(batch(strings(lines.items), lines.next.map(count)))
+            let lines = text.lines(iterated_from(call)?, BATCH_BYTES, true).map_err(refused)?;
+            Ok(batch(strings(lines.items), lines.next.map(int)))
         }
         "find" | "index" => find(text, call, LazyText::find),
         "rfind" | "rindex" => find(text, call, LazyText::rfind),
         "count" => {
             let (needle, chars) = bounds(text, call)?;
-            Ok(count(text.count(&needle, chars).map_err(refused)?))
+            Ok(int(text.count(&needle, chars).map_err(refused)?))
         }
         "startswith" => any_of(call, |needle| text.starts_with(needle).map_err(refused)),
         "endswith" => any_of(call, |needle| text.ends_with(needle).map_err(refused)),
@@ -90,7 +89,7 @@ fn find(text: &LazyText, call: &mut HostCall, find: Find) -> Result<Value, Refus
     let must_find = call.name.ends_with("index");
     let (needle, chars) = bounds(text, call)?;
     match find(text, &needle, chars).map_err(refused)? {
-        Some(at) => Ok(count(at)),
+        Some(at) => Ok(int(at)),
         None if must_find => Err(Refusal::value("substring not found")),
         None => Ok(Value::Int(-1)),
     }

@@ -55,7 +55,7 @@ fn those_that_were_refused_together_do_not_return_together() {
 
 #[test]
 fn what_has_come_of_a_reply_may_have_to_be_paid_for() {
-    let (nothing, something) = (Seen::default(), Seen::default());
+    let (nothing, something) = (ReceivedTokens::default(), ReceivedTokens::default());
     something.see(&ModelDelta::Reasoning("Hm, well.".into()));
     assert_eq!(something.tokens(), 3);
     nothing.see(&ModelDelta::Text(String::new()));

@@ -3,28 +3,28 @@ use std::sync::Arc;
 use spelunk_sandbox::Value;
 use spelunk_types::Citation;
 
-use super::Gate;
+use super::AnswerCheck;
 use crate::Schema;
 use crate::plain_answer::CodeAlone;
 
-fn looked(schema: Option<&str>) -> Gate {
+fn looked(schema: Option<&str>) -> AnswerCheck {
     let schema = schema.map(|text| Arc::new(Schema::parse(text).unwrap()));
-    let mut gate = Gate::new(schema, CodeAlone::IsNone);
-    gate.saw_code("print(context)");
-    gate
+    let mut check = AnswerCheck::new(schema, CodeAlone::IsNone);
+    check.saw_code("print(context)");
+    check
 }
 
-fn admit(gate: &mut Gate, value: Value) -> Result<String, String> {
-    gate.admit(value, None).map(|given| given.text).map_err(|refusal| refusal.message)
+fn admit(check: &mut AnswerCheck, value: Value) -> Result<String, String> {
+    check.admit(value, None).map(|given| given.text).map_err(|refusal| refusal.message)
 }
 
 #[test]
 fn an_answer_before_looking_is_refused_once() {
-    let mut gate = Gate::new(None, CodeAlone::IsNone);
-    gate.saw_code("print(1 + 1)");
+    let mut check = AnswerCheck::new(None, CodeAlone::IsNone);
+    check.saw_code("print(1 + 1)");
     let refusal = "nothing of `context` was looked at yet: look first, then answer";
-    assert_eq!(admit(&mut gate, Value::Int(2)), Err(refusal.to_owned()));
-    assert_eq!(admit(&mut gate, Value::Int(2)), Ok("2".to_owned()));
+    assert_eq!(admit(&mut check, Value::Int(2)), Err(refusal.to_owned()));
+    assert_eq!(admit(&mut check, Value::Int(2)), Ok("2".to_owned()));
 }
 
 #[test]
@@ -36,14 +36,14 @@ fn an_empty_answer_code_and_a_call_are_refused_however_often_they_are_given() {
         (Value::from("```python\nprint(1)\n```"), "only a block of code"),
         (call, "a call of a tool"),
     ];
-    let mut gate = looked(None);
+    let mut check = looked(None);
     for (value, what) in cases {
         for _ in 0..3 {
             let refused = format!("the answer is {what}: give the answer itself");
-            assert_eq!(admit(&mut gate, value.clone()), Err(refused));
+            assert_eq!(admit(&mut check, value.clone()), Err(refused));
         }
     }
-    let mut asked_for_code = Gate::new(None, CodeAlone::IsAnswer);
+    let mut asked_for_code = AnswerCheck::new(None, CodeAlone::IsAnswer);
     asked_for_code.saw_code("print(context)");
     let code = "```python\nprint(1)\n```";
     assert_eq!(admit(&mut asked_for_code, Value::from(code)), Ok(code.to_owned()));
@@ -52,20 +52,20 @@ fn an_empty_answer_code_and_a_call_are_refused_however_often_they_are_given() {
 #[test]
 fn a_placeholder_is_refused_once() {
     for text in ["<your answer>", "Answer"] {
-        let mut gate = looked(None);
+        let mut check = looked(None);
         let refused = "the answer is a placeholder: give the answer itself".to_owned();
-        assert_eq!(admit(&mut gate, Value::from(text)), Err(refused));
-        assert_eq!(admit(&mut gate, Value::from(text)), Ok(text.to_owned()));
+        assert_eq!(admit(&mut check, Value::from(text)), Err(refused));
+        assert_eq!(admit(&mut check, Value::from(text)), Ok(text.to_owned()));
     }
 }
 
 #[test]
 fn values_are_told_as_people_would_write_them() {
-    let mut gate = looked(None);
+    let mut check = looked(None);
     let pair = || (Value::from("a"), Value::Float(2.0));
-    assert_eq!(admit(&mut gate, Value::Float(0.5)), Ok("0.5".to_owned()));
-    assert_eq!(admit(&mut gate, Value::Bool(true)), Ok("True".to_owned()));
-    assert_eq!(admit(&mut gate, Value::Dict(vec![pair()])), Ok("{\n  \"a\": 2.0\n}".to_owned()));
+    assert_eq!(admit(&mut check, Value::Float(0.5)), Ok("0.5".to_owned()));
+    assert_eq!(admit(&mut check, Value::Bool(true)), Ok("True".to_owned()));
+    assert_eq!(admit(&mut check, Value::Dict(vec![pair()])), Ok("{\n  \"a\": 2.0\n}".to_owned()));
 }
 
 #[test]

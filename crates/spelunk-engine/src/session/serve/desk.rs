@@ -4,19 +4,17 @@ use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
 use serde_json::json;
 use spelunk_desk::{Desk, DeskPath, run_tool};
 use spelunk_model::{Prompt, Reply};
-use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
+use spelunk_sandbox::{FILES, HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{CallId, Explain};
 
-use super::{Begun, files};
-use crate::environment::{Arguments, Refusal, json_of_value, value_of_json};
-use crate::session::{Bench, Session};
+use super::{Replying, StartedCall, check_length, files, not_a_prompt};
+use crate::environment::{Arguments, Refusal, dict, int, json_of_value, value_of_json};
+use crate::session::{AgentState, Session};
 use crate::{Frame, FrameError};
 
 /// The largest file to chunk for a script, which also holds it in memory.
 const CUT_BYTES_MAX: usize = 16_000_000;
 const SHOWN_CHARS_MAX: usize = 80;
-
-type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
 
 /// Host functions behind the modules of `tools`. `_files` handles all file access of scripts.
 pub(in crate::session) fn functions() -> Vec<HostFunction> {
@@ -28,34 +26,28 @@ pub(in crate::session) fn functions() -> Vec<HostFunction> {
         "_agent_headings",
         "_agent_lines",
         "_agent_evidence",
-        files::FUNCTION,
+        FILES,
     ];
-    let function =
-        |name: &str| HostFunction { name: name.to_owned(), doc: String::new(), is_awaitable: false };
-    names.map(function).to_vec()
+    names.map(|name| HostFunction { name: name.into(), doc: String::new(), is_awaitable: false }).to_vec()
 }
 
 /// Begins a script's host call, if it is one of ours. Its call id is taken now.
-pub(super) fn begin(session: &mut Session<'_>, call: &mut HostCall) -> Option<Begun> {
-    let mut bench = session.bench.take()?;
-    let begun = match call.name.as_str() {
-        "_agent_call" => ask_one(session.frame, &mut bench, call),
-        "_agent_batch" => ask_many(session.frame, &mut bench, call),
-        "_agent_budget" => Ok(at_once(Ok(budget(session.frame, &bench)))),
-        "_agent_chunk" => chunk(&mut bench.desk, call).map(|value| at_once(Ok(value))),
-        "_agent_headings" => headings(&mut bench.desk, call).map(|value| at_once(Ok(value))),
-        "_agent_lines" => lines(&bench.desk, call).map(|value| at_once(Ok(value))),
-        "_agent_evidence" => evidence(&mut bench.desk, call).map(|value| at_once(Ok(value))),
-        files::FUNCTION => files::serve(&mut bench.desk, call).map(|value| at_once(Ok(value))),
-        _ => {
-            session.bench = Some(bench);
-            return None;
-        }
+pub(super) fn begin(session: &mut Session<'_>, call: &mut HostCall) -> Option<StartedCall> {
+    let (frame, agent) = (session.frame, session.agent.as_mut()?);
+    let asked = |asking: Result<Replying, Refusal>| asking.unwrap_or_else(|refusal| at_once(Err(refusal)));
+    let reply = match call.name.as_str() {
+        "_agent_call" => asked(ask_one(frame, agent, call)),
+        "_agent_batch" => asked(ask_many(frame, agent, call)),
+        "_agent_budget" => at_once(Ok(budget(frame, agent))),
+        "_agent_chunk" => at_once(chunk(&mut agent.desk, call)),
+        "_agent_headings" => at_once(headings(&mut agent.desk, call)),
+        "_agent_lines" => at_once(lines(&agent.desk, call)),
+        "_agent_evidence" => at_once(evidence(&mut agent.desk, call)),
+        FILES => at_once(files::serve(&mut agent.desk, call)),
+        _ => return None,
     };
-    session.bench = Some(bench);
-    let reply = begun.unwrap_or_else(|refusal| at_once(Err(refusal)));
     // File changes of a script are not repeated when its session is rebuilt.
-    Some(Begun { reply, is_effect: true })
+    Some(StartedCall { reply, is_effect: true })
 }
 
 fn at_once(value: Result<Value, Refusal>) -> Replying {
@@ -68,28 +60,26 @@ struct Question {
     shown: String,
 }
 
-fn ask_one(frame: &Frame, bench: &mut Bench, call: &mut HostCall) -> Result<Replying, Refusal> {
+fn ask_one(frame: &Frame, agent: &mut AgentState, call: &mut HostCall) -> Result<Replying, Refusal> {
     let mut arguments = Arguments::of(call, &["prompt", "system", "max_tokens"])?;
     let prompt = arguments.need_text("prompt")?;
     let (system, tokens) = (arguments.text("system")?.unwrap_or_default(), arguments.count("max_tokens")?);
-    let asking = ask(frame, bench, question(frame, prompt, &system, tokens)?)?;
+    let asking = ask(frame, agent, question(frame, prompt, &system, tokens)?)?;
     Ok(asking.map(|asked| asked.map(HostReply::Return)).boxed())
 }
 
-fn ask_many(frame: &Frame, bench: &mut Bench, call: &mut HostCall) -> Result<Replying, Refusal> {
+fn ask_many(frame: &Frame, agent: &mut AgentState, call: &mut HostCall) -> Result<Replying, Refusal> {
     let mut arguments = Arguments::of(call, &["prompts", "system", "max_tokens"])?;
     let prompts = arguments.need_items("prompts")?;
     let (system, tokens) = (arguments.text("system")?.unwrap_or_default(), arguments.count("max_tokens")?);
     let mut questions = Vec::new();
     for prompt in &prompts {
-        let text = prompt
-            .as_str()
-            .ok_or_else(|| Refusal::of_type(format!("a prompt must be a str, not {}", prompt.type_name())))?;
+        let text = prompt.as_str().ok_or_else(|| not_a_prompt(prompt))?;
         questions.push(question(frame, text.to_owned(), &system, tokens)?);
     }
     let mut asking = Vec::new();
     for question in questions {
-        asking.push(ask(frame, bench, question)?);
+        asking.push(ask(frame, agent, question)?);
     }
     let asked = join_all(asking).map(|asked| {
         let replies = asked.into_iter().collect::<Result<Vec<_>, FrameError>>()?;
@@ -100,13 +90,7 @@ fn ask_many(frame: &Frame, bench: &mut Bench, call: &mut HostCall) -> Result<Rep
 
 fn question(frame: &Frame, prompt: String, system: &str, tokens: Option<u64>) -> Result<Question, Refusal> {
     let limits = frame.limits();
-    let n_chars = prompt.chars().count() as u64;
-    if n_chars > limits.query_chars_max {
-        let max = limits.query_chars_max;
-        return Err(Refusal::value(format!(
-            "the prompt has {n_chars} characters, more than {max}: split the text and ask about each part"
-        )));
-    }
+    check_length(&prompt, limits.query_chars_max)?;
     let tokens = tokens.filter(|tokens| *tokens > 0).unwrap_or(u64::MAX).min(limits.sub_output_tokens_max);
     let shown = prompt.chars().take(SHOWN_CHARS_MAX).collect();
     Ok(Question { prompt: Prompt::single(system, prompt, tokens), shown })
@@ -116,11 +100,11 @@ fn question(frame: &Frame, prompt: String, system: &str, tokens: Option<u64>) ->
 /// gets the same replies.
 fn ask(
     frame: &Frame,
-    bench: &mut Bench,
+    agent: &mut AgentState,
     question: Question,
 ) -> Result<BoxFuture<'static, Result<Value, FrameError>>, Refusal> {
     let calls_max = frame.limits().script_calls_max;
-    if bench.counts().script_calls >= calls_max && !frame.is_at_hand(&question.prompt) {
+    if agent.counts().script_calls >= calls_max && !frame.is_at_hand(&question.prompt) {
         return Err(Refusal::new(
             "BudgetError",
             format!(
@@ -128,11 +112,11 @@ fn ask(
             ),
         ));
     }
-    bench.count(|counts| counts.script_calls += 1);
+    agent.count(|counts| counts.script_calls += 1);
     let call_id = frame.next_call();
     let model = frame.sub_model_reference();
     let asking = frame.ask_sub(question.prompt);
-    let counted = bench.clone();
+    let counted = agent.clone();
     Ok(Box::pin(async move {
         match asking.await {
             Ok(reply) => {
@@ -150,20 +134,18 @@ fn ask(
 
 fn result(reply: &Reply, model: &str, call: &CallId, is_cached: bool) -> Value {
     let usage = reply.usage.unwrap_or_default();
-    let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
-    let fields = [
+    dict([
         ("content", Value::from(reply.text.as_str())),
         ("model", Value::from(model)),
-        ("input_tokens", count(usage.input_tokens)),
-        ("output_tokens", count(usage.output_tokens)),
+        ("input_tokens", int(usage.input_tokens)),
+        ("output_tokens", int(usage.output_tokens)),
         ("cached", Value::Bool(is_cached)),
-        ("call_id", Value::from(call.to_string().as_str())),
-    ];
-    Value::Dict(fields.into_iter().map(|(name, value)| (Value::from(name), value)).collect())
+        ("call_id", Value::from(call.to_string())),
+    ])
 }
 
-fn budget(frame: &Frame, bench: &Bench) -> Value {
-    let (limits, counts) = (frame.limits(), bench.counts());
+fn budget(frame: &Frame, agent: &AgentState) -> Value {
+    let (limits, counts) = (frame.limits(), agent.counts());
     let left = |max: u64, used: u64| max.saturating_sub(used);
     value_of_json(json!({
         "scripts_created": counts.scripts,
@@ -199,8 +181,7 @@ fn chunk(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
         text.get(start..end).map(Value::from)
     };
     let texts: Vec<Value> = chunks.iter().map(|chunk| content(chunk).unwrap_or(Value::from(""))).collect();
-    let fields = [("chunks", value_of_json(chunks.into())), ("texts", Value::List(texts))];
-    Ok(Value::Dict(fields.into_iter().map(|(name, value)| (Value::from(name), value)).collect()))
+    Ok(dict([("chunks", value_of_json(chunks.into())), ("texts", Value::List(texts))]))
 }
 
 fn headings(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {

@@ -3,11 +3,9 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use spelunk_desk::{Desk, DeskError, DeskPath, Entry};
-use spelunk_sandbox::{FILES, HostCall, Value};
+use spelunk_sandbox::{HostCall, Value};
 
-use crate::environment::{Arguments, Refusal};
-
-pub(super) const FUNCTION: &str = FILES;
+use crate::environment::{Arguments, Refusal, int};
 
 pub(super) fn serve(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
     let mut arguments = Arguments::of(call, &["what", "path", "data"])?;
@@ -30,8 +28,8 @@ pub(super) fn serve(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refus
         "is_file" => Ok(Value::Bool(matches!(entry, Some(Entry::File { .. } | Entry::Document { .. })))),
         "is_dir" => Ok(Value::Bool(entry == Some(Entry::Directory))),
         "size" => match desk.require(&path).map_err(wrong)? {
-            Entry::File { bytes } | Entry::Document { bytes } => Ok(count(bytes)),
-            Entry::Directory => Ok(count(0)),
+            Entry::File { bytes } | Entry::Document { bytes } => Ok(int(bytes)),
+            Entry::Directory => Ok(int(0)),
         },
         "read_text" => desk.text(&path).map(|text| Value::from(text.as_ref())).map_err(wrong),
         "read_bytes" => desk.read(&path).map(|bytes| Value::Bytes(bytes.into_owned())).map_err(wrong),
@@ -41,20 +39,16 @@ pub(super) fn serve(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refus
         }
         "write" => {
             let (bytes, n_written) = bytes(data)?;
-            desk.write(&path, bytes).map(|()| count(n_written)).map_err(wrong)
+            desk.write(&path, bytes).map(|()| int(n_written)).map_err(wrong)
         }
         "append" => {
             let (bytes, n_written) = bytes(data)?;
-            desk.append(&path, &bytes).map(|()| count(n_written)).map_err(wrong)
+            desk.append(&path, &bytes).map(|()| int(n_written)).map_err(wrong)
         }
         "remove" => desk.remove(&path).map(|()| Value::None).map_err(wrong),
         "make_directory" => desk.make_directory(&path).map(|()| Value::None).map_err(wrong),
         other => Err(Refusal::new("OSError", format!("[Errno 38] Function not implemented: '{other}'"))),
     }
-}
-
-fn count(n: u64) -> Value {
-    Value::Int(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
 /// The bytes to write, and the count that Python returns.

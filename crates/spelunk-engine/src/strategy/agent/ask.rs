@@ -6,7 +6,8 @@ use spelunk_desk::DeskPath;
 use spelunk_model::{Prompt, Reply};
 use spelunk_types::Explain;
 
-use super::work::{Done, Work};
+use super::tools::text;
+use super::work::{ToolOutcome, Work};
 use crate::FrameError;
 
 /// Characters shown of a reply that was saved to a file or is one of many.
@@ -15,36 +16,36 @@ const SHOWN_CHARS_MAX: usize = 500;
 const REPLY_CHARS_MAX: usize = 20_000;
 
 /// One question.
-pub(super) async fn query(work: &mut Work<'_>, arguments: &Value) -> Result<Done, FrameError> {
+pub(super) async fn query(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
     let known = ["prompt", "path", "offset", "limit", "save_to"];
     let asked = match read(work, arguments, &known).and_then(|()| one_prompt(work, arguments)) {
         Ok(asked) => asked,
-        Err(why) => return Ok(Done::refused(why)),
+        Err(why) => return Ok(ToolOutcome::refused(why)),
     };
     let reply = match ask_all(work, vec![asked]).await?.pop() {
         Some(Ok(reply)) => reply,
-        Some(Err(why)) => return Ok(Done::refused(why)),
-        None => return Ok(Done::refused("nothing was asked")),
+        Some(Err(why)) => return Ok(ToolOutcome::refused(why)),
+        None => return Ok(ToolOutcome::refused("nothing was asked")),
     };
     let Some(save_to) = text(arguments, "save_to") else {
-        return Ok(Done::told(cut(&reply, REPLY_CHARS_MAX)));
+        return Ok(ToolOutcome::told(cut(&reply, REPLY_CHARS_MAX)));
     };
     Ok(match save(work, save_to, &reply) {
-        Ok(()) => Done::told(format!(
+        Ok(()) => ToolOutcome::told(format!(
             "Saved to `{save_to}` ({} characters). It begins:\n{}",
             reply.chars().count(),
             cut(&reply, SHOWN_CHARS_MAX)
         )),
-        Err(why) => Done::refused(format!("{why}\nThe reply:\n{}", cut(&reply, REPLY_CHARS_MAX))),
+        Err(why) => ToolOutcome::refused(format!("{why}\nThe reply:\n{}", cut(&reply, REPLY_CHARS_MAX))),
     })
 }
 
 /// Many questions at once. One that fails does not fail the others.
-pub(super) async fn batch(work: &mut Work<'_>, arguments: &Value) -> Result<Done, FrameError> {
+pub(super) async fn batch(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
     let known = ["prompts", "prompt", "paths", "save_to"];
     let prompts = match read(work, arguments, &known).and_then(|()| many_prompts(work, arguments)) {
         Ok(prompts) => prompts,
-        Err(why) => return Ok(Done::refused(why)),
+        Err(why) => return Ok(ToolOutcome::refused(why)),
     };
     let n_asked = prompts.len();
     let replies = ask_all(work, prompts).await?;
@@ -70,7 +71,7 @@ pub(super) async fn batch(work: &mut Work<'_>, arguments: &Value) -> Result<Done
             Err(why) => format!(" Not saved: {why}."),
         };
     }
-    Ok(Done { text: format!("{head}\n{told}"), failed: n_failed == n_asked, given: None })
+    Ok(ToolOutcome { text: format!("{head}\n{told}"), failed: n_failed == n_asked, given: None })
 }
 
 /// Refuses unknown fields.
@@ -130,7 +131,7 @@ fn with_file(
     limit: Option<u64>,
 ) -> Result<String, String> {
     let path = DeskPath::parse(path).map_err(|error| error.to_string())?;
-    let desk = &work.bench.desk;
+    let desk = &work.agent.desk;
     let text = match (offset, limit) {
         (None, None) => desk.text(&path).map_err(|error| error.to_string())?.into_owned(),
         (offset, limit) => {
@@ -173,14 +174,14 @@ fn settle(
 ) -> Result<Result<String, String>, FrameError> {
     match asked {
         Ok(reply) => {
-            work.bench.count_reply(&reply, false);
+            work.agent.count_reply(&reply, false);
             Ok(Ok(reply.text))
         }
         Err(error @ FrameError::Stopped(_)) => Err(error),
         Err(error) => {
             let why = format!("{}: {error}", error.code());
             // If the desk is full, the model's next write reports it.
-            drop(work.bench.log_error(&error.code().to_string(), &error.to_string(), prompt));
+            drop(work.agent.log_error(&error.code().to_string(), &error.to_string(), prompt));
             Ok(Err(why))
         }
     }
@@ -189,17 +190,13 @@ fn settle(
 fn save_path(work: &Work<'_>, path: &str) -> Result<DeskPath, String> {
     let path = DeskPath::parse(path).map_err(|error| error.to_string())?;
     // Tried on a copy: the desk decides whether the path is writable.
-    work.bench.desk.clone().write(&path, Vec::new()).map_err(|error| error.to_string())?;
+    work.agent.desk.clone().write(&path, Vec::new()).map_err(|error| error.to_string())?;
     Ok(path)
 }
 
 fn save(work: &mut Work<'_>, path: &str, text: &str) -> Result<(), String> {
     let path = save_path(work, path)?;
-    work.bench.desk.write(&path, text.as_bytes().to_vec()).map_err(|error| error.to_string())
-}
-
-fn text<'v>(arguments: &'v Value, name: &str) -> Option<&'v str> {
-    arguments.get(name)?.as_str().filter(|text| !text.trim().is_empty())
+    work.agent.desk.write(&path, text.as_bytes().to_vec()).map_err(|error| error.to_string())
 }
 
 fn cut(text: &str, chars_max: usize) -> String {

@@ -8,9 +8,10 @@ use serde_json::Value;
 use spelunk_desk::Desk;
 use spelunk_types::Citation;
 
-use super::work::{Done, Work};
+use super::tools::text;
+use super::work::{ToolOutcome, Work};
 use crate::plain_answer::{self, CodeAlone};
-use crate::session::{file, path, read_typed};
+use crate::session::{GivenAnswer, file, path, read_typed};
 use crate::{Schema, evidence};
 
 pub(super) const VERIFY: &str = include_str!("../../prompts/agent-verify.md");
@@ -43,16 +44,9 @@ const PLACEHOLDERS: [&str; 16] = [
     "lorem ipsum",
 ];
 
-/// An accepted answer.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Given {
-    pub(super) text: String,
-    pub(super) claims: Vec<Citation>,
-}
-
 /// Decides whether an answer is accepted.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct AnswerFileCheck {
     schema: Option<Arc<Schema>>,
     code: CodeAlone,
     /// The model was shown everything at once: there is nothing to look up and little to verify.
@@ -61,12 +55,12 @@ pub(super) struct Gate {
     /// Whether there is a turn left to verify in.
     pub(super) may_verify: bool,
     /// Reasons for which answers were sent back. Each is used once: the model may know better.
-    told: Vec<Back>,
+    told: Vec<SentBack>,
 }
 
 /// Why an answer is sent back once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Back {
+enum SentBack {
     /// Nothing was read.
     Unseen,
     /// It contains an unfilled placeholder.
@@ -75,7 +69,7 @@ enum Back {
     Unverified,
 }
 
-impl Gate {
+impl AnswerFileCheck {
     pub(super) fn new(schema: Option<Arc<Schema>>, code: CodeAlone, is_inlined: bool) -> Self {
         Self { schema, code, is_inlined, has_looked: is_inlined, may_verify: true, told: Vec::new() }
     }
@@ -87,22 +81,26 @@ impl Gate {
     }
 
     /// The content of the answer file, if it could be an answer.
-    pub(super) fn so_far(&self, desk: &Desk) -> Option<Given> {
+    pub(super) fn so_far(&self, desk: &Desk) -> Option<GivenAnswer> {
         let text = self.answer_text(desk).ok()?;
         let text = match &self.schema {
             Some(schema) => read_typed(schema, &text).ok()?,
             None => text,
         };
-        Some(Given { text, claims: Vec::new() })
+        Some(GivenAnswer { text, claims: Vec::new() })
     }
 
     /// The text of the answer. With a schema, it is validated against that instead.
     fn answer_text(&self, desk: &Desk) -> Result<String, String> {
-        answer_text(desk, self.code, if self.schema.is_some() { Form::Typed } else { Form::Plain })
+        answer_text(
+            desk,
+            self.code,
+            if self.schema.is_some() { AnswerForm::Typed } else { AnswerForm::Plain },
+        )
     }
 
     /// Whether this reason is used for the first time.
-    fn is_new(&mut self, back: Back) -> bool {
+    fn is_new(&mut self, back: SentBack) -> bool {
         let is_new = !self.told.contains(&back);
         if is_new {
             self.told.push(back);
@@ -111,12 +109,12 @@ impl Gate {
     }
 
     /// Accepts an answer, or returns the reason why not.
-    fn admit(&mut self, desk: &Desk, claims: Vec<Citation>) -> Result<Given, String> {
+    fn admit(&mut self, desk: &Desk, claims: Vec<Citation>) -> Result<GivenAnswer, String> {
         let text = self.answer_text(desk)?;
-        if !self.has_looked && self.is_new(Back::Unseen) {
+        if !self.has_looked && self.is_new(SentBack::Unseen) {
             return Err("nothing of the input was looked at yet: look first, then answer".to_owned());
         }
-        if let Some(line) = gap(&text).filter(|_| self.is_new(Back::Gap)) {
+        if let Some(line) = gap(&text).filter(|_| self.is_new(SentBack::Gap)) {
             return Err(format!(
                 "`{ANSWER_FILE}` still holds a place to fill: `{line}`. Fill it, or call Finish again if it belongs there"
             ));
@@ -126,23 +124,21 @@ impl Gate {
                 .map_err(|fault| format!("`{ANSWER_FILE}` does not fit the schema of the answer: {fault}"))?,
             None => text,
         };
-        if !self.is_inlined && self.may_verify && self.is_new(Back::Unverified) {
+        if !self.is_inlined && self.may_verify && self.is_new(SentBack::Unverified) {
             return Err(VERIFY.to_owned());
         }
         let claims =
             if claims.is_empty() && !text.contains("```evidence") { kept_claims(desk) } else { claims };
-        Ok(Given { text, claims })
+        Ok(GivenAnswer { text, claims })
     }
 }
 
 /// Ends the work if the answer is accepted.
-pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> Done {
-    if let Some(answer) =
-        arguments.get("answer").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
-    {
+pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> ToolOutcome {
+    if let Some(answer) = text(arguments, "answer") {
         let text = format!("{}\n", answer.trim_end());
-        if let Err(error) = work.bench.desk.write(&path(ANSWER_FILE), text.into_bytes()) {
-            return Done::refused(error);
+        if let Err(error) = work.agent.desk.write(&path(ANSWER_FILE), text.into_bytes()) {
+            return ToolOutcome::refused(error);
         }
     }
     let claims = match arguments.get("evidence") {
@@ -150,9 +146,9 @@ pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> Done {
         Some(Value::Array(items)) => items.iter().filter_map(claim).collect(),
         Some(one) => claim(one).into_iter().collect(),
     };
-    match work.gate.admit(&work.bench.desk, claims) {
-        Ok(given) => Done { text: "Accepted.".to_owned(), failed: false, given: Some(given) },
-        Err(why) => Done { text: why.clone(), failed: why != VERIFY, given: None },
+    match work.check.admit(&work.agent.desk, claims) {
+        Ok(given) => ToolOutcome { text: "Accepted.".to_owned(), failed: false, given: Some(given) },
+        Err(why) => ToolOutcome { text: why.clone(), failed: why != VERIFY, given: None },
     }
 }
 
@@ -160,7 +156,7 @@ pub(super) fn finish(work: &mut Work<'_>, arguments: &Value) -> Done {
 pub fn written_answer(desk: &Desk) -> Result<String, String> {
     let question = file(desk, &path(PROMPT)).unwrap_or_default();
     let code = CodeAlone::for_question(&String::from_utf8_lossy(&question));
-    let text = answer_text(desk, code, Form::Plain)?;
+    let text = answer_text(desk, code, AnswerForm::Plain)?;
     match gap(&text) {
         Some(line) => Err(format!("`{ANSWER_FILE}` still holds a place to fill: `{line}`")),
         None => Ok(text),
@@ -169,12 +165,12 @@ pub fn written_answer(desk: &Desk) -> Result<String, String> {
 
 /// Whether an answer is for people or has a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum AnswerForm {
     Plain,
     Typed,
 }
 
-fn answer_text(desk: &Desk, code: CodeAlone, form: Form) -> Result<String, String> {
+fn answer_text(desk: &Desk, code: CodeAlone, form: AnswerForm) -> Result<String, String> {
     let Some(bytes) = file(desk, &path(ANSWER_FILE)) else {
         return Err(format!("there is no `{ANSWER_FILE}`: write the answer there, then call Finish"));
     };
@@ -185,7 +181,7 @@ fn answer_text(desk: &Desk, code: CodeAlone, form: Form) -> Result<String, Strin
             "`{ANSWER_FILE}` is empty or a placeholder: write the answer itself, then call Finish"
         ));
     }
-    if let Some(fault) = plain_answer::fault(text, code).filter(|_| form == Form::Plain) {
+    if let Some(fault) = plain_answer::fault(text, code).filter(|_| form == AnswerForm::Plain) {
         let what = fault.what();
         return Err(format!("`{ANSWER_FILE}` is {what}: write the answer itself, then call Finish"));
     }

@@ -8,7 +8,10 @@ use spelunk_types::Limits;
 
 use super::protocol::Protocol;
 use super::script;
+use crate::conversation::{ATTACHMENTS, MESSAGES};
+use crate::environment::{listed_names, shown_name};
 use crate::session::{Counts, path};
+use crate::sync::blocking;
 use crate::{Frame, FrameError, Stop, Task};
 
 pub(super) const SYSTEM: &str = include_str!("../../prompts/agent-system.md");
@@ -20,16 +23,8 @@ pub const GUIDE: &str = include_str!("../../prompts/agent-guide.md");
 /// The guide as a skill.
 pub const SKILL: &str = include_str!("../../prompts/agent-skill.md");
 
-/// The name prefix of documents that arrived with the question.
-const ATTACHMENTS: &str = crate::conversation::ATTACHMENTS;
-/// The conversation that the question came from.
-const MESSAGES: &str = crate::conversation::MESSAGES;
-/// Document names listed in the first message.
-const NAMES_MAX: usize = 40;
-const NAME_CHARS_MAX: usize = 120;
-
 /// What an agent starts with.
-pub(super) struct First {
+pub(super) struct AgentStart {
     pub(super) desk: Desk,
     pub(super) message: String,
     /// Whether the message contains the whole input.
@@ -47,38 +42,22 @@ pub(super) fn system(frame: &Frame, protocol: Protocol) -> String {
 }
 
 /// Lays out the desk and writes the first message.
-pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<First, FrameError> {
+pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<AgentStart, FrameError> {
     let (task, limits) = (task.clone(), frame.limits_at_start().clone());
     let models = (frame.model_reference(), frame.sub_model_reference());
-    let frame_id = frame.id().clone();
-    // Reading attachments and a preview is CPU-bound; the executor has other calls to serve.
-    let laying = tokio::task::spawn_blocking(move || lay(&task, &limits, &models));
-    let laid = laying.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-    laid.map_err(|error| match error {
-        Unlaid::Source(error) => error.into(),
-        // The limits of a desk are far above what we put there.
-        Unlaid::Desk(error) => Stop::Bug { frame: frame_id, message: error.to_string() }.into(),
-    })
+    let frame = frame.clone();
+    // Reading attachments and a preview is CPU-bound.
+    blocking(move || lay(&frame, &task, &limits, &models)).await
 }
 
-enum Unlaid {
-    Source(SourceError),
-    Desk(DeskError),
-}
-
-impl From<SourceError> for Unlaid {
-    fn from(error: SourceError) -> Self {
-        Self::Source(error)
-    }
-}
-
-impl From<DeskError> for Unlaid {
-    fn from(error: DeskError) -> Self {
-        Self::Desk(error)
-    }
-}
-
-fn lay(task: &Task, limits: &Limits, models: &(String, String)) -> Result<First, Unlaid> {
+fn lay(
+    frame: &Frame,
+    task: &Task,
+    limits: &Limits,
+    models: &(String, String),
+) -> Result<AgentStart, FrameError> {
+    // The limits of a desk are far above what we put there.
+    let full = |error: DeskError| Stop::Bug { frame: frame.id().clone(), message: error.to_string() };
     let bounds = DeskLimits {
         files_max: limits.desk_files_max,
         bytes_max: limits.desk_bytes_max,
@@ -88,8 +67,8 @@ fn lay(task: &Task, limits: &Limits, models: &(String, String)) -> Result<First,
     let contexts = task.view.narrow(|document| !came_along(document));
     for document in task.view.documents().filter(|document| came_along(document)) {
         let text = task.view.read_owned(document)?;
-        let place = path("input").join(&document.name).map_err(DeskError::from)?;
-        desk.put(&place, text.into_bytes())?;
+        let place = path("input").join(&document.name).map_err(|error| full(error.into()))?;
+        desk.put(&place, text.into_bytes()).map_err(full)?;
     }
     let has_messages = task.view.find(MESSAGES).is_some_and(came_along);
     let files = [
@@ -104,7 +83,7 @@ fn lay(task: &Task, limits: &Limits, models: &(String, String)) -> Result<First,
         ("tools/chunking.py", script::CHUNKING.to_owned()),
     ];
     for (name, text) in files {
-        desk.put(&path(name), text.into_bytes())?;
+        desk.put(&path(name), text.into_bytes()).map_err(full)?;
     }
     desk.mount(contexts.clone());
     let inlined = inlined(task, limits)?;
@@ -114,7 +93,7 @@ fn lay(task: &Task, limits: &Limits, models: &(String, String)) -> Result<First,
         None => (LARGE, described(task, &contexts, limits)?),
     };
     let message = filled(task, limits, template, has_messages).replacen("{contexts}", &contexts, 1);
-    Ok(First { desk, message, is_inlined })
+    Ok(AgentStart { desk, message, is_inlined })
 }
 
 /// Whether a document arrived with the question: it is mounted as an attachment, not under the contexts.
@@ -183,13 +162,7 @@ fn described(task: &Task, contexts: &View, limits: &Limits) -> Result<String, So
         0 => String::new(),
         _ => format!("Under `input/contexts/`:\n{outline}\nNames:"),
     };
-    for document in contexts.documents().take(NAMES_MAX) {
-        text += &format!("\n  {} ({} bytes)", shown_name(&document.name), document.bytes);
-    }
-    let n_more = contexts.documents().len().saturating_sub(NAMES_MAX);
-    if n_more > 0 {
-        text += &format!("\n  and {n_more} more: use Glob");
-    }
+    text += &listed_names(contexts, "use Glob");
     if n_attached > 0 {
         text += &format!("\nBeside the prompt, under `input/`: {n_attached} files that came with it.");
     }
@@ -213,10 +186,6 @@ fn head(view: &View, document: &DocEntry, n_chars: u64) -> Result<String, Source
     let read = spelunk_context::Reader::of_document(view, document)
         .and_then(|reader| reader.slice(0..n_chars.saturating_mul(4)));
     Ok(read.unwrap_or_default().chars().take(n_shown).collect())
-}
-
-fn shown_name(name: &str) -> String {
-    name.chars().take(NAME_CHARS_MAX).collect::<String>().replace(['\n', '\r'], "?")
 }
 
 /// The job description for the model. The engine does not read it, so changing it has no effect.

@@ -5,7 +5,7 @@ use spelunk_model::{Part, Reply, Tool, ToolCall, ToolResult};
 use spelunk_types::ErrorCode;
 
 use super::tools;
-use super::work::Told;
+use super::work::ToolAnswer;
 use crate::FrameError;
 use crate::transcript::Transcript;
 
@@ -19,33 +19,29 @@ const SILENT: &str = "Nothing was called. Go on with a tool; if the work is done
 
 /// How a model calls tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Protocol {
-    is_native: bool,
+pub(super) enum Protocol {
+    Native,
+    Text,
 }
 
 impl Protocol {
-    pub(super) fn native() -> Self {
-        Self { is_native: true }
-    }
-
-    pub(super) fn text() -> Self {
-        Self { is_native: false }
-    }
-
     /// Whether the error means that the provider does not support tool calls.
     pub(super) fn is_refused_by(self, error: &FrameError) -> bool {
         matches!(error, FrameError::Call { code: ErrorCode::ModelRequestRefused, message, .. }
-            if self.is_native && message.contains(REFUSAL))
+            if self == Self::Native && message.contains(REFUSAL))
     }
 
     /// The tools of a request.
     pub(super) fn tools(self) -> Vec<Tool> {
-        if self.is_native { tools::all() } else { Vec::new() }
+        match self {
+            Self::Native => tools::all(),
+            Self::Text => Vec::new(),
+        }
     }
 
     /// The description of the tools for the system prompt.
     pub(super) fn told(self) -> String {
-        if self.is_native {
+        if self == Self::Native {
             return String::new();
         }
         let line = |tool: &Tool| format!("- {}: {}\n  {}\n", tool.name, tool.description, tool.schema);
@@ -54,7 +50,7 @@ impl Protocol {
 
     /// Adds a reply to the conversation.
     pub(super) fn push_reply(self, transcript: &mut Transcript, text: &str, calls: &[ToolCall]) {
-        let is_native = self.is_native && calls.iter().any(|call| call.id != TEXT_ID);
+        let is_native = self == Self::Native && calls.iter().any(|call| call.id != TEXT_ID);
         if is_native {
             transcript.push_calls(text, calls.iter().cloned().map(Part::ToolCall).collect());
         } else {
@@ -72,7 +68,7 @@ pub(super) fn read(reply: Reply) -> (Vec<ToolCall>, String) {
 }
 
 /// Adds the results of the calls.
-pub(super) fn push_told(transcript: &mut Transcript, told: Vec<Told>, turns_left: u64) {
+pub(super) fn push_told(transcript: &mut Transcript, told: Vec<ToolAnswer>, turns_left: u64) {
     let mut text = match turns_left {
         0 => String::new(),
         1 => "This is your last turn: write `output/answer.md` and call Finish now.".to_owned(),
@@ -81,7 +77,7 @@ pub(super) fn push_told(transcript: &mut Transcript, told: Vec<Told>, turns_left
     };
     let mut results = Vec::new();
     let mut said = Vec::new();
-    for Told { call, text, is_error } in told {
+    for ToolAnswer { call, text, is_error } in told {
         if call.id == TEXT_ID {
             let how = if is_error { "was refused" } else { "gave" };
             said.push(format!("{} {how}:\n{text}", call.name));
@@ -103,8 +99,11 @@ pub(super) fn push_told(transcript: &mut Transcript, told: Vec<Told>, turns_left
 
 /// Ends a turn whose last call was the answer: providers require a result for each call before the next message.
 pub(super) fn push_end(transcript: &mut Transcript, calls: &[ToolCall]) {
-    let told =
-        calls.iter().map(|call| Told { call: call.clone(), text: "Accepted.".to_owned(), is_error: false });
+    let told = calls.iter().map(|call| ToolAnswer {
+        call: call.clone(),
+        text: "Accepted.".to_owned(),
+        is_error: false,
+    });
     push_told(transcript, told.collect(), u64::MAX);
 }
 

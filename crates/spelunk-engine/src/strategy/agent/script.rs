@@ -8,9 +8,10 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 use spelunk_desk::{Desk, DeskPath};
 
-use super::work::{Done, Work};
+use super::tools::text;
+use super::work::{ToolOutcome, Work};
 use crate::FrameError;
-use crate::session::{self, Ran, Session, file, path};
+use crate::session::{Ran, Session, file, path};
 
 /// The client module for scripts, also a file on the desk.
 pub(super) const LLM_CLIENT: &str = include_str!("llm_client.py");
@@ -26,33 +27,33 @@ fn prelude() -> String {
 }
 
 /// Runs a script and saves it.
-pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<Done, FrameError> {
+pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
     let scripts_max = work.frame.limits().scripts_max;
-    let n_run = work.bench.counts().scripts;
+    let n_run = work.agent.counts().scripts;
     if n_run >= scripts_max {
-        return Ok(Done::refused(format!(
+        return Ok(ToolOutcome::refused(format!(
             "a run has {scripts_max} scripts, and all were used: finish with what you have, or use Shell and LlmBatch"
         )));
     }
-    let code = match code(&work.bench.desk, arguments) {
+    let code = match code(&work.agent.desk, arguments) {
         Ok(code) => code,
-        Err(why) => return Ok(Done::refused(why)),
+        Err(why) => return Ok(ToolOutcome::refused(why)),
     };
     if let Err(error) = keep(work, arguments, &code, n_run + 1) {
-        return Ok(Done::refused(error));
+        return Ok(ToolOutcome::refused(error));
     }
-    work.bench.count(|counts| {
+    work.agent.count(|counts| {
         counts.scripts += 1;
         counts.script_calls = 0;
     });
     let ran = run_in_session(work, &with_tools(&code)).await?;
-    let calls = work.bench.counts().script_calls;
+    let calls = work.agent.counts().script_calls;
     let left = scripts_max - n_run - 1;
     let tail = format!("[{calls} calls of sub-models; {left} scripts left]");
     Ok(match ran {
-        Ran::Printed(text) => Done::told(format!("{text}\n{tail}")),
-        Ran::Broke(text) => Done::refused(format!("{text}\n{tail}")),
-        Ran::Answered(_) => Done::refused(format!(
+        Ran::Printed(text) => ToolOutcome::told(format!("{text}\n{tail}")),
+        Ran::Broke(text) => ToolOutcome::refused(format!("{text}\n{tail}")),
+        Ran::Answered(_) => ToolOutcome::refused(format!(
             "a script cannot end the work: write `output/answer.md` and call Finish\n{tail}"
         )),
     })
@@ -62,26 +63,21 @@ pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<Done, 
 async fn run_in_session(work: &mut Work<'_>, code: &str) -> Result<Ran, FrameError> {
     let mut session = match work.session.take() {
         Some(session) => session,
-        None => {
-            let opened = session::open(work.frame, work.task).await?;
-            Session::open_for_scripts(work.frame, work.task, opened, &prelude()).await?
-        }
+        None => Session::open_for_scripts(work.frame, work.task, &prelude()).await?,
     };
-    session.bench = Some(work.bench.clone());
+    session.agent = Some(work.agent.clone());
     let ran = session.run(code).await?;
-    if let Some(bench) = session.bench.take() {
-        work.bench = bench;
+    if let Some(agent) = session.agent.take() {
+        work.agent = agent;
     }
     work.session = Some(session);
     // If the desk is full, the model's next write reports it.
-    drop(work.bench.settle_failures());
+    drop(work.agent.settle_failures());
     Ok(ran)
 }
 
 fn code(desk: &Desk, arguments: &Value) -> Result<String, String> {
-    let text =
-        |name: &str| arguments.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    let code = match (text("code"), text("path")) {
+    let code = match (text(arguments, "code"), text(arguments, "path")) {
         (Some(code), None) => code.to_owned(),
         (None, Some(at)) => {
             let at = DeskPath::parse(at).map_err(|error| error.to_string())?;
@@ -102,7 +98,7 @@ fn keep(
     code: &str,
     number: u64,
 ) -> Result<(), spelunk_desk::DeskError> {
-    if arguments.get("path").and_then(Value::as_str).is_some_and(|path| !path.trim().is_empty()) {
+    if text(arguments, "path").is_some() {
         return Ok(());
     }
     let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
@@ -113,8 +109,8 @@ fn keep(
     let name = name.trim_matches('_');
     let name = if name.is_empty() { "script" } else { name };
     let kept = path(&format!("scratch/scripts/{number:03}_{name}.py"));
-    let is_there = file(&work.bench.desk, &kept).is_some_and(|bytes| *bytes == *code.as_bytes());
-    if is_there { Ok(()) } else { work.bench.desk.write(&kept, code.as_bytes().to_vec()) }
+    let is_there = file(&work.agent.desk, &kept).is_some_and(|bytes| *bytes == *code.as_bytes());
+    if is_there { Ok(()) } else { work.agent.desk.write(&kept, code.as_bytes().to_vec()) }
 }
 
 static FROM_TOOLS: LazyLock<Regex> = LazyLock::new(|| {

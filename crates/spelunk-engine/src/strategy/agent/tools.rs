@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use spelunk_desk::{Outcome, TOOLS};
 use spelunk_model::{Tool, ToolCall};
 
-use super::work::{Done, Work};
+use super::work::{ToolOutcome, Work};
 use super::{ask, finish, script};
 use crate::FrameError;
 use crate::frame::REPLAY_TIME_FACTOR;
+use crate::sync::blocking;
 
 /// Tools that only write: they show nothing of the input.
 const BLIND: [&str; 5] = ["Write", "Edit", "Evidence", "Buffer", "Finish"];
@@ -91,10 +92,10 @@ fn own() -> Vec<Tool> {
 }
 
 /// Runs a call. Faults of the call are reported to the model; an error ends the run.
-pub(super) async fn run(work: &mut Work<'_>, call: &ToolCall) -> Result<Done, FrameError> {
+pub(super) async fn run(work: &mut Work<'_>, call: &ToolCall) -> Result<ToolOutcome, FrameError> {
     let arguments = match arguments(call) {
         Ok(arguments) => arguments,
-        Err(why) => return Ok(Done::refused(why)),
+        Err(why) => return Ok(ToolOutcome::refused(why)),
     };
     let done = match call.name.as_str() {
         "Finish" => finish::finish(work, &arguments),
@@ -103,8 +104,13 @@ pub(super) async fn run(work: &mut Work<'_>, call: &ToolCall) -> Result<Done, Fr
         "LlmBatch" => ask::batch(work, &arguments).await?,
         name => on_desk(work, name, arguments).await,
     };
-    work.gate.has_looked |= !done.failed && !BLIND.contains(&call.name.as_str());
+    work.check.has_looked |= !done.failed && !BLIND.contains(&call.name.as_str());
     Ok(done)
+}
+
+/// A text argument that is not blank.
+pub(super) fn text<'v>(arguments: &'v Value, name: &str) -> Option<&'v str> {
+    arguments.get(name)?.as_str().filter(|text| !text.trim().is_empty())
 }
 
 /// The arguments as an object.
@@ -126,20 +132,20 @@ fn is_stopped(text: &str) -> bool {
 
 /// Runs a tool of the desk. Searching and the shell may take a while: they run on a separate thread, on a copy of the
 /// desk that shares its files.
-async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> Done {
+async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> ToolOutcome {
     let Some(tool) = spelunk_desk::tool(name) else {
         let names: Vec<_> = ALL.iter().map(|tool| tool.name.as_str()).collect();
         let shown: String = name.chars().take(60).collect();
-        return Done::refused(format!("there is no tool `{shown}`; there are {}", names.join(", ")));
+        return ToolOutcome::refused(format!("there is no tool `{shown}`; there are {}", names.join(", ")));
     };
     if name == SHELL
         && let Some(output) = work.frame.refused_tool(name)
     {
-        return Done::refused(output);
+        return ToolOutcome::refused(output);
     }
-    let mut desk = work.bench.desk.clone();
+    let mut desk = work.agent.desk.clone();
     let is_replaying = work.frame.is_replaying();
-    let running = tokio::task::spawn_blocking(move || {
+    let (desk, ran) = blocking(move || {
         let limits = desk.limits().clone();
         if is_replaying {
             let mut longer = limits.clone();
@@ -148,17 +154,17 @@ async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> Done {
         }
         let ran = tool.run(&mut desk, &arguments);
         (desk.with_limits(limits), ran)
-    });
-    let (desk, ran) = running.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    })
+    .await;
     match ran {
         // If a timeout may have stopped it, its effects are discarded: a replay could get further, or less far.
         Ok(Outcome { text, .. }) if name == SHELL && is_stopped(&text) => {
-            Done::refused(format!("{text}The files are as they were before it."))
+            ToolOutcome::refused(format!("{text}The files are as they were before it."))
         }
         Ok(Outcome { text, .. }) => {
-            work.bench.desk = desk;
-            Done::told(text)
+            work.agent.desk = desk;
+            ToolOutcome::told(text)
         }
-        Err(error) => Done::refused(error),
+        Err(error) => ToolOutcome::refused(error),
     }
 }

@@ -5,54 +5,55 @@ use std::time::Instant;
 
 use spelunk_model::ToolCall;
 
-use super::finish::{Gate, Given};
-use super::first::First;
+use super::finish::AnswerFileCheck;
+use super::first::AgentStart;
 use super::tools;
 use crate::frame::ToolRecord;
 use crate::plain_answer::CodeAlone;
-use crate::session::{Bench, Session, changes};
-use crate::{Answer, Frame, FrameError, Task, evidence};
+use crate::session::{AgentState, GivenAnswer, Session, changes};
+use crate::transcript::cut;
+use crate::{Frame, FrameError, Task};
 
 /// Calls run per reply.
 const CALLS_MAX: usize = 32;
 /// Characters shown to a model per call, whatever the tool itself allows.
-const OUTPUT_CHARS_MAX: usize = 40_000;
+const OUTPUT_CHARS_MAX: u64 = 40_000;
 
 /// The tools of an agent and its desk.
 pub(super) struct Work<'a> {
     pub(super) frame: &'a Frame,
     pub(super) task: &'a Task,
-    pub(super) bench: Bench,
+    pub(super) agent: AgentState,
     /// Where scripts run; opened by the first one.
     pub(super) session: Option<Session<'a>>,
-    pub(super) gate: Gate,
+    pub(super) check: AnswerFileCheck,
 }
 
 /// The result of a reply.
 pub(super) enum Turn {
     /// The accepted answer.
-    Answered(Given),
+    Answered(GivenAnswer),
     /// Results for the model, by call.
-    Told(Vec<Told>),
+    Results(Vec<ToolAnswer>),
 }
 
 /// The result of a call as shown to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct ToolAnswer {
     pub(super) call: ToolCall,
     pub(super) text: String,
     pub(super) is_error: bool,
 }
 
 /// The result of a call.
-pub(super) struct Done {
+pub(super) struct ToolOutcome {
     pub(super) text: String,
     pub(super) failed: bool,
     /// The answer, if it was accepted.
-    pub(super) given: Option<Given>,
+    pub(super) given: Option<GivenAnswer>,
 }
 
-impl Done {
+impl ToolOutcome {
     pub(super) fn told(text: impl Into<String>) -> Self {
         Self { text: text.into(), failed: false, given: None }
     }
@@ -65,17 +66,16 @@ impl Done {
 
 impl<'a> Work<'a> {
     /// Lays out the desk.
-    pub(super) async fn begin(frame: &'a Frame, task: &'a Task, first: &First) -> Result<Self, FrameError> {
+    pub(super) async fn begin(
+        frame: &'a Frame,
+        task: &'a Task,
+        first: &AgentStart,
+    ) -> Result<Self, FrameError> {
         let empty = spelunk_desk::Desk::new(first.desk.limits().clone());
         frame.lay_desk(changes(&empty, &first.desk), first.desk.digest()).await?;
         let code = CodeAlone::for_question(&task.question);
-        let gate = Gate::new(task.schema.clone(), code, first.is_inlined);
-        Ok(Self { frame, task, bench: Bench::new(first.desk.clone()), session: None, gate })
-    }
-
-    /// Starts another question: its answer is checked like the first.
-    pub(super) fn begin_anew(&mut self, question: &str) {
-        self.gate.begin_anew(question);
+        let check = AnswerFileCheck::new(task.schema.clone(), code, first.is_inlined);
+        Ok(Self { frame, task, agent: AgentState::new(first.desk.clone()), session: None, check })
     }
 
     /// Runs the calls of a reply in order, until one of them is the answer.
@@ -84,33 +84,33 @@ impl<'a> Work<'a> {
         calls: &[ToolCall],
         turns_left: u64,
     ) -> Result<Turn, FrameError> {
-        self.gate.may_verify = turns_left > 0;
+        self.check.may_verify = turns_left > 0;
         let mut told = Vec::new();
         for (idx, call) in calls.iter().enumerate() {
             if idx >= CALLS_MAX {
                 let text = format!("not run: at most {CALLS_MAX} calls of one reply are");
-                told.push(Told { call: call.clone(), text, is_error: true });
+                told.push(ToolAnswer { call: call.clone(), text, is_error: true });
                 continue;
             }
             let done = self.call(call).await?;
             if let Some(given) = done.given {
                 return Ok(Turn::Answered(given));
             }
-            told.push(Told { call: call.clone(), text: done.text, is_error: done.failed });
+            told.push(ToolAnswer { call: call.clone(), text: done.text, is_error: done.failed });
         }
-        Ok(Turn::Told(told))
+        Ok(Turn::Results(told))
     }
 
     /// Runs a call and records it.
-    async fn call(&mut self, call: &ToolCall) -> Result<Done, FrameError> {
-        let (before, began) = (self.bench.desk.clone(), Instant::now());
+    async fn call(&mut self, call: &ToolCall) -> Result<ToolOutcome, FrameError> {
+        let (before, began) = (self.agent.desk.clone(), Instant::now());
         let mut done = tools::run(self, call).await?;
-        done.text = shown(&done.text);
-        if let Err(error) = self.bench.write_metrics() {
+        done.text = cut(&done.text, OUTPUT_CHARS_MAX);
+        if let Err(error) = self.agent.write_metrics() {
             // If there is no room for the counters, there is no room for anything.
-            self.bench.desk = before.clone();
+            self.agent.desk = before.clone();
             if done.given.is_none() {
-                done = Done::refused(format!("{error}. The files are as they were before this call."));
+                done = ToolOutcome::refused(format!("{error}. The files are as they were before this call."));
             }
         }
         let record = ToolRecord {
@@ -118,33 +118,11 @@ impl<'a> Work<'a> {
             arguments: call.arguments.clone(),
             failed: done.failed,
             output: done.text.clone(),
-            files: changes(&before, &self.bench.desk),
-            desk: self.bench.desk.digest(),
+            files: changes(&before, &self.agent.desk),
+            desk: self.agent.desk.digest(),
             took_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
         };
         self.frame.record_tool(record).await?;
         Ok(done)
     }
-
-    /// The content of `output/answer.md`, if it could be an answer.
-    pub(super) fn answer_so_far(&self) -> Option<Given> {
-        self.gate.so_far(&self.bench.desk)
-    }
-}
-/// Checks the evidence of an answer.
-pub(super) async fn settle(frame: &Frame, task: &Task, given: Given) -> Result<Answer, FrameError> {
-    evidence::check_claims(frame, &task.view, &given.text, given.claims).await
-}
-
-/// The beginning and the end of a text that is too long.
-fn shown(text: &str) -> String {
-    let n_chars = text.chars().count();
-    if n_chars <= OUTPUT_CHARS_MAX {
-        return text.to_owned();
-    }
-    let n_tail = OUTPUT_CHARS_MAX / 3;
-    let head: String = text.chars().take(OUTPUT_CHARS_MAX - n_tail).collect();
-    let tail: String = text.chars().skip(n_chars - n_tail).collect();
-    let n_left_out = n_chars - OUTPUT_CHARS_MAX;
-    format!("{head}\n... [{n_left_out} of {n_chars} characters not shown] ...\n{tail}")
 }

@@ -145,7 +145,7 @@ fn worded(
     limits: &Limits,
     reader: ModelCapacity,
 ) -> Prompt {
-    let Words { system, schema, output_tokens_max } = Words::of(analysis, limits, reader);
+    let AnalystPrompt { system, schema, output_tokens_max } = AnalystPrompt::of(analysis, limits, reader);
     let user = material.render(&analysis.assignment(), question);
     let mut prompt = Prompt::single(system, user, output_tokens_max);
     prompt.schema = Some(schema);
@@ -153,13 +153,13 @@ fn worded(
 }
 
 /// The instructions of an analyst and its output limit.
-pub(crate) struct Words {
+pub(crate) struct AnalystPrompt {
     pub(crate) system: String,
     pub(crate) schema: Arc<serde_json::Value>,
     pub(crate) output_tokens_max: u64,
 }
 
-impl Words {
+impl AnalystPrompt {
     pub(crate) fn of(analysis: &Analysis, limits: &Limits, reader: ModelCapacity) -> Self {
         let findings_max = findings_max(limits, reader);
         let system = system_prompt(analysis, limits.evidence_chars_max, findings_max);

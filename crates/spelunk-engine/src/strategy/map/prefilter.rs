@@ -9,6 +9,7 @@ use spelunk_index::{IndexError, Mode, Notice, RankOptions, Texts};
 use spelunk_types::Explain;
 
 use crate::retrieval::rank_readable;
+use crate::sync::blocking;
 use crate::{Frame, FrameError, Task};
 
 /// Passages searched for by words.
@@ -33,13 +34,12 @@ pub(super) async fn find(frame: &Frame, task: &Task) -> Result<Prefilter, FrameE
 
 async fn look(frame: &Frame, task: &Task) -> Result<String, FrameError> {
     let (here, view, question) = (frame.clone(), task.view.clone(), task.question.clone());
-    let looking = tokio::task::spawn_blocking(move || {
+    let (likely, failed) = blocking(move || {
         let mut likely = by_words(&view, &question);
         let near = by_meaning(&here, &view, &question).map(|near| likely.add(near));
         (likely, near.err())
-    });
-    let (likely, failed) =
-        looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+    })
+    .await;
     if let Some(error) = failed {
         let hint = error.hint().unwrap_or_default();
         frame.warn(Notice::words_only(&error).to_string(), hint).await?;

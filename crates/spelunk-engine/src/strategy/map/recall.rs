@@ -8,7 +8,7 @@ use spelunk_types::{AnalystReport, BlobId, FileOrder};
 
 use super::analyst::{findings_max, system_prompt};
 use super::planning::{batches, chunks};
-use crate::task::{Analysis, Part};
+use crate::task::{Analysis, DocumentPart};
 use crate::{Frame, FrameError, Task};
 
 /// What was recalled, and what is left to read.
@@ -61,7 +61,7 @@ pub(super) fn keep(
     frame.keep_findings(|| analysis.parts.iter().enumerate().map(record).collect())
 }
 
-fn of_part(report: &AnalystReport, part: &Part) -> AnalystReport {
+fn of_part(report: &AnalystReport, part: &DocumentPart) -> AnalystReport {
     let own = report.findings.iter().filter(|finding| *finding.location.file == *part.name);
     let findings: Vec<_> = own.cloned().collect();
     AnalystReport {
@@ -81,7 +81,7 @@ fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
         frame.limits().evidence_chars_max,
         findings_max(frame.limits(), frame.reader()),
     );
-    let Part { name, digest, lines, chunk, .. } = &analysis.parts[idx];
+    let DocumentPart { name, digest, lines, chunk, .. } = &analysis.parts[idx];
     let place = chunk.as_deref().map(place_of).unwrap_or_default();
     let (first, last) = (lines.start(), lines.end());
     let schema = analysis.schema.as_ref().map(ToString::to_string).unwrap_or_default();

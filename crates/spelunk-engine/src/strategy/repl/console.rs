@@ -1,12 +1,13 @@
 //! The console: the session of a repl frame with a person in place of the model. It runs cells and prints their
 //! output; model calls are recorded and paid for as in any run.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use spelunk_types::Grounding;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::session::{self, NOTHING_PRINTED, Ran, Session};
+use crate::sync::lock;
 use crate::{Answer, Program};
 
 /// A block of code that a person typed, and where to send its output.
@@ -23,14 +24,12 @@ pub struct ConsoleCell {
 pub fn console(cells: mpsc::UnboundedReceiver<ConsoleCell>, ready: oneshot::Sender<String>) -> Program {
     let given = Arc::new(Mutex::new(Some((cells, ready))));
     Arc::new(move |frame, task| {
-        let given = given.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let given = lock(&given).take();
         Box::pin(async move {
             let nothing =
                 Answer { text: String::new(), citations: Vec::new(), grounding: Grounding::Uncited };
             let Some((mut cells, ready)) = given else { return Ok(nothing) };
-            let opened = session::open(&frame, &task).await?;
-            let description = opened.description.clone();
-            let mut session = Session::open(&frame, &task, opened).await?;
+            let (mut session, description) = Session::open(&frame, &task).await?;
             // If nobody listens, nobody types either, and the loop ends at once.
             drop(ready.send(description));
             while let Some(ConsoleCell { code, said }) = cells.recv().await {

@@ -24,7 +24,7 @@ impl LoopGuard {
         if found.cells.is_empty() && said.is_empty() {
             self.n_talks += 1;
             let stuck = self.n_talks >= TALK_MAX;
-            return if stuck { Turn::Stuck(ErrorCode::ModelStuck) } else { Turn::Said(NUDGE.to_owned()) };
+            return if stuck { Turn::Stuck(ErrorCode::ModelStuck) } else { Turn::Message(NUDGE.to_owned()) };
         }
         self.n_talks = 0;
         let mut done: Vec<String> = found.cells.iter().map(|cell| cell.code.clone()).collect();
@@ -37,6 +37,6 @@ impl LoopGuard {
         if found.cells.iter().any(|cell| cell.is_cut) {
             said.push(NUDGE_CUT.to_owned());
         }
-        Turn::Said(said.join("\n\n"))
+        Turn::Message(said.join("\n\n"))
     }
 }

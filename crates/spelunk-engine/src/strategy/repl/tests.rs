@@ -4,11 +4,11 @@ use super::{ErrorCode, Turn};
 
 /// The messages to the model after these replies, each given with the output of its cells.
 fn judged(turns: &[(&str, &str)]) -> Vec<String> {
-    let mut habits = LoopGuard::default();
+    let mut loop_guard = LoopGuard::default();
     let told = turns.iter().map(|(reply, said)| {
         let said = if said.is_empty() { Vec::new() } else { vec![(*said).to_owned()] };
-        match habits.judge(&find_cells(reply), said) {
-            Turn::Said(text) => text.lines().next_back().unwrap_or_default().chars().take(24).collect(),
+        match loop_guard.judge(&find_cells(reply), said) {
+            Turn::Message(text) => text.lines().next_back().unwrap_or_default().chars().take(24).collect(),
             Turn::Stuck(ErrorCode::ModelStuck) => "stuck".to_owned(),
             Turn::Stuck(_) | Turn::Answered(_) => "?".to_owned(),
         }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 
-use super::{Readers, THREADS_MAX, lock};
+use super::{Readers, THREADS_MAX};
 
 #[tokio::test]
 async fn everything_is_read_by_few_threads_and_answers_go_to_whom_they_belong() {
@@ -23,7 +23,7 @@ async fn everything_is_read_by_few_threads_and_answers_go_to_whom_they_belong() 
     let read = join_all(reads.collect::<Vec<_>>()).await;
     assert_eq!(read, (0..500).map(|idx| idx * 2).collect::<Vec<_>>());
     assert!(n_most.load(Ordering::SeqCst) <= *THREADS_MAX);
-    assert!(lock(&readers.queue).jobs.is_empty());
+    assert_eq!(readers.0.available_permits(), *THREADS_MAX);
 }
 
 #[tokio::test]

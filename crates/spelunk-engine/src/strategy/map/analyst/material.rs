@@ -155,7 +155,7 @@ mod tests {
     use spelunk_types::Focus;
 
     use super::*;
-    use crate::task::Part;
+    use crate::task::DocumentPart;
     use crate::testing::chunk_of;
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
         let source = SourceInput::Text { name: "a.log".into(), bytes: b"one\ntwo\n".to_vec() };
         let corpus = Corpus::scan(&[source], &ScanOptions::default(), &mut |_| {}).unwrap();
         let view = View::of(Arc::new(corpus));
-        let part = |chunk: Chunk| Part {
+        let part = |chunk: Chunk| DocumentPart {
             document_idx: 0,
             name: "a.log".into(),
             digest: view.digest(),

@@ -2,7 +2,7 @@
 //! or without it. If an analyst counts values, the schema contains an open object, which strict modes do not support:
 //! there it is sent as non-strict.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use spelunk_context::Analyst;
@@ -11,17 +11,7 @@ use super::types;
 
 /// The schema of an analyst's reply.
 pub(super) fn schema(analyst: Analyst) -> Arc<Value> {
-    static SCHEMAS: LazyLock<[Arc<Value>; 4]> = LazyLock::new(|| {
-        [Analyst::Code, Analyst::Data, Analyst::Json, Analyst::General]
-            .map(|analyst| Arc::new(report(analyst)))
-    });
-    let [code, data, json, general] = &*SCHEMAS;
-    Arc::clone(match analyst {
-        Analyst::Code => code,
-        Analyst::Data => data,
-        Analyst::Json => json,
-        Analyst::General => general,
-    })
+    Arc::new(report(analyst))
 }
 
 /// Character limit on the texts of a small model, which otherwise repeats a sentence until it is truncated.

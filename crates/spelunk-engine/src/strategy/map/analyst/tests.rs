@@ -9,10 +9,10 @@ use spelunk_types::{AnalystReport, Focus, Found, Limits};
 
 use super::reply::{Reading, parse};
 use super::system_prompt;
-use crate::task::{Analysis, Part};
+use crate::task::{Analysis, DocumentPart};
 
 fn analysis(names: &[&str]) -> Analysis {
-    let part = |name: &&str| Part {
+    let part = |name: &&str| DocumentPart {
         document_idx: 0,
         name: Arc::from(*name),
         digest: spelunk_journal::digest(name.as_bytes()),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use spelunk_context::{Plan, View};
 use spelunk_types::{Focus, Limits, Usage};
 
-use super::super::analyst::Words;
+use super::super::analyst::AnalystPrompt;
 use super::super::synthesis;
 use super::analyses;
 use crate::ModelCapacity;
@@ -75,7 +75,7 @@ pub fn forecast(
         let found = written.entry(analysis.content_type().to_owned()).or_default();
         *found = found.saturating_add(task.found_tokens(&analysis, limits));
     }
-    let mut putting = Putting { calls: 0, usage: Usage::default(), question, limits };
+    let mut putting = SynthesisForecast { calls: 0, usage: Usage::default(), question, limits };
     for tokens in written.values() {
         putting.sum_up(*tokens);
     }
@@ -98,7 +98,8 @@ struct Task {
 
 impl Task {
     fn of(analysis: &Analysis, question: &str, reader: ModelCapacity, limits: &Limits) -> Self {
-        let Words { system, schema, output_tokens_max: output_tokens } = Words::of(analysis, limits, reader);
+        let AnalystPrompt { system, schema, output_tokens_max: output_tokens } =
+            AnalystPrompt::of(analysis, limits, reader);
         let said = system.len() as u64 + analysis.assignment().len() as u64 + question.len() as u64;
         let least = Usage {
             input_tokens: (said + analysis.bytes()).div_ceil(TOKEN_BYTES_MAX),
@@ -139,14 +140,14 @@ fn listed(output_tokens: u64) -> u64 {
 }
 
 /// Synthesis calls.
-struct Putting<'a> {
+struct SynthesisForecast<'a> {
     calls: u64,
     usage: Usage,
     question: &'a str,
     limits: &'a Limits,
 }
 
-impl Putting<'_> {
+impl SynthesisForecast<'_> {
     /// Summarises this many tokens, in groups and rounds, until one text is left.
     fn sum_up(&mut self, mut tokens: u64) {
         let output = self.limits.root_output_tokens_max;

@@ -1,0 +1,57 @@
+//! What a run is started or resumed with.
+
+use std::sync::Arc;
+
+use spelunk_context::Corpus;
+use spelunk_model::Model;
+use spelunk_types::{Focus, SourceSpec, Strategy};
+
+use crate::{EngineError, Program, RunSettings};
+
+/// A new run. The corpus was opened with [`Engine::open_corpus`] from the same sources.
+pub struct RunRequest {
+    /// The question, in plain text.
+    pub question: String,
+    /// The text to answer from.
+    pub corpus: Corpus,
+    /// Where the corpus came from, for a later resume.
+    pub sources: Vec<SourceSpec>,
+    /// How to answer the question.
+    pub strategy: Strategy,
+    /// The model of the root frame.
+    pub model: Arc<dyn Model>,
+    /// The model for sub-calls, if different.
+    pub sub_model: Option<Arc<dyn Model>>,
+    /// The model that merges findings, if not the root's.
+    pub synthesis_model: Option<Arc<dyn Model>>,
+    /// The JSON Schema of the answer, as text.
+    pub schema: Option<String>,
+    /// What an analysis looks for first.
+    pub focus: Focus,
+    /// The limits and cache settings of the run.
+    pub settings: RunSettings,
+    /// With [`Strategy::Program`]: the program that drives the root frame.
+    pub program: Option<Program>,
+}
+
+/// What a run is resumed with.
+pub struct ResumeRequest {
+    /// The model it was started with.
+    pub model: Arc<dyn Model>,
+    /// The sub-model it was started with, if any.
+    pub sub_model: Option<Arc<dyn Model>>,
+    /// The synthesis model it was started with, if any.
+    pub synthesis_model: Option<Arc<dyn Model>>,
+    /// Spending limits may differ from before; the others come from the journal.
+    pub settings: RunSettings,
+    /// With [`Strategy::Program`]: the program it was started with.
+    pub program: Option<Program>,
+}
+
+impl ResumeRequest {
+    /// Returns the error that a resume would return for a missing price.
+    pub fn check_prices(&self) -> Result<(), EngineError> {
+        let others = self.sub_model.iter().chain(&self.synthesis_model);
+        self.settings.check_prices(others.chain([&self.model]))
+    }
+}

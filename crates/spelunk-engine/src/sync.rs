@@ -1,0 +1,15 @@
+//! Locks and threads, as the engine uses them everywhere.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks a mutex. A panic of another holder does not matter: what a lock protects here is valid at every step.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs work that blocks or computes for long on a thread of its own, because the executor has other calls to serve.
+/// A panic in it continues in the caller.
+pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}

@@ -1,0 +1,175 @@
+//! The frames and calls of a run, as its events describe them.
+
+use spelunk_types::{
+    Blame, CallOutcome, Citation, ErrorCode, Event, FrameOutcome, Grounding, Served, Strategy, Text, Usage,
+};
+
+use super::again::is_complete;
+
+/// The state of a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FrameView {
+    /// Its strategy.
+    pub strategy: Strategy,
+    /// Its question.
+    pub question: Text,
+    /// Its state.
+    pub state: FrameState,
+    /// The event that opened it.
+    pub seq: u64,
+    /// When it was opened.
+    pub opened_at_ms: u64,
+    /// When it was closed.
+    pub closed_at_ms: Option<u64>,
+    /// The event that closed it.
+    pub closed_seq: Option<u64>,
+}
+
+/// The state of a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FrameState {
+    /// In progress.
+    Open,
+    /// Closed with an answer.
+    Answered {
+        /// The answer.
+        answer: Text,
+        /// Its evidence.
+        citations: Vec<Citation>,
+        /// How well it is supported by the sources.
+        grounding: Grounding,
+    },
+    /// Closed without an answer.
+    Failed {
+        /// The error code.
+        code: ErrorCode,
+        /// The message.
+        message: String,
+    },
+}
+
+impl FrameView {
+    pub(super) fn opened(strategy: Strategy, question: Text, event: &Event) -> Self {
+        let (seq, opened_at_ms) = (event.seq, event.at_ms);
+        let state = FrameState::Open;
+        Self { strategy, question, state, seq, opened_at_ms, closed_at_ms: None, closed_seq: None }
+    }
+
+    /// Whether it ended with a complete answer.
+    pub(super) fn is_whole(&self) -> bool {
+        matches!(self.state, FrameState::Answered { grounding, .. } if is_complete(grounding))
+    }
+
+    pub(super) fn close(&mut self, outcome: FrameOutcome, event: &Event) {
+        (self.closed_at_ms, self.closed_seq) = (Some(event.at_ms), Some(event.seq));
+        self.state = match outcome {
+            FrameOutcome::Answered { answer, citations, grounding } => {
+                FrameState::Answered { answer, citations, grounding }
+            }
+            FrameOutcome::Failed { code, message } => FrameState::Failed { code, message },
+        };
+    }
+}
+
+/// The state of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallView {
+    /// The model it calls.
+    pub model: String,
+    /// The recorded prompt.
+    pub prompt: Text,
+    /// Its state.
+    pub state: CallState,
+    /// Failed requests that were retried, with the reason.
+    pub retries: Vec<ErrorCode>,
+    /// Requests that were sent.
+    pub n_requests: u64,
+    /// What was reserved for each; older engines did not record it.
+    pub(super) reserved: Option<Usage>,
+    /// Whether a request is in flight, as far as the journal knows.
+    pub(super) is_awaited: bool,
+    /// The event that started it.
+    pub seq: u64,
+    /// When it started.
+    pub started_at_ms: u64,
+    /// When it was settled.
+    pub settled_at_ms: Option<u64>,
+    /// The event that settled it.
+    pub settled_seq: Option<u64>,
+}
+
+/// The state of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallState {
+    /// In flight, or cut off by a crash.
+    Open,
+    /// Answered.
+    Replied {
+        /// The reply.
+        reply: Text,
+        /// Its cost.
+        usage: Usage,
+        /// Where it came from.
+        served: Served,
+    },
+    /// Failed.
+    Failed {
+        /// The error code.
+        code: ErrorCode,
+    },
+}
+
+impl CallView {
+    pub(super) fn started(model: String, prompt: Text, event: &Event) -> Self {
+        Self {
+            model,
+            prompt,
+            state: CallState::Open,
+            retries: Vec::new(),
+            n_requests: 0,
+            reserved: None,
+            is_awaited: false,
+            seq: event.seq,
+            started_at_ms: event.at_ms,
+            settled_at_ms: None,
+            settled_seq: None,
+        }
+    }
+
+    /// Counts a request, unless nothing was reserved for one.
+    pub(super) fn send(&mut self, reserved: Option<Usage>) {
+        if reserved.is_some() {
+            self.n_requests += 1;
+            (self.reserved, self.is_awaited) = (reserved, true);
+        }
+    }
+
+    pub(super) fn retry(&mut self, code: ErrorCode) {
+        self.retries.push(code);
+        // Journals of older engines keep their meaning: there, a call counted once, however often it was tried.
+        self.n_requests += u64::from(self.reserved.is_some());
+        self.is_awaited = true;
+    }
+
+    /// Settles the call and returns its cost. A settled call keeps its first outcome.
+    pub(super) fn settle(&mut self, outcome: CallOutcome, served: Served, event: &Event) -> Usage {
+        if self.state != CallState::Open {
+            return Usage::default();
+        }
+        (self.settled_at_ms, self.settled_seq) = (Some(event.at_ms), Some(event.seq));
+        self.is_awaited = false;
+        let (state, usage, is_sent) = match outcome {
+            CallOutcome::Replied { reply, usage, .. } => {
+                (CallState::Replied { reply, usage, served }, usage, served == Served::Live)
+            }
+            // A call refused by the budget was never sent.
+            CallOutcome::Failed { code, .. } => {
+                (CallState::Failed { code }, Usage::default(), code.blame() != Blame::Limit)
+            }
+        };
+        // Older engines recorded only the end of a request, not when it was sent.
+        self.n_requests += u64::from(is_sent && self.reserved.is_none());
+        self.state = state;
+        usage
+    }
+}
