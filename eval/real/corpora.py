@@ -40,7 +40,7 @@ SOURCES = {
         Source("cargo", "just", "1.36.0", "d1cc6678d13c73aeeb22a7c44d3c91e73a949ca8d9db2bb9360dbb6a55c4cb76", "CC0-1.0"),
         Source("cargo", "lzma-sys", "0.1.20", "5fda04ab3764e6cde78b9974eec4f779acaba7c4e84b36eca3cf77c581b85d27", "MIT or Apache-2.0; texts of the public domain"),
         Source("cargo", "rdkafka-sys", "4.8.0+2.3.0", "ced38182dc436b3d9df0c77976f37a67134df26b050df1f0006688e46fc4c8be", "MIT; librdkafka BSD-2-Clause"),
-        Source("apt", "fail2ban", "1.0.2", "7208ac4b257b29e869a2cd08ef46b18fa1b9855b93e1091fc81bf933713a8a69", "GPL-2.0-or-later"),
+        Source("apt", "fail2ban", "1.0.2", "4a6d62c6cf03271fd0e1c6323a17c73d98c9947908cb771da5b6ec3bf71da1af", "GPL-2.0-or-later"),
         Source("apt", "jargon-text", "4.4.7", "fcaa76e4c2ebdf90c6557524b9430373dc49d1a26462ef30f43c0ace70a25a3a", "public domain"),
         Source("apt", "logstalgia", "1.1.4", "453a70f1f82b07b963f2cd8380aa3d61d2e72ec7af1d738f3c9aa642f32b0ea1", "GPL-3.0-or-later"),
         Source("apt", "mutt", "2.2.12", "57e67ee260548c53ee331b7c49c6f23148508aa3ee8e946182ab75273a24735b", "GPL-2.0-or-later"),
@@ -108,10 +108,11 @@ CORPORA = {
     "xz-texts": Corpus("lzma-sys", ("xz-5.2/doc/*.txt", "xz-5.2/dos/README.txt", "xz-5.2/windows/*.txt"), "xz-5.2/"),
     # Logs.
     "web-log": Corpus("logstalgia", ("usr/share/logstalgia/example.log",), change=renamed("access.log")),
-    "server-logs": Corpus("fail2ban", ("usr/lib/python3/dist-packages/fail2ban/tests/files/logs/*", "!*/bsd/*", "!*zzz*"), "usr/lib/python3/dist-packages/fail2ban/tests/files/", without_comments),
+    "server-logs": Corpus("fail2ban", ("usr/lib/python3/dist-packages/fail2ban/tests/files/logs/*", "!*/bsd/*", "!*zzz*", "!*sshd-journal"), "usr/lib/python3/dist-packages/fail2ban/tests/files/", without_comments),
     "zeek-tabs": Corpus("zat", ("data/conn.log", "data/http.log", "data/dns.log", "data/ssl.log", "data/files.log", "data/ftp.log", "data/weird.log", "data/notice.log", "data/x509.log"), "data/"),
     "zeek-tor": Corpus("zat", ("data/tor_ssl.log",), "data/"),
     "zeek-json": Corpus("zat", ("data/json/*.log",), "data/json/"),
+    "releases": Corpus("just", ("CHANGELOG.md",)),
     # Tables.
     "movies": Corpus("vega-datasets", ("data/movies.json",), "data/"),
     "movies-lines": Corpus("vega-datasets", ("data/movies.json",), "data/", as_json_lines("movies.jsonl")),
