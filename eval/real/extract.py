@@ -16,6 +16,7 @@ class Folder:
     def __init__(self, name, files):
         self.name = name
         self.files = files
+        self.trees = None
 
     def text(self, path):
         if path not in self.files:
@@ -112,8 +113,10 @@ def number(value, digits=None):
 
 
 def trees(folder):
-    """The syntax trees of the Python files of a corpus."""
-    return {path: ast.parse(text) for path, text in folder.files.items() if path.endswith(".py")}
+    """The syntax trees of the Python files of a corpus, parsed once."""
+    if folder.trees is None:
+        folder.trees = {path: ast.parse(text) for path, text in folder.files.items() if path.endswith(".py")}
+    return folder.trees
 
 
 def functions(tree):
