@@ -73,8 +73,9 @@ def without_comments(path, data):
     return f"{path}.log", b"".join(lines)
 
 
-def first_lines(n_lines, name):
-    return lambda _, data: (name, b"".join(data.splitlines(keepends=True)[:n_lines]))
+def only_logs(*names):
+    """A few of the logs of the test suite."""
+    return lambda path, data: without_comments(path, data) if path.removeprefix("logs/") in names else None
 
 
 def as_json_lines(name):
@@ -82,6 +83,8 @@ def as_json_lines(name):
     return lambda _, data: (name, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in json.loads(data)).encode())
 
 
+FAIL2BAN_STRIP = "usr/lib/python3/dist-packages/fail2ban/tests/files/"
+FAIL2BAN = (f"{FAIL2BAN_STRIP}logs/*", "!*/bsd/*", "!*zzz*", "!*sshd-journal")
 DOCS = ("docs/*.rst", "docs/*.md", "docs/*.txt", "docs/*.inc")
 
 CORPORA = {
@@ -89,9 +92,11 @@ CORPORA = {
     "borg-docs": Corpus("borgbackup", ("docs/*.rst", "docs/*.inc", "docs/*.txt", "!docs/man/*"), "docs/"),
     "buildbot-docs": Corpus("buildbot", DOCS, "docs/"),
     "celery-docs": Corpus("celery", ("docs/*.rst", "docs/*.txt", "!docs/history/*"), "docs/"),
+    "celery-brokers": Corpus("celery", ("docs/getting-started/backends-and-brokers/*.rst",), "docs/getting-started/"),
     "gunicorn-docs": Corpus("gunicorn", DOCS, "docs/"),
     "scrapy-docs": Corpus("scrapy", ("docs/*.rst", "!docs/news.rst"), "docs/"),
     "supervisor-docs": Corpus("supervisor", ("docs/*.rst",), "docs/"),
+    "supervisor-config": Corpus("supervisor", ("docs/configuration.rst",), "docs/"),
     "peewee-docs": Corpus("peewee", DOCS, "docs/"),
     "fastify-docs": Corpus("fastify", ("docs/*.md",), "docs/"),
     "npm-docs": Corpus("npm", ("docs/content/*.md",), "docs/content/"),
@@ -108,9 +113,11 @@ CORPORA = {
     "xz-texts": Corpus("lzma-sys", ("xz-5.2/doc/*.txt", "xz-5.2/dos/README.txt", "xz-5.2/windows/*.txt"), "xz-5.2/"),
     # Logs.
     "web-log": Corpus("logstalgia", ("usr/share/logstalgia/example.log",), change=renamed("access.log")),
-    "server-logs": Corpus("fail2ban", ("usr/lib/python3/dist-packages/fail2ban/tests/files/logs/*", "!*/bsd/*", "!*zzz*", "!*sshd-journal"), "usr/lib/python3/dist-packages/fail2ban/tests/files/", without_comments),
+    "server-logs": Corpus("fail2ban", FAIL2BAN, FAIL2BAN_STRIP, without_comments),
+    "ssh-logs": Corpus("fail2ban", FAIL2BAN, FAIL2BAN_STRIP, only_logs("sshd", "proftpd", "vsftpd", "dropbear", "selinux-ssh")),
     "zeek-tabs": Corpus("zat", ("data/conn.log", "data/http.log", "data/dns.log", "data/ssl.log", "data/files.log", "data/ftp.log", "data/weird.log", "data/notice.log", "data/x509.log"), "data/"),
     "zeek-tor": Corpus("zat", ("data/tor_ssl.log",), "data/"),
+    "zeek-json-few": Corpus("zat", ("data/json/dns.log", "data/json/kerberos.log", "data/json/ntp.log"), "data/json/"),
     "zeek-json": Corpus("zat", ("data/json/*.log",), "data/json/"),
     "releases": Corpus("just", ("CHANGELOG.md",)),
     # Tables.
@@ -135,6 +142,7 @@ CORPORA = {
     "supervisor-code": Corpus("supervisor", ("supervisor/*.py", "!*/tests/*")),
     "urllib3-code": Corpus("urllib3", ("src/urllib3/*.py",), "src/"),
     "paramiko-code": Corpus("paramiko", ("paramiko/*.py",)),
+    "paramiko-client": Corpus("paramiko", ("paramiko/client.py", "paramiko/config.py", "paramiko/hostkeys.py")),
     "tornado-code": Corpus("tornado", ("tornado/*.py", "!*/test/*")),
     "scrapy-code": Corpus("scrapy", ("scrapy/*.py",)),
     "peewee-code": Corpus("peewee", ("peewee.py", "playhouse/*.py")),

@@ -69,6 +69,8 @@ class Task:
     noun: str = "value"
     # Asks for its form itself, or must not have one appended.
     plain: bool = False
+    # Tasks that are added later get the next number, so that they do not move the earlier ones to another half.
+    batch: int = 1
     # For the checks: the pattern and the file of a fact, the words that must not occur.
     pattern: str = ""
     path: str = ""
@@ -101,14 +103,15 @@ def draw(options, *parts):
 
 
 def halves(tasks):
-    """The half of each task: of every group, the ids are ordered by their hash and dealt out in turn.
+    """The half of each task: of every group and batch, the ids are ordered by their hash and dealt out in turn.
 
     The seed has no part in it: a task that was sealed once stays sealed.
     """
     found = {}
-    for group in KIND_OF_GROUP:
-        ids = sorted((task.id for task in tasks if task.group == group), key=lambda one: hashlib.sha256(one.encode()).hexdigest())
-        first = draw((0, 1), "first", group)
+    for group, batch in sorted({(task.group, task.batch) for task in tasks}):
+        ids = (task.id for task in tasks if (task.group, task.batch) == (group, batch))
+        ids = sorted(ids, key=lambda one: hashlib.sha256(one.encode()).hexdigest())
+        first = draw((0, 1), "first", group, batch)
         for place, one in enumerate(ids):
             found[one] = HALVES[(place + first) % 2]
     return found

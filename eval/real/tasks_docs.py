@@ -34,7 +34,7 @@ FACTS = [
     # A process supervisor.
     ("supervisor-fds", "supervisor-docs", "configuration.rst", r"low per-process fd limit by default\. \*Default\*: (\d+)",
      "supervisord refuses to start if too few file descriptors can be had. Which number does it want out of the box?", {"noun": "number"}),
-    ("supervisor-socket-mode", "supervisor-docs", "configuration.rst", r"\*Default\*: ``(0700)``",
+    ("supervisor-socket-mode", "supervisor-config", "configuration.rst", r"\*Default\*: ``(0700)``",
      "Which permission bits does the UNIX socket of supervisord get when the config file is silent about them?", {"accept": ["700", "0o700"], "noun": "mode"}),
     ("supervisor-agreement", "supervisor-docs", "development.rst", r"`withdrawn <[^>]*>`_ in (March 2014)",
      "The Supervisor project once had contributors sign a legal paper. When was that given up again?", {"accept": ["2014-03", "03/2014"], "noun": "month"}),
@@ -42,6 +42,8 @@ FACTS = [
      "¿Quién añadió el autocompletado con tabulador a supervisorctl?", {"language": "es", "accept": ["Siddhant"], "noun": "name"}),
     ("supervisor-retries", "supervisor-docs", "subprocess.rst", r"for a total of (\d+) seconds",
      "With three start retries configured, how many seconds does supervisord spend waiting between the attempts altogether?", {"accept": ["six"], "noun": "number"}),
+    ("supervisor-stop-signal", "supervisor-config", "configuration.rst", r"``stopsignal``[^*]*\*Default\*: (\w+)",
+     "By which signal does supervisord end a program if its section says nothing about it?", {"accept": ["SIGTERM"], "noun": "signal"}),
     # A web server for Python.
     ("gunicorn-headers", "gunicorn-docs", "content/reference/settings.md", r"By default this value is 100 and can't be larger than (\d+)\.",
      "How far up can I raise Gunicorn's limit on the number of header fields in a request?", {"noun": "number", "accept": ["32,768"]}),
@@ -58,7 +60,7 @@ FACTS = [
      "How many seconds apart can automatic retries in Celery get at most, going by the defaults, once exponential backoff is on?", {"noun": "number", "accept": ["600 seconds", "10 minutes"]}),
     ("celery-flower-port", "celery-docs", "userguide/monitoring.rst", r"The default port is http://localhost:(\d+)",
      "Flower を起動すると、標準ではどのポートで Web 画面が開きますか。", {"language": "ja"}),
-    ("celery-sts", "celery-docs", "getting-started/backends-and-brokers/sqs.rst", r"token timeout, defaults \(and minimum\) to (\d+) seconds",
+    ("celery-sts", "celery-brokers", "backends-and-brokers/sqs.rst", r"token timeout, defaults \(and minimum\) to (\d+) seconds",
      "What is the shortest lifetime, in seconds, that a temporary AWS token may be given when Celery talks to SQS through an assumed role?", {"noun": "number"}),
     ("celery-priorities", "celery-docs", "faq.rst", r"RabbitMQ supports priorities since version ([\d.]+\d),",
      "Which RabbitMQ release brought message priorities, according to the Celery FAQ?", {"noun": "version"}),

@@ -66,7 +66,7 @@ def kerberos_bytes(f):
 
 
 TASKS = [
-    ("paramiko-port", "paramiko-code", "Which port number does SSHClient.connect use if I name none?", port, "exact", {"noun": "number"}),
+    ("paramiko-port", "paramiko-client", "Which port number does SSHClient.connect use if I name none?", port, "exact", {"noun": "number"}),
     ("supervisor-fastcgi", "supervisor-docs", "On which date did the person who contributed FastCGI support to Supervisor sign the legal agreement?",
      facts((r"- (Roger Hoover): Roger added support for spawning FastCGI", "development.rst"), (r"- Roger Hoover, (2010-08-17)", "development.rst")), "exact", {"noun": "date", "accept": ["August 17, 2010", "17 August 2010"]}),
     ("jargon-teapot", "jargon", "The dictionary compares a certain magazine photograph with two 3D models. About how many polygons has the newer of the two?",
