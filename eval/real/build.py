@@ -57,18 +57,23 @@ def link(folder, root, target):
 def build(out, wanted, seed, cache, tasks):
     """Writes the wanted halves; gives the number of tasks per half and group."""
     half_of = model.halves(tasks)
-    folders, problems, counts = {}, [], {}
+    folders, failed, problems, counts = {}, set(), [], {}
     lines = {half: [] for half in wanted}
     checks = {half: [] for half in wanted}
     for task in tasks:
         half = half_of[task.id]
-        if half not in wanted:
+        if half not in wanted or task.corpus in failed:
             continue
         try:
             if task.corpus not in folders:
                 folders[task.corpus] = corpora.load(task.corpus, cache)
                 place(folders[task.corpus], out / "corpora")
-            folder = folders[task.corpus]
+        except BuildError as error:
+            failed.add(task.corpus)
+            problems.append(str(error))
+            continue
+        folder = folders[task.corpus]
+        try:
             answer = task.truth(folder)
             if not answer:
                 raise BuildError("the truth is empty")

@@ -5,6 +5,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -64,8 +65,11 @@ def _run(command, folder):
 
 def _pip(source, folder):
     """The source archive. `pip download` would run its build script, so pip's own index code looks up the file instead."""
-    from pip._internal.commands import create_command
-    from pip._vendor.packaging.specifiers import SpecifierSet
+    try:
+        from pip._internal.commands import create_command
+        from pip._vendor.packaging.specifiers import SpecifierSet
+    except ImportError:
+        raise BuildError(f"`{sys.executable}` has no pip of version 23 or newer") from None
 
     command = create_command("download")
     with command.main_context():
@@ -76,7 +80,8 @@ def _pip(source, folder):
         if best is None:
             raise BuildError(f"pip has no source archive of {source.name} {source.version}")
         reply = session.get(best.link.url_without_fragment, headers={"Accept-Encoding": "identity"})
-        reply.raise_for_status()
+        if not reply.ok:
+            raise BuildError(f"pip could not download {source.name} {source.version}: status {reply.status_code}")
         (folder / best.link.filename).write_bytes(reply.content)
 
 
