@@ -68,11 +68,11 @@ def kerberos_bytes(f):
 TASKS = [
     ("paramiko-port", "paramiko-client", "Which port number does SSHClient.connect use if I name none?", port, "exact", {"noun": "number"}),
     ("supervisor-fastcgi", "supervisor-docs", "On which date did the person who contributed FastCGI support to Supervisor sign the legal agreement?",
-     facts((r"- (Roger Hoover): Roger added support for spawning FastCGI", "development.rst"), (r"- Roger Hoover, (2010-08-17)", "development.rst")), "exact", {"noun": "date", "accept": ["August 17, 2010", "17 August 2010"]}),
+     facts((r"- (Roger Hoover): [^-]*FastCGI", "development.rst"), (r"- Roger Hoover, (2010-08-17)", "development.rst")), "exact", {"noun": "date", "accept": ["August 17, 2010", "17 August 2010"]}),
     ("jargon-teapot", "jargon", "The dictionary compares a certain magazine photograph with two 3D models. About how many polygons has the newer of the two?",
      facts((r"Compare \{Utah teapot\} and \{(Stanford Bunny)\}", "jargon.txt"), (r"bunny consisting of about (\d+) polygons", "jargon.txt")), "exact", {"noun": "number", "accept": ["5,000"]}),
     ("moby-enderby", "moby-dick", "Der Kapitän mit nur einem Arm, den Ahab trifft: Aus welcher Stadt stammte der Kaufmann, nach dem dessen Schiff heißt?",
-     facts((r"\"(Samuel Enderby) is the name of my ship,\" interrupted the one-armed captain", "chapter_100.txt"), (r"she hailed from (London), and was named after the late Samuel Enderby, merchant of that city", "chapter_101.txt")), "exact", {"language": "de"}),
+     facts((r"(Samuel Enderby) is the name of my ship", "chapter_100.txt"), (r"hailed from (London), and was named after the late Samuel Enderby", "chapter_101.txt")), "exact", {"language": "de"}),
     ("zeek-malware", "zeek-tabs", "A notice reports a file that is known as malware. From which host name had it been downloaded?", malware_agent, "exact", {"noun": "name"}),
     ("zeek-longest-web", "zeek-tabs", "Take the web (http) connection that stayed open longest. Which host did it talk to, by name?", name_of_longest, "exact", {"noun": "name"}),
     ("zeek-kerberos", "zeek-json", "How many bytes did the server send back (resp_bytes) in the connection of the first Kerberos request that failed?", kerberos_bytes, "number", {"noun": "number"}),
