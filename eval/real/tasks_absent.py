@@ -58,4 +58,11 @@ TASKS = [
     ("weather-humidity", "weather", "What was the average humidity in Seattle in 2013?", [r"(?i)humid"]),
     ("nfl-attendance", "nfl", "How many spectators did the best attended game have?", [r"(?i)attendance", r"(?i)spectator"]),
     ("planes-staff", "planes", "Which of the airlines has the most employees?", [r"(?i)employee", r"(?i)\bstaff\b"]),
+    ("buildbot-twisted", "buildbot-docs", "Which Buildbot release was the first to require Twisted 25?", [r"(?i)twisted[- ]*25"]),
+    ("peewee-oracle", "peewee-docs", "Peewee supports several databases. How many pooled connections are advised for Oracle?", [r"(?i)oracle"]),
+    ("gunicorn-heap", "gunicorn-docs", "Signals control a running Gunicorn. Which one makes it write a dump of its heap?", [r"(?i)heap"]),
+    ("mutt-jmap", "mutt-manual", "Depuis quelle version Mutt parle-t-il le protocole JMAP ?", [r"(?i)jmap"], {"language": "fr"}),
+    ("zeek-mac", "zeek-tabs", "What is the MAC address of the machine 192.168.33.10?", [r"(?i)\b([0-9a-f]{2}:){5}[0-9a-f]{2}\b", r"(?i)\bmac\b"]),
+    ("web-user", "web-log", "Under which user name did the client with the most requests log in?", [r"(?m)^\S+ \S+ (?!- )\S+ \["]),
+    ("air-delay", "air-routes", "¿Cuántos minutos de retraso tienen de media los vuelos que salen de Chicago?", [r"(?i)delay"], {"language": "es"}),
 ]

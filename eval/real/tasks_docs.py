@@ -53,6 +53,8 @@ FACTS = [
      "On which chat network do Gunicorn people meet?", {"accept": ["Libera Chat", "Libera"], "noun": "name"}),
     ("gunicorn-control", "gunicorn-docs", "content/reference/settings.md", r"via the ``(gunicornc)`` command-line tool",
      "What is the program called with which a running Gunicorn can be managed from a terminal?", {"noun": "name"}),
+    ("gunicorn-more", "gunicorn-docs", "content/signals.md", r"`(TTIN)` &mdash; increase",
+     "Which signal gives a running Gunicorn one more worker?", {"accept": ["SIGTTIN"], "noun": "signal"}),
     # A task queue.
     ("celery-rabbit-timeout", "celery-docs", "userguide/calling.rst", r"Since version 3\.8\.17 it was increased to (\d+) minutes",
      "A task with a long countdown dies with PRECONDITION_FAILED. After how many minutes without an acknowledgement does a current RabbitMQ (3.8.17 or newer) close the channel?", {"noun": "number"}),
@@ -73,6 +75,8 @@ FACTS = [
      "libxml2 normally stops at a certain depth of nested elements, which Scrapy lifts. Which depth is it?", {"noun": "number"}),
     ("scrapy-company", "scrapy-docs", "topics/deploy.rst", r"hosted, cloud-based service by (Zyte)_",
      "哪家公司提供 Scrapy Cloud 托管服务?", {"language": "zh"}),
+    ("scrapy-browser", "scrapy-docs", "topics/dynamic-content.rst", r"recommend using `(scrapy-playwright)`_",
+     "Which add-on do Scrapy's authors advise for driving a headless browser?", {"accept": ["playwright"], "noun": "name"}),
     # A web framework.
     ("fastify-param", "fastify-docs", "Reference/Server.md", r"the default value is (\d+) characters",
      "From which length on does a value in a URL parameter lead to the not-found handler in Fastify, if nothing is configured?", {"noun": "number"}),
@@ -108,4 +112,16 @@ FACTS = [
      "When a just recipe is marked as a script and I name no interpreter, with which command line is it run?", {"noun": "command"}),
     ("just-cpus", "just-docs", "README.md", r"- `(num_cpus)\(\)`<sup>",
      "Which built-in function of just gives the number of logical processors?", {"accept": ["num_cpus()"], "noun": "name"}),
+    # A build server.
+    ("buildbot-twisted", "buildbot-docs", "manual/installation/requirements.rst", r"requires Twisted-([\d.]+\d) or later on the master and",
+     "What is the oldest Twisted with which a current Buildbot still works?", {"noun": "version"}),
+    ("buildbot-cygwin", "buildbot-docs", "manual/installation/requirements.rst", r"SQLite on Cygwin, the (master)",
+     "Which half of Buildbot, master or worker, is no good under Cygwin?", {"accept": ["the master", "buildmaster", "Buildbot master"], "noun": "word"}),
+    ("buildbot-mysql", "buildbot-docs", "developer/database.rst", r"MySQL 5\.5 # It will listen on port (\d+)",
+     "Unter welchem Port ist der MySQL-Container erreichbar, den Buildbots Entwickler für ihre Tests starten?", {"language": "de"}),
+    # An ORM.
+    ("peewee-rowid", "peewee-docs", "peewee/sqlite.rst", r"field must be named ``(\w+)``\. Any",
+     "In Peewee, which name does a RowIDField have to be given?", {"noun": "name"}),
+    ("peewee-rollback", "peewee-docs", "peewee/sqlite.rst", r"callback raises a :class:`(ValueError)`",
+     "Peewee can run a function of mine at each commit on SQLite. What must that function throw so that the transaction is undone instead?", {"noun": "exception"}),
 ]

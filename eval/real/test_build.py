@@ -110,6 +110,14 @@ class Tasks(unittest.TestCase):
         foreign = sum(task.language != "en" for task in self.tasks) / len(self.tasks)
         self.assertTrue(0.12 <= foreign <= 0.25, foreign)
 
+    def test_the_readme_counts_the_tasks(self):
+        text = (Path(__file__).resolve().parent / "README.md").read_text(encoding="utf-8")
+        half_of = model.halves(self.tasks)
+        self.assertIn(f"\n{len(self.tasks)} tasks about {len(corpora.CORPORA)} corpora from {len(corpora.SOURCES)} sources", text)
+        for group, kind in model.KIND_OF_GROUP.items():
+            dev, sealed = (sum(half_of[task.id] == half for task in self.tasks if task.group == group) for half in model.HALVES)
+            self.assertIn(f"| `{group}` | `{kind}` | {dev} | {sealed} |", text)
+
     def test_a_question_keeps_its_words_in_every_wording(self):
         for task in self.tasks:
             wordings = {model.worded(task, seed) for seed in range(20)}
