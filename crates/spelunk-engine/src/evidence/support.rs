@@ -29,10 +29,19 @@ pub(crate) struct Support {
 /// Looks for the values of an answer in the shown text.
 pub(crate) fn support(question: &str, answer: &str, excerpts: &[Excerpt]) -> Support {
     let sentences: Vec<Sentence<'_>> = excerpts.iter().flat_map(sentences_of).collect();
-    let values = values(question, answer);
+    let mut values = values(question, answer);
+    // An answer in Chinese to a text in English contains words that the text cannot contain.
+    if !excerpts.iter().any(|excerpt| excerpt.text.chars().any(is_unspaced)) {
+        values.retain(|value| !value.chars().any(is_unspaced));
+    }
+    let has_values = values.iter().any(|value| is_distinctive(value));
     let is_shown =
         |value: &&String| excerpts.iter().any(|excerpt| contains_value(&excerpt.text, value.as_str()));
-    let (known, unknown): (Vec<&String>, Vec<&String>) = values.iter().partition(is_shown);
+    let (known, mut unknown): (Vec<&String>, Vec<&String>) = values.iter().partition(is_shown);
+    // An answer in other words than the text's is no invention.
+    if !has_values && unknown.len() <= known.len() {
+        unknown.clear();
+    }
     let asked = content_words(question);
     let weights = weights(&asked, &sentences);
     let mut rated: Vec<(f64, &Sentence<'_>)> = Vec::new();
@@ -145,44 +154,51 @@ fn split(block: &str) -> Vec<(usize, &str)> {
     pieces.collect()
 }
 
-/// The values of an answer: words with a digit, a capital letter or a sign of code, and words in quotes or backticks,
-/// except for those of the question. If there is none, all its content words.
+/// The values of an answer: distinctive words that are not in the question. If there are none, its other words.
 fn values(question: &str, answer: &str) -> Vec<String> {
-    let is_part = |c: char| c.is_alphanumeric() || "_./:@+-".contains(c);
-    let bare =
-        |word: &str| word.trim_matches(|c: char| !(c.is_alphanumeric() || "/_".contains(c))).to_owned();
-    let tokens: Vec<(bool, String)> = answer
-        .split_inclusive(|c: char| !is_part(c))
-        .scan(true, |begins, piece| {
-            let word = bare(piece);
-            let begins_sentence = *begins;
-            if !word.is_empty() {
-                *begins = piece.trim_end().ends_with(['.', '!', '?', ':']);
-            }
-            Some((begins_sentence, word))
-        })
-        .filter(|(_, word)| !word.is_empty())
-        .collect();
     let asked = question.to_lowercase();
     let is_new = |word: &str| !contains_value(&asked, &word.to_lowercase());
-    let tells = |(begins_sentence, word): &(bool, String)| {
-        let has_sign = word.chars().skip(1).any(|c| "_/.@".contains(c) || c.is_uppercase());
+    let (mut values, mut begins_sentence) = (Vec::new(), true);
+    for (word, ends_sentence) in tokens(answer) {
         let is_name = word.starts_with(char::is_uppercase) && !begins_sentence;
-        let is_wide = word.chars().any(|c| !c.is_ascii() && !c.is_uppercase() && !c.is_lowercase());
-        word.contains(|c: char| c.is_ascii_digit()) || has_sign || is_name || is_wide
-    };
-    let mut values: Vec<String> = tokens
-        .iter()
-        .filter(|token| tells(token) && is_new(&token.1))
-        .map(|(_, word)| word.clone())
-        .collect();
+        if (is_distinctive(word) || is_name) && is_new(word) {
+            values.push(word.to_owned());
+        }
+        begins_sentence = ends_sentence;
+    }
     if values.is_empty() {
-        let plain = content_words(answer).into_iter().filter(|word| is_new(word));
-        values.extend(plain);
+        values.extend(content_words(answer).into_iter().filter(|word| is_new(word)));
     }
     values.sort_unstable();
     values.dedup();
     values
+}
+
+/// Whether a word is a number, a path, an identifier or an abbreviation.
+fn is_distinctive(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit())
+        || word.chars().skip(1).any(|c| "_/.@".contains(c) || c.is_uppercase())
+}
+
+/// The words of an answer, and whether a sentence ends after each. Words of a script without spaces end where another
+/// script begins.
+fn tokens(answer: &str) -> Vec<(&str, bool)> {
+    let is_part = |c: char| c.is_alphanumeric() || "_./:@+-".contains(c);
+    let mut tokens = Vec::new();
+    for word in answer.split(|c: char| !is_part(c)) {
+        let mut rest = word;
+        while let Some(first) = rest.chars().next() {
+            let is_first = is_unspaced(first);
+            let end = rest.find(|c| is_unspaced(c) != is_first).unwrap_or(rest.len());
+            let (token, behind) = rest.split_at(end);
+            let bare = token.trim_matches(|c: char| !(c.is_alphanumeric() || "/_".contains(c)));
+            if !bare.is_empty() {
+                tokens.push((bare, token.ends_with(['.', ':'])));
+            }
+            rest = behind;
+        }
+    }
+    tokens
 }
 
 /// Whether a text contains a value as separate words, ignoring case and thousands separators.
@@ -195,7 +211,7 @@ fn contains_value(text: &str, value: &str) -> bool {
 
 /// Whether a text contains a word as a separate word. Scripts without spaces have no separate words.
 fn contains_word(text: &str, word: &str) -> bool {
-    let is_part = |c: Option<char>| c.is_some_and(|c| (c.is_alphanumeric() && is_spaced(c)) || c == '_');
+    let is_part = |c: Option<char>| c.is_some_and(|c| (c.is_alphanumeric() && !is_unspaced(c)) || c == '_');
     !word.is_empty()
         && text.match_indices(word).any(|(start, _)| {
             let (before, after) = (text.get(..start), text.get(start + word.len()..));
@@ -204,9 +220,9 @@ fn contains_word(text: &str, word: &str) -> bool {
         })
 }
 
-/// Whether a letter belongs to a script that separates words by spaces.
-fn is_spaced(c: char) -> bool {
-    !matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x2E80..=0x9FFF | 0xF900..=0xFAFF | 0xFF66..=0xFF9F | 0x20000..=0x3FFFF)
+/// Whether a letter belongs to a script that does not separate words by spaces.
+fn is_unspaced(c: char) -> bool {
+    matches!(u32::from(c), 0x0E00..=0x0EFF | 0x1000..=0x109F | 0x2E80..=0x9FFF | 0xF900..=0xFAFF | 0xFF66..=0xFF9F | 0x20000..=0x3FFFF)
 }
 
 /// The rarer a word of the question is among the sentences, the more it weighs; a word of every other sentence weighs

@@ -39,7 +39,9 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Outcome, FrameEr
     {
         return Ok(Outcome::Answered(answer));
     }
-    let first = first_look(frame, task).await?;
+    // A small model calls almost every question one about everything: it is not asked.
+    let first =
+        if frame.reader().is_small() { FirstLook::default() } else { first_look(frame, task).await? };
     if first.reads_everything {
         return climb(frame, Strategy::Map, "the question is about all of the text").await;
     }

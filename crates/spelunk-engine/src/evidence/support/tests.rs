@@ -104,6 +104,24 @@ fn a_sentence_supports_an_answer_by_its_value_and_its_subject() {
         guide.md:5: It is emptied at midnight.
     "#]],
     );
+    check(
+        "When is the cache emptied?",
+        "Every night, once more.",
+        &expect![[r#"
+        unknown: every
+        unknown: more
+        unknown: night
+        unknown: once
+    "#]],
+    );
+    check("缓存有多少条目？", "有4096条", &expect![""]);
+    check(
+        "缓存有多少条目？",
+        "有8000条",
+        &expect![[r#"
+        unknown: 8000
+    "#]],
+    );
     check("", "", &expect![""]);
 }
 
