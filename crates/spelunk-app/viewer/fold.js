@@ -27,6 +27,7 @@ export function emptyRun() {
     nUnknown: 0,
     question: null,
     strategy: null,
+    chosen: null,
     model: null,
     subModel: null,
     focus: 'general',
@@ -123,6 +124,9 @@ const STEPS = {
   },
   'frame.opened': openFrame,
   'frame.closed': closeFrame,
+  'strategy.chosen': (run, event) => {
+    run.chosen = event.strategy ?? null;
+  },
   'passages.chosen': (run, event) => {
     run.shown.set(event.frame, { documents: whole(event.documents), bytes: whole(event.bytes) });
   },

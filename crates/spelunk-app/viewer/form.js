@@ -163,7 +163,7 @@ function makeFields() {
     ),
     files: field('files', 'Or upload files', el('input', { type: 'file', multiple: true }), ''),
     text: field('text', 'Or paste text', el('textarea', { rows: '3' }), ''),
-    strategy: field('strategy', 'Strategy', el('select'), 'Auto decides by the question and the size.'),
+    strategy: field('strategy', 'Strategy', el('select'), 'Auto looks at the text first.'),
     focus: field('focus', 'Focus', el('select'), 'What an analysis looks for first.'),
     include: field(
       'include',

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use crate::{Column, Table, Tables};
 
-/// Columns and characters shown; a model that needs others can ask for them by name.
+/// Columns shown, of one table and of all.
 const COLUMNS_SHOWN_MAX: usize = 40;
+const ALL_COLUMNS_SHOWN_MAX: usize = 80;
 const VALUE_CHARS_MAX: usize = 80;
 const TABLES_SHOWN_MAX: usize = 8;
 
@@ -15,7 +16,9 @@ impl Tables {
     pub fn describe(&self, question: &str) -> String {
         let mut text = String::new();
         for table in self.tables().iter().take(TABLES_SHOWN_MAX) {
-            table.describe(question, &mut text);
+            let columns_max =
+                COLUMNS_SHOWN_MAX.min(ALL_COLUMNS_SHOWN_MAX / self.tables().len().min(TABLES_SHOWN_MAX));
+            table.describe(question, columns_max, &mut text);
         }
         let n_hidden = self.tables().len().saturating_sub(TABLES_SHOWN_MAX);
         if n_hidden > 0 {
@@ -28,13 +31,13 @@ impl Tables {
 }
 
 impl Table {
-    fn describe(&self, question: &str, text: &mut String) {
+    fn describe(&self, question: &str, columns_max: usize, text: &mut String) {
         let from = match self.documents.as_slice() {
             [only] => one_line(only),
             several => format!("{} files", several.len()),
         };
         let _ = writeln!(text, "CREATE TABLE {} ( -- {} rows from {from}", self.name, self.n_rows);
-        let shown = self.shown_columns(question);
+        let shown = self.shown_columns(question, columns_max);
         for column in &shown {
             let _ = writeln!(text, "  {} {}, -- {}", column.name, column.kind.sql(), column.comment());
         }
@@ -44,7 +47,7 @@ impl Table {
         text.push_str(");\n");
     }
 
-    fn shown_columns(&self, question: &str) -> Vec<&Column> {
+    fn shown_columns(&self, question: &str, columns_max: usize) -> Vec<&Column> {
         let words: Vec<String> = question
             .split(|c: char| !c.is_alphanumeric())
             .map(str::to_lowercase)
@@ -55,9 +58,9 @@ impl Table {
             words.iter().any(|word| name.contains(word.as_str()))
         };
         let mut order: Vec<usize> = (0..self.columns.len()).collect();
-        if order.len() > COLUMNS_SHOWN_MAX {
+        if order.len() > columns_max {
             order.sort_by_key(|&idx| (!shares(&self.columns[idx]), idx));
-            order.truncate(COLUMNS_SHOWN_MAX);
+            order.truncate(columns_max);
             order.sort_unstable();
         }
         order.into_iter().map(|idx| &self.columns[idx]).collect()

@@ -44,7 +44,7 @@ pub struct Table {
 }
 
 impl Tables {
-    /// The tables of a view; `None` if no document has rows, or if the view is larger than `bytes_max`.
+    /// The tables of a view; `None` if less than half of its text is rows, or if it is larger than `bytes_max`.
     pub fn of(view: &View, bytes_max: u64) -> Option<Self> {
         if view.bytes() > bytes_max {
             return None;
@@ -69,7 +69,14 @@ impl Tables {
             }
         }
         query::forbid_writing(&mut tables.connection).ok()?;
-        (!tables.tables.is_empty()).then_some(tables)
+        // A directory of prose with a settings file in JSON is not a table.
+        let in_tables = |name: &str| !tables.others.iter().any(|other| other == name);
+        let bytes: u64 = view
+            .documents()
+            .filter(|document| in_tables(&document.name))
+            .map(|document| document.bytes)
+            .sum();
+        (!tables.tables.is_empty() && bytes * 2 >= view.bytes()).then_some(tables)
     }
 
     /// The tables, sorted by their columns.

@@ -233,7 +233,7 @@ fn weights(asked: &[String], sentences: &[Sentence<'_>]) -> HashMap<String, f64>
         let n_with =
             sentences.iter().filter(|sentence| words(&sentence.text).any(|other| other == *word)).count();
         #[expect(clippy::cast_precision_loss, reason = "sentences are few")]
-        let weight = (n as f64 / (2 * n_with.max(1)) as f64).ln().max(0.0);
+        let weight = ((n + 2) as f64 / (2 * n_with.max(1)) as f64).ln().max(0.0);
         (n_with > 0 && weight > 0.0).then(|| (word.clone(), weight))
     };
     asked.iter().filter_map(weight).collect()

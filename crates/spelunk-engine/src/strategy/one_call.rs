@@ -170,11 +170,11 @@ impl Material {
             let places = self.places_of(name);
             let shown = places.iter().take(PLACES_MAX).cloned().collect::<Vec<_>>().join(", ");
             let written = match places.len() {
-                0 => write!(said, "\n`{name}` does not stand in them."),
+                0 => write!(said, "\nThey do not contain `{name}`."),
                 n if n > PLACES_MAX => {
-                    write!(said, "\n`{name}` stands in {shown} and {} more.", n - PLACES_MAX)
+                    write!(said, "\n`{name}` is in {shown} and {} more.", n - PLACES_MAX)
                 }
-                _ => write!(said, "\n`{name}` stands in {shown}."),
+                _ => write!(said, "\n`{name}` is in {shown}."),
             };
             written.expect("writing to a String cannot fail");
         }
@@ -232,7 +232,7 @@ impl Material {
             }
         } else {
             format!(
-                "These passages hold {} of {} bytes, from {} of {} documents. They were chosen by what the question asks, and those that fit it best come last; the rest was not read.",
+                "These passages hold {} of {} bytes, from {} of {} documents. They were selected for the question; the best matches come last. The rest was not read.",
                 self.bytes, self.of_bytes, self.documents, self.of_documents
             )
         };

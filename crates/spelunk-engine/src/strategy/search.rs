@@ -1,29 +1,34 @@
 //! The search strategy: the index finds passages by words and by meaning, and one call answers from the best of them.
-//! If these do not settle the question, the model proposes other queries and gets more text. Suited to a single fact in
+//! The model proposes queries besides the question. If the best passages do not settle it, it gets more of them. Suited to a single fact in
 //! a lot of text. When the text does not contain it, the answer says so.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::json;
+use spelunk_context::View;
 use spelunk_index::{IndexError, Mode, Notice, Texts};
 use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
 use super::one_call::{self, Answered, Material};
 use crate::retrieval::{FoundPassage, by_reading};
+use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError, Task};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
 pub(super) const PROMPTS: [&str; 1] = [QUERIES];
 
 /// Queries besides the question itself.
-const QUERIES_MAX: usize = 5;
+const QUERIES_MAX: usize = 4;
 const QUERY_CHARS_MAX: usize = 200;
 /// Passages per query.
 const HITS_MAX: usize = 30;
 /// Reduces the weight of top ranks when rankings are merged.
 const RANK_SOFTENER: f32 = 60.0;
+/// The line that shows the language of the text: chosen among so many, and cut to so many characters.
+const SAMPLE_LINES: usize = 50;
+const SAMPLE_CHARS_MAX: usize = 120;
 /// Output tokens for the list of queries.
 const QUERIES_TOKENS_MAX: u64 = 300;
 /// The first step shows this share of the text that one call may hold.
@@ -31,34 +36,32 @@ const FIRST_SHARE: u64 = 3;
 
 /// Answers from search results.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
-    Ok(answer(frame, task, Vec::new()).await?.answer)
+    Ok(answer(frame, task).await?.answer)
 }
 
-/// Answers from what the question and `proposed` queries find, and whether that settles the question. Without proposals,
-/// the model is asked for them once the question alone has not settled it.
-pub(super) async fn answer(
-    frame: &Frame,
-    task: &Task,
-    proposed: Vec<String>,
-) -> Result<Answered, FrameError> {
+/// Answers from the best passages; if no shown sentence supports that answer, from more of them. Also reports whether
+/// the question is settled.
+pub(super) async fn answer(frame: &Frame, task: &Task) -> Result<Answered, FrameError> {
+    let queries = queries(frame, task).await?;
+    let passages = Arc::new(find(frame, task, queries.clone()).await?);
     let bytes_max = one_call::bytes_max(frame);
-    let mut queries = [vec![task.question_shown().to_owned()], proposed].concat();
-    let mut passages = Arc::new(find(frame, task, queries.clone()).await?);
-    if let Some(answered) = answer_from(frame, task, &passages, bytes_max / FIRST_SHARE).await?
-        && answered.is_settled
-    {
-        return Ok(answered);
+    let mut answered = None;
+    let bytes = passages.iter().map(|passage| passage.text.len() as u64).sum::<u64>();
+    for share in [bytes_max / FIRST_SHARE, bytes_max] {
+        match answer_from(frame, task, &passages, share).await? {
+            Some(settled) if settled.is_settled => return Ok(settled),
+            unsettled => answered = unsettled,
+        }
+        if bytes <= share {
+            // There is no more.
+            break;
+        }
     }
-    if queries.len() == 1 {
-        queries.extend(propose(frame, task).await?);
-        passages = Arc::new(find(frame, task, queries.clone()).await?);
-    }
-    if let Some(answered) = answer_from(frame, task, &passages, bytes_max).await? {
-        return Ok(answered);
-    }
-    let text = format!("Nothing was found. These were looked for:\n\n- {}", queries.join("\n- "));
-    let answer = Answer { text, citations: Vec::new(), grounding: Grounding::Uncited };
-    Ok(Answered { answer, is_settled: false })
+    Ok(answered.unwrap_or_else(|| {
+        let text = format!("Nothing was found. These were looked for:\n\n- {}", queries.join("\n- "));
+        let answer = Answer { text, citations: Vec::new(), grounding: Grounding::Uncited };
+        Answered { answer, is_settled: false }
+    }))
 }
 
 /// Answers from the best passages that fit; `None` if there are none.
@@ -88,15 +91,28 @@ async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) 
     gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-/// The queries that the model proposes.
-async fn propose(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> {
-    let asked = format!("Question: {}\n", task.question_shown());
-    match frame.ask_sub(Prompt::single(QUERIES, asked, QUERIES_TOKENS_MAX)).await {
-        Ok(reply) => Ok(listed(&reply.text)),
-        Err(error @ FrameError::Stopped(_)) => Err(error),
+/// The question, and the queries that the model proposes.
+async fn queries(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> {
+    let question = task.question_shown();
+    let view = task.view.clone();
+    let line = blocking(move || sample_line(&view)).await;
+    let user = format!("A line of the text: {line}\nQuestion: {question}\n");
+    let mut queries = vec![question.to_owned()];
+    match frame.ask_sub(Prompt::single(QUERIES, user, QUERIES_TOKENS_MAX)).await {
+        Ok(reply) => queries.extend(listed(&reply.text)),
+        Err(error @ FrameError::Stopped(_)) => return Err(error),
         // The question alone is a query, too.
-        Err(_) => Ok(Vec::new()),
+        Err(_) => {}
     }
+    Ok(queries)
+}
+
+/// The longest of the first lines, which shows the language of the text.
+fn sample_line(view: &View) -> String {
+    let text = view.documents().next().and_then(|document| view.read(document).ok());
+    let lines = text.as_deref().unwrap_or_default().lines().take(SAMPLE_LINES);
+    let longest = lines.max_by_key(|line| line.len()).unwrap_or_default();
+    longest.trim().chars().take(SAMPLE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 fn listed(reply: &str) -> Vec<String> {

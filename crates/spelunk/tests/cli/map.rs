@@ -17,6 +17,7 @@ fn reviewer() -> ModelServer {
     let injection = r#"{"type": "vulnerability", "summary": "SQL is built from input", "file": "login.py", "line": 4, "evidence": "db.run('select ' + name)", "scope": "function:login", "severity": "high"}"#;
     let debug = r#"{"type": "data", "summary": "Debugging is on", "line": 1, "evidence": "debug = true", "severity": "low"}"#;
     ModelServer::start_blocking([
+        when(|prompt| prompt.contains("fact or overview")).reply("overview").usage(10, 1),
         when(|prompt| prompt.contains("final part of a report"))
             .reply("## Summary\n\nOne hole [F1] and one careless setting [F2].\n\n## Recommendations\n\nUse parameters.")
             .usage(300, 30),

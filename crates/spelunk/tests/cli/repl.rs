@@ -8,6 +8,9 @@ use crate::scene::{NOTE, QUESTION, Scene};
 /// A model that explores, calls a sub-model, and answers with what `grep` found.
 fn explorer() -> ModelServer {
     ModelServer::start_blocking([
+        when(|prompt| prompt.contains("fact or overview")).reply("fact").usage(10, 1),
+        when(|prompt| prompt.contains("Write what to search for")).reply("magic number").usage(10, 2),
+        when(|prompt| prompt.contains("These passages hold")).reply("NOT FOUND: nothing about it.").usage(10, 5),
         when(|prompt| prompt.contains("SUB: The magic")).reply("forty-two").usage(10, 1),
         when(|prompt| prompt.contains("turns left"))
             .reply("```repl\nFINAL(f'It is {said}.', cite=hits)\n```")
