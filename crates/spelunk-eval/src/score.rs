@@ -85,9 +85,9 @@ pub fn score(task: &Task, answer: &str) -> Scored {
         Scoring::Absent => scored((!given.line.is_empty()).then(|| f64::from(u8::from(is_denial)))),
     };
     // Marking "it is not there" as the answer is an answer, though a wrong one.
-    let denied = Scored { form: Form::Asked, ..missing };
-    let has_denied = given.form == Form::Asked && denies(&given.line);
-    scored.unwrap_or(if has_denied { denied } else { missing })
+    let is_marked = given.form == Form::Asked && denies(&given.line);
+    let form = if is_marked { Form::Asked } else { Form::Missing };
+    scored.unwrap_or(Scored { form, ..missing })
 }
 
 /// The score of a number and its relative error. Numbers that are in the question are skipped if there are others.

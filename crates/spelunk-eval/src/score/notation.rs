@@ -63,7 +63,7 @@ pub(super) fn runs<'a>(text: &'a str, language: &str) -> Vec<Run<'a>> {
         let mut before = text.get(..found.start()).unwrap_or_default().chars().rev();
         let is_version = |c: char| c.eq_ignore_ascii_case(&'v');
         let begins = match before.next().filter(is_letter) {
-            Some(c) => is_version(c) && !before.next().is_some_and(|c| c.is_alphanumeric()),
+            Some(c) => is_version(c) && !before.next().is_some_and(char::is_alphanumeric),
             None => true,
         };
         let after = text.get(found.end()..).unwrap_or_default();

@@ -14,6 +14,8 @@ static ANSWER: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?im)(?:^|[\s*_`>#(\[.{"])(?:final +)?(?:answer|result)[*_`" ]*[:=][*_` ]*([^\n]*)|<answer>([^<]*)"#,
     )
 });
+/// The next key of a JSON object.
+static NEXT_KEY: LazyLock<Regex> = LazyLock::new(|| pattern(r#",\s*"\w+"\s*:"#));
 static PAIR: LazyLock<Regex> = LazyLock::new(|| pattern(r"([0-9]+)[^0-9\n;]{1,12}?([0-9]+)"));
 static SENTENCE_END: LazyLock<Regex> = LazyLock::new(|| pattern(r"[;!?。！？；\n]|\. "));
 static PATH: LazyLock<Regex> =
@@ -44,7 +46,8 @@ impl ExtractedAnswer {
             let rest = prose.get(value.start()..).unwrap_or_default().trim();
             // The value may be on the line after the word.
             let line = rest.lines().next().unwrap_or_default();
-            let line = clean(if value.as_str().trim().is_empty() { line } else { value.as_str() });
+            let line = if value.as_str().trim().is_empty() { line } else { value.as_str() };
+            let line = clean(NEXT_KEY.split(line).next().unwrap_or_default());
             // The form as shown, copied without a value.
             let is_form =
                 ["value", "number", "topic", "service", "path/of/file", "(number, number)", "list of"];

@@ -110,6 +110,11 @@ fn a_word_in_a_longer_sentence_counts_unless_another_could_be_meant() {
             ("num_cpus, cpu_count", 0.0),
             ("It is num_cpus_physical.", 0.0),
             ("It is `just.num_cpus`.", 1.0),
+            ("It is `just.functions.num_cpus`.", 1.0),
+            (
+                "The function is `num_cpus()`; in Python it would be `os.cpu_count()` or something like that.",
+                1.0,
+            ),
         ],
     );
     check(
@@ -117,6 +122,21 @@ fn a_word_in_a_longer_sentence_counts_unless_another_could_be_meant() {
         &[
             ("Scrapy Cloud, a hosted service for spiders, is offered by the company Zyte.", 1.0),
             ("Scrapy Cloud has always been offered by a company named Scrapinghub, before Zyte came.", 0.0),
+            (
+                "The company is Zyte and it has its office in Cork in Ireland, as the page about Scrapy says.",
+                0.0,
+            ),
+            ("The company is Zyte with its office in Cork in Ireland, as the page about Scrapy says.", 1.0),
+            ("Zyte has offered it as part of its Smart Proxy business since the early days of Scrapy.", 1.0),
+            (
+                "It has been offered for years by Scrapinghub, Zyte, and other companies of the same group.",
+                0.0,
+            ),
+            (
+                "{\"answer\": \"Zyte\", \"quote\": \"Scrapy Cloud of Scrapinghub is now run by others at Zyte in Cork\"}",
+                1.0,
+            ),
+            ("{\"answer\": \"Scrapinghub\", \"quote\": \"Zyte\"}", 0.0),
             ("It is Zyte or Scrapinghub.", 0.0),
             ("It is not Zyte.", 0.0),
         ],

@@ -24,9 +24,12 @@ const REFUSALS: &[&str] =
 const ALTERNATIVES: &[&str] = &["or", "either", "oder", "entweder", "ou", "soit", "o", "或", "または"];
 /// Words after which a value is given.
 const GIVING: &[&str] = &[
-    "is", "was", "are", "were", "be", "by", "called", "named", "ist", "war", "sind", "von", "heißt", "est",
-    "était", "sont", "par", "es", "era", "fue", "son", "por", "是", "为", "は",
+    "is", "was", "are", "were", "be", "called", "named", "ist", "war", "sind", "heißt", "est", "était",
+    "sont", "es", "era", "fue", "son", "是", "为", "は",
 ];
+/// Words after which one of several may be given.
+const BY: &[&str] = &["by", "von", "par", "por"];
+const AND: &[&str] = &["and", "und", "et", "y", "和", "と"];
 /// Endings of file names: where a value was found, unless a path is asked for.
 const FILE_ENDINGS: &[&str] = &[
     ".py", ".rs", ".js", ".ts", ".md", ".rst", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".log", ".html",
@@ -87,7 +90,7 @@ fn are_words_given(text: &str, right: &str, task: &Task) -> bool {
         if place.is_refused() {
             return false;
         }
-        let has_rival = || place.has_rival(shape, right, task);
+        let has_rival = || !place.is_named() && place.has_rival(shape, right, task);
         match shape {
             Shape::Code => (is_short || place.is_at_an_end) && !has_rival(),
             _ if is_short => true,
@@ -191,8 +194,11 @@ impl<'a> Place<'a> {
         let (first, last) = (idx_of(at.start), idx_of(at.end.saturating_sub(1)));
         let begin = all.get(first).map_or(0, |sentence| sentence.start);
         let end = all.get(last).map_or(text.len(), |sentence| sentence.end);
+        let before = text.get(begin.min(at.start)..at.start).unwrap_or_default();
+        // `queues.` of `queues.QueueEmpty` belongs to the value.
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
         Self {
-            before: text.get(begin.min(at.start)..at.start).unwrap_or_default(),
+            before: if before.ends_with('.') { before.trim_end_matches(is_part) } else { before },
             after: text.get(at.end..end.max(at.end)).unwrap_or_default(),
             is_at_an_end: first < SENTENCES || last + SENTENCES >= all.len(),
         }
@@ -209,13 +215,22 @@ impl<'a> Place<'a> {
 
     /// Whether the value is set off, or is the first or last of its sentence, or follows "is".
     fn is_giving(&self) -> bool {
-        let before = words(self.before);
         let is_set_off = self.before.ends_with(['`', '*', '"', '“', '„', '«', '「'])
             || self.before.trim_end().ends_with(':');
-        is_set_off
-            || before.is_empty()
-            || words(self.after).is_empty()
-            || before.last().is_some_and(|word| GIVING.contains(&word.as_str()))
+        is_set_off || words(self.after).is_empty() || self.follows(GIVING) || self.follows(BY)
+    }
+
+    /// Whether the value is the first of its sentence or follows "is", and no list follows it.
+    fn is_named(&self) -> bool {
+        let after = self.after.trim_start_matches(['`', '*', '"', '(', ')', ' ']);
+        let has_more = after.starts_with([',', '/', '、', '&'])
+            || words(after).first().is_some_and(|word| AND.contains(&word.as_str()));
+        !has_more && self.follows(GIVING)
+    }
+
+    /// Whether one of these words is before the value, or nothing.
+    fn follows(&self, list: &[&str]) -> bool {
+        words(self.before).last().is_none_or(|word| list.contains(&word.as_str()))
     }
 
     /// Whether the sentence has another value of that form, one that is not in the question.

@@ -17,11 +17,11 @@ fn what_is_written_is_read_again() {
         let task = generate(&order, &mut MemorySink::default()).unwrap();
         assert_eq!(read_tasks(&write_task(&task)).unwrap(), [task]);
     }
-    let real = GOOD.replace(
+    let line = GOOD.replace(
         "{\"how\":\"number\"}",
         "{\"how\":\"number\",\"accept\":[\"five\"],\"tolerance\":0.5},\"language\":\"de\",\"corpus\":\"x\"",
     );
-    let read = read_tasks(&real).unwrap();
+    let read = read_tasks(&line).unwrap();
     let first = read.first().unwrap();
     assert_eq!(
         (first.accept.as_slice(), first.tolerance, first.language.as_str()),
