@@ -126,9 +126,8 @@ fn offer(sentence: &str, question: &str) -> Option<usize> {
     let is_asked = |word: &str| asked.contains(&word.to_lowercase());
     let is_new = |text: &str| !words(text).iter().all(|word| is_asked(word));
     let is_searched = |end: usize| SEARCHED.is_match(sentence.get(end..).unwrap_or_default());
-    let numbers = runs(sentence, "").into_iter();
-    let number =
-        numbers.filter(|run| is_new(run.text) && !is_searched(run.start + run.text.len())).next_back();
+    let mut numbers = runs(sentence, "").into_iter();
+    let number = numbers.rfind(|run| is_new(run.text) && !is_searched(run.start + run.text.len()));
     let code = CODE.find_iter(sentence).filter(|found| is_new(found.as_str())).last();
     let names = NAME.captures_iter(sentence).filter(|found| {
         let is_plain = |idx: usize| {

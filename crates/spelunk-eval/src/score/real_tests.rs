@@ -141,6 +141,10 @@ fn a_word_in_a_longer_sentence_counts_unless_another_could_be_meant() {
             ("It is not Zyte.", 0.0),
         ],
     );
+}
+
+#[test]
+fn a_word_without_a_form_of_its_own_must_be_where_an_answer_is_expected() {
     check(
         &exact_task("Which half of Buildbot, master or worker, is no good under Cygwin?", "master"),
         &[
