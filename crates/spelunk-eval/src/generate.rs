@@ -154,7 +154,20 @@ pub fn generate(order: &Order<'_>, sink: &mut dyn Sink) -> Result<Task, Generate
     // Drawn from a separate stream: the files are the same however the question is worded.
     let question = worded(&mut Rng::of(&["wording", &id]), &question, shape);
     let (kind, variant, seed, tokens) = (order.kind, variant.to_owned(), order.seed, order.tokens);
-    Ok(Task { id, kind, variant, seed, tokens, question, answer, scoring, files })
+    Ok(Task {
+        id,
+        kind,
+        variant,
+        seed,
+        tokens,
+        question,
+        answer,
+        scoring,
+        accept: Vec::new(),
+        tolerance: 0.0,
+        language: String::new(),
+        files,
+    })
 }
 
 #[cfg(test)]

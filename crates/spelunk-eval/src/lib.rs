@@ -25,7 +25,7 @@ pub use stats::{Interval, bootstrap, mean, quantile, wilson};
 pub use summary::{Figures, Row, Summary, Way};
 pub use task::{Kind, Scoring, Task, size_name};
 pub use wire::{
-    FILE_BYTES_MAX, Failure, Note, RunFacts, Status, TaskFileError, Trial, TrialFileError, Trials,
+    FILE_BYTES_MAX, Failure, Note, Outcome, RunFacts, Status, TaskFileError, Trial, TrialFileError, Trials,
     read_tasks, read_trials, write_note, write_task, write_trial,
 };
 

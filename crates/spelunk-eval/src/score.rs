@@ -3,13 +3,19 @@
 //! without guessing. How the question asked for it does not matter.
 
 mod denial;
+mod notation;
 mod read;
+mod set;
+mod value;
 
 use std::collections::BTreeSet;
 
 use crate::{Scoring, Task};
 use denial::{denies, offers};
-use read::{ExtractedAnswer, numbers, pairs, paths, words};
+use notation::{numbers, without_places};
+use read::{ExtractedAnswer, pairs, paths, words};
+use set::items;
+use value::exact;
 
 /// How an answer was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,22 +37,40 @@ pub struct Scored {
     pub form: Form,
     /// The relative error of a number.
     pub off: Option<f64>,
+    /// Whether the answer says that the text does not contain it, and offers nothing instead.
+    pub is_denial: bool,
 }
 
 /// The score factor per unit of distance from the right number.
 const STEP: f64 = 0.75;
 
-/// Scores an answer.
+/// Scores an answer: the best over all right ones.
 pub fn score(task: &Task, answer: &str) -> Scored {
     let given = ExtractedAnswer::of(answer);
-    let missing = Scored { score: 0.0, form: Form::Missing, off: None };
-    let right = task.answer.first().map(String::as_str).unwrap_or_default();
-    let scored = |score: Option<f64>| score.map(|score| Scored { score, form: given.form, off: None });
+    let denies = |text: &str| denies(text, &task.question);
+    let is_denial = denies(given.value()) || (!offers(given.value(), &task.question) && denies(&given.line));
+    let missing = Scored { score: 0.0, form: Form::Missing, off: None, is_denial };
+    let all = task.answer.first().into_iter().chain(&task.accept);
+    let scored = |score: Option<f64>| score.map(|score| Scored { score, form: given.form, ..missing });
     let scored = match &task.scoring {
-        Scoring::Exact => scored(exact(&given, right, &task.question)),
-        Scoring::Number => number(&given, right),
-        Scoring::Choice { among } => scored(choice(&given, right, among)),
-        Scoring::Set => scored(set(&given, &task.answer)),
+        Scoring::Exact => scored(all.filter_map(|right| exact(&given, right, task)).reduce(f64::max)),
+        Scoring::Number => {
+            let best = |a: Scored, b: Scored| if b.score > a.score { b } else { a };
+            let all = all.filter_map(|right| number(&given, right, task));
+            all.map(|(score, off)| Scored { score, form: given.form, off: Some(off), is_denial }).reduce(best)
+        }
+        Scoring::Choice { among } => {
+            let first = task.answer.first();
+            let others = || among.iter().filter(|choice| Some(*choice) != first);
+            let all =
+                all.filter_map(|right| choice(&given, right, &others().chain([right]).collect::<Vec<_>>()));
+            scored(all.reduce(f64::max))
+        }
+        Scoring::Set => {
+            let found = set(&given, task);
+            let meant = task.answer.iter().map(|item| words(item).join(" ")).collect();
+            scored((!found.is_empty()).then(|| overlap(&found, &meant)))
+        }
         Scoring::Pairs => {
             let found = pairs(&given.rest);
             scored(
@@ -58,60 +82,46 @@ pub fn score(task: &Task, answer: &str) -> Scored {
             let found = paths(&given.rest);
             scored((!found.is_empty()).then(|| overlap_of_paths(&found, &task.answer)))
         }
-        Scoring::Absent => {
-            let denies = |text: &str| denies(text, &task.question);
-            let is_denial =
-                denies(given.value()) || (!offers(given.value(), &task.question) && denies(&given.line));
-            scored((!given.line.is_empty()).then(|| f64::from(u8::from(is_denial))))
-        }
+        Scoring::Absent => scored((!given.line.is_empty()).then(|| f64::from(u8::from(is_denial)))),
     };
     // Marking "it is not there" as the answer is an answer, though a wrong one.
-    let denied = Scored { form: Form::Asked, ..missing };
-    let has_denied = given.form == Form::Asked && denies(&given.line, &task.question);
-    scored.unwrap_or(if has_denied { denied } else { missing })
+    let is_marked = given.form == Form::Asked && denies(&given.line);
+    let form = if is_marked { Form::Asked } else { Form::Missing };
+    scored.unwrap_or(Scored { form, ..missing })
 }
 
-/// The same words, and no other candidate of the same form.
-fn exact(given: &ExtractedAnswer, right: &str, question: &str) -> Option<f64> {
-    let (said, meant) = (words(given.value()), words(right));
-    if said.is_empty() {
-        return None;
-    }
-    let is_number = meant.iter().all(|word| word.chars().all(|c| c.is_ascii_digit()));
-    if is_number {
-        let of_that_length =
-            |word: &&String| word.len() == right.len() && word.chars().all(|c| c.is_ascii_digit());
-        let candidates: BTreeSet<&String> = said.iter().filter(of_that_length).collect();
-        if candidates.is_empty() && given.form == Form::Prose && !denies(&given.line, question) {
-            return None;
-        }
-        return Some(f64::from(u8::from(
-            candidates.len() == 1 && candidates.iter().all(|word| **word == right),
-        )));
-    }
-    let is_within = said.windows(meant.len().max(1)).any(|window| *window == *meant);
-    Some(f64::from(u8::from(is_within && said.len() <= meant.len() + 6)))
-}
-
-fn number(given: &ExtractedAnswer, right: &str) -> Option<Scored> {
+/// The score of a number and its relative error. Numbers that are in the question are skipped if there are others.
+fn number(given: &ExtractedAnswer, right: &str, task: &Task) -> Option<(f64, f64)> {
     let right: f64 = right.trim().parse().ok()?;
-    let said = match given.form {
-        Form::Asked => numbers(&given.line).first().copied()?,
-        Form::Prose | Form::Missing if given.alone.is_some() => numbers(given.value()).first().copied()?,
-        // The last line with a number, and the first number in it.
-        Form::Prose | Form::Missing => {
-            given.rest.lines().rev().find_map(|line| numbers(line).first().copied())?
-        }
+    let is_same = |a: f64, b: f64| (a - b).abs() < 1e-9;
+    let asked: Vec<f64> = numbers(&task.question, &task.language).into_iter().flatten().collect();
+    let asked = if asked.iter().any(|number| is_same(*number, right)) { Vec::new() } else { asked };
+    let is_new = |readings: &Vec<f64>| {
+        !readings.iter().any(|number| asked.iter().any(|asked| is_same(*asked, *number)))
     };
-    let steps = (said - right).abs();
-    let off = steps / right.abs().max(1.0);
-    Some(Scored { score: STEP.powf(steps), form: given.form, off: Some(off) })
+    let text = match given.form {
+        Form::Asked => &given.line,
+        Form::Prose | Form::Missing => given.alone.as_ref().unwrap_or(&given.rest),
+    };
+    let text = without_places(text, &task.question);
+    // The last line with a number, and the first number in it.
+    let lines = || text.lines().rev().map(|line| numbers(line, &task.language));
+    let new = lines().find_map(|line| line.into_iter().find(is_new));
+    let said = new.or_else(|| lines().find_map(|line| line.into_iter().next()))?;
+    let steps = said.into_iter().map(|said| (said - right).abs()).reduce(f64::min)?;
+    let is_count = task.tolerance == 0.0 && right.fract() == 0.0;
+    let score = match steps {
+        steps if steps <= task.tolerance + 1e-9 => 1.0,
+        steps if is_count => STEP.powf(steps),
+        _ => 0.0,
+    };
+    Some((score, steps / right.abs().max(1.0)))
 }
 
-fn choice(given: &ExtractedAnswer, right: &str, among: &[String]) -> Option<f64> {
+fn choice(given: &ExtractedAnswer, right: &str, among: &[&String]) -> Option<f64> {
     let said = words(given.value());
-    let named: Vec<&String> =
-        among.iter().filter(|choice| said.windows(1).any(|word| word == words(choice).as_slice())).collect();
+    let is_named = |choice: &str| said.windows(1).any(|word| word == words(choice).as_slice());
+    let named: Vec<&&String> = among.iter().filter(|choice| is_named(choice)).collect();
     match named.as_slice() {
         [] if given.form == Form::Asked => Some(0.0),
         [] => None,
@@ -120,22 +130,15 @@ fn choice(given: &ExtractedAnswer, right: &str, among: &[String]) -> Option<f64>
     }
 }
 
-fn set(given: &ExtractedAnswer, right: &[String]) -> Option<f64> {
-    let meant: BTreeSet<String> = right.iter().map(|item| words(item).join(" ")).collect();
-    let are_numbers = meant.iter().all(|item| item.chars().all(|c| c.is_ascii_digit()));
-    let found: BTreeSet<String> = if are_numbers {
-        let len = meant.first().map_or(0, String::len);
-        let is_one = |word: &String| word.len() == len && word.chars().all(|c| c.is_ascii_digit());
-        words(&given.rest).into_iter().filter(is_one).collect()
+/// The items of a list, each as its words; numbers as long as the right ones.
+fn set(given: &ExtractedAnswer, task: &Task) -> BTreeSet<String> {
+    let is_digits = |item: &String| item.chars().all(|c| c.is_ascii_digit());
+    let len = task.answer.first().map_or(0, String::len);
+    if task.answer.iter().all(is_digits) {
+        words(&given.rest).into_iter().filter(|word| word.len() == len && is_digits(word)).collect()
     } else {
-        given
-            .line
-            .split([',', ';'])
-            .map(|item| words(item).join(" "))
-            .filter(|item| !item.is_empty())
-            .collect()
-    };
-    (!found.is_empty()).then(|| overlap(&found, &meant))
+        items(given, task)
+    }
 }
 
 /// The harmonic mean of precision and recall.
@@ -157,5 +160,7 @@ fn harmonic(n_both: usize, n_found: usize, n_meant: usize) -> f64 {
     }
 }
 
+#[cfg(test)]
+mod real_tests;
 #[cfg(test)]
 mod tests;

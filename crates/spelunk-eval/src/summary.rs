@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::Failure;
 use crate::stats::{Interval, bootstrap, mean, quantile, wilson};
 use crate::wire::{Status, Trial};
+use crate::{Failure, Outcome};
 
 /// A way of answering: engine, strategy, model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +63,8 @@ pub struct Figures {
     pub off: Option<f64>,
     /// Failure classes and their counts.
     pub failures: BTreeMap<&'static str, usize>,
+    /// What the answers are worth.
+    pub outcomes: BTreeMap<Outcome, usize>,
 }
 
 impl Figures {
@@ -78,6 +80,10 @@ impl Figures {
         for failure in trials.iter().filter_map(|trial| trial.failure) {
             *failures.entry(Failure::name(failure)).or_insert(0) += 1;
         }
+        let mut outcomes = BTreeMap::new();
+        for trial in trials {
+            *outcomes.entry(Outcome::recorded(trial)).or_insert(0) += 1;
+        }
         Self {
             n: trials.len(),
             score: bootstrap(&scores, seed),
@@ -89,6 +95,7 @@ impl Figures {
             n_right,
             off: (!offs.is_empty()).then(|| quantile(&offs, 500)),
             failures,
+            outcomes,
         }
     }
 
@@ -105,7 +112,7 @@ impl Figures {
     }
 }
 
-/// The figures of one way of answering: overall, by size and by kind.
+/// The figures of one way of answering: overall and by group.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The way of answering.
@@ -116,6 +123,10 @@ pub struct Row {
     pub by_size: BTreeMap<u64, Figures>,
     /// By kind.
     pub by_kind: BTreeMap<String, Figures>,
+    /// By kind and variant, of trials whose variant is known.
+    pub by_variant: BTreeMap<(String, String), Figures>,
+    /// By the question's language, if it is known.
+    pub by_language: BTreeMap<String, Figures>,
 }
 
 /// All ways.
@@ -150,18 +161,28 @@ impl Summary {
 
 impl Row {
     fn of(way: Way, trials: &[&Trial]) -> Self {
-        let mut by_size: BTreeMap<u64, Vec<&Trial>> = BTreeMap::new();
-        let mut by_kind: BTreeMap<String, Vec<&Trial>> = BTreeMap::new();
-        for trial in trials {
-            by_size.entry(trial.tokens).or_default().push(trial);
-            by_kind.entry(trial.kind.clone()).or_default().push(trial);
-        }
         let seed = format!("{way:?}");
         Self {
             all: Figures::of(trials, &seed),
-            by_size: by_size.into_iter().map(|(size, group)| (size, Figures::of(&group, &seed))).collect(),
-            by_kind: by_kind.into_iter().map(|(kind, group)| (kind, Figures::of(&group, &seed))).collect(),
+            by_size: grouped(trials, &seed, |trial| Some(trial.tokens)),
+            by_kind: grouped(trials, &seed, |trial| Some(trial.kind.clone())),
+            by_variant: grouped(trials, &seed, |trial| {
+                (!trial.variant.is_empty()).then(|| (trial.kind.clone(), trial.variant.clone()))
+            }),
+            by_language: grouped(trials, &seed, |trial| {
+                (!trial.language.is_empty()).then(|| trial.language.clone())
+            }),
             way,
         }
     }
+}
+
+fn grouped<K: Ord>(trials: &[&Trial], seed: &str, key: fn(&Trial) -> Option<K>) -> BTreeMap<K, Figures> {
+    let mut groups: BTreeMap<K, Vec<&Trial>> = BTreeMap::new();
+    for trial in trials {
+        if let Some(key) = key(trial) {
+            groups.entry(key).or_default().push(trial);
+        }
+    }
+    groups.into_iter().map(|(key, group)| (key, Figures::of(&group, seed))).collect()
 }

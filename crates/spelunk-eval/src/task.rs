@@ -85,7 +85,7 @@ impl fmt::Display for Kind {
 pub enum Scoring {
     /// The same words.
     Exact,
-    /// A number: 0.75 to the power of the distance.
+    /// A number: 0.75 to the power of the distance if it is a count, otherwise all or nothing.
     Number,
     /// One of these, and no other.
     Choice {
@@ -118,7 +118,7 @@ impl Scoring {
 }
 
 /// A question with a known answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     /// Its name, and that of the folder with its files.
     pub id: String,
@@ -136,6 +136,12 @@ pub struct Task {
     pub answer: Vec<String>,
     /// How answers are scored.
     pub scoring: Scoring,
+    /// Other right answers, if a single value is asked for.
+    pub accept: Vec<String>,
+    /// How far a number may be off; beyond that, it is wrong. 0 if it is a count.
+    pub tolerance: f64,
+    /// The question's language, such as `de`; empty if the file does not say.
+    pub language: String,
     /// The files to answer from, relative to the file that lists the tasks.
     pub files: Vec<String>,
 }

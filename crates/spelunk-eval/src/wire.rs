@@ -2,10 +2,12 @@
 //! engine, another version or an editor.
 
 mod failure;
+mod outcome;
 mod task;
 mod trial;
 
 pub use failure::Failure;
+pub use outcome::Outcome;
 pub use task::{TaskFileError, read_tasks, write_task};
 pub use trial::{
     Note, RunFacts, Status, Trial, TrialFileError, Trials, read_trials, write_note, write_trial,

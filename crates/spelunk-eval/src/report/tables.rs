@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::stats::quantile;
 use crate::summary::{Figures, Row, Summary};
-use crate::{Failure, Kind, size_name};
+use crate::{Failure, Kind, Outcome, size_name};
 
 /// A table of texts.
 pub(super) struct Table {
@@ -20,9 +20,47 @@ impl Table {
     }
 }
 
-/// All tables, in their order.
+/// All tables, in their order; those without rows are left out.
 pub(super) fn tables(summary: &Summary) -> Vec<Table> {
-    vec![overall(summary), by_size(summary), by_kind(summary), failures(summary)]
+    let all = summary.rows.iter().map(|row| (row, Vec::new(), &row.all));
+    let by_variant = summary.rows.iter().flat_map(|row| {
+        row.by_variant
+            .iter()
+            .map(move |((kind, variant), group)| (row, vec![kind.clone(), variant.clone()], group))
+    });
+    let by_language = summary.rows.iter().flat_map(|row| {
+        row.by_language.iter().map(move |(language, group)| (row, vec![language.clone()], group))
+    });
+    let by_variant = outcomes("Outcomes by variant", &["kind", "variant"], by_variant);
+    let by_language = outcomes("Outcomes by language", &["language"], by_language);
+    let grouped = [by_variant, by_language].into_iter().filter(|table| !table.rows.is_empty());
+    [overall(summary), outcomes("Outcomes", &[], all), by_size(summary), by_kind(summary)]
+        .into_iter()
+        .chain(grouped)
+        .chain([failures(summary)])
+        .collect()
+}
+
+/// How many answers are worth what, for groups that these columns name.
+fn outcomes<'a>(
+    title: &str,
+    columns: &[&str],
+    groups: impl Iterator<Item = (&'a Row, Vec<String>, &'a Figures)>,
+) -> Table {
+    let names: Vec<&str> = Outcome::ALL.iter().map(|outcome| outcome.name()).collect();
+    let head = [&["how", "model"], columns, &["trials", "score"], &names, &["tokens, median"]].concat();
+    let mut table = Table::new(title, &head);
+    for (row, group, figures) in groups {
+        let count =
+            |outcome: &Outcome| figures.outcomes.get(outcome).copied().unwrap_or_default().to_string();
+        let mut cells = vec![row.way.name(), row.way.model.clone()];
+        cells.extend(group);
+        cells.extend([figures.n.to_string(), format!("{:.2}", figures.score.mean)]);
+        cells.extend(Outcome::ALL.iter().map(count));
+        cells.push(number(quantile(&figures.tokens, 500)));
+        table.rows.push(cells);
+    }
+    table
 }
 
 fn overall(summary: &Summary) -> Table {

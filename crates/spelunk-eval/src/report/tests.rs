@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::*;
-use crate::{Failure, Pairing, Status, Trial, compare};
+use crate::{Failure, Outcome, Pairing, Status, Trial, compare};
 
 fn trial(strategy: &str, tokens: u64, repeat: u64, score: f64) -> Trial {
     Trial {
@@ -61,6 +61,13 @@ fn the_figures_stand_in_tables() {
         | map | m | 6 | 0.833 [0.667, 1.000] | 67 % [30, 90] | 8.1k | 100.1k | 2.0 | 2.5 s | 81.2k | $0.0022 | 0.0 % |
         | whole | m | 6 | 0.550 [0.250, 0.850] | 50 % [19, 81] | 8.1k | 100.1k | 2.0 | 2.5 s | 108.2k | $0.0030 | 0.0 % |
 
+        ## Outcomes
+
+        | how | model | trials | score | right | honest miss | no answer | wrong | wrong with a citation | tokens, median |
+        |---|---|---|---|---|---|---|---|---|---|
+        | map | m | 6 | 0.83 | 4 | 0 | 0 | 2 | 0 | 8.1k |
+        | whole | m | 6 | 0.55 | 3 | 0 | 0 | 3 | 0 | 8.1k |
+
         ## Score by size
 
         | how | model | 8k | 100k |
@@ -82,6 +89,50 @@ fn the_figures_stand_in_tables() {
         | map | m | 0 | 0 | 0 | 0 | 2 | 0 |
         | whole | m | 0 | 0 | 0 | 0 | 3 | 0 |
     "#]].assert_eq(&report.markdown());
+}
+
+#[test]
+fn outcomes_are_counted_by_variant_and_language() {
+    let of = |variant: &str, language: &str, score, outcome| Trial {
+        kind: "needle".into(),
+        variant: variant.into(),
+        language: language.into(),
+        outcome,
+        ..trial("auto", 8000, 0, score)
+    };
+    let all = [
+        of("docs", "en", 1.0, Some(Outcome::Right)),
+        of("docs", "de", 0.0, Some(Outcome::WrongCited)),
+        of("books", "en", 0.0, Some(Outcome::HonestMiss)),
+        of("books", "en", 0.0, Some(Outcome::NoAnswer)),
+        of("", "", 0.0, None),
+    ];
+    let report = Report { summary: Summary::of(&all), remarks: Vec::new() };
+    let markdown = report.markdown();
+    let tables: Vec<&str> = markdown.split("\n## ").filter(|table| table.starts_with("Outcomes")).collect();
+    expect![[r#"
+        Outcomes
+
+        | how | model | trials | score | right | honest miss | no answer | wrong | wrong with a citation | tokens, median |
+        |---|---|---|---|---|---|---|---|---|---|
+        | auto | m | 5 | 0.20 | 1 | 1 | 1 | 1 | 1 | 8.1k |
+
+        Outcomes by variant
+
+        | how | model | kind | variant | trials | score | right | honest miss | no answer | wrong | wrong with a citation | tokens, median |
+        |---|---|---|---|---|---|---|---|---|---|---|---|
+        | auto | m | needle | books | 2 | 0.00 | 0 | 1 | 1 | 0 | 0 | 8.1k |
+        | auto | m | needle | docs | 2 | 0.50 | 1 | 0 | 0 | 0 | 1 | 8.1k |
+
+        Outcomes by language
+
+        | how | model | language | trials | score | right | honest miss | no answer | wrong | wrong with a citation | tokens, median |
+        |---|---|---|---|---|---|---|---|---|---|---|
+        | auto | m | de | 1 | 0.00 | 0 | 0 | 0 | 0 | 1 | 8.1k |
+        | auto | m | en | 3 | 0.33 | 1 | 1 | 1 | 0 | 0 | 8.1k |
+    "#]].assert_eq(&tables.join("\n"));
+    assert!(report.html().contains("<h2>Outcomes by variant</h2>"));
+    assert!(report.html().contains("<th scope=\"col\">wrong with a citation</th>"));
 }
 
 #[test]

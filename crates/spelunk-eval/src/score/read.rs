@@ -1,6 +1,7 @@
 //! Extracts an answer: the part marked as the answer, in any common way, or the part on its own line.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -13,9 +14,10 @@ static ANSWER: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?im)(?:^|[\s*_`>#(\[.{"])(?:final +)?(?:answer|result)[*_`" ]*[:=][*_` ]*([^\n]*)|<answer>([^<]*)"#,
     )
 });
-static NUMBER: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|-?[0-9]+(?:\.[0-9]+)?"));
+/// The next key of a JSON object.
+static NEXT_KEY: LazyLock<Regex> = LazyLock::new(|| pattern(r#",\s*"\w+"\s*:"#));
 static PAIR: LazyLock<Regex> = LazyLock::new(|| pattern(r"([0-9]+)[^0-9\n;]{1,12}?([0-9]+)"));
+static SENTENCE_END: LazyLock<Regex> = LazyLock::new(|| pattern(r"[;!?。！？；\n]|\. "));
 static PATH: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"[A-Za-z0-9_.\-]*(?:/[A-Za-z0-9_.\-]+)*\.[A-Za-z]{1,5}\b"));
 
@@ -44,7 +46,8 @@ impl ExtractedAnswer {
             let rest = prose.get(value.start()..).unwrap_or_default().trim();
             // The value may be on the line after the word.
             let line = rest.lines().next().unwrap_or_default();
-            let line = clean(if value.as_str().trim().is_empty() { line } else { value.as_str() });
+            let line = if value.as_str().trim().is_empty() { line } else { value.as_str() };
+            let line = clean(NEXT_KEY.split(line).next().unwrap_or_default());
             // The form as shown, copied without a value.
             let is_form =
                 ["value", "number", "topic", "service", "path/of/file", "(number, number)", "list of"];
@@ -111,7 +114,7 @@ fn clean(line: &str) -> String {
 }
 
 /// `1_000`, as code writes it, as `1000`.
-fn ungrouped(text: &str) -> String {
+pub(super) fn ungrouped(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let is_digit = |idx: Option<usize>| idx.and_then(|idx| chars.get(idx)).is_some_and(char::is_ascii_digit);
     let is_between = |idx: usize| is_digit(idx.checked_sub(1)) && is_digit(idx.checked_add(1));
@@ -122,14 +125,61 @@ fn ungrouped(text: &str) -> String {
 /// Words and numbers, in lower case.
 pub(super) fn words(text: &str) -> Vec<String> {
     let text = ungrouped(text);
-    let parts = text.split(|c: char| !c.is_alphanumeric());
-    parts.filter(|part| !part.is_empty()).map(str::to_lowercase).collect()
+    spans(&text).into_iter().filter_map(|span| text.get(span)).map(str::to_lowercase).collect()
 }
 
-/// Numbers, with thousands separators removed.
-pub(super) fn numbers(text: &str) -> Vec<f64> {
-    let text = ungrouped(text);
-    NUMBER.find_iter(&text).filter_map(|found| found.as_str().replace(',', "").parse().ok()).collect()
+/// Where words and numbers stand. Chinese and Japanese have no spaces: a word ends where the script changes, and each
+/// Chinese character is one.
+pub(super) fn spans(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut last = None;
+    for (start, c) in text.char_indices() {
+        let script = c.is_alphanumeric().then(|| Script::of(c));
+        let end = start + c.len_utf8();
+        match found.last_mut() {
+            Some(word) if script.is_some() && script == last && script != Some(Script::Han) => word.end = end,
+            _ if script.is_some() => found.push(start..end),
+            _ => {}
+        }
+        last = script;
+    }
+    found
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Script {
+    Han,
+    Hiragana,
+    Katakana,
+    Other,
+}
+
+impl Script {
+    fn of(c: char) -> Self {
+        match c {
+            '\u{3005}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' => Self::Han,
+            '\u{3040}'..='\u{309f}' => Self::Hiragana,
+            '\u{30a0}'..='\u{30ff}' => Self::Katakana,
+            _ => Self::Other,
+        }
+    }
+}
+
+pub(super) fn is_cjk(c: char) -> bool {
+    Script::of(c) != Script::Other
+}
+
+/// Sentences, with what ends them.
+pub(super) fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for end in SENTENCE_END.find_iter(text).map(|found| found.end()).chain([text.len()]) {
+        if text.get(start..end).is_some_and(|sentence| !sentence.trim().is_empty()) {
+            found.push(start..end);
+        }
+        start = end;
+    }
+    found
 }
 
 /// Pairs of numbers, the smaller one first.

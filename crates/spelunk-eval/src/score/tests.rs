@@ -13,6 +13,9 @@ fn task(scoring: Scoring, answer: &[&str]) -> Task {
         question: "?".into(),
         answer: answer.iter().map(|item| (*item).to_owned()).collect(),
         scoring,
+        accept: Vec::new(),
+        tolerance: 0.0,
+        language: String::new(),
         files: vec!["t/a.txt".into()],
     }
 }

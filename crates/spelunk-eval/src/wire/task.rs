@@ -18,6 +18,8 @@ struct TaskLine {
     question: String,
     answer: Answer,
     scoring: ScoringLine,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    language: String,
     files: Vec<String>,
 }
 
@@ -35,6 +37,15 @@ struct ScoringLine {
     how: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     among: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    accept: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    tolerance: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// Why a file of tasks cannot be used.
@@ -72,7 +83,13 @@ pub fn write_task(task: &Task) -> String {
         tokens: task.tokens,
         question: task.question.clone(),
         answer,
-        scoring: ScoringLine { how: task.scoring.name().to_owned(), among },
+        scoring: ScoringLine {
+            how: task.scoring.name().to_owned(),
+            among,
+            accept: task.accept.clone(),
+            tolerance: task.tolerance,
+        },
+        language: task.language.clone(),
         files: task.files.clone(),
     })
 }
@@ -112,6 +129,13 @@ fn check(line: TaskLine) -> Result<Task, String> {
     if answer.is_empty() || answer.iter().any(|item| item.trim().is_empty()) {
         return Err("`answer` is empty".to_owned());
     }
+    if line.scoring.accept.iter().any(|item| item.trim().is_empty()) {
+        return Err("`accept` has an empty answer".to_owned());
+    }
+    if !(line.scoring.tolerance.is_finite() && line.scoring.tolerance >= 0.0) {
+        return Err("`tolerance` is not a distance".to_owned());
+    }
+    let (accept, tolerance) = (line.scoring.accept.clone(), line.scoring.tolerance);
     let scoring = scoring(line.scoring, &answer)?;
     if line.files.is_empty() {
         return Err("`files` is empty".to_owned());
@@ -122,8 +146,21 @@ fn check(line: TaskLine) -> Result<Task, String> {
     if line.question.trim().is_empty() {
         return Err("`question` is empty".to_owned());
     }
-    let TaskLine { id, variant, seed, tokens, question, files, .. } = line;
-    Ok(Task { id, kind, variant, seed, tokens, question, answer, scoring, files })
+    let TaskLine { id, variant, seed, tokens, question, language, files, .. } = line;
+    Ok(Task {
+        id,
+        kind,
+        variant,
+        seed,
+        tokens,
+        question,
+        answer,
+        scoring,
+        accept,
+        tolerance,
+        language,
+        files,
+    })
 }
 
 fn scoring(line: ScoringLine, answer: &[String]) -> Result<Scoring, String> {

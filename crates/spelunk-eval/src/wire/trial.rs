@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Failure, line_of};
+use super::{Failure, Outcome, line_of};
 
 /// One task, given to one engine once: the result and its cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,12 @@ pub struct Trial {
     pub task: String,
     /// The kind of task.
     pub kind: String,
+    /// The task's variant.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub variant: String,
+    /// The question's language, if the task says so.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub language: String,
     /// Its size.
     pub tokens: u64,
     /// The requested strategy.
@@ -34,6 +40,9 @@ pub struct Trial {
     pub repeat: u64,
     /// The answer.
     pub answer: String,
+    /// Whether a citation was given and found in the text; `None` if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cited: Option<bool>,
     /// From 0 to 1; `None` until it is scored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
@@ -52,6 +61,9 @@ pub struct Trial {
     pub wall_ms: u64,
     /// How it ended.
     pub status: Status,
+    /// What the answer is worth; `None` until it is scored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
     /// Why the score is not full, if it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,

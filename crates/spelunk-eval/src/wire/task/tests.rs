@@ -17,6 +17,17 @@ fn what_is_written_is_read_again() {
         let task = generate(&order, &mut MemorySink::default()).unwrap();
         assert_eq!(read_tasks(&write_task(&task)).unwrap(), [task]);
     }
+    let line = GOOD.replace(
+        "{\"how\":\"number\"}",
+        "{\"how\":\"number\",\"accept\":[\"five\"],\"tolerance\":0.5},\"language\":\"de\",\"corpus\":\"x\"",
+    );
+    let read = read_tasks(&line).unwrap();
+    let first = read.first().unwrap();
+    assert_eq!(
+        (first.accept.as_slice(), first.tolerance, first.language.as_str()),
+        (&["five".to_owned()][..], 0.5, "de")
+    );
+    assert_eq!(read_tasks(&write_task(first)).unwrap(), read);
 }
 
 #[test]
@@ -29,6 +40,8 @@ fn a_wrong_line_is_named_with_what_is_wrong() {
         with("\"answer\":\"5\"", "\"answer\":[]"),
         with("\"how\":\"number\"", "\"how\":\"luck\""),
         with("\"how\":\"number\"", "\"how\":\"choice\",\"among\":[\"6\"]"),
+        with("\"number\"", "\"number\",\"accept\":[\" \"]"),
+        with("\"number\"", "\"number\",\"tolerance\":-1"),
         with("a-1/b.txt", "/etc/passwd"),
         with("a-1/b.txt", "a-1/../../x"),
         with("[\"a-1/b.txt\"]", "[]"),
@@ -47,6 +60,8 @@ fn a_wrong_line_is_named_with_what_is_wrong() {
         line 1 of the tasks cannot be used: `answer` is empty
         line 1 of the tasks cannot be used: there is no scoring `luck`
         line 1 of the tasks cannot be used: `answer` is not `among` the choices
+        line 1 of the tasks cannot be used: `accept` has an empty answer
+        line 1 of the tasks cannot be used: `tolerance` is not a distance
         line 1 of the tasks cannot be used: the file `/etc/passwd` does not lie beside the tasks
         line 1 of the tasks cannot be used: the file `a-1/../../x` does not lie beside the tasks
         line 1 of the tasks cannot be used: `files` is empty

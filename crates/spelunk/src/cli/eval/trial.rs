@@ -10,7 +10,7 @@ use spelunk_app::config::StrategyChoice;
 use spelunk_app::failure::Failure;
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_engine::{Engine, RunResult, RunSettings, RunView};
-use spelunk_eval::{Failure as Class, RunFacts, SimModel, SimSettings, Status, Task, Trial, score};
+use spelunk_eval::{Failure as Class, Outcome, RunFacts, SimModel, SimSettings, Status, Task, Trial, score};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::Model;
 use spelunk_types::{CellOutcome, ErrorCode, RunOutcome, Strategy};
@@ -180,6 +180,7 @@ fn fill(trial: &mut Trial, result: &RunResult, view: &RunView) {
     trial.run = Some(result.run.to_string());
     let answer = result.answer.as_ref().map(|answer| answer.text.as_str()).unwrap_or_default();
     trial.answer = answer.chars().take(ANSWER_CHARS_MAX).collect();
+    trial.cited = Some(result.answer.as_ref().is_some_and(|answer| !answer.citations.is_empty()));
     trial.tokens_in = view.spent.input_tokens;
     trial.tokens_out = view.spent.output_tokens;
     trial.cost_microusd = view.spent.cost_microusd;
@@ -205,9 +206,12 @@ fn fill(trial: &mut Trial, result: &RunResult, view: &RunView) {
 pub(super) fn judge(task: &Task, trial: &mut Trial) {
     let scored = score(task, &trial.answer);
     task.kind.name().clone_into(&mut trial.kind);
+    trial.variant.clone_from(&task.variant);
+    trial.language.clone_from(&task.language);
     trial.tokens = task.tokens;
     trial.score = Some(scored.score);
     trial.off = scored.off;
+    trial.outcome = Some(Outcome::classify(&scored, trial));
     trial.failure =
         (!trial.is_right()).then(|| Class::classify(task.kind, &task.variant, scored.form, trial));
 }

@@ -1,0 +1,36 @@
+//! What an answer is worth to whoever asked: a wrong answer is worse than none, and worst with a citation.
+
+use serde::{Deserialize, Serialize};
+
+/// The outcome of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Fully right.
+    Right,
+    /// It says that the text does not contain the answer, which it does.
+    HonestMiss,
+    /// Nothing that could be an answer.
+    NoAnswer,
+    /// Wrong, and a citation seems to support it.
+    WrongCited,
+    /// Wrong, or not fully right. So is an outcome that only another version knows.
+    #[serde(other)]
+    Wrong,
+}
+
+impl Outcome {
+    /// Every outcome, in the order of reports.
+    pub const ALL: &[Self] = &[Self::Right, Self::HonestMiss, Self::NoAnswer, Self::Wrong, Self::WrongCited];
+
+    /// The words in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Right => "right",
+            Self::HonestMiss => "honest miss",
+            Self::NoAnswer => "no answer",
+            Self::Wrong => "wrong",
+            Self::WrongCited => "wrong with a citation",
+        }
+    }
+}
