@@ -41,14 +41,14 @@ fn the_demo_crashes_resumes_and_answers() {
 
         0  program  answered, 5 cited  TIME
         ├─ 0.0  direct  answered, 2 cited  TIME
-        │  └─ 0.0#0  289 → 46 tokens  $0.0006  TIME
+        │  └─ 0.0#0  299 → 46 tokens  $0.0006  TIME
         ├─ 0.1  direct  answered, 2 cited  TIME
-        │  └─ 0.1#0  402 → 60 tokens  $0.0008  TIME
+        │  └─ 0.1#0  412 → 60 tokens  $0.0008  TIME
         ├─ 0.2  direct  answered, 1 cited  TIME
-        │  └─ 0.2#0  330 → 42 tokens  $0.0006  TIME
+        │  └─ 0.2#0  340 → 42 tokens  $0.0006  TIME
         └─ 0#0  107 → 52 tokens  $0.0004  TIME
 
-        warning: 1 request had been sent and not answered when the run stopped; it is counted as 4502 tokens, $0.020886 (that is the most it can have cost; the provider's bill may be lower)
+        warning: 1 request had been sent and not answered when the run stopped; it is counted as 4517 tokens, $0.020901 (that is the most it can have cost; the provider's bill may be lower)
         3 files · 1.2 kB read · 5 calls · 5.8k tokens · $0.0231 · TIME · run SHORT
 
         look at it again:  spelunk show SHORT   spelunk tail SHORT
@@ -66,11 +66,11 @@ fn the_demo_crashes_resumes_and_answers() {
 
         0  program  answered, 5 cited  TIME
         ├─ 0.0  direct  answered, 2 cited  TIME
-        │  └─ 0.0#0  289 → 46 tokens  $0.0006  TIME
+        │  └─ 0.0#0  299 → 46 tokens  $0.0006  TIME
         ├─ 0.1  direct  answered, 2 cited  TIME
-        │  └─ 0.1#0  402 → 60 tokens  $0.0008  TIME
+        │  └─ 0.1#0  412 → 60 tokens  $0.0008  TIME
         ├─ 0.2  direct  answered, 1 cited  TIME
-        │  └─ 0.2#0  330 → 42 tokens  $0.0006  TIME
+        │  └─ 0.2#0  340 → 42 tokens  $0.0006  TIME
         └─ 0#0  107 → 52 tokens  $0.0004  TIME
 
         Billing 2.0.0 went out at 09:42, before the gateway asked for v2 tokens, so every checkout failed with 401 until the gateway followed at 10:17. Following the runbook, gateway first, would have prevented it.
@@ -79,7 +79,7 @@ fn the_demo_crashes_resumes_and_answers() {
           gateway.log:3  token audience "billing-v1" not accepted
           gateway.log:7  config reloaded: billing.audience=billing-v2
           runbook.md:10  Doing it the other way round breaks every checkout until the gateway follows.
-        warning: 1 request had been sent and not answered when the run stopped; it is counted as 4502 tokens, $0.020886 (that is the most it can have cost; the provider's bill may be lower)
+        warning: 1 request had been sent and not answered when the run stopped; it is counted as 4517 tokens, $0.020901 (that is the most it can have cost; the provider's bill may be lower)
 
         3 files · 1.2 kB read · 5 calls · 5.8k tokens · $0.0231 · TIME · run SHORT
         --- stderr

@@ -142,10 +142,10 @@ fn a_review_of_more_than_one_call_can_hold_is_read_by_analysts_without_being_tol
           settings.toml:1  debug = true
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy map (an analysis of more than one call can hold: every part is read)
+        map: the question asks for an overview of the whole text
         task 1/2 complete: 1 finding (1 low): settings.toml
         task 2/2 complete: 1 finding (1 high): login.py
-        2 files · 84.0 kB read · 5 calls · 990 tokens · $0.00 · TIME · run SHORT
+        2 files · 84.0 kB read · 6 calls · 1.0k tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     assert_eq!(server.unexpected(), []);

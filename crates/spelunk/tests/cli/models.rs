@@ -138,10 +138,11 @@ fn a_program_can_be_the_model() {
     let ran = scene.spelunk(arguments).arg("--set=model.command=echo It is 42.").run();
     ran.check(&expect![[r#"
         It is 42.
+          a.md:3  The magic number is 42.
         --- stderr
         command/mine (model.provider is command)
         warning: no price is known for command/mine: what it costs is not counted (set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same of `models.NAME`), or bound the run with `--max-tokens` in the place of `--max-cost`)
-        1 file · 35 B read · 1 call · 228 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B read · 1 call · 239 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     scene.spelunk(arguments).run().check(&expect![[r#"

@@ -83,8 +83,9 @@ fn a_text_that_does_not_fit_one_call_is_explored_without_being_told_to() {
           a.md:1  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy repl (an open question, over more than one call can hold)
-        1 file · 78.0 kB explored in 2 cells · 3 calls · 341 tokens · $0.00 · TIME · run SHORT
+        search: the question asks for something that the text states
+        repl: the passages that were found do not settle the question
+        1 file · 1.2 kB read of 78.0 kB · 6 calls · 379 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
 }
@@ -136,7 +137,6 @@ fn a_typed_answer_is_json_that_fits() {
         }
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy repl (the answer has a schema)
         1 file · 35 B explored in 1 cell · 1 call · 105 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

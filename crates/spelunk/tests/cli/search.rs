@@ -64,8 +64,8 @@ fn a_question_for_one_fact_is_answered_from_what_was_found() {
           keys.md:3  The password is read from the environment
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        strategy search (a question for one fact, over more than one call can hold)
-        3 files · 1.3 kB read of 44.2 kB · 2 calls · 135 tokens · $0.00 · TIME · run SHORT
+        search: the question asks for something that the text states
+        3 files · 1.3 kB read of 44.2 kB · 3 calls · 146 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     assert_eq!(server.unexpected(), []);

@@ -198,6 +198,7 @@ fn a_run_that_began_by_words_continues_with_what_they_found() {
     let resumed = scene.spelunk(["resume", &run, "--set", "limits.calls_max=10"]).server(&model).run();
     resumed.check(&expect![[r#"
         From the environment.
+          keys.md:3  The password is read from the environment.
         --- stderr
         resuming run SHORT after event 11: 1 settled call not made again
         warning: searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server runs and that `--base-url` is right, then `spelunk doctor`)
