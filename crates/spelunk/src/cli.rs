@@ -50,7 +50,7 @@ Exit codes: 0 answered, 1 failed, 2 invalid usage or settings,
             3 stopped at a limit, 130 interrupted.";
 
 #[derive(Debug, Parser)]
-#[command(name = "spelunk", version, about = "Ask questions about text that is too large for any model", after_help = EXAMPLES)]
+#[command(name = "spelunk", version, about = "Ask questions of text too large for any model", after_help = EXAMPLES)]
 #[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
 struct Cli {
     #[command(subcommand)]
