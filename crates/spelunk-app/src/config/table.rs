@@ -150,8 +150,8 @@ pub(crate) fn find(key: &str) -> Option<&'static Setting> {
 
 /// Settings of earlier versions that no longer have an effect, and why. They are still accepted, with a notice.
 const RETIRED: [(&str, &str); 2] = [
-    ("limits.stage_tasks_max", "`limits.calls_parallel_max` bounds how many analysts work at once"),
-    ("limits.worker_chars_max", "`limits.analyst_output_tokens_max` bounds what an analyst writes"),
+    ("limits.stage_tasks_max", "`limits.calls_parallel_max` limits how many analysts work at once"),
+    ("limits.worker_chars_max", "`limits.analyst_output_tokens_max` limits how much an analyst writes"),
 ];
 
 /// Why the setting with this key no longer has an effect, if it is a retired one.

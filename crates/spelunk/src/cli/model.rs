@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::local::{BUILD_COMMAND, IS_BUILT_IN, LocalModel, ModelFolder, read_header};
-use spelunk_app::provider::{KeyState, ListedModel, LocalServer, local_servers, configured_models};
-use spelunk_app::pull::{Origin, PIPS, PullError, Pulled, Puller, PullRequest};
+use spelunk_app::provider::{KeyState, ListedModel, LocalServer, configured_models, local_servers};
+use spelunk_app::pull::{Origin, PIPS, PullError, PullRequest, Pulled, Puller};
 use spelunk_app::units::{bytes, dollars, head};
 use spelunk_model::{ChatForm, GgufHeader, Price, local_catalogue};
 
