@@ -67,9 +67,9 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Requests a run may send to models, across the whole tree; retries count.
+    /// Maximum number of requests a run may send to models, across the whole tree; retries count.
     spend calls_max = 500;
-    /// Input and output tokens a run may use, across the whole tree.
+    /// Maximum number of input and output tokens a run may use, across the whole tree.
     spend tokens_max = 10_000_000;
     /// Maximum cost of a run in millionths of a dollar, across the whole tree.
     spend cost_microusd_max = 5_000_000;

@@ -48,7 +48,7 @@ pub(super) fn kind() -> GroupKind {
             "model.azure_api_version" = unset(Kind::Text, text(AZURE_API_VERSION)).own();
             /// Price of input tokens, in dollars per million.
             "model.price_input_usd_per_mtok" = unset(Kind::Number, number(50_000)).own();
-            /// Price of cached input tokens, in dollars per million; defaults to the price of input tokens.
+            /// Price of cached input tokens, in dollars per million; if unset, that of input tokens.
             "model.price_cached_usd_per_mtok" = unset(Kind::Number, number(5_000)).own();
             /// Price of output tokens, in dollars per million.
             "model.price_output_usd_per_mtok" = unset(Kind::Number, number(400_000)).own();

@@ -236,7 +236,7 @@ fn model() -> Vec<Setting> {
         "model.azure_api_version" = text(AZURE_API_VERSION).own();
         /// Price of input tokens, in dollars per million.
         "model.price_input_usd_per_mtok" = unset(Kind::Number, number(3_000_000)).own();
-        /// Price of cached input tokens, in dollars per million; defaults to the price of input tokens.
+        /// Price of cached input tokens, in dollars per million; if unset, that of input tokens.
         "model.price_cached_usd_per_mtok" = unset(Kind::Number, number(300_000)).own();
         /// Price of output tokens, in dollars per million.
         "model.price_output_usd_per_mtok" = unset(Kind::Number, number(15_000_000)).own();
