@@ -20,44 +20,44 @@ macro_rules! variables {
 }
 
 variables! {
-    /// The key for Anthropic, where `model.key_env` names no other variable.
+    /// The API key for Anthropic, unless `model.key_env` names another variable.
     pub(crate) ANTHROPIC_API_KEY;
-    /// Where requests in Anthropic's format go, unless `model.base_url` is set.
+    /// The base URL for requests in Anthropic's format, unless `model.base_url` is set.
     pub(crate) ANTHROPIC_BASE_URL;
-    /// The key for OpenAI and for servers that speak its format, where `model.key_env` names no other variable.
+    /// The API key for OpenAI and compatible servers, unless `model.key_env` names another variable.
     pub(crate) OPENAI_API_KEY;
-    /// Where requests in OpenAI's format go, unless `model.base_url` is set.
+    /// The base URL for requests in OpenAI's format, unless `model.base_url` is set.
     pub(crate) OPENAI_BASE_URL;
-    /// The key for OpenRouter, where `model.key_env` names no other variable.
+    /// The API key for OpenRouter, unless `model.key_env` names another variable.
     pub(crate) OPENROUTER_API_KEY;
-    /// The key for Google Gemini, where `model.key_env` names no other variable; `GOOGLE_API_KEY` is taken, too.
+    /// The API key for Google Gemini, unless `model.key_env` names another variable.
     pub(crate) GEMINI_API_KEY;
-    /// The key for Google Gemini, where `GEMINI_API_KEY` is not set.
+    /// The API key for Google Gemini, if `GEMINI_API_KEY` is not set.
     pub(crate) GOOGLE_API_KEY;
-    /// The key for Azure OpenAI, where `model.key_env` names no other variable.
+    /// The API key for Azure OpenAI, unless `model.key_env` names another variable.
     pub(crate) AZURE_OPENAI_API_KEY;
     /// The Azure resource, such as `https://NAME.openai.azure.com`, unless `model.base_url` is set.
     pub(crate) AZURE_OPENAI_ENDPOINT;
-    /// Set to anything, it turns colour off where `output.color` is `auto`.
+    /// If set, disables colour when `output.color` is `auto`.
     pub NO_COLOR;
-    /// The user's settings are in `spelunk/config.toml` below this directory; unset, it is `~/.config`.
+    /// The directory that contains the user's settings, `spelunk/config.toml`; defaults to `~/.config`.
     pub(crate) XDG_CONFIG_HOME;
-    /// Local models are in `spelunk/models` below this directory; unset, it is `~/.local/share`.
+    /// The directory that contains local models, `spelunk/models`; defaults to `~/.local/share`.
     pub(crate) XDG_DATA_HOME;
-    /// Which workspaces are the user's own is remembered in `spelunk` below this directory; unset, it is
-    /// `~/.local/state`.
+    /// The directory that contains the list of trusted workspaces, in `spelunk`; defaults to `~/.local/state`.
     pub(crate) XDG_STATE_HOME;
     /// The home directory, for `~/.config`, `~/.local/share` and `~/.local/state`.
     pub HOME;
-    /// Where `python3` is looked for, with `--sandbox cpython`.
+    /// Where to look for `python3` with `--sandbox cpython`.
     pub(crate) PATH;
-    /// A collector of OpenTelemetry, such as `http://127.0.0.1:4318`; spans of each run go there when it ends.
+    /// An OpenTelemetry collector, such as `http://127.0.0.1:4318`; the spans of each run are sent to it when the run
+    /// ends.
     pub(crate) OTEL_EXPORTER_OTLP_ENDPOINT;
-    /// Headers for that collector, as `name=value` with commas between them.
+    /// Headers for that collector, as comma-separated `name=value` pairs.
     pub(crate) OTEL_EXPORTER_OTLP_HEADERS;
     /// For developers: `1` makes tests rewrite the generated files they compare with.
     pub(crate) SPELUNK_UPDATE;
-    /// For developers: `1` lets the live tests talk to real providers.
+    /// For developers: `1` lets the live tests call real providers.
     pub(crate) SPELUNK_LIVE;
 }
 

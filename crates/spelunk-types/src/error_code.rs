@@ -44,7 +44,7 @@ macro_rules! error_codes {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum ErrorCode {
             $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+
-            /// A code that only a newer engine knows.
+            /// A code that only a newer version of Spelunk knows.
             #[serde(other, rename = "unrecognised")]
             Unrecognised,
         }
@@ -65,7 +65,7 @@ macro_rules! error_codes {
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!($($doc,)+).trim_ascii(),)+
-                    Self::Unrecognised => "A code that only a newer engine knows.",
+                    Self::Unrecognised => "A code that only a newer version of Spelunk knows.",
                 }
             }
 
@@ -92,125 +92,125 @@ macro_rules! error_codes {
 }
 
 error_codes! {
-    /// The command line does not make sense.
+    /// The command line is invalid.
     UsageWrong = "usage-wrong", User;
-    /// A setting of that name does not exist.
+    /// There is no setting with this name.
     SettingUnknown = "setting-unknown", Settings;
-    /// A setting has a value it cannot have.
+    /// A setting has an invalid value.
     SettingInvalid = "setting-invalid", Settings;
-    /// A path names nothing.
+    /// A path does not exist.
     SourceNotFound = "source-not-found", User;
     /// A file or directory could not be read.
     SourceUnreadable = "source-unreadable", User;
     /// There is no text to answer from.
     SourceEmpty = "source-empty", User;
-    /// No context has that id.
+    /// No context has this id.
     ContextNotFound = "context-not-found", User;
-    /// A context has that id already.
+    /// A context with this id already exists.
     ContextExists = "context-exists", User;
     /// No model is configured and none was found.
-    ModelNotConfigured = "model-not-configured", Settings, "run `spelunk doctor`, or see what is set up with `spelunk model list`";
-    /// The cost is bounded, and no price is known for a model.
-    PriceUnknown = "price-unknown", Settings, "set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same of `models.NAME`), or bound the run with `--max-tokens` in the place of `--max-cost`";
-    /// The provider does not accept the key.
+    ModelNotConfigured = "model-not-configured", Settings, "run `spelunk doctor`, or list the configured models with `spelunk model list`";
+    /// A cost limit is set, but the price of a model is unknown.
+    PriceUnknown = "price-unknown", Settings, "set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`), or use `--max-tokens` instead of `--max-cost`";
+    /// The provider rejected the API key.
     ModelUnauthorized = "model-unauthorized", Settings, "check the key in the environment, then run `spelunk doctor`";
-    /// The provider does not know the model or the address.
-    ModelNotFound = "model-not-found", Settings, "name another model with `--model`, or check `--base-url`";
-    /// The provider asks for fewer requests.
-    ModelRateLimited = "model-rate-limited", Upstream, "wait a little, or lower `limits.calls_parallel_max`";
-    /// The provider has no capacity right now.
-    ModelOverloaded = "model-overloaded", Upstream, "try again in a few minutes, name another model with `--model`, or set a `fallback`";
-    /// The provider broke.
-    ModelServerError = "model-server-error", Upstream, "try again in a few minutes, name another model with `--model`, or set a `fallback`";
-    /// The provider does not accept the request.
-    ModelRequestRefused = "model-request-refused", Upstream, "check that the model takes such requests (`spelunk model test`), or name another with `--model`";
-    /// The prompt is longer than the model's window.
-    ModelPromptTooLong = "model-prompt-too-long", Upstream, "choose a model with a longer window, or send less at once: lower `limits.direct_tokens_max`, `limits.chunk_tokens_max` or `limits.transcript_tokens_max`";
-    /// No connection to the provider.
-    ModelUnreachable = "model-unreachable", Upstream, "check that the server runs and that `--base-url` is right, then `spelunk doctor`";
-    /// The provider took too long.
+    /// The provider does not know the model or the URL.
+    ModelNotFound = "model-not-found", Settings, "choose another model with `--model`, or check `--base-url`";
+    /// The provider is limiting the rate of requests.
+    ModelRateLimited = "model-rate-limited", Upstream, "wait a moment, or lower `limits.calls_parallel_max`";
+    /// The provider is overloaded.
+    ModelOverloaded = "model-overloaded", Upstream, "try again in a few minutes, choose another model with `--model`, or set a `fallback`";
+    /// The provider had an internal error.
+    ModelServerError = "model-server-error", Upstream, "try again in a few minutes, choose another model with `--model`, or set a `fallback`";
+    /// The provider rejected the request.
+    ModelRequestRefused = "model-request-refused", Upstream, "check that the model supports such requests (`spelunk model test`), or choose another with `--model`";
+    /// The prompt exceeds the model's context window.
+    ModelPromptTooLong = "model-prompt-too-long", Upstream, "choose a model with a larger context window, or send less at once: lower `limits.direct_tokens_max`, `limits.chunk_tokens_max` or `limits.transcript_tokens_max`";
+    /// The provider could not be reached.
+    ModelUnreachable = "model-unreachable", Upstream, "check that the server is running and that `--base-url` is correct, then run `spelunk doctor`";
+    /// The provider did not reply in time.
     ModelTimedOut = "model-timed-out", Upstream, "raise `limits.call_ms_max` or `limits.call_idle_ms_max`";
-    /// The reply ended before its end mark.
-    ModelStreamCut = "model-stream-cut", Upstream, "try again; if it happens every time, look for a proxy that ends long replies";
-    /// The reply is not in the provider's own format.
-    ModelReplyMalformed = "model-reply-malformed", Upstream, "check that `--base-url` is the address of the API and not of a web page, or what the program of `model.command` prints";
-    /// The reply holds neither text nor a tool call.
-    ModelReplyEmpty = "model-reply-empty", Upstream, "raise `limits.root_output_tokens_max` if the model reasons (sub-calls and analysts have limits of their own), or name another with `--model`";
-    /// The reply is longer than is accepted.
+    /// The reply was cut off.
+    ModelStreamCut = "model-stream-cut", Upstream, "try again; if it keeps happening, check for a proxy that cuts off long replies";
+    /// The reply is not in the provider's format.
+    ModelReplyMalformed = "model-reply-malformed", Upstream, "check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints";
+    /// The reply contains neither text nor a tool call.
+    ModelReplyEmpty = "model-reply-empty", Upstream, "for a reasoning model, raise `limits.root_output_tokens_max` (sub-calls and analysts have their own limits), or choose another with `--model`";
+    /// The reply exceeds the size limit.
     ModelReplyTooLong = "model-reply-too-long", Upstream, "raise `limits.reply_bytes_max`";
-    /// The run has made all the calls it may.
+    /// The run has reached its call limit.
     CallsExhausted = "calls-exhausted", Limit;
-    /// The run has used all the tokens it may.
+    /// The run has reached its token limit.
     TokensExhausted = "tokens-exhausted", Limit;
-    /// The run has cost all it may.
+    /// The run has reached its cost limit.
     CostExhausted = "cost-exhausted", Limit;
-    /// The run has taken all the time it may.
+    /// The run has reached its time limit.
     TimeExhausted = "time-exhausted", Limit, "raise `limits.run_ms_max` or `limits.frame_ms_max`";
-    /// A frame may not open another below it.
+    /// A frame at the maximum depth cannot open a child.
     DepthExceeded = "depth-exceeded", Limit, "raise `limits.depth_max`";
-    /// A frame has as many children as it may.
-    ChildrenExceeded = "children-exceeded", Limit, "raise the limit of that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`";
-    /// A frame has taken all the turns it may.
-    TurnsExhausted = "turns-exhausted", Limit, "raise `limits.turns_max` (of an agent, `limits.agent_turns_max`), or ask a narrower question";
-    /// A frame has run all the code it may.
+    /// A frame has reached its maximum number of children.
+    ChildrenExceeded = "children-exceeded", Limit, "raise the limit for that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`";
+    /// A frame has reached its turn limit.
+    TurnsExhausted = "turns-exhausted", Limit, "raise `limits.turns_max` (for an agent, `limits.agent_turns_max`), or ask a narrower question";
+    /// A frame has reached its limit of code cells.
     CellsExhausted = "cells-exhausted", Limit, "raise `limits.cells_max`";
-    /// A model repeated itself, only talked, or wrote code or calls where an answer was due.
-    ModelStuck = "model-stuck", Upstream, "ask in other words, or choose a stronger model";
-    /// The sandbox broke or could not be started.
+    /// A model repeated itself, took no action, or wrote code or calls instead of an answer.
+    ModelStuck = "model-stuck", Upstream, "rephrase the question, or choose a stronger model";
+    /// The sandbox crashed or could not be started.
     SandboxFailed = "sandbox-failed", Damage, "run `spelunk doctor`";
-    /// This machine cannot confine the sandbox that was asked for.
-    SandboxUnconfined = "sandbox-unconfined", Settings, "leave out `--sandbox` and `ask.sandbox`: the default needs nothing from the machine";
-    /// A JSON Schema is not one, or uses what is not supported.
+    /// This machine cannot confine the requested sandbox.
+    SandboxUnconfined = "sandbox-unconfined", Settings, "remove `--sandbox` and `ask.sandbox`: the default sandbox works on every machine";
+    /// A JSON Schema is invalid or uses unsupported features.
     SchemaInvalid = "schema-invalid", User;
-    /// The answer does not fit the schema, after it was asked for again.
+    /// The answer does not match the schema, even after a retry.
     AnswerInvalid = "answer-invalid", Upstream, "loosen the schema, or choose a stronger model";
-    /// What a model reported about a part of the text cannot be used, after it was asked for again.
+    /// A model's report about part of the text is unusable, even after a retry.
     ReportInvalid = "report-invalid", Upstream, "ask again, or choose a stronger model for `roles.sub`";
     /// The user stopped the run.
     Cancelled = "cancelled", User;
-    /// No run has that name.
+    /// No run has this id.
     RunNotFound = "run-not-found", User;
-    /// More than one run has a name that begins so.
+    /// More than one run matches this prefix.
     RunAmbiguous = "run-ambiguous", User;
     /// Another process is working on the run.
     RunLocked = "run-locked", User;
-    /// The run has its answer already.
+    /// The run already has its answer.
     RunFinished = "run-finished", User;
-    /// A run cannot go on under other settings.
+    /// A run cannot continue with different settings.
     SettingsChanged = "settings-changed", User;
-    /// A run cannot go on over other text.
+    /// A run cannot continue after its text has changed.
     CorpusChanged = "corpus-changed", User;
-    /// A journal is damaged in its middle.
+    /// A journal is damaged in the middle.
     JournalDamaged = "journal-damaged", Damage;
-    /// A journal was written by a newer engine.
+    /// A journal was written by a newer version of Spelunk.
     JournalNewer = "journal-newer", User;
     /// The journal could not be written.
     JournalUnwritable = "journal-unwritable", Damage;
-    /// A blob is missing or is not what its name says.
+    /// A blob is missing or does not match its name.
     BlobDamaged = "blob-damaged", Damage;
-    /// The archive of a run is not whole.
+    /// The archive of a run is incomplete or damaged.
     ArchiveDamaged = "archive-damaged", Damage;
     /// The workspace could not be opened.
     WorkspaceUnusable = "workspace-unusable", Damage;
-    /// The workspace was not created by this user here.
+    /// The workspace was not created here by this user.
     WorkspaceUntrusted = "workspace-untrusted", Settings;
-    /// The registry of contexts was written by a newer engine.
+    /// The context registry was written by a newer version of Spelunk.
     RegistryNewer = "registry-newer", User;
     /// An index is damaged.
-    IndexDamaged = "index-damaged", Damage, "search again: it is built anew from the documents";
+    IndexDamaged = "index-damaged", Damage, "search again: the index is rebuilt from the documents";
     /// Another process is updating the index.
     IndexLocked = "index-locked", User, "wait until it is done, then search again";
-    /// An index has no vectors, or those of another embedding model.
-    IndexOtherModel = "index-other-model", Settings, "search again: it is built anew, or set `roles.embedding` as it was";
-    /// The file of an embedding model is not there.
+    /// An index has no vectors, or vectors from another embedding model.
+    IndexOtherModel = "index-other-model", Settings, "search again to rebuild it, or restore the previous `roles.embedding`";
+    /// The file of an embedding model does not exist.
     EmbeddingMissing = "embedding-model-missing", Settings;
-    /// The file of an embedding model is not as it should be.
+    /// The file of an embedding model is damaged.
     EmbeddingDamaged = "embedding-model-damaged", Damage;
-    /// A query is longer than what is looked for.
-    QueryTooLong = "query-too-long", User, "ask with fewer words";
-    /// A resumed run asked something else than before.
+    /// A query exceeds the length limit.
+    QueryTooLong = "query-too-long", User, "use fewer words";
+    /// A resumed run made a different call than its journal records.
     ReplayDiverged = "replay-diverged", Bug;
-    /// Spelunk itself broke.
+    /// An internal error in Spelunk.
     Bug = "bug", Bug;
 }
 

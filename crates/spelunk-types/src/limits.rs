@@ -67,173 +67,172 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Requests a run may send to models, over the whole tree; one that is tried again counts again.
+    /// Maximum number of requests a run may send to models, across the whole tree; retries count.
     spend calls_max = 500;
-    /// Tokens a run may use in both directions, over the whole tree.
+    /// Maximum number of input and output tokens a run may use, across the whole tree.
     spend tokens_max = 10_000_000;
-    /// What a run may cost, in millionths of a dollar, over the whole tree.
+    /// Maximum cost of a run in millionths of a dollar, across the whole tree.
     spend cost_microusd_max = 5_000_000;
-    /// How long a run may take.
+    /// Maximum duration of a run.
     spend run_ms_max = 1_800_000;
-    /// Bytes of replies and findings that are kept to save calls; the oldest go when a run ends.
+    /// Maximum size of the cache of replies and findings; the oldest entries are evicted when a run ends.
     spend cache_bytes_max = 1_000_000_000;
-    /// How long one worker frame may take.
+    /// Maximum duration of a worker frame.
     spend frame_ms_max = 300_000;
-    /// How long one call may take, retries not counted.
+    /// Maximum duration of a call, not counting retries.
     spend call_ms_max = 120_000;
-    /// How long a reply may pause between two pieces.
+    /// Maximum pause between two pieces of a streamed reply.
     spend call_idle_ms_max = 60_000;
-    /// Calls in flight at once, over the whole tree.
+    /// Maximum number of concurrent calls, across the whole tree.
     spend calls_parallel_max = 32;
-    /// Attempts after the first one.
+    /// Maximum number of retries after the first attempt.
     spend retries_max = 3;
-    /// The first wait before another attempt; it doubles from there.
+    /// Delay before the first retry; it doubles with each further one.
     spend retry_wait_ms_min = 500;
-    /// The longest wait before another attempt, whatever the provider asks for.
+    /// Maximum delay before a retry, even if the provider asks for a longer one.
     spend retry_wait_ms_max = 60_000;
-    /// The longest reply accepted.
+    /// Maximum size of a reply.
     spend reply_bytes_max = 8_000_000;
-    /// How deep frames may nest; the root is at 0.
+    /// Maximum nesting depth of frames; the root has depth 0.
     path depth_max = 1;
-    /// Children of the root frame.
+    /// Maximum number of children of the root frame.
     path children_depth0_max = 10;
-    /// Children of a frame at depth 1.
+    /// Maximum number of children of a frame at depth 1.
     path children_depth1_max = 5;
-    /// Children of a frame at depth 2.
+    /// Maximum number of children of a frame at depth 2.
     path children_depth2_max = 2;
-    /// Below this, a context is answered in one call.
+    /// Contexts up to this size are answered in a single call.
     path direct_tokens_max = 10_000;
-    /// Tokens a model reads at once without overlooking things; 0 goes by the size that its name tells.
+    /// Tokens a model can read at once without overlooking details; 0 derives it from the model size in its name.
     path reader_tokens_max = 0;
-    /// Tokens a root call may write.
+    /// Maximum number of output tokens of a root call.
     path root_output_tokens_max = 4096;
-    /// Tokens a sub-call may write.
+    /// Maximum number of output tokens of a sub-call.
     path sub_output_tokens_max = 1000;
-    /// Tokens an analyst may write.
+    /// Maximum number of output tokens of an analyst.
     path analyst_output_tokens_max = 4096;
-    /// Findings given to a synthesis at once; more are summed up in groups first.
+    /// Maximum size of the findings given to one synthesis; larger sets are first summarised in groups.
     path synthesis_tokens_max = 30_000;
-    /// Context larger than this gets a warning.
+    /// Contexts larger than this cause a warning.
     path corpus_tokens_warn = 10_000_000;
-    /// Files that are read at most; 0 reads all.
+    /// Maximum number of files to read; 0 means no limit.
     path files_max = 0;
-    /// Files up to this long are analysed in batches.
+    /// Files with up to this many lines are analysed in batches.
     path small_lines_max = 1500;
-    /// Lines of a chunk of code.
+    /// Lines per chunk of source code.
     path chunk_code_lines = 200;
-    /// Rows of a chunk of a narrow table.
+    /// Rows per chunk of a narrow table.
     path chunk_narrow_rows = 2000;
-    /// Rows of a chunk of a wide and dense table.
+    /// Rows per chunk of a wide, dense table.
     path chunk_wide_dense_rows = 500;
-    /// Rows of a chunk of a wide and sparse table.
+    /// Rows per chunk of a wide, sparse table.
     path chunk_wide_sparse_rows = 1500;
-    /// Columns from which a table is wide.
+    /// Tables with at least this many columns count as wide.
     path wide_columns_min = 20;
-    /// Elements of a chunk of JSON.
+    /// Elements per chunk of JSON.
     path chunk_json_elements = 350;
-    /// Lines of a chunk of JSON lines whose records have 10 to 15 fields.
+    /// Lines per chunk of JSON Lines whose records have 10 to 15 fields.
     path chunk_jsonl_lines = 750;
-    /// Lines of a chunk of JSON lines whose records have fewer than 10 fields.
+    /// Lines per chunk of JSON Lines whose records have fewer than 10 fields.
     path chunk_jsonl_narrow_lines = 1000;
-    /// Lines of a chunk of JSON lines whose records have more than 15 fields.
+    /// Lines per chunk of JSON Lines whose records have more than 15 fields.
     path chunk_jsonl_wide_lines = 500;
-    /// Lines of a chunk of a log.
+    /// Lines per chunk of a log.
     path chunk_log_lines = 2500;
-    /// Lines of a chunk of prose.
+    /// Lines per chunk of prose.
     path chunk_prose_lines = 250;
-    /// Lines of a chunk of anything else.
+    /// Lines per chunk of any other text.
     path chunk_other_lines = 200;
-    /// Lines that two chunks of a log share.
+    /// Lines shared by adjacent chunks of a log.
     path overlap_log_lines = 20;
-    /// Lines that two chunks of prose share.
+    /// Lines shared by adjacent chunks of prose.
     path overlap_prose_lines = 25;
-    /// Lines that two chunks of anything else share.
+    /// Lines shared by adjacent chunks of any other text.
     path overlap_other_lines = 20;
-    /// The longest chunk.
+    /// Maximum size of a chunk.
     path chunk_tokens_max = 50_000;
-    /// Tokens of a chunk in the plain mode.
+    /// Tokens per chunk in plain mode.
     path chunk_plain_tokens = 2000;
-    /// Tokens that two chunks share in the plain mode.
+    /// Tokens shared by adjacent chunks in plain mode.
     path overlap_plain_tokens = 100;
-    /// Code that a plan parses to find its definitions; with more of it, all is cut by how lines begin.
+    /// Maximum amount of code a plan parses to find definitions; beyond it, all code is split by how its lines begin.
     path parsed_bytes_max = 16_777_216;
-    /// The longest context that stands whole in a root prompt.
+    /// Maximum length of a context that is included in full in a root prompt.
     path inline_chars_max = 8000;
-    /// What a root prompt shows of a longer one.
+    /// Length of the preview that a root prompt shows of a longer context.
     path preview_chars_max = 500;
-    /// Turns of a REPL frame.
+    /// Maximum number of turns in a REPL frame.
     path turns_max = 20;
-    /// Turns of an agent frame.
+    /// Maximum number of turns in an agent frame.
     path agent_turns_max = 50;
-    /// Scripts that an agent may run.
+    /// Maximum number of scripts an agent may run.
     path scripts_max = 20;
-    /// Calls of a model that one script of an agent may make; what the cache answers is not counted.
+    /// Maximum number of model calls one agent script may make; cached replies do not count.
     path script_calls_max = 25;
-    /// Files of an agent's desk.
+    /// Maximum number of files on an agent's desk.
     path desk_files_max = 1000;
-    /// All files of an agent's desk together.
+    /// Maximum total size of the files on an agent's desk.
     path desk_bytes_max = 64_000_000;
-    /// Cells of a frame.
+    /// Maximum number of cells in a frame.
     path cells_max = 100;
-    /// CPU time of a cell, without waiting for models.
+    /// Maximum CPU time of a cell, not counting waits for models.
     path cell_ms_max = 5000;
-    /// Calls of a model that one cell may make.
+    /// Maximum number of model calls one cell may make.
     path cell_calls_max = 200;
-    /// Memory of a sandbox above that of an empty one.
+    /// Maximum memory of a sandbox, beyond that of an empty one.
     path cell_memory_bytes_max = 512_000_000;
-    /// Calls of functions within functions, in a cell.
+    /// Maximum depth of nested function calls in a cell.
     path cell_recursion_max = 500;
-    /// A context up to this size is a real string in the sandbox; a larger one stays outside and is read where it is
-    /// touched.
+    /// Contexts up to this size are real strings in the sandbox; larger ones stay outside and are read on demand.
     path cell_context_bytes_max = 8_000_000;
-    /// Matches that one search over a context gives back.
+    /// Maximum number of matches one search of a context returns.
     path cell_matches_max = 2_000_000;
-    /// From here on, the older part of a conversation is replaced by a summary.
+    /// When a conversation exceeds this size, its older part is replaced by a summary.
     path transcript_tokens_max = 100_000;
-    /// What a model is shown of a cell's output.
+    /// Maximum length of a cell's output that is shown to the model.
     path stdout_chars_max = 4000;
-    /// What a model is shown of a cell's errors.
+    /// Maximum length of a cell's errors that is shown to the model.
     path stderr_chars_max = 1000;
-    /// The longest prompt code may send; longer ones are refused.
+    /// Maximum length of a prompt sent by code; longer ones are rejected.
     path query_chars_max = 500_000;
-    /// Matches one grep shows.
+    /// Maximum number of matches shown by one grep.
     path grep_matches_max = 20;
-    /// Lines around a match.
+    /// Maximum number of context lines around a match.
     path grep_context_lines_max = 10;
-    /// The longest pattern.
+    /// Maximum length of a pattern.
     path pattern_bytes_max = 500;
-    /// Lines of a peek that names none.
+    /// Lines shown by a peek that does not specify how many.
     path peek_lines = 10;
-    /// Tokens of a peek that names none.
+    /// Tokens shown by a peek that does not specify how many.
     path peek_tokens = 100;
-    /// Lines of the longest peek.
+    /// Maximum number of lines in a peek.
     path peek_lines_max = 50;
-    /// Lines of a page.
+    /// Default number of lines per page.
     path page_lines = 50;
-    /// Lines of the longest page.
+    /// Maximum number of lines per page.
     path page_lines_max = 200;
-    /// Memory for loaded contexts.
+    /// Maximum memory for loaded contexts.
     path content_cache_bytes_max = 50_000_000;
-    /// The largest context loaded whole.
+    /// Maximum size of a context that can be loaded in full.
     path load_bytes_max = 10_000_000;
-    /// Where eviction from that memory stops, in percent.
+    /// Percentage of `content_cache_bytes_max` at which eviction stops.
     path evict_to_percent = 80;
-    /// Entries of the access log before it is shortened.
+    /// Maximum number of entries in the access log before it is trimmed.
     path access_log_entries_max = 1000;
-    /// Entries kept when it is shortened.
+    /// Entries kept when the access log is trimmed.
     path access_log_entries_kept = 500;
-    /// Variables of a session.
+    /// Maximum number of variables in a session.
     path vars_max = 100;
-    /// The largest variable.
+    /// Maximum size of a variable.
     path var_bytes_max = 1_000_000;
-    /// All variables together.
+    /// Maximum total size of all variables.
     path vars_bytes_max = 10_000_000;
-    /// Queries in one batch.
+    /// Maximum number of queries in a batch.
     path batch_queries_max = 100;
-    /// Findings of one worker.
+    /// Maximum number of findings from one worker.
     path findings_max = 200;
-    /// The longest piece of evidence in a finding.
+    /// Maximum length of a piece of evidence in a finding.
     path evidence_chars_max = 100;
-    /// Earlier sessions that are shown to a new one.
+    /// Maximum number of earlier sessions shown to a new one.
     path prior_sessions_max = 3;
 }

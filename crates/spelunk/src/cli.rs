@@ -46,7 +46,8 @@ Examples:
   journalctl -u nginx | spelunk ask \"why did it restart?\" -
   spelunk demo
 
-Exit codes: 0 answered, 1 failed, 2 wrong usage or settings, 3 stopped at a limit, 130 interrupted.";
+Exit codes: 0 answered, 1 failed, 2 invalid usage or settings,
+            3 stopped at a limit, 130 interrupted.";
 
 #[derive(Debug, Parser)]
 #[command(name = "spelunk", version, about = "Ask questions of text too large for any model", after_help = EXAMPLES)]
@@ -61,16 +62,16 @@ struct Cli {
 /// Flags of every command.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Common {
-    /// Change a setting for this command, such as `limits.calls_max=50`
+    /// Override a setting for this command, such as `limits.calls_max=50`
     #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
     set: Vec<String>,
-    /// Where runs are kept [default: .spelunk]
+    /// The directory for runs [default: .spelunk]
     #[arg(long, value_name = "DIR", global = true)]
     workspace: Option<String>,
     /// Print the result as JSON
     #[arg(long, global = true)]
     json: bool,
-    /// Print nothing but the result
+    /// Print only the result
     #[arg(long, short, global = true)]
     quiet: bool,
 }
@@ -78,13 +79,15 @@ pub(crate) struct Common {
 /// Which model to ask.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModelFlags {
-    /// The model: a NAME of `[models.NAME]` or of the provider, or PROVIDER/NAME with provider openai, openai-responses, anthropic, gemini, bedrock, azure or command; `local:NAME` runs inside this program; `none` asks nobody
+    /// The model: a NAME from `[models.NAME]`, a model of the default provider, or PROVIDER/NAME, where PROVIDER is
+    /// openai, openai-responses, anthropic, gemini, bedrock, azure or command; `local:NAME` runs inside this program;
+    /// `none` uses no model
     #[arg(long, short, value_name = "MODEL")]
     model: Option<String>,
-    /// The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a model of the same provider
+    /// The model for sub-calls and analysts: a NAME from `[models.NAME]`, or a model of the same provider
     #[arg(long, value_name = "MODEL")]
     sub_model: Option<String>,
-    /// Where requests go, such as `http://127.0.0.1:11434/v1`
+    /// The base URL for requests, such as `http://127.0.0.1:11434/v1`
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
 }
@@ -103,47 +106,47 @@ impl ModelFlags {
 enum Command {
     /// Answer a question from files, directories or standard input
     Ask(Box<ask::AskArgs>),
-    /// Go on with a run that was stopped, crashed or reached a limit
+    /// Continue a run that was stopped, crashed or hit a limit
     Resume(resume::ResumeArgs),
-    /// Show how files would be cut into tasks and what that would cost; nothing is spent
+    /// Show how files would be split into tasks and what that would cost, without spending anything
     Plan(plan::PlanArgs),
-    /// Show what there is to read
+    /// Show the structure of files and directories
     Outline(outline::OutlineArgs),
-    /// Find passages by words and by meaning, without a model
+    /// Find passages by words and by meaning, without asking a model
     Search(search::SearchArgs),
-    /// Explore text with Python, in the sandbox that models use
+    /// Explore text with Python, in the same sandbox that models use
     Repl(repl::ReplArgs),
-    /// Register text under a name, and explore it
+    /// Register text under a name and explore it
     Context(context::ContextArgs),
-    /// Serve the contexts and the loop to an agent, by the Model Context Protocol on standard input and output
+    /// Serve contexts and queries to an agent over the Model Context Protocol, on standard input and output
     Mcp(mcp::McpArgs),
-    /// Serve runs, contexts and models over HTTP, with a page that shows them
+    /// Serve runs, contexts and models over HTTP, with a web page to view them
     Serve(serve::ServeArgs),
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
-    /// Follow a run while it goes on, in any process
+    /// Follow a run in progress, even in another process
     Tail(show::TailArgs),
-    /// The tools of an agent as commands, in a folder of plain files
+    /// Run the tools of an agent as commands, in a folder of plain files
     Tool(Box<tool::ToolArgs>),
-    /// The runs of this workspace
+    /// List, show, export, archive and remove runs
     Run(run::RunArgs),
-    /// The settings in force and where each comes from
+    /// Show the settings and where each value comes from
     Config(config::ConfigArgs),
-    /// The models that can be asked: what they cost and whether they work
+    /// List, test and install models
     Model(model::ModelArgs),
-    /// Check settings, workspace and model, and say what to do
+    /// Check settings, workspace and model, and suggest fixes
     Doctor(doctor::DoctorArgs),
-    /// Judge strategies and models by tasks with known answers
+    /// Evaluate strategies and models on tasks with known answers
     Eval(eval::EvalArgs),
-    /// See a whole run, a crash and its resume, without a key: the model is scripted
+    /// Watch a run crash and resume; the model is scripted, so no key is needed
     Demo,
-    /// Keep the sound beginning of a damaged journal
+    /// Recover the intact beginning of a damaged journal
     Repair(maintenance::RepairArgs),
-    /// Remove what no run needs
+    /// Remove data that no run needs
     Gc(maintenance::GcArgs),
-    /// Take over a workspace that you did not create here, such as one that was moved
+    /// Trust a workspace that you did not create here, such as one that was moved
     Trust,
-    /// Print completions for a shell
+    /// Print shell completions
     Completions(completions::CompletionsArgs),
 }
 

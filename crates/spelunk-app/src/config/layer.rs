@@ -206,7 +206,7 @@ impl Layer {
     /// Skips a retired setting with a notice; returns false if the key is not a retired setting.
     pub(super) fn pass_over(&mut self, key: &str, origin: &Origin) -> bool {
         let Some(why) = table::retired(key) else { return false };
-        self.notices.push(format!("`{key}` has no effect any more: {why} ({origin})"));
+        self.notices.push(format!("`{key}` no longer has any effect: {why} ({origin})"));
         true
     }
 

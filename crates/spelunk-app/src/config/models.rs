@@ -24,45 +24,45 @@ pub(super) fn kind() -> GroupKind {
     GroupKind {
         section: MODELS,
         what: "model",
-        doc: "Models of your own, each under a name that you choose: `--model fast`, `roles.sub = \"fast\"`, \
-              `llm_query(…, model=\"fast\")`. An example:",
+        doc: "User-defined models, each under a name of your choice: `--model fast`, `roles.sub = \"fast\"`, \
+              `llm_query(…, model=\"fast\")`. Example:",
         example: "fast",
         reserved: vec!["none"],
         reserved_hint: "not `none`",
         fields: settings! {
-            /// Who answers; unless set, whoever there is a key for.
+            /// The provider; defaults to the first one with a key.
             "model.provider" = unset(Kind::Choice(ProviderChoice::WORDS), text("openai"));
-            /// The model, as the provider names it; unless set, the provider's default.
+            /// The provider's name for the model; defaults to the provider's default model.
             "model.name" = unset(Kind::Text, text("gpt-5-nano"));
-            /// Where requests go; unless set, the provider's own address.
+            /// The base URL for requests; defaults to the provider's own.
             "model.base_url" = unset(Kind::Text, text("https://api.openai.com/v1")).own().shown_as(Display::Address);
-            /// The environment variable that holds the key; unless set, the provider's usual one.
+            /// The environment variable that contains the API key; defaults to the provider's usual one.
             "model.key_env" = unset(Kind::VariableName, text("OPENAI_API_KEY")).own();
-            /// A command that prints the key.
+            /// A command that prints the API key.
             "model.key_command" = unset(Kind::Text, text("pass show openai")).own().shown_as(Display::Secret);
-            /// The program that answers with `provider = "command"`, and its arguments; there is no shell.
+            /// The program, with arguments, that answers if `provider = "command"`; it runs without a shell.
             "model.command" = unset(Kind::Text, text("my-model --fast")).own();
-            /// That program writes JSON lines instead of plain text.
+            /// Whether that program writes JSON lines instead of plain text.
             "model.command_json" = unset(Kind::YesNo, Value::YesNo(true)).own();
-            /// The version of Azure's interface.
+            /// The Azure API version.
             "model.azure_api_version" = unset(Kind::Text, text(AZURE_API_VERSION)).own();
-            /// Dollars per million tokens sent.
+            /// Price of input tokens, in dollars per million.
             "model.price_input_usd_per_mtok" = unset(Kind::Number, number(50_000)).own();
-            /// Dollars per million tokens the provider had cached; unless set, they cost as much as others.
+            /// Price of cached input tokens, in dollars per million; if unset, that of input tokens.
             "model.price_cached_usd_per_mtok" = unset(Kind::Number, number(5_000)).own();
-            /// Dollars per million tokens generated.
+            /// Price of output tokens, in dollars per million.
             "model.price_output_usd_per_mtok" = unset(Kind::Number, number(400_000)).own();
-            /// The model's window: a prompt that is estimated to be longer is refused before it is sent.
+            /// The model's context window; prompts estimated to be longer are rejected before they are sent.
             "model.context_tokens" = unset(count, Value::Whole(272_000));
-            /// How freely a local model chooses its words; unless set, it takes the likeliest each time.
+            /// The sampling temperature of a local model; if unset, the most likely token is always chosen.
             "model.temperature" = unset(Kind::Number, number(700_000));
-            /// Where the dice of a local model begin, with a temperature above 0.
+            /// The random seed of a local model, used if the temperature is above 0.
             "model.seed" = unset(Kind::Whole { min: 0, max: u64::from(u32::MAX) }, Value::Whole(1));
-            /// Requests that the provider takes in a minute, over all runs of a process.
+            /// Requests per minute that the provider accepts, across all runs of a process.
             "model.requests_per_minute" = unset(count, Value::Whole(500));
-            /// Tokens that the provider takes in a minute, over all runs of a process.
+            /// Tokens per minute that the provider accepts, across all runs of a process.
             "model.tokens_per_minute" = unset(count, Value::Whole(200_000));
-            /// Names of the models that are asked, in this order, when this one is out.
+            /// Names of the models to try, in this order, if this one is unavailable.
             "model.fallback" = unset(Kind::List, Value::List(Vec::new()));
         },
     }

@@ -10,8 +10,8 @@ use crate::env::VARIABLES;
 /// page can be pasted whole.
 pub fn defaults_toml() -> String {
     let mut page = String::from(
-        "# Every setting of spelunk and its default. Generated: change the table in the source instead.\n\
-         # Paste what you need into `spelunk.toml` or `~/.config/spelunk/config.toml` and take the `#` away.\n",
+        "# Every setting of Spelunk with its default. Generated from the source: do not edit.\n\
+         # Copy what you need into `spelunk.toml` or `~/.config/spelunk/config.toml` and remove the `#`.\n",
     );
     for (section, doc) in SECTIONS {
         push(&mut page, format_args!("\n# {doc}\n[{section}]\n"));
@@ -36,7 +36,7 @@ pub fn defaults_toml() -> String {
 pub fn environment_md() -> String {
     let mut page = String::from(
         "# Environment variables\n\n\
-         Generated: change the source instead. An empty variable counts as unset.\n\n\
+         Generated from the source: do not edit. An empty variable counts as unset.\n\n\
          | variable | meaning |\n|---|---|\n",
     );
     for (variable, doc) in VARIABLES {
@@ -44,8 +44,8 @@ pub fn environment_md() -> String {
     }
     page.push_str(
         "\n## Settings\n\n\
-         Every setting has a variable. It wins over settings files and loses to flags. \
-         A variable that begins with `SPELUNK_` and is not on this page is refused.\n\n\
+         Every setting has a variable. It overrides settings files, and flags override it. \
+         A variable that begins with `SPELUNK_` and is not on this page is rejected.\n\n\
          | variable | setting | default | meaning |\n|---|---|---|---|\n",
     );
     for setting in table::all() {
@@ -69,8 +69,8 @@ fn default_line(setting: &Setting) -> String {
 /// What a reader needs to know besides the doc line.
 fn remark(setting: &Setting) -> String {
     let is_set = matches!(setting.fallback, Fallback::Value(_));
-    let example = if is_set { "" } else { " No default; an example:" };
-    words(setting) + example + setting.reach.remark()
+    let example = if is_set { "" } else { " No default. Example:" };
+    words(setting) + setting.reach.remark() + example
 }
 
 fn words(setting: &Setting) -> String {

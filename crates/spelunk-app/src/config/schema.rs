@@ -14,7 +14,7 @@ pub fn schema() -> String {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "spelunk.toml",
-        "description": "Settings of spelunk, for a project or for a user.",
+        "description": "Spelunk settings for a project or a user.",
         "type": "object",
         "additionalProperties": false,
         "properties": sections,

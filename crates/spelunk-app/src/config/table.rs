@@ -74,8 +74,8 @@ impl Reach {
         match self {
             Self::Everywhere => "",
             Self::LowerOnly => " A project file may only lower it.",
-            Self::InsideProject => " In a project file, a path inside of the project.",
-            Self::UserOnly => " Not in a project file.",
+            Self::InsideProject => " In a project file, it must be a path inside the project.",
+            Self::UserOnly => " Cannot be set in a project file.",
         }
     }
 }
@@ -150,8 +150,8 @@ pub(crate) fn find(key: &str) -> Option<&'static Setting> {
 
 /// Settings of earlier versions that no longer have an effect, and why. They are still accepted, with a notice.
 const RETIRED: [(&str, &str); 2] = [
-    ("limits.stage_tasks_max", "`limits.calls_parallel_max` bounds how many analysts work at once"),
-    ("limits.worker_chars_max", "`limits.analyst_output_tokens_max` bounds what an analyst writes"),
+    ("limits.stage_tasks_max", "`limits.calls_parallel_max` limits how many analysts work at once"),
+    ("limits.worker_chars_max", "`limits.analyst_output_tokens_max` limits how much an analyst writes"),
 ];
 
 /// Why the setting with this key no longer has an effect, if it is a retired one.
@@ -170,16 +170,16 @@ fn variable_of(key: &str) -> String {
 
 /// The sections in the order of the reference, each with its introduction.
 pub(crate) const SECTIONS: &[(&str, &str)] = &[
-    ("model", "Who answers calls."),
-    ("roles", "Which model does which work, by the names of `[models.NAME]` or as PROVIDER/NAME."),
-    ("local", "Models inside this program."),
+    ("model", "The model and its provider."),
+    ("roles", "The model for each role: a NAME from `[models.NAME]`, or PROVIDER/NAME."),
+    ("local", "Models that run inside this program."),
     ("ask", "How questions are answered."),
-    ("workspace", "Where runs are kept."),
+    ("workspace", "Where runs are stored."),
     ("run", "How long runs are kept."),
-    ("cache", "What is kept to save calls."),
-    ("output", "What the terminal shows."),
-    ("server", "How `spelunk serve` serves."),
-    ("limits", "Every bound the engine keeps."),
+    ("cache", "What is cached to save calls."),
+    ("output", "Terminal output."),
+    ("server", "The server of `spelunk serve`."),
+    ("limits", "Every limit that the engine enforces."),
 ];
 
 /// The section of user-defined content types: `[types.protobuf]`.
@@ -216,63 +216,63 @@ static TABLE: LazyLock<Vec<Setting>> = LazyLock::new(|| {
 
 fn model() -> Vec<Setting> {
     settings! {
-        /// Who answers; `auto` takes whoever there is a key for, then a local server.
+        /// The provider; `auto` picks the first one with a key, then a local server.
         "model.provider" = choice(ProviderChoice::WORDS);
-        /// The model, as the provider names it; empty takes the provider's default.
+        /// The provider's name for the model; empty means the provider's default.
         "model.name" = text("");
-        /// The model that sub-calls ask, at the same provider; empty asks the same model.
+        /// The model for sub-calls, at the same provider; empty means the same model.
         "model.sub" = text("");
-        /// Where requests go; empty takes the provider's own address.
+        /// The base URL for requests; empty means the provider's own.
         "model.base_url" = text("").own().shown_as(Display::Address);
-        /// The environment variable that holds the key; empty takes the provider's usual one.
+        /// The environment variable that contains the API key; empty means the provider's usual one.
         "model.key_env" = Setting { kind: Kind::VariableName, ..text("").own() };
-        /// A command that prints the key; empty runs none.
+        /// A command that prints the API key; empty means none.
         "model.key_command" = text("").own().shown_as(Display::Secret);
-        /// The program that answers with `model.provider = "command"`, and its arguments; there is no shell.
+        /// The program, with arguments, that answers if `model.provider = "command"`; it runs without a shell.
         "model.command" = text("").own();
-        /// That program writes JSON lines instead of plain text.
+        /// Whether that program writes JSON lines instead of plain text.
         "model.command_json" = yes_no(false).own();
-        /// The version of Azure's interface.
+        /// The Azure API version.
         "model.azure_api_version" = text(AZURE_API_VERSION).own();
-        /// Dollars per million tokens sent.
+        /// Price of input tokens, in dollars per million.
         "model.price_input_usd_per_mtok" = unset(Kind::Number, number(3_000_000)).own();
-        /// Dollars per million tokens the provider had cached; unset, they cost as much as others.
+        /// Price of cached input tokens, in dollars per million; if unset, that of input tokens.
         "model.price_cached_usd_per_mtok" = unset(Kind::Number, number(300_000)).own();
-        /// Dollars per million tokens generated.
+        /// Price of output tokens, in dollars per million.
         "model.price_output_usd_per_mtok" = unset(Kind::Number, number(15_000_000)).own();
-        /// Look for a model server on this machine's usual ports.
+        /// Whether to look for a model server on the usual local ports.
         "model.probe_local" = yes_no(true).own();
-        /// The model that leads; empty takes `model.*`.
+        /// The model that leads a run; empty means `model.*`.
         "roles.root" = text("");
-        /// The model of sub-calls and analysts; empty takes `model.sub`, else the root's.
+        /// The model for sub-calls and analysts; empty means `model.sub`, or else the root model.
         "roles.sub" = text("");
-        /// The model that puts findings together; empty takes the root's.
+        /// The model that combines findings; empty means the root model.
         "roles.synthesis" = text("");
         // A search does not imply consent to call a server, so a stranger's repository must not turn it into a call.
-        /// The model that turns texts into vectors for the index, in OpenAI's format; empty takes the built-in table.
+        /// The embedding model for the index, called in OpenAI's format; empty means the built-in table.
         "roles.embedding" = text("").own();
-        /// Where local models are kept; empty takes `spelunk/models` in the user's data directory.
+        /// The directory of local models; empty means `spelunk/models` in the user's data directory.
         "local.path" = text("").own();
-        /// The hub that `spelunk model pull` asks.
+        /// The hub that `spelunk model pull` downloads from.
         "local.hub_url" = text(HUB_URL).own().shown_as(Display::Address);
-        /// Threads that compute; 0 takes one for each core. Fewer are faster where the cores are busy.
+        /// Number of compute threads; 0 means one per core. Fewer are faster if the cores are busy.
         "local.threads" = whole(0, 512, 0).own();
     }
 }
 
 fn others() -> Vec<Setting> {
     settings! {
-        /// How a question is answered; `auto` decides by the question and the text.
+        /// How questions are answered; `auto` chooses based on the question and the text.
         "ask.strategy" = choice(StrategyChoice::WORDS);
-        /// What runs the code that models write; `cpython` needs `python3` and a Linux that can confine it.
+        /// The sandbox for code that models write; `cpython` needs `python3` and a Linux that can confine it.
         "ask.sandbox" = choice(SandboxChoice::WORDS).own();
-        /// Where runs are kept; in a project file, relative to that file.
+        /// The directory for runs; in a project file, relative to that file.
         "workspace.path" = text(".spelunk").inside_project();
-        /// How old runs are that `spelunk run clean` removes, in days.
+        /// The age in days after which `spelunk run clean` removes runs.
         "run.retention_days" = whole(0, WHOLE_MAX, 30).own();
-        /// Answer a call that was made before from the workspace, for free.
+        /// Whether to answer repeated calls from the cache in the workspace, at no cost.
         "cache.replies" = yes_no(true).own();
-        /// When to colour; `auto` does on a terminal unless `NO_COLOR` is set.
+        /// When to use colour; `auto` means on a terminal, unless `NO_COLOR` is set.
         "output.color" = choice(ColorChoice::WORDS);
     }
 }
@@ -280,27 +280,27 @@ fn others() -> Vec<Setting> {
 /// A project file may set none of these: it comes with the text that is served.
 fn server() -> Vec<Setting> {
     settings! {
-        /// The address and the port; another than loopback needs tokens.
+        /// The address and port to listen on; tokens are required unless it is loopback.
         "server.listen" = text("127.0.0.1:7766").own();
-        /// The file with the digests of the tokens; empty asks for none.
+        /// The file that contains the token digests; empty means that no tokens are required.
         "server.token_file" = text("").own();
-        /// Names of the server, with commas; empty takes loopback names, and any where tokens are asked for.
+        /// The server's host names, comma-separated; empty means loopback names, or any name if tokens are required.
         "server.hosts" = text("").own();
-        /// Origins whose pages may call, with commas, such as `https://app.example.com`; empty allows none.
+        /// Comma-separated origins whose pages may call, such as `https://app.example.com`; empty means none.
         "server.cors_origins" = text("").own();
-        /// Runs at once; the others wait, in turn for each client.
+        /// Maximum number of concurrent runs; others wait, and clients take turns.
         "server.runs_parallel_max" = whole(1, WHOLE_MAX, 4).own();
-        /// Runs that wait; another one is refused.
+        /// Maximum number of waiting runs; further ones are rejected.
         "server.queue_max" = whole(1, WHOLE_MAX, 1_000).own();
-        /// Connections at once; another one waits.
+        /// Maximum number of concurrent connections; further ones wait.
         "server.connections_max" = whole(1, WHOLE_MAX, 1_024).own();
-        /// The longest body of a request, uploads not meant.
+        /// Maximum size of a request body, except for uploads.
         "server.body_bytes_max" = whole(1_024, WHOLE_MAX, 8 << 20).own();
-        /// The longest upload, all its files together.
+        /// Maximum total size of the files in an upload.
         "server.upload_bytes_max" = whole(1_024, WHOLE_MAX, 64 << 20).own();
-        /// How long a request may take to arrive, and a piece of an answer to be read.
+        /// Maximum time for a request to arrive, and for the client to read each piece of a response.
         "server.request_ms_max" = whole(10, WHOLE_MAX, 30_000).own();
-        /// A message of a chat that is longer is read as a document, and not put into the question.
+        /// Chat messages longer than this are read as documents instead of as part of the question.
         "server.long_message_chars" = whole(1, WHOLE_MAX, 4_000).own();
     }
 }

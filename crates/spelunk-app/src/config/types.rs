@@ -20,22 +20,22 @@ pub(super) fn kind() -> GroupKind {
     GroupKind {
         section: TYPES,
         what: "content type",
-        doc: "Content types of your own, each under a name that you choose. An example:",
+        doc: "User-defined content types, each under a name of your choice. Example:",
         example: "protobuf",
         reserved: BASES.clone(),
         reserved_hint: "no built-in name",
         fields: settings! {
-            /// Extensions of its files.
+            /// File extensions of this type.
             "types.extensions" = unset(Kind::Extensions, list("proto"));
-            /// Whole names of its files, beside the extensions.
+            /// Full file names of this type, in addition to the extensions.
             "types.names" = unset(Kind::FileNames, list("BUILD"));
-            /// The type whose rules hold where this one has none; `unknown` unless set.
+            /// The type whose rules apply where this one defines none; defaults to `unknown`.
             "types.base" = unset(Kind::Choice(&BASES), text("source_code"));
-            /// A line that matches this regular expression begins something that should stay whole.
+            /// A regular expression; each matching line starts a unit that should not be split.
             "types.boundary" = unset(Kind::Pattern, text("^(message|service) "));
-            /// Lines of a chunk; unless set, those of the base.
+            /// Lines per chunk; defaults to those of the base type.
             "types.target_lines" = unset(Kind::Whole { min: 1, max: WHOLE_MAX }, Value::Whole(200));
-            /// What an analyst is told beyond the ordinary; at most 4000 bytes.
+            /// Additional instructions for analysts; at most 4000 bytes.
             "types.analyst_prompt" = unset(Kind::Prompt, text("Field numbers must never be reused."));
         },
     }

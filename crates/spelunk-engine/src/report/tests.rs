@@ -168,11 +168,11 @@ fn many_tasks_that_failed_are_counted_by_the_reason() {
     let many = Coverage { failed: (1..=5000).map(failed).chain([broken]).collect(), ..Coverage::default() };
     expect![[r"
         - Failed and not covered: 2
-          - a.log line 1: The run has made all the calls it may.
-          - a.log line 2: The run has made all the calls it may.
+          - a.log line 1: The run has reached its call limit.
+          - a.log line 2: The run has reached its call limit.
         - Failed and not covered: 5001
-          - a.log line 1, a.log line 2, a.log line 3 and 4997 more: The run has made all the calls it may.
-          - b.log: What a model reported about a part of the text cannot be used, after it was asked for again.
+          - a.log line 1, a.log line 2, a.log line 3 and 4997 more: The run has reached its call limit.
+          - b.log: A model's report about part of the text is unusable, even after a retry.
     "]]
     .assert_eq(&([few.gaps(), many.gaps()].concat().join("\n") + "\n"));
 }

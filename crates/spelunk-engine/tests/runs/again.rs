@@ -246,7 +246,7 @@ async fn a_limit_that_is_part_of_the_run_is_not_raised_and_says_what_to_do() {
     stage.limits.calls_max = u64::MAX;
     let refused = refusal(stage.resume(&engine, &stopped.run));
     expect![[r"
-        turns-exhausted: run `RUN` has a partial answer, and no higher limit on spending makes it whole: A frame has taken all the turns it may.
+        turns-exhausted: run `RUN` has a partial answer, and no higher limit on spending makes it whole: A frame has reached its turn limit.
         hint: `limits.turns_max` is part of a run; ask again with `--set limits.turns_max=2`: replies that fit are taken from the cache"]]
     .assert_eq(&shown(&refused, &stopped.run));
 }

@@ -86,7 +86,7 @@ async fn what_a_limit_leaves_unread_is_counted_and_not_begun() {
     expect![[r"
         - 0 of 1 document read whole, in 3 of 600 tasks
         - Failed and not covered: 598
-          - a.log line 4, a.log line 5, a.log line 6 and 595 more: The run has made all the calls it may."]]
+          - a.log line 4, a.log line 5, a.log line 6 and 595 more: The run has reached its call limit."]]
     .assert_eq(coverage);
     let seen = view(&events(&engine, &stopped.run));
     // The root, three parts that were read and 256 that were refused, and the synthesis.

@@ -84,21 +84,21 @@ async fn a_direct_model_that_never_answers_ends_the_run() {
             2,
             expect![[r"
             model-stuck: frame `0` got no answer: the reply is only a block of code, also after it was asked for again
-            hint: ask in other words, or choose a stronger model"]],
+            hint: rephrase the question, or choose a stronger model"]],
         ),
         (
             CALL,
             2,
             expect![[r"
             model-stuck: frame `0` got no answer: the reply is a call of a tool, also after it was asked for again
-            hint: ask in other words, or choose a stronger model"]],
+            hint: rephrase the question, or choose a stronger model"]],
         ),
         (
             "\u{200b}\u{feff}",
             2,
             expect![[r"
             model-reply-empty: frame `0` got no answer: the reply is empty, also after it was asked for again
-            hint: raise `limits.root_output_tokens_max` if the model reasons (sub-calls and analysts have limits of their own), or name another with `--model`"]],
+            hint: for a reasoning model, raise `limits.root_output_tokens_max` (sub-calls and analysts have their own limits), or choose another with `--model`"]],
         ),
     ] {
         let scene = Scene::of(Strategy::Direct, [when(|_| true).reply(reply)]);
@@ -117,7 +117,7 @@ async fn a_call_that_nobody_offered_is_no_direct_answer() {
         &scene.run().await,
         &expect![[r"
         model-stuck: frame `0` got no answer: the reply is a call of a tool, also after it was asked for again
-        hint: ask in other words, or choose a stronger model"]],
+        hint: rephrase the question, or choose a stronger model"]],
     );
 }
 
@@ -133,7 +133,7 @@ async fn code_that_was_asked_for_is_a_direct_answer() {
 async fn a_search_is_not_answered_with_code_by_a_model_of_any_size() {
     let stuck = expect![[r"
         model-stuck: frame `0` got no answer: the reply is only a block of code, also after it was asked for again
-        hint: ask in other words, or choose a stronger model"]];
+        hint: rephrase the question, or choose a stronger model"]];
     for reader_tokens_max in [0, 1000] {
         let scene = Scene::of(
             Strategy::Search,
@@ -154,7 +154,7 @@ async fn a_session_that_concludes_with_code_is_asked_once_more_and_ends() {
         &scene.run().await,
         &expect![[r"
         model-stuck: frame `0` got no answer: the reply is only a block of code, also after it was asked for again
-        hint: ask in other words, or choose a stronger model"]],
+        hint: rephrase the question, or choose a stronger model"]],
     );
     // Four identical replies, and two conclusions.
     assert_eq!(scene.stage.server.requests().len(), 6);
@@ -271,7 +271,7 @@ async fn an_agent_that_concludes_with_a_call_is_asked_once_more_and_ends() {
         &scene.run().await,
         &expect![[r"
         model-stuck: frame `0` got no answer: the reply is a call of a tool, also after it was asked for again
-        hint: ask in other words, or choose a stronger model"]],
+        hint: rephrase the question, or choose a stronger model"]],
     );
     assert_eq!(scene.stage.server.requests().len(), 6);
 }
@@ -298,7 +298,7 @@ async fn a_report_is_not_summed_up_by_code() {
 
             - 1 document, read in 1 task
             - Failed and not covered: 1
-              - synthesis of prose: A model repeated itself, only talked, or wrote code or calls where an answer was due.
+              - synthesis of prose: A model repeated itself, took no action, or wrote code or calls instead of an answer.
             partial model-stuck"]],
     );
 }

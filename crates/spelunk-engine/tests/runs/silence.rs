@@ -42,7 +42,7 @@ async fn a_model_that_never_says_anything_gives_no_answer() {
     assert_eq!((result.answer, stage.server.times_received("0#0")), (None, 4));
     expect![[r"
         model-reply-empty: call `0#0` got no reply: the reply is empty
-        hint: raise `limits.root_output_tokens_max` if the model reasons (sub-calls and analysts have limits of their own), or name another with `--model`"]]
+        hint: for a reasoning model, raise `limits.root_output_tokens_max` (sub-calls and analysts have their own limits), or choose another with `--model`"]]
     .assert_eq(&shown(&result.error.unwrap(), &result.run));
 }
 

@@ -65,7 +65,7 @@ async fn a_frame_opens_no_more_children_than_its_limit() {
     expect![[r"
         yes
         yes
-        children-exceeded: frame `0` may not open another child: `limits.children_depth0_max` is 2 (raise the limit of that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`)"]]
+        children-exceeded: frame `0` may not open another child: `limits.children_depth0_max` is 2 (raise the limit for that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`)"]]
     .assert_eq(&result.answer.unwrap().text);
     let calls: Vec<Option<String>> =
         stage.server.requests().into_iter().map(|request| request.call).collect();
@@ -78,7 +78,7 @@ async fn each_depth_has_its_own_limit_on_children() {
     (stage.limits.depth_max, stage.limits.children_depth0_max, stage.limits.children_depth1_max) = (2, 9, 0);
     stage.program = Some(open_children(1, Strategy::Program));
     let result = stage.ask(&engine_on(Arc::new(FaultDisk::sound())), "Which number?").await;
-    expect!["children-exceeded: frame `0.0` may not open another child: `limits.children_depth1_max` is 0 (raise the limit of that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`)"]
+    expect!["children-exceeded: frame `0.0` may not open another child: `limits.children_depth1_max` is 0 (raise the limit for that depth: `limits.children_depth0_max`, `limits.children_depth1_max` or `limits.children_depth2_max`)"]
         .assert_eq(&result.answer.unwrap().text);
 }
 

@@ -35,49 +35,49 @@ const PASSAGE_BYTES_MAX: u64 = 20_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
-    /// What you want to know
+    /// The question to answer
     #[arg(required_unless_present = "messages")]
     question: Option<String>,
-    /// Files or directories to answer from, `-` for standard input [default: .]
+    /// Files or directories to answer from, or `-` for standard input [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
-    /// Ask about the files of an earlier run instead, by the beginning of its name; an agent goes on with its work
+    /// Ask about the files of an earlier run (its id or a unique prefix); an agent continues its work
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
-    /// A conversation to answer instead of a question: a file of JSON, `[{role, content}, ...]` or `{system, messages}`
+    /// Answer a conversation instead of a question: a JSON file, `[{role, content}, ...]` or `{system, messages}`
     #[arg(long, value_name = "FILE", conflicts_with = "run")]
     messages: Option<String>,
-    /// A file that belongs to the question, beside the paths; may be given several times
+    /// Attach a file to the question, in addition to the paths; may be repeated
     #[arg(long, value_name = "FILE", conflicts_with = "run")]
     attach: Vec<String>,
-    /// How to answer: auto, direct, repl, search, map, hybrid or agent
+    /// The strategy: auto, direct, repl, search, map, hybrid or agent
     #[arg(long, value_name = "STRATEGY")]
     strategy: Option<String>,
-    /// What an analysis looks for first: general, security, architecture, performance or data
+    /// The focus of an analysis: general, security, architecture, performance or data
     #[arg(long, value_name = "FOCUS")]
     focus: Option<String>,
-    /// Answer with JSON that fits the JSON Schema in this file
+    /// Answer with JSON that matches the JSON Schema in this file
     #[arg(long, value_name = "FILE")]
     schema: Option<String>,
-    /// Also write a report into this file: .md, .html, .sarif or .json; may be given several times
+    /// Also write a report to this file (.md, .html, .sarif or .json); may be repeated
     #[arg(long, value_name = "FILE")]
     report: Vec<String>,
-    /// What runs the code that models write: monty or cpython
+    /// The sandbox for code that models write: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     pub(super) sandbox: Option<String>,
-    /// Ask again even where the same question was answered before
+    /// Do not answer from cached replies
     #[arg(long)]
     no_cache: bool,
     #[command(flatten)]
     scan: ScanFlags,
-    /// Print every event as a line of JSON instead of the answer
+    /// Print each event as a line of JSON instead of the answer
     #[arg(long)]
     events: bool,
-    /// Show the run in a browser while it goes on, and until Ctrl-C
+    /// Show the run in a browser while it is in progress, until Ctrl-C
     #[arg(long)]
     open: bool,
 }

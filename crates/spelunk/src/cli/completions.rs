@@ -9,7 +9,7 @@ use super::app::print;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// bash, zsh, fish, elvish or powershell
+    /// The shell to print completions for
     shell: clap_complete::Shell,
 }
 

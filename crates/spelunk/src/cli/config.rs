@@ -17,15 +17,15 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Print every setting with its origin
+    /// Print every setting with its value and origin
     Show {
-        /// Only settings whose name begins so, such as `limits.`
+        /// Only settings whose name starts with this prefix, such as `limits.`
         #[arg(default_value = "")]
         prefix: String,
     },
-    /// Print every setting with its default, as a `spelunk.toml` to start from
+    /// Print every setting with its default, as a template for `spelunk.toml`
     Defaults,
-    /// Print the environment variables that count
+    /// Print the environment variables that Spelunk reads
     Environment,
     /// Print the JSON Schema of `spelunk.toml`
     Schema,

@@ -32,14 +32,14 @@ const NAME_CHARS_MAX: usize = 200;
 pub(crate) struct ContextArgs {
     #[command(subcommand)]
     command: ContextCommand,
-    /// Read files that look like secrets, hidden ones too, and leave secrets in text as they are, also for a search
+    /// Read files that look like secrets, including hidden ones, and do not redact secrets in text or search results
     #[arg(long, global = true)]
     allow_secrets: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum ContextCommand {
-    /// Register a file, the files of a directory, or standard input
+    /// Register a file, the files in a directory, or standard input
     Add(AddArgs),
     /// List contexts
     List {
@@ -47,89 +47,90 @@ enum ContextCommand {
         #[arg(long)]
         kind: Option<String>,
     },
-    /// Take a context out of the registry; its file stays
+    /// Remove a context from the registry; its file is kept
     Rm {
-        /// The context
+        /// The id of the context
         id: String,
     },
-    /// Show the first lines
+    /// Show the first lines of a context
     Peek {
-        /// The context
+        /// The id of the context
         id: String,
-        /// How many lines
+        /// Maximum number of lines
         #[arg(long, short = 'n')]
         lines: Option<u64>,
     },
-    /// Find lines by a regular expression; exits with 1 if no line matches
+    /// Search a context with a regular expression; exits with 1 if no line matches
     Grep(GrepArgs),
-    /// Read a page
+    /// Print one page of a context
     Chunk {
-        /// The context
+        /// The id of the context
         id: String,
-        /// Which page, from 0
+        /// The page number, starting at 0
         #[arg(default_value_t = 0)]
         page: u64,
-        /// How many lines a page has
+        /// Lines per page
         #[arg(long, short = 'n')]
         lines: Option<u64>,
     },
-    /// Print all of it
+    /// Print a whole context
     Load {
-        /// The context
+        /// The id of the context
         id: String,
     },
-    /// Find lines in every context, or passages by what they mean
+    /// Search all contexts with a regular expression or by meaning
     Search(SearchArgs),
-    /// How many contexts there are, how often they were looked at, and the memory they may take
+    /// Show the number of contexts, how often they were read, and their memory limit
     Stats,
 }
 
 #[derive(Debug, Args)]
 struct AddArgs {
-    /// A file, a directory, or `-` for standard input; of PDF, DOCX and HTML the text, of an archive all documents in one
+    /// A file, a directory, or `-` for standard input; PDF, DOCX and HTML are converted to text, and an archive becomes
+    /// one context
     path: String,
-    /// The id [default: made from the file's name]
+    /// The id [default: derived from the file name]
     #[arg(long)]
     id: Option<String>,
-    /// The kind: identity, project, temporal, document, memory, `tool_result`, web or a new one
+    /// The kind: identity, project, temporal, document, memory, `tool_result`, web or any other word
     #[arg(long, default_value = "document")]
     kind: String,
-    /// For a directory: which files, such as `*.md` or `**/*.rs`
+    /// For a directory: the files to register, such as `*.md` or `**/*.rs`
     #[arg(long, value_name = "GLOB", default_value = "*")]
     pattern: String,
-    /// For a directory: what the ids begin with
+    /// For a directory: a prefix for the ids
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
-    /// Take the place of a context that has the id already
+    /// Replace an existing context with the same id
     #[arg(long)]
     replace: bool,
 }
 
 #[derive(Debug, Args)]
 struct GrepArgs {
-    /// The context
+    /// The id of the context
     id: String,
-    /// A regular expression
+    /// The regular expression
     pattern: String,
-    /// Lines around each match
+    /// Lines of context around each match
     #[arg(long, short = 'C', default_value_t = 2)]
     context_lines: u64,
-    /// Tell upper and lower case apart
+    /// Match case-sensitively
     #[arg(long)]
     case_sensitive: bool,
-    /// Take the pattern as it is
+    /// Treat the pattern as a literal string
     #[arg(long, short = 'F')]
     literal: bool,
 }
 
 #[derive(Debug, Args)]
 struct SearchArgs {
-    /// A regular expression; with `--semantic` a question or words
+    /// A regular expression or, with `--semantic`, a question or keywords
     query: String,
-    /// With `--semantic`: only this context
+    /// With `--semantic`: search only this context
     #[arg(requires = "semantic")]
     id: Option<String>,
-    /// Find passages that mean the same; exits with 1 if there are none
+    /// Search by meaning; exits with 1 if no passage is found
     #[arg(long)]
     semantic: bool,
 }

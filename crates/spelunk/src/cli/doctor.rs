@@ -25,7 +25,7 @@ const ASK_TOKENS_MAX: u64 = 1000;
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(super) model: ModelFlags,
-    /// Send the model one short question, which costs a fraction of a cent
+    /// Send the model one short question; costs a fraction of a cent
     #[arg(long)]
     ask: bool,
 }

@@ -25,13 +25,13 @@ pub(crate) struct EvalArgs {
 
 #[derive(Debug, Subcommand)]
 enum EvalCommand {
-    /// Make tasks with known answers
+    /// Generate tasks with known answers
     Tasks(tasks::TasksArgs),
-    /// Put tasks to strategies and models, and score what they answer; goes on where it was stopped
+    /// Run tasks with strategies and models and score the answers; an interrupted evaluation continues
     Run(Box<run::RunArgs>),
-    /// Show results as tables and plots, with intervals
+    /// Show results as tables and plots, with confidence intervals
     Report(report::ReportArgs),
-    /// Hold two sets of results against each other, trial by trial
+    /// Compare two sets of results, trial by trial
     Compare(report::CompareArgs),
 }
 

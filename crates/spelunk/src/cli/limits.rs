@@ -8,13 +8,13 @@ use spelunk_app::failure::Usage;
 /// How far a run may go.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct LimitFlags {
-    /// Spend at most so many dollars, such as 0.50
+    /// Spend at most this many dollars, such as 0.50
     #[arg(long = "max-cost", value_name = "DOLLARS")]
     cost: Option<String>,
-    /// Use at most so many tokens in both directions, such as 200000, 200k or 2M
+    /// Use at most this many input and output tokens, such as 200000, 200k or 2M
     #[arg(long = "max-tokens", value_name = "TOKENS")]
     tokens: Option<String>,
-    /// Send at most so many requests to models; one that is tried again counts again
+    /// Send at most this many requests to models, including retries
     #[arg(long = "max-calls", value_name = "CALLS")]
     calls: Option<String>,
     /// Stop after this time, such as 90s, 10m or 2h

@@ -14,7 +14,7 @@ use super::app::print;
 
 #[derive(Debug, Args)]
 pub(crate) struct GcArgs {
-    /// Only say what would be removed
+    /// Print what would be removed, but remove nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -32,7 +32,7 @@ pub(crate) fn gc(app: &App, args: &GcArgs) -> Result<ExitCode, Failure> {
 
 #[derive(Debug, Args)]
 pub(crate) struct RepairArgs {
-    /// The run, by the beginning of its name
+    /// The run: its id or a unique prefix
     run: String,
 }
 

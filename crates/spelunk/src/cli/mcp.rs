@@ -15,21 +15,21 @@ use super::serve::OUTPUT_CHARS_MAX;
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
-    /// Read only what is below this directory; may be given several times [default: the current directory]
+    /// Read only files below this directory; may be repeated [default: the current directory]
     #[arg(long = "root", value_name = "DIR")]
     roots: Vec<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
-    /// What runs the code that models and agents write: monty or cpython
+    /// The sandbox for code that models and agents write: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     sandbox: Option<String>,
-    /// The longest text that a tool answers with, in characters
+    /// The maximum length of a tool response, in characters
     #[arg(long, value_name = "N", default_value_t = OUTPUT_CHARS_MAX)]
     output_chars_max: u64,
-    /// Put the server into the settings of this client, and end: claude-code, cursor, vscode, gemini or codex
+    /// Add the server to the settings of this client and exit: claude-code, cursor, vscode, gemini or codex
     #[arg(long, value_name = "CLIENT")]
     install: Option<String>,
-    /// Show what would be put there instead
+    /// Print the change instead of making it
     #[arg(long, requires = "install")]
     print: bool,
 }

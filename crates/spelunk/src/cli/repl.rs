@@ -25,12 +25,12 @@ const CELLS_MAX: u64 = 1_000_000;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplArgs {
-    /// Files or directories to explore, `-` for standard input [default: .]
+    /// Files or directories to explore, or `-` for standard input [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
-    /// What runs the code: monty or cpython
+    /// The sandbox for the code: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     sandbox: Option<String>,
     #[command(flatten)]

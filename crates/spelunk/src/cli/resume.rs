@@ -20,16 +20,16 @@ use super::{ModelFlags, demo, watch};
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// The run, by the beginning of its name [default: the newest]
+    /// The run: its id or a unique prefix [default: the newest]
     run: Option<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
     #[command(flatten)]
     pub(super) limits: LimitFlags,
-    /// What runs the code that models write: monty or cpython
+    /// The sandbox for code that models write: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     sandbox: Option<String>,
-    /// Print every event as a line of JSON instead of the answer
+    /// Print each event as a line of JSON instead of the answer
     #[arg(long)]
     events: bool,
 }

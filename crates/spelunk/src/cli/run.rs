@@ -25,26 +25,26 @@ pub(crate) struct RunArgs {
 
 #[derive(Debug, Subcommand)]
 enum RunCommand {
-    /// List the runs, newest first
+    /// List runs, newest first
     List(ListArgs),
     /// Show a run: its tree, costs and answer
     Show(show::ShowArgs),
-    /// Write a report of a run, or its files for other tools
+    /// Write a report of a run, or export its files for other tools
     Export(export::ExportArgs),
     /// Pack a run into one file and remove its folder
     Archive(ArchiveArgs),
-    /// Put an archived run back
+    /// Restore an archived run
     Unarchive(ArchiveArgs),
-    /// Remove runs that are older than the retention period
+    /// Remove runs older than the retention period
     Clean(clean::CleanArgs),
 }
 
 #[derive(Debug, Args)]
 struct ListArgs {
-    /// Only runs that are open, answered, stopped, failed, cancelled or damaged
+    /// Only runs in this state: open, answered, stopped, failed, cancelled or damaged
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
-    /// Only runs that are active (in the workspace) or archived; all lists both [default: active]
+    /// The runs to list: active, archived or all [default: active]
     #[arg(long, value_name = "LIFECYCLE")]
     lifecycle: Option<String>,
 }
@@ -108,7 +108,7 @@ const QUESTION_CHARS_MAX: usize = 500;
 
 #[derive(Debug, Args)]
 struct ArchiveArgs {
-    /// The run, by the beginning of its name
+    /// The run: its id or a unique prefix
     run: String,
 }
 

@@ -21,32 +21,32 @@ const STDIN_BYTES_MAX: u64 = 1_000_000_000;
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one switch of the command line")]
 pub(crate) struct ScanFlags {
-    /// Read only files that match, such as `*.rs`; also reads what is left out by default
-    #[arg(long, value_name = "GLOB", help_heading = "Which files")]
+    /// Read only files that match, such as `*.rs`, even if they are skipped by default
+    #[arg(long, value_name = "GLOB", help_heading = "File selection")]
     include: Vec<String>,
-    /// Do not read files that match
-    #[arg(long, value_name = "GLOB", help_heading = "Which files")]
+    /// Skip files that match
+    #[arg(long, value_name = "GLOB", help_heading = "File selection")]
     exclude: Vec<String>,
-    /// Do not enter directories below the ones named
-    #[arg(long, help_heading = "Which files")]
+    /// Do not descend into subdirectories
+    #[arg(long, help_heading = "File selection")]
     no_recursive: bool,
-    /// Read files that `.gitignore` names too
-    #[arg(long, help_heading = "Which files")]
+    /// Also read files that `.gitignore` excludes
+    #[arg(long, help_heading = "File selection")]
     no_gitignore: bool,
-    /// Read at most so many files; 0 reads all
-    #[arg(long, value_name = "N", help_heading = "Which files")]
+    /// Read at most this many files; 0 means no limit
+    #[arg(long, value_name = "N", help_heading = "File selection")]
     files_max: Option<u64>,
-    /// Which files stay under `--files-max`: size, path or priority
-    #[arg(long, value_name = "ORDER", help_heading = "Which files")]
+    /// How `--files-max` chooses files: by size, path or priority
+    #[arg(long, value_name = "ORDER", help_heading = "File selection")]
     order: Option<String>,
-    /// Read HTML as Markdown
-    #[arg(long, help_heading = "Which files")]
+    /// Convert HTML to Markdown
+    #[arg(long, help_heading = "File selection")]
     extract_html: bool,
-    /// Read files that look like secrets, hidden ones too, and leave secrets in text as they are
-    #[arg(long, help_heading = "Which files")]
+    /// Read files that look like secrets, including hidden ones, and do not redact secrets in text
+    #[arg(long, help_heading = "File selection")]
     allow_secrets: bool,
-    /// The same, only for files that match
-    #[arg(long, value_name = "GLOB", help_heading = "Which files")]
+    /// Like `--allow-secrets`, but only for files that match
+    #[arg(long, value_name = "GLOB", help_heading = "File selection")]
     allow_secret: Vec<String>,
 }
 

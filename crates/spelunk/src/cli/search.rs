@@ -23,15 +23,15 @@ use super::scan::{ScanFlags, inputs, say_left_out, scan};
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// What to look for: words, "a phrase", -word, path:GLOB, type:TYPE
+    /// The query: words, "a phrase", -word, path:GLOB, type:TYPE
     query: String,
     /// Files or directories to search [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
-    /// How: words, meaning or hybrid
+    /// The search mode: words, meaning or hybrid
     #[arg(long, value_name = "MODE", default_value = "hybrid")]
     mode: String,
-    /// How many passages
+    /// Maximum number of passages
     #[arg(long, short = 'k', value_name = "N", default_value_t = 10)]
     hits: u64,
     #[command(flatten)]

@@ -26,27 +26,27 @@ const DAY_S: u64 = 86_400;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// The address and the port; another address than loopback needs tokens [default: 127.0.0.1:7766]
+    /// The address and port to listen on; tokens are required unless it is loopback [default: 127.0.0.1:7766]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
-    /// Read only what is below this directory; may be given several times [default: the current directory]
+    /// Read only files below this directory; may be repeated [default: the current directory]
     #[arg(long = "root", value_name = "DIR")]
     roots: Vec<String>,
-    /// The file with the digests of the tokens that are let in
+    /// The file that contains the digests of accepted tokens
     #[arg(long, value_name = "FILE")]
     token_file: Option<String>,
-    /// Add a token of this name to that file, print it, and end
+    /// Add a token with this name to that file, print it, and exit
     #[arg(long, value_name = "NAME", requires = "token_file")]
     new_token: Option<String>,
-    /// What the new token allows: read, run, admin
+    /// The scopes of the new token: read, run, admin
     #[arg(long, value_name = "SCOPES", default_value = "run", requires = "new_token")]
     scopes: String,
-    /// How long the new token is good [default: without end]
+    /// Days until the new token expires [default: never]
     #[arg(long, value_name = "N", requires = "new_token")]
     days: Option<u64>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
-    /// What runs the code that models write: monty or cpython
+    /// The sandbox for code that models write: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     sandbox: Option<String>,
 }

@@ -20,15 +20,15 @@ use super::app::{print, print_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// The run, by the beginning of its name [default: the newest]
+    /// The run: its id or a unique prefix [default: the newest]
     run: Option<String>,
     /// Show the run as it was after this event
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
-    /// Show what one call said and was told, such as `0#0`
+    /// Show the prompt and reply of one call, such as `0#0`
     #[arg(long, value_name = "CALL")]
     call: Option<String>,
-    /// Show the code of one cell and what it printed, such as `0:2` for the third cell of the root frame
+    /// Show the code and output of one cell, such as `0:2` for the third cell of the root frame
     #[arg(long, value_name = "FRAME:CELL")]
     cell: Option<String>,
 }
@@ -153,7 +153,7 @@ fn prompt_text(blobs: &Blobs, record: &str) -> Result<String, JournalError> {
 
 #[derive(Debug, Args)]
 pub(crate) struct TailArgs {
-    /// The run, by the beginning of its name [default: the newest]
+    /// The run: its id or a unique prefix [default: the newest]
     run: Option<String>,
     /// Start after this event
     #[arg(long, value_name = "SEQ", default_value_t = 0)]

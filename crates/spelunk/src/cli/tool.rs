@@ -32,93 +32,93 @@ pub(crate) struct ToolArgs {
 
 #[derive(Debug, Subcommand)]
 enum ToolCommand {
-    /// Make a folder for a job: its question, its documents by reference, and instructions for an agent
+    /// Create a folder for a job: its question, references to its documents, and instructions for an agent
     Init {
-        /// The folder; it must be empty or not there
+        /// The folder; it must be empty or not exist
         directory: String,
-        /// What is to be answered
+        /// The question to answer
         #[arg(long)]
         question: String,
-        /// Files or directories the job is about
+        /// Files or directories to answer from
         #[arg(value_name = "PATH", required = true)]
         paths: Vec<String>,
     },
-    /// Read a file by lines
+    /// Read lines of a file
     Read {
-        /// The file, from the top of the folder
+        /// The file, relative to the folder
         path: String,
-        /// The first line, from 1
+        /// The first line, starting at 1
         #[arg(long)]
         offset: Option<u64>,
-        /// How many lines
+        /// Maximum number of lines
         #[arg(long)]
         limit: Option<u64>,
     },
-    /// Find lines that match a regular expression
+    /// Search for lines that match a regular expression
     Grep {
-        /// The expression
+        /// The regular expression
         pattern: String,
         /// A file or directory to search
         #[arg(long)]
         path: Option<String>,
-        /// Do not tell capital letters from small ones
+        /// Ignore case
         #[arg(long, short)]
         ignore_case: bool,
-        /// Show only how many lines match in each file
+        /// Show only the number of matching lines per file
         #[arg(long)]
         count: bool,
-        /// How many matches to show
+        /// Maximum number of matches to show
         #[arg(long)]
         limit: Option<u64>,
     },
-    /// List files by name
+    /// List files that match a glob
     Glob {
-        /// Such as `*.md` or `input/**/*.csv`
+        /// The glob, such as `*.md` or `input/**/*.csv`
         pattern: String,
     },
-    /// Cut a file into chunks and write a manifest
+    /// Split a file into chunks and write a manifest
     Chunk {
         /// The file
         path: String,
-        /// tokens, lines, paragraphs or headings
+        /// The unit: tokens, lines, paragraphs or headings
         #[arg(long)]
         by: Option<String>,
-        /// How many of them in a chunk
+        /// Units per chunk
         #[arg(long)]
         size: Option<u64>,
-        /// How many two chunks share
+        /// Units shared by adjacent chunks
         #[arg(long)]
         overlap: Option<u64>,
     },
-    /// Keep a fact
+    /// Record a fact
     Evidence {
-        /// What kind of fact
+        /// The kind of fact
         #[arg(long)]
         tag: String,
         /// The fact
         #[arg(long)]
         content: String,
-        /// Where it stands: `path:line`
+        /// Its source, as `path:line`
         #[arg(long)]
         source: Option<String>,
     },
-    /// Ask a sub-model about a file, or about what the prompt says
+    /// Ask a sub-model about a file, or send it the prompt alone
     Query {
         /// The question
         prompt: String,
-        /// A file whose text it sees
+        /// The file to ask about
         #[arg(long)]
         path: Option<String>,
     },
-    /// Ask the same about several files
+    /// Ask the same question about several files
     Batch {
         /// The question
         prompt: String,
-        /// A file; give several
+        /// A file to ask about; may be repeated
         #[arg(long, required = true)]
         path: Vec<String>,
     },
-    /// Check `output/answer.md`, and print it if it is an answer
+    /// Check `output/answer.md`, and print it if it is a valid answer
     Finish,
 }
 
@@ -192,7 +192,8 @@ const FILES_MAX: usize = 100;
 /// The document name of a prompt without a file.
 const ALONE: &str = "prompt.md";
 
-/// Asks a sub-model for an external agent: each question is a run of its own over one file, recorded and paid for like any
+/// Asks a sub-model for an external agent: each question is a run of its own over one file, recorded and paid for like
+/// any
 /// other.
 async fn ask(app: &App, folder: &Folder, prompt: &str, paths: &[String]) -> Result<ExitCode, Failure> {
     let wrong = |message: String| Usage { message, hint: "see AGENTS.md in this folder".into() };

@@ -46,7 +46,7 @@ fn an_unknown_model_is_not_tried_again() {
                 1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` does not know `tiny`: scripted status 404
 
-                hint: name another model with `--model`, or check `--base-url`
+                hint: choose another model with `--model`, or check `--base-url`
                 --- exit 1
             "#]]
         ),
@@ -65,7 +65,7 @@ fn a_storm_of_429_ends_after_the_retries() {
                 1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider asks for fewer requests
 
-                hint: wait a little, or lower `limits.calls_parallel_max`
+                hint: wait a moment, or lower `limits.calls_parallel_max`
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -85,7 +85,7 @@ fn a_server_that_breaks_is_asked_again_until_the_retries_end() {
                 1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider answered with status 500: scripted status 500
 
-                hint: try again in a few minutes, name another model with `--model`, or set a `fallback`
+                hint: try again in a few minutes, choose another model with `--model`, or set a `fallback`
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -105,7 +105,7 @@ fn an_overloaded_provider_is_asked_again_until_the_retries_end() {
                 1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider has no capacity right now
 
-                hint: try again in a few minutes, name another model with `--model`, or set a `fallback`
+                hint: try again in a few minutes, choose another model with `--model`, or set a `fallback`
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -125,7 +125,7 @@ fn a_stream_that_is_not_json_is_asked_for_again() {
                 1 file · 0 B read of 35 B · 4 calls · 908 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: an event cannot be read: EOF while parsing a value at line 1 column 9
 
-                hint: check that `--base-url` is the address of the API and not of a web page, or what the program of `model.command` prints
+                hint: check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -145,7 +145,7 @@ fn a_stream_that_ends_early_is_asked_for_again() {
                 1 file · 0 B read of 35 B · 4 calls · 908 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply ended before its end mark
 
-                hint: try again; if it happens every time, look for a proxy that ends long replies
+                hint: try again; if it keeps happening, check for a proxy that cuts off long replies
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -165,7 +165,7 @@ fn a_web_page_is_no_reply() {
                 1 file · 0 B read of 35 B · 4 calls · 900 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: its content type is `text/html`
 
-                hint: check that `--base-url` is the address of the API and not of a web page, or what the program of `model.command` prints
+                hint: check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -206,7 +206,7 @@ fn escapes_of_a_provider_do_not_reach_the_terminal() {
                 1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the provider refused the request with status 400: bad [31mrequest ]0;owned second line
 
-                hint: check that the model takes such requests (`spelunk model test`), or name another with `--model`
+                hint: check that the model supports such requests (`spelunk model test`), or choose another with `--model`
                 resume with: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -227,7 +227,7 @@ fn a_refused_connection_ends_after_the_retries_and_the_run_can_go_on() {
         1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
         error: call `0#0` got no reply: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111)
 
-        hint: check that the server runs and that `--base-url` is right, then `spelunk doctor`
+        hint: check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
         resume with: spelunk resume SHORT
         --- exit 1
     "#]]);
@@ -253,7 +253,7 @@ fn a_refused_connection_while_looking_for_models_records_no_run() {
         --- stderr
         error: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111)
 
-        hint: check that the server runs and that `--base-url` is right, then `spelunk doctor`
+        hint: check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
         --- exit 1
     "]]);
     assert!(!scene.exists(".spelunk"));
@@ -279,7 +279,7 @@ fn json_holds_the_error_of_a_failed_run() {
           "error": {
             "causes": [],
             "code": "model-request-refused",
-            "hint": "check that the model takes such requests (`spelunk model test`), or name another with `--model`",
+            "hint": "check that the model supports such requests (`spelunk model test`), or choose another with `--model`",
             "message": "call `0#0` got no reply: the provider refused the request with status 400: scripted status 400"
           },
           "errors": [
@@ -326,7 +326,7 @@ fn json_holds_the_error_of_a_failed_run() {
     expect![[r#"
         error: call `0#0` got no reply: the provider refused the request with status 400: scripted status 400
 
-        hint: check that the model takes such requests (`spelunk model test`), or name another with `--model`
+        hint: check that the model supports such requests (`spelunk model test`), or choose another with `--model`
     "#]]
     .assert_eq(&scene.normalise(&ran.stderr));
     assert_eq!(ran.code, 1);

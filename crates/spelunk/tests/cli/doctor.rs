@@ -41,7 +41,7 @@ fn a_server_that_cannot_be_reached_is_bad() {
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
-        bad   model      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server runs and that `--base-url` is right, then `spelunk doctor`
+        bad   model      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
         --- stderr
         --- exit 1
     "#]]);
@@ -51,7 +51,7 @@ fn a_server_that_cannot_be_reached_is_bad() {
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/tiny (model.base_url is set)
         ok    price      free
-        bad   reach      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server runs and that `--base-url` is right, then `spelunk doctor`
+        bad   reach      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
         --- stderr
         --- exit 1
     "#]]);
@@ -97,7 +97,7 @@ fn a_model_that_says_nothing_is_bad() {
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_BASE_URL is set)
         ok    price      free
-        bad   ask        the reply is empty; raise `limits.root_output_tokens_max` if the model reasons (sub-calls and analysts have limits of their own), or name another with `--model`
+        bad   ask        the reply is empty; for a reasoning model, raise `limits.root_output_tokens_max` (sub-calls and analysts have their own limits), or choose another with `--model`
         --- stderr
         --- exit 1
     "#]]);

@@ -13,35 +13,36 @@ fn help_lists_the_commands_and_the_exit_codes() {
 
         Commands:
           ask          Answer a question from files, directories or standard input
-          resume       Go on with a run that was stopped, crashed or reached a limit
-          plan         Show how files would be cut into tasks and what that would cost; nothing is spent
-          outline      Show what there is to read
-          search       Find passages by words and by meaning, without a model
-          repl         Explore text with Python, in the sandbox that models use
-          context      Register text under a name, and explore it
-          mcp          Serve the contexts and the loop to an agent, by the Model Context Protocol on
-                       standard input and output
-          serve        Serve runs, contexts and models over HTTP, with a page that shows them
+          resume       Continue a run that was stopped, crashed or hit a limit
+          plan         Show how files would be split into tasks and what that would cost, without spending
+                       anything
+          outline      Show the structure of files and directories
+          search       Find passages by words and by meaning, without asking a model
+          repl         Explore text with Python, in the same sandbox that models use
+          context      Register text under a name and explore it
+          mcp          Serve contexts and queries to an agent over the Model Context Protocol, on standard
+                       input and output
+          serve        Serve runs, contexts and models over HTTP, with a web page to view them
           show         Show a run: its tree, costs and answer
-          tail         Follow a run while it goes on, in any process
-          tool         The tools of an agent as commands, in a folder of plain files
-          run          The runs of this workspace
-          config       The settings in force and where each comes from
-          model        The models that can be asked: what they cost and whether they work
-          doctor       Check settings, workspace and model, and say what to do
-          eval         Judge strategies and models by tasks with known answers
-          demo         See a whole run, a crash and its resume, without a key: the model is scripted
-          repair       Keep the sound beginning of a damaged journal
-          gc           Remove what no run needs
-          trust        Take over a workspace that you did not create here, such as one that was moved
-          completions  Print completions for a shell
+          tail         Follow a run in progress, even in another process
+          tool         Run the tools of an agent as commands, in a folder of plain files
+          run          List, show, export, archive and remove runs
+          config       Show the settings and where each value comes from
+          model        List, test and install models
+          doctor       Check settings, workspace and model, and suggest fixes
+          eval         Evaluate strategies and models on tasks with known answers
+          demo         Watch a run crash and resume; the model is scripted, so no key is needed
+          repair       Recover the intact beginning of a damaged journal
+          gc           Remove data that no run needs
+          trust        Trust a workspace that you did not create here, such as one that was moved
+          completions  Print shell completions
           help         Print this message or the help of the given subcommand(s)
 
         Options:
-              --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>  Where runs are kept [default: .spelunk]
+              --set <KEY=VALUE>  Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>  The directory for runs [default: .spelunk]
               --json             Print the result as JSON
-          -q, --quiet            Print nothing but the result
+          -q, --quiet            Print only the result
           -h, --help             Print help
           -V, --version          Print version
 
@@ -50,7 +51,8 @@ fn help_lists_the_commands_and_the_exit_codes() {
           journalctl -u nginx | spelunk ask "why did it restart?" -
           spelunk demo
 
-        Exit codes: 0 answered, 1 failed, 2 wrong usage or settings, 3 stopped at a limit, 130 interrupted.
+        Exit codes: 0 answered, 1 failed, 2 invalid usage or settings,
+                    3 stopped at a limit, 130 interrupted.
         --- stderr
         --- exit 0
     "#]]);
@@ -64,57 +66,56 @@ fn help_of_ask_lists_its_flags() {
         Usage: spelunk ask [OPTIONS] [QUESTION] [PATH]...
 
         Arguments:
-          [QUESTION]  What you want to know
-          [PATH]...   Files or directories to answer from, `-` for standard input [default: .]
+          [QUESTION]  The question to answer
+          [PATH]...   Files or directories to answer from, or `-` for standard input [default: .]
 
         Options:
-              --run <RUN>            Ask about the files of an earlier run instead, by the beginning of its
-                                     name; an agent goes on with its work
-          -m, --model <MODEL>        The model: a NAME of `[models.NAME]` or of the provider, or
-                                     PROVIDER/NAME with provider openai, openai-responses, anthropic,
-                                     gemini, bedrock, azure or command; `local:NAME` runs inside this
-                                     program; `none` asks nobody
-              --sub-model <MODEL>    The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a
+              --run <RUN>            Ask about the files of an earlier run (its id or a unique prefix); an
+                                     agent continues its work
+          -m, --model <MODEL>        The model: a NAME from `[models.NAME]`, a model of the default
+                                     provider, or PROVIDER/NAME, where PROVIDER is openai, openai-responses,
+                                     anthropic, gemini, bedrock, azure or command; `local:NAME` runs inside
+                                     this program; `none` uses no model
+              --sub-model <MODEL>    The model for sub-calls and analysts: a NAME from `[models.NAME]`, or a
                                      model of the same provider
-              --base-url <URL>       Where requests go, such as `http://127.0.0.1:PORT/v1`
-              --max-cost <DOLLARS>   Spend at most so many dollars, such as 0.50
-              --max-tokens <TOKENS>  Use at most so many tokens in both directions, such as 200000, 200k or
+              --base-url <URL>       The base URL for requests, such as `http://127.0.0.1:PORT/v1`
+              --max-cost <DOLLARS>   Spend at most this many dollars, such as 0.50
+              --max-tokens <TOKENS>  Use at most this many input and output tokens, such as 200000, 200k or
                                      2M
-              --max-calls <CALLS>    Send at most so many requests to models; one that is tried again counts
-                                     again
+              --max-calls <CALLS>    Send at most this many requests to models, including retries
               --max-time <TIME>      Stop after this time, such as 90s, 10m or 2h
-              --messages <FILE>      A conversation to answer instead of a question: a file of JSON,
-                                     `[{role, content}, ...]` or `{system, messages}`
-              --attach <FILE>        A file that belongs to the question, beside the paths; may be given
-                                     several times
-              --strategy <STRATEGY>  How to answer: auto, direct, repl, search, map, hybrid or agent
-              --focus <FOCUS>        What an analysis looks for first: general, security, architecture,
-                                     performance or data
-              --schema <FILE>        Answer with JSON that fits the JSON Schema in this file
-              --report <FILE>        Also write a report into this file: .md, .html, .sarif or .json; may be
-                                     given several times
-              --sandbox <SANDBOX>    What runs the code that models write: monty or cpython
-              --no-cache             Ask again even where the same question was answered before
-              --set <KEY=VALUE>      Change a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>      Where runs are kept [default: .spelunk]
+              --messages <FILE>      Answer a conversation instead of a question: a JSON file, `[{role,
+                                     content}, ...]` or `{system, messages}`
+              --attach <FILE>        Attach a file to the question, in addition to the paths; may be
+                                     repeated
+              --strategy <STRATEGY>  The strategy: auto, direct, repl, search, map, hybrid or agent
+              --focus <FOCUS>        The focus of an analysis: general, security, architecture, performance
+                                     or data
+              --schema <FILE>        Answer with JSON that matches the JSON Schema in this file
+              --report <FILE>        Also write a report to this file (.md, .html, .sarif or .json); may be
+                                     repeated
+              --sandbox <SANDBOX>    The sandbox for code that models write: monty or cpython
+              --no-cache             Do not answer from cached replies
+              --set <KEY=VALUE>      Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>      The directory for runs [default: .spelunk]
               --json                 Print the result as JSON
-              --events               Print every event as a line of JSON instead of the answer
-          -q, --quiet                Print nothing but the result
-              --open                 Show the run in a browser while it goes on, and until Ctrl-C
+              --events               Print each event as a line of JSON instead of the answer
+          -q, --quiet                Print only the result
+              --open                 Show the run in a browser while it is in progress, until Ctrl-C
           -h, --help                 Print help
 
-        Which files:
-              --include <GLOB>       Read only files that match, such as `*.rs`; also reads what is left out
-                                     by default
-              --exclude <GLOB>       Do not read files that match
-              --no-recursive         Do not enter directories below the ones named
-              --no-gitignore         Read files that `.gitignore` names too
-              --files-max <N>        Read at most so many files; 0 reads all
-              --order <ORDER>        Which files stay under `--files-max`: size, path or priority
-              --extract-html         Read HTML as Markdown
-              --allow-secrets        Read files that look like secrets, hidden ones too, and leave secrets
-                                     in text as they are
-              --allow-secret <GLOB>  The same, only for files that match
+        File selection:
+              --include <GLOB>       Read only files that match, such as `*.rs`, even if they are skipped by
+                                     default
+              --exclude <GLOB>       Skip files that match
+              --no-recursive         Do not descend into subdirectories
+              --no-gitignore         Also read files that `.gitignore` excludes
+              --files-max <N>        Read at most this many files; 0 means no limit
+              --order <ORDER>        How `--files-max` chooses files: by size, path or priority
+              --extract-html         Convert HTML to Markdown
+              --allow-secrets        Read files that look like secrets, including hidden ones, and do not
+                                     redact secrets in text
+              --allow-secret <GLOB>  Like `--allow-secrets`, but only for files that match
         --- stderr
         --- exit 0
     "#]]);
@@ -123,7 +124,7 @@ fn help_of_ask_lists_its_flags() {
 #[test]
 fn help_of_plan_lists_its_flags() {
     Scene::new(&[]).spelunk(["plan", "--help"]).run().check(&expect![[r#"
-        Show how files would be cut into tasks and what that would cost; nothing is spent
+        Show how files would be split into tasks and what that would cost, without spending anything
 
         Usage: spelunk plan [OPTIONS] [PATH]...
 
@@ -131,35 +132,36 @@ fn help_of_plan_lists_its_flags() {
           [PATH]...  Files or directories to plan for [default: .]
 
         Options:
-              --query <QUESTION>   The question; it goes to every task, and counts
-              --tasks              Show every task, not only the files
-              --plain              Cut by tokens, whatever the files are
-              --type <GLOB=TYPE>   Take files that match as of a type, built in or of your own, such as
+              --query <QUESTION>   The question; every task includes it, so it adds to the cost
+              --tasks              Show every task, not just the files
+              --plain              Split by tokens, regardless of file type
+              --type <GLOB=TYPE>   Treat matching files as a built-in or user-defined type, such as
                                    `*.inc=source_code`
-          -m, --model <MODEL>      The model: a NAME of `[models.NAME]` or of the provider, or PROVIDER/NAME
-                                   with provider openai, openai-responses, anthropic, gemini, bedrock, azure
-                                   or command; `local:NAME` runs inside this program; `none` asks nobody
-              --sub-model <MODEL>  The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a
+          -m, --model <MODEL>      The model: a NAME from `[models.NAME]`, a model of the default provider,
+                                   or PROVIDER/NAME, where PROVIDER is openai, openai-responses, anthropic,
+                                   gemini, bedrock, azure or command; `local:NAME` runs inside this program;
+                                   `none` uses no model
+              --sub-model <MODEL>  The model for sub-calls and analysts: a NAME from `[models.NAME]`, or a
                                    model of the same provider
-              --base-url <URL>     Where requests go, such as `http://127.0.0.1:PORT/v1`
-              --set <KEY=VALUE>    Change a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>    Where runs are kept [default: .spelunk]
+              --base-url <URL>     The base URL for requests, such as `http://127.0.0.1:PORT/v1`
+              --set <KEY=VALUE>    Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>    The directory for runs [default: .spelunk]
               --json               Print the result as JSON
-          -q, --quiet              Print nothing but the result
+          -q, --quiet              Print only the result
           -h, --help               Print help
 
-        Which files:
-              --include <GLOB>       Read only files that match, such as `*.rs`; also reads what is left out
-                                     by default
-              --exclude <GLOB>       Do not read files that match
-              --no-recursive         Do not enter directories below the ones named
-              --no-gitignore         Read files that `.gitignore` names too
-              --files-max <N>        Read at most so many files; 0 reads all
-              --order <ORDER>        Which files stay under `--files-max`: size, path or priority
-              --extract-html         Read HTML as Markdown
-              --allow-secrets        Read files that look like secrets, hidden ones too, and leave secrets
-                                     in text as they are
-              --allow-secret <GLOB>  The same, only for files that match
+        File selection:
+              --include <GLOB>       Read only files that match, such as `*.rs`, even if they are skipped by
+                                     default
+              --exclude <GLOB>       Skip files that match
+              --no-recursive         Do not descend into subdirectories
+              --no-gitignore         Also read files that `.gitignore` excludes
+              --files-max <N>        Read at most this many files; 0 means no limit
+              --order <ORDER>        How `--files-max` chooses files: by size, path or priority
+              --extract-html         Convert HTML to Markdown
+              --allow-secrets        Read files that look like secrets, including hidden ones, and do not
+                                     redact secrets in text
+              --allow-secret <GLOB>  Like `--allow-secrets`, but only for files that match
         --- stderr
         --- exit 0
     "#]]);
@@ -168,55 +170,56 @@ fn help_of_plan_lists_its_flags() {
 #[test]
 fn help_of_context_lists_its_commands() {
     Scene::new(&[]).spelunk(["context", "--help"]).run().check(&expect![[r#"
-        Register text under a name, and explore it
+        Register text under a name and explore it
 
         Usage: spelunk context [OPTIONS] <COMMAND>
 
         Commands:
-          add     Register a file, the files of a directory, or standard input
+          add     Register a file, the files in a directory, or standard input
           list    List contexts
-          rm      Take a context out of the registry; its file stays
-          peek    Show the first lines
-          grep    Find lines by a regular expression; exits with 1 if no line matches
-          chunk   Read a page
-          load    Print all of it
-          search  Find lines in every context, or passages by what they mean
-          stats   How many contexts there are, how often they were looked at, and the memory they may take
+          rm      Remove a context from the registry; its file is kept
+          peek    Show the first lines of a context
+          grep    Search a context with a regular expression; exits with 1 if no line matches
+          chunk   Print one page of a context
+          load    Print a whole context
+          search  Search all contexts with a regular expression or by meaning
+          stats   Show the number of contexts, how often they were read, and their memory limit
           help    Print this message or the help of the given subcommand(s)
 
         Options:
-              --allow-secrets    Read files that look like secrets, hidden ones too, and leave secrets in
-                                 text as they are, also for a search
-              --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>  Where runs are kept [default: .spelunk]
+              --allow-secrets    Read files that look like secrets, including hidden ones, and do not redact
+                                 secrets in text or search results
+              --set <KEY=VALUE>  Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>  The directory for runs [default: .spelunk]
               --json             Print the result as JSON
-          -q, --quiet            Print nothing but the result
+          -q, --quiet            Print only the result
           -h, --help             Print help
         --- stderr
         --- exit 0
     "#]]);
     Scene::new(&[]).spelunk(["context", "add", "--help"]).run().check(&expect![[r#"
-        Register a file, the files of a directory, or standard input
+        Register a file, the files in a directory, or standard input
 
         Usage: spelunk context add [OPTIONS] <PATH>
 
         Arguments:
-          <PATH>  A file, a directory, or `-` for standard input; of PDF, DOCX and HTML the text, of an
-                  archive all documents in one
+          <PATH>  A file, a directory, or `-` for standard input; PDF, DOCX and HTML are converted to text,
+                  and an archive becomes one context
 
         Options:
-              --id <ID>          The id [default: made from the file's name]
+              --id <ID>          The id [default: derived from the file name]
               --kind <KIND>      The kind: identity, project, temporal, document, memory, `tool_result`, web
-                                 or a new one [default: document]
-              --pattern <GLOB>   For a directory: which files, such as `*.md` or `**/*.rs` [default: *]
-              --prefix <TEXT>    For a directory: what the ids begin with
-              --replace          Take the place of a context that has the id already
-              --allow-secrets    Read files that look like secrets, hidden ones too, and leave secrets in
-                                 text as they are, also for a search
-              --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>  Where runs are kept [default: .spelunk]
+                                 or any other word [default: document]
+              --pattern <GLOB>   For a directory: the files to register, such as `*.md` or `**/*.rs`
+                                 [default: *]
+              --prefix <TEXT>    For a directory: a prefix for the ids
+              --replace          Replace an existing context with the same id
+              --allow-secrets    Read files that look like secrets, including hidden ones, and do not redact
+                                 secrets in text or search results
+              --set <KEY=VALUE>  Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>  The directory for runs [default: .spelunk]
               --json             Print the result as JSON
-          -q, --quiet            Print nothing but the result
+          -q, --quiet            Print only the result
           -h, --help             Print help
         --- stderr
         --- exit 0
@@ -226,33 +229,33 @@ fn help_of_context_lists_its_commands() {
 #[test]
 fn help_of_outline_says_what_is_shown() {
     Scene::new(&[]).spelunk(["outline", "--help"]).run().check(&expect![[r#"
-        Show what there is to read
+        Show the structure of files and directories
 
         Usage: spelunk outline [OPTIONS] [PATH]...
 
         Arguments:
-          [PATH]...  Files or directories; of one file, its headings, definitions, sections or keys are
-                     shown [default: .]
+          [PATH]...  Files or directories; for a single file, its headings, definitions, sections or keys
+                     [default: .]
 
         Options:
-              --set <KEY=VALUE>  Change a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>  Where runs are kept [default: .spelunk]
+              --set <KEY=VALUE>  Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>  The directory for runs [default: .spelunk]
               --json             Print the result as JSON
-          -q, --quiet            Print nothing but the result
+          -q, --quiet            Print only the result
           -h, --help             Print help
 
-        Which files:
-              --include <GLOB>       Read only files that match, such as `*.rs`; also reads what is left out
-                                     by default
-              --exclude <GLOB>       Do not read files that match
-              --no-recursive         Do not enter directories below the ones named
-              --no-gitignore         Read files that `.gitignore` names too
-              --files-max <N>        Read at most so many files; 0 reads all
-              --order <ORDER>        Which files stay under `--files-max`: size, path or priority
-              --extract-html         Read HTML as Markdown
-              --allow-secrets        Read files that look like secrets, hidden ones too, and leave secrets
-                                     in text as they are
-              --allow-secret <GLOB>  The same, only for files that match
+        File selection:
+              --include <GLOB>       Read only files that match, such as `*.rs`, even if they are skipped by
+                                     default
+              --exclude <GLOB>       Skip files that match
+              --no-recursive         Do not descend into subdirectories
+              --no-gitignore         Also read files that `.gitignore` excludes
+              --files-max <N>        Read at most this many files; 0 means no limit
+              --order <ORDER>        How `--files-max` chooses files: by size, path or priority
+              --extract-html         Convert HTML to Markdown
+              --allow-secrets        Read files that look like secrets, including hidden ones, and do not
+                                     redact secrets in text
+              --allow-secret <GLOB>  Like `--allow-secrets`, but only for files that match
         --- stderr
         --- exit 0
     "#]]);

@@ -115,7 +115,7 @@ fn a_model_that_does_not_work_says_why_and_fails() {
     scene.spelunk(["model", "test", "fast"]).run().check(&expect![[r#"
         fast  openai/tiny
         bad   could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111)
-              hint: check that the server runs and that `--base-url` is right, then `spelunk doctor`
+              hint: check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
         --- stderr
         --- exit 1
     "#]]);
@@ -138,7 +138,7 @@ fn a_model_that_does_not_work_says_why_and_fails() {
     scene.spelunk(["model", "test", "fast"]).run().check(&expect![[r#"
         fast  openai/tiny
         bad   the reply is empty
-              hint: raise `limits.root_output_tokens_max` if the model reasons (sub-calls and analysts have limits of their own), or name another with `--model`
+              hint: for a reasoning model, raise `limits.root_output_tokens_max` (sub-calls and analysts have their own limits), or choose another with `--model`
         --- stderr
         --- exit 1
     "#]]);

@@ -141,7 +141,7 @@ fn a_program_can_be_the_model() {
           a.md:3  The magic number is 42.
         --- stderr
         command/mine (model.provider is command)
-        warning: no price is known for command/mine: what it costs is not counted (set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same of `models.NAME`), or bound the run with `--max-tokens` in the place of `--max-cost`)
+        warning: no price is known for command/mine: what it costs is not counted (set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`), or use `--max-tokens` instead of `--max-cost`)
         1 file · 35 B read · 1 call · 239 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

@@ -103,17 +103,17 @@ fn an_answer_that_is_cut_short_is_partial_and_exits_with_3() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 35 B explored in 1 cell · 2 calls · 210 tokens · $0.00 · TIME · run SHORT
-        this answer is partial: A frame has taken all the turns it may
-        hint: raise `limits.turns_max` (of an agent, `limits.agent_turns_max`), or ask a narrower question
+        this answer is partial: A frame has reached its turn limit
+        hint: raise `limits.turns_max` (for an agent, `limits.agent_turns_max`), or ask a narrower question
         --- exit 3
     "#]]);
     scene.spelunk(["resume"]).server(&server).run().check(&expect![[r#"
         Perhaps 42.
         --- stderr
-        run `SHORT` has a partial answer, and no higher limit on spending makes it whole: A frame has taken all the turns it may.
+        run `SHORT` has a partial answer, and no higher limit on spending makes it whole: A frame has reached its turn limit.
         1 file · 35 B explored in 1 cell · 2 calls · 210 tokens · $0.00 · TIME · run SHORT
-        this answer is partial: A frame has taken all the turns it may
-        hint: raise `limits.turns_max` (of an agent, `limits.agent_turns_max`), or ask a narrower question
+        this answer is partial: A frame has reached its turn limit
+        hint: raise `limits.turns_max` (for an agent, `limits.agent_turns_max`), or ask a narrower question
         hint: `limits.turns_max` is part of a run; ask again with `--set limits.turns_max=2`: replies that fit are taken from the cache
         --- exit 3
     "#]]);

@@ -201,7 +201,7 @@ fn a_run_that_began_by_words_continues_with_what_they_found() {
           keys.md:3  The password is read from the environment.
         --- stderr
         resuming run SHORT after event 11: 1 settled call not made again
-        warning: searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server runs and that `--base-url` is right, then `spelunk doctor`)
+        warning: searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server is running and that `--base-url` is correct, then run `spelunk doctor`)
         2 files · 51 B read of 113 B · 2 calls · 30 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -218,7 +218,7 @@ fn code_is_told_by_words_and_the_user_why() {
         None
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        warning: searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server runs and that `--base-url` is right, then `spelunk doctor`)
+        warning: searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server is running and that `--base-url` is correct, then run `spelunk doctor`)
         2 files · 113 B explored in 1 cell · 1 call · 15 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

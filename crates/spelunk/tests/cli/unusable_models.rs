@@ -113,9 +113,9 @@ fn a_setting_that_has_no_effect_any_more_is_accepted_and_said() {
     let ran = ran.env("SPELUNK_LIMITS_STAGE_TASKS_MAX", "4").run();
     assert_eq!(ran.code, 0);
     expect![[r"
-        warning: `limits.stage_tasks_max` has no effect any more: `limits.calls_parallel_max` bounds how many analysts work at once (spelunk.toml:2)
-        warning: `limits.stage_tasks_max` has no effect any more: `limits.calls_parallel_max` bounds how many analysts work at once (SPELUNK_LIMITS_STAGE_TASKS_MAX)
-        warning: `limits.worker_chars_max` has no effect any more: `limits.analyst_output_tokens_max` bounds what an analyst writes (--set)
+        warning: `limits.stage_tasks_max` no longer has any effect: `limits.calls_parallel_max` limits how many analysts work at once (spelunk.toml:2)
+        warning: `limits.stage_tasks_max` no longer has any effect: `limits.calls_parallel_max` limits how many analysts work at once (SPELUNK_LIMITS_STAGE_TASKS_MAX)
+        warning: `limits.worker_chars_max` no longer has any effect: `limits.analyst_output_tokens_max` limits how much an analyst writes (--set)
     "]]
     .assert_eq(&ran.stderr);
 }

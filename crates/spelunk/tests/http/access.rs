@@ -59,31 +59,31 @@ fn a_token_allows_what_its_scopes_say() {
 #[test]
 fn the_help_says_how_to_serve() {
     Scene::new(&[]).spelunk(["serve", "--help"]).run().check(&expect![[r#"
-        Serve runs, contexts and models over HTTP, with a page that shows them
+        Serve runs, contexts and models over HTTP, with a web page to view them
 
         Usage: spelunk serve [OPTIONS]
 
         Options:
-              --listen <ADDRESS:PORT>  The address and the port; another address than loopback needs tokens
-                                       [default: 127.0.0.1:PORT]
-              --root <DIR>             Read only what is below this directory; may be given several times
-                                       [default: the current directory]
-              --token-file <FILE>      The file with the digests of the tokens that are let in
-              --new-token <NAME>       Add a token of this name to that file, print it, and end
-              --scopes <SCOPES>        What the new token allows: read, run, admin [default: run]
-              --days <N>               How long the new token is good [default: without end]
-          -m, --model <MODEL>          The model: a NAME of `[models.NAME]` or of the provider, or
-                                       PROVIDER/NAME with provider openai, openai-responses, anthropic,
-                                       gemini, bedrock, azure or command; `local:NAME` runs inside this
-                                       program; `none` asks nobody
-              --sub-model <MODEL>      The model of sub-calls and analysts: a NAME of `[models.NAME]`, or a
-                                       model of the same provider
-              --base-url <URL>         Where requests go, such as `http://127.0.0.1:PORT/v1`
-              --sandbox <SANDBOX>      What runs the code that models write: monty or cpython
-              --set <KEY=VALUE>        Change a setting for this command, such as `limits.calls_max=50`
-              --workspace <DIR>        Where runs are kept [default: .spelunk]
+              --listen <ADDRESS:PORT>  The address and port to listen on; tokens are required unless it is
+                                       loopback [default: 127.0.0.1:PORT]
+              --root <DIR>             Read only files below this directory; may be repeated [default: the
+                                       current directory]
+              --token-file <FILE>      The file that contains the digests of accepted tokens
+              --new-token <NAME>       Add a token with this name to that file, print it, and exit
+              --scopes <SCOPES>        The scopes of the new token: read, run, admin [default: run]
+              --days <N>               Days until the new token expires [default: never]
+          -m, --model <MODEL>          The model: a NAME from `[models.NAME]`, a model of the default
+                                       provider, or PROVIDER/NAME, where PROVIDER is openai,
+                                       openai-responses, anthropic, gemini, bedrock, azure or command;
+                                       `local:NAME` runs inside this program; `none` uses no model
+              --sub-model <MODEL>      The model for sub-calls and analysts: a NAME from `[models.NAME]`, or
+                                       a model of the same provider
+              --base-url <URL>         The base URL for requests, such as `http://127.0.0.1:PORT/v1`
+              --sandbox <SANDBOX>      The sandbox for code that models write: monty or cpython
+              --set <KEY=VALUE>        Override a setting for this command, such as `limits.calls_max=50`
+              --workspace <DIR>        The directory for runs [default: .spelunk]
               --json                   Print the result as JSON
-          -q, --quiet                  Print nothing but the result
+          -q, --quiet                  Print only the result
           -h, --help                   Print help
         --- stderr
         --- exit 0

@@ -28,7 +28,7 @@ fn a_partial_answer_becomes_whole_under_a_higher_limit_whatever_happens_meanwhil
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 35 B explored in 1 cell · 2 calls · 240 tokens · $0.00 · TIME · run SHORT
-        this answer is partial: The run has made all the calls it may
+        this answer is partial: The run has reached its call limit
         hint: continue with a higher limit: `spelunk resume SHORT --max-calls 4`
         --- exit 3
     "#]]);

@@ -259,7 +259,7 @@ fn a_budget_that_runs_out_is_an_answer_without_success() {
     expect![[r#"
         success false: None
         Partial { stopped_by: CallsExhausted } None
-        error 0 CallsExhausted The run has made all the calls it may.
+        error 0 CallsExhausted The run has reached its call limit.
         calls 0 cached 0 failed 0 tokens 0 documents 1 tools {} resumed 0 warnings []
     "#]]
     .assert_eq(&shown(&answer));

@@ -32,11 +32,11 @@ fn notices_have_codes_and_texts() {
         writeln!(shown, "{code}: {}{hint}", notice.to_string().replace("xxxxxxxxxx", "")).unwrap();
     }
     expect![[r#"
-        query-too-long: the query is too long; only its beginning was looked for; ask with fewer words
+        query-too-long: the query is too long; only its beginning was looked for; use fewer words
         usage-wrong: there is no word in the query
         -: the embedding model knows no word of the query; search by words
-        model-unreachable: searched by words alone: the embedding model `m` did not answer: no route; check that the server runs and that `--base-url` is right, then `spelunk doctor`
-        index-other-model: searched by words alone: the index in `i` has no vectors to search by meaning; search again: it is built anew, or set `roles.embedding` as it was
+        model-unreachable: searched by words alone: the embedding model `m` did not answer: no route; check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
+        index-other-model: searched by words alone: the index in `i` has no vectors to search by meaning; search again to rebuild it, or restore the previous `roles.embedding`
         source-unreadable: `a[2Jbxxxxx` cannot be read any more
         index-damaged: the index was built anew: its catalogue is missing
         index-other-model: the index was built anew for another embedding model

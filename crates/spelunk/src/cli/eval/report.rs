@@ -18,30 +18,30 @@ use crate::cli::app::{print, print_line};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Files with results; those of other engines too
+    /// Result files, including those of other engines
     #[arg(value_name = "RESULTS", required = true)]
     results: Vec<String>,
-    /// The tasks, to score what has no score yet and to score all anew
+    /// The tasks folder, to score all results again, including unscored ones
     #[arg(long, value_name = "DIR")]
     tasks: Option<String>,
-    /// Write the report into this file, .md or .html; may be given several times
+    /// Write the report to this file (.md or .html); may be repeated
     #[arg(long, value_name = "FILE")]
     out: Vec<String>,
-    /// A remark to put on top, such as the command that made the results
+    /// A remark to show at the top, such as the command that produced the results
     #[arg(long, value_name = "TEXT")]
     remark: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// The results before
+    /// The results before the change
     before: String,
-    /// The results after
+    /// The results after the change
     after: String,
-    /// The tasks, to score all anew
+    /// The tasks folder, to score all results again
     #[arg(long, value_name = "DIR")]
     tasks: Option<String>,
-    /// Pair by task alone: every strategy of one file against every strategy of the other
+    /// Pair trials by task alone: every strategy in one file with every strategy in the other
     #[arg(long)]
     across: bool,
 }

@@ -25,34 +25,34 @@ use crate::cli::{ModelFlags, limits};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The folder with the tasks
+    /// The folder that contains the tasks
     #[arg(long, value_name = "DIR")]
     tasks: String,
-    /// The results, a line for each trial; what is in it is not done again
+    /// The results file, one line per trial; trials already in it are skipped
     #[arg(long, value_name = "FILE")]
     out: String,
-    /// How to answer: auto, direct, repl, search, map, hybrid, or whole (the model alone with all of the text)
+    /// The strategies: auto, direct, repl, search, map, hybrid, or whole (one prompt with the whole text)
     #[arg(long, value_name = "STRATEGY,…", default_value = "auto", value_delimiter = ',')]
     strategies: Vec<String>,
-    /// More models: names of `[models.NAME]`
+    /// Additional models, by their NAME in `[models.NAME]`
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     models: Vec<String>,
-    /// Only tasks of these kinds
+    /// Run only tasks of these kinds
     #[arg(long, value_name = "KIND,…", value_delimiter = ',')]
     kinds: Vec<String>,
-    /// Only tasks of at most this size, such as 32k
+    /// Run only tasks up to this size, such as 32k
     #[arg(long, value_name = "SIZE")]
     tokens_max: Option<String>,
-    /// What to call these settings, to tell trials under others apart in one file and one report
+    /// A label for these settings, to distinguish their trials in files and reports
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
-    /// How often each is tried
+    /// Number of times to run each trial
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeats: u64,
-    /// How many are tried at once
+    /// Maximum number of concurrent trials
     #[arg(long, value_name = "N", default_value_t = 4)]
     parallel: usize,
-    /// Remove the journals of the trials at the end
+    /// Remove the journals of the trials when done
     #[arg(long)]
     drop_runs: bool,
     #[command(flatten)]
@@ -71,13 +71,13 @@ const SIM: &str = "sim";
 /// How well the simulated reader reads (`--model sim`).
 #[derive(Debug, Clone, Args)]
 struct SimFlags {
-    /// With `--model sim`: the length of a prompt at which the reader overlooks half of what matters
+    /// With `--model sim`: the prompt length at which the reader overlooks half of the relevant text
     #[arg(id = "sim_half_tokens", long = "sim-half-tokens", value_name = "TOKENS", default_value_t = SimSettings::default().half_tokens)]
     half_tokens: u64,
-    /// With `--model sim`: of a thousand replies, how many do not have the form that was asked for
+    /// With `--model sim`: how many replies in a thousand are malformed
     #[arg(id = "sim_slip_permille", long = "sim-slip-permille", value_name = "N", default_value_t = SimSettings::default().slip_permille)]
     slip_permille: u64,
-    /// With `--model sim`: another seed is another reader
+    /// With `--model sim`: the random seed; each seed is a different reader
     #[arg(id = "sim_seed", long = "sim-seed", value_name = "SEED", default_value_t = SimSettings::default().seed)]
     seed: u64,
 }
@@ -348,13 +348,13 @@ fn line(trial: &Trial, n_done: u64, planned: u64) -> String {
 /// Bounds of the whole evaluation; those of each run are `--max-…`.
 #[derive(Debug, Clone, Default, Args)]
 struct BudgetFlags {
-    /// End the evaluation after so many trials
+    /// Stop the evaluation after this many trials
     #[arg(id = "budget_trials", long = "budget-trials", value_name = "TRIALS")]
     trials: Option<u64>,
-    /// End the evaluation when it has cost so many dollars
+    /// Stop the evaluation once it has cost this many dollars
     #[arg(id = "budget_cost", long = "budget-cost", value_name = "DOLLARS")]
     cost: Option<String>,
-    /// End the evaluation after this time, such as 9m; trials under way are dropped and made again on resume
+    /// Stop the evaluation after this time, such as 9m; unfinished trials are discarded and run again next time
     #[arg(id = "budget_time", long = "budget-time", value_name = "TIME")]
     time: Option<String>,
 }

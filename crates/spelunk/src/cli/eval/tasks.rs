@@ -18,22 +18,23 @@ use crate::cli::limits;
 
 #[derive(Debug, Args)]
 pub(crate) struct TasksArgs {
-    /// What to ask for: needle, labels, pairs, hops, code, logs, table, absent or all; `labels:count-read` is one variant
+    /// The kinds: needle, labels, pairs, hops, code, logs, table, absent or all; `labels:count-read` selects one
+    /// variant
     #[arg(long, value_name = "KIND,…", default_value = "all", value_delimiter = ',')]
     kind: Vec<String>,
-    /// How large, such as `8k,16k,1M`
+    /// The sizes in tokens, such as `8k,16k,1M`
     #[arg(long, value_name = "SIZE,…", default_value = "8k,32k,100k", value_delimiter = ',')]
     tokens: Vec<String>,
-    /// How many of each kind and size
+    /// Number of tasks per kind and size
     #[arg(long, value_name = "N", default_value_t = 1)]
     count: u64,
-    /// What to make them from; the same seed gives the same tasks
+    /// The random seed; the same seed generates the same tasks
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// The folder for tasks and their files
+    /// The folder for the tasks and their files
     #[arg(long, value_name = "DIR")]
     out: String,
-    /// For `code`: the tree of source code to ask about
+    /// For `code`: the source tree to ask about
     #[arg(long, value_name = "PATH")]
     tree: Option<String>,
 }

@@ -20,16 +20,16 @@ const DAY_MS: u64 = 24 * HOUR_MS;
 
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
-    /// Only what has not changed for so long, such as `30d` or `12h` [default: the setting `run.retention_days`]
+    /// Only runs unchanged for at least this long, such as `30d` or `12h` [default: the setting `run.retention_days`]
     #[arg(long, value_name = "TIME")]
     older_than: Option<String>,
-    /// Also runs that could go on
+    /// Also remove runs that could be resumed
     #[arg(long)]
     all: bool,
-    /// Also archives
+    /// Also remove archives
     #[arg(long)]
     archives: bool,
-    /// Only say what would be removed
+    /// Print what would be removed, but remove nothing
     #[arg(long)]
     dry_run: bool,
 }

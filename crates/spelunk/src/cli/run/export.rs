@@ -21,15 +21,15 @@ const WORKSPACE: &str = "workspace";
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The run, by the beginning of its name [default: the newest]
+    /// The run: its id or a unique prefix [default: the newest]
     run: Option<String>,
-    /// What to write: md, html, sarif, json, or workspace for its files [default: by the name of --output, or md]
+    /// The format: md, html, sarif, json, or workspace for its files [default: the extension of --output, or md]
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
-    /// Where to write it, instead of standard output; for `workspace` a directory
+    /// Write to this path instead of standard output; for `workspace`, a directory
     #[arg(long, short, value_name = "PATH")]
     output: Option<String>,
-    /// Write the whole run as one page that needs no server: tree, timeline, code, prompts and findings
+    /// Write the whole run as one self-contained page: tree, timeline, code, prompts and findings
     #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "output"])]
     html: Option<String>,
 }
