@@ -2,13 +2,13 @@
 //! cite only these; if code of the run read the sources, all of them count. Citations that are not found are dropped
 //! and counted, so an answer never carries one.
 
-mod not_said;
+mod language;
 mod support;
 
 use spelunk_context::{Shown, View, check_citations};
 use spelunk_types::{Citation, EventKind, Found, Grounding};
 
-pub(crate) use self::not_said::not_said;
+pub(crate) use self::language::{language_of, not_said};
 pub(crate) use self::support::{Excerpt, support};
 use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError};

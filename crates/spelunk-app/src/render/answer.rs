@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use spelunk_engine::{RunResult, RunView};
 use spelunk_journal::Blobs;
-use spelunk_types::{Citation, Found, RunId};
+use spelunk_types::{Citation, Found, RunId, Strategy};
 
 use super::markdown::for_terminal;
 use crate::error_text::{Paint, error_json};
@@ -41,7 +41,7 @@ pub fn closing_line(view: &RunView, run: &RunId) -> String {
     let n_tools: u64 = view.tools.values().map(|(n_calls, _)| n_calls).sum();
     parts.push(if n_tools > 0 && view.bytes_read == 0 {
         format!("{} worked on in {}", bytes(view.corpus_bytes), count(n_tools, "tool call"))
-    } else if n_cells > 0 && view.bytes_read == 0 {
+    } else if n_cells > 0 && (view.bytes_read == 0 || view.chosen == Some(Strategy::Repl)) {
         format!("{} explored in {}", bytes(view.corpus_bytes), count(n_cells as u64, "cell"))
     } else {
         bytes_read(view)

@@ -59,7 +59,10 @@ async fn choose(frame: &Frame, strategy: Strategy, why: &str) -> Result<(), Fram
 async fn is_overview(frame: &Frame, task: &Task) -> Result<bool, FrameError> {
     let prompt = Prompt::single(KIND, task.question_shown().to_owned(), KIND_TOKENS_MAX);
     match frame.ask_sub(prompt).await {
-        Ok(reply) => Ok(reply.text.to_lowercase().contains("overview")),
+        Ok(reply) => {
+            let word = reply.text.trim_start_matches(|c: char| !c.is_alphabetic());
+            Ok(word.to_lowercase().starts_with("overview"))
+        }
         Err(error @ FrameError::Stopped(_)) => Err(error),
         Err(_) => Ok(false),
     }

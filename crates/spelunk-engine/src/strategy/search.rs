@@ -14,7 +14,7 @@ use spelunk_types::{ErrorCode, Explain, Grounding};
 use super::one_call::{self, Answered, Material};
 use crate::retrieval::{FoundPassage, by_reading};
 use crate::sync::blocking;
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
 pub(super) const PROMPTS: [&str; 1] = [QUERIES];
@@ -26,9 +26,7 @@ const QUERY_CHARS_MAX: usize = 200;
 const HITS_MAX: usize = 30;
 /// Reduces the weight of top ranks when rankings are merged.
 const RANK_SOFTENER: f32 = 60.0;
-/// The line that shows the language of the text: chosen among so many, and cut to so many characters.
-const SAMPLE_LINES: usize = 50;
-const SAMPLE_CHARS_MAX: usize = 120;
+const SAMPLE_CHARS_MAX: usize = 5_000;
 /// Output tokens for the list of queries.
 const QUERIES_TOKENS_MAX: u64 = 300;
 /// The first step shows this share of the text that one call may hold.
@@ -45,44 +43,28 @@ pub(super) async fn answer(frame: &Frame, task: &Task) -> Result<Answered, Frame
     let queries = queries(frame, task).await?;
     let passages = Arc::new(find(frame, task, queries.clone()).await?);
     let bytes_max = one_call::bytes_max(frame);
-    let mut answered = None;
+    let text = format!("Nothing was found. These were looked for:\n\n- {}", queries.join("\n- "));
+    let answer = Answer { text, citations: Vec::new(), grounding: Grounding::Uncited };
+    let mut answered = Answered { answer, is_settled: false };
+    if passages.is_empty() {
+        return Ok(answered);
+    }
     let bytes = passages.iter().map(|passage| passage.text.len() as u64).sum::<u64>();
     for share in [bytes_max / FIRST_SHARE, bytes_max] {
-        match answer_from(frame, task, &passages, share).await? {
-            Some(settled) if settled.is_settled => return Ok(settled),
-            unsettled => answered = unsettled,
+        let material = gather(task, &passages, share).await;
+        match one_call::answer_from(frame, task, &material).await {
+            // The model's window is smaller than assumed: half as much is tried, once.
+            Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
+                let half = gather(task, &passages, material.bytes / 2).await;
+                return one_call::answer_from(frame, task, &half).await;
+            }
+            outcome => answered = outcome?,
         }
-        if bytes <= share {
-            // There is no more.
+        if answered.is_settled || bytes <= share {
             break;
         }
     }
-    Ok(answered.unwrap_or_else(|| {
-        let text = format!("Nothing was found. These were looked for:\n\n- {}", queries.join("\n- "));
-        let answer = Answer { text, citations: Vec::new(), grounding: Grounding::Uncited };
-        Answered { answer, is_settled: false }
-    }))
-}
-
-/// Answers from the best passages that fit; `None` if there are none.
-async fn answer_from(
-    frame: &Frame,
-    task: &Task,
-    passages: &Arc<Vec<FoundPassage>>,
-    bytes_max: u64,
-) -> Result<Option<Answered>, FrameError> {
-    if passages.is_empty() {
-        return Ok(None);
-    }
-    let material = gather(task, passages, bytes_max).await;
-    match one_call::answer_from(frame, task, &material).await {
-        // The model's window is smaller than assumed: half as much is tried, once.
-        Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
-            let half = gather(task, passages, material.bytes / 2).await;
-            one_call::answer_from(frame, task, &half).await.map(Some)
-        }
-        answered => answered.map(Some),
-    }
+    Ok(answered)
 }
 
 async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) -> Material {
@@ -95,10 +77,12 @@ async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) 
 async fn queries(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> {
     let question = task.question_shown();
     let view = task.view.clone();
-    let line = blocking(move || sample_line(&view)).await;
-    let user = format!("A line of the text: {line}\nQuestion: {question}\n");
+    let language = blocking(move || evidence::language_of(&sample(&view))).await;
+    let system =
+        QUERIES.replace("{language} ", &language.map(|language| format!("{language} ")).unwrap_or_default());
+    let user = format!("Question: {question}\n");
     let mut queries = vec![question.to_owned()];
-    match frame.ask_sub(Prompt::single(QUERIES, user, QUERIES_TOKENS_MAX)).await {
+    match frame.ask_sub(Prompt::single(system, user, QUERIES_TOKENS_MAX)).await {
         Ok(reply) => queries.extend(listed(&reply.text)),
         Err(error @ FrameError::Stopped(_)) => return Err(error),
         // The question alone is a query, too.
@@ -107,12 +91,10 @@ async fn queries(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> 
     Ok(queries)
 }
 
-/// The longest of the first lines, which shows the language of the text.
-fn sample_line(view: &View) -> String {
+/// The beginning of the first document, which shows the language of the text.
+fn sample(view: &View) -> String {
     let text = view.documents().next().and_then(|document| view.read(document).ok());
-    let lines = text.as_deref().unwrap_or_default().lines().take(SAMPLE_LINES);
-    let longest = lines.max_by_key(|line| line.len()).unwrap_or_default();
-    longest.trim().chars().take(SAMPLE_CHARS_MAX).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.as_deref().unwrap_or_default().chars().take(SAMPLE_CHARS_MAX).collect()
 }
 
 fn listed(reply: &str) -> Vec<String> {

@@ -7,7 +7,7 @@ use spelunk_engine::Engine;
 use spelunk_testkit::{FaultDisk, on};
 use spelunk_types::{BlobId, Usage};
 
-use super::{NOTE, answer, told};
+use super::{NOTE, cited, told};
 use crate::stage::{Stage, engine_on, events, view};
 
 fn caching_stage(text: &str) -> Stage {
@@ -35,16 +35,16 @@ async fn the_same_question_over_the_same_text_is_asked_once() {
     let stage = caching_stage(NOTE[0].1);
     let (_, engine) = warm(&stage).await;
     let again = stage.ask(&engine, "Which number?").await;
-    assert_eq!(again.answer, Some(answer("42.")));
-    expect![[r"
+    assert_eq!(again.answer, Some(cited("42.", "a.md")));
+    expect![[r#"
         run.started      direct openai/scripted
         source.scanned   documents=1 bytes=24
         frame.opened     0 direct
         passages.chosen  0 documents=1 bytes=24 of=24
         call.started     0#0
         call.settled     0#0 replied cache tokens=0+0
-        frame.closed     0 answered uncited
-        run.finished     answered"]]
+        frame.closed     0 answered cited=1
+        run.finished     answered"#]]
     .assert_eq(&told(&engine, &again.run));
     let seen = view(&events(&engine, &again.run));
     assert_eq!((seen.spent, seen.n_cached_calls(), seen.n_paid_calls()), (Usage::default(), 1, 0));
@@ -94,7 +94,7 @@ async fn a_damaged_record_counts_as_absent_and_is_replaced() {
     *damaged.last_mut().unwrap() ^= 1;
     disk.put(&name, &damaged);
     let again = stage.ask(&engine, "Which number?").await;
-    assert_eq!(again.answer, Some(answer("42.")));
+    assert_eq!(again.answer, Some(cited("42.", "a.md")));
     assert_eq!(stage.server.requests().len(), 2);
     assert_eq!(disk.files()[&name], sound);
 }
@@ -107,6 +107,6 @@ async fn a_record_of_another_engine_counts_as_absent() {
     let key: BlobId = name.rsplit('/').next().unwrap().parse().unwrap();
     engine.workspace().replies().put(&key, br#"{"words":"42."}"#).unwrap();
     let again = stage.ask(&engine, "Which number?").await;
-    assert_eq!(again.answer, Some(answer("42.")));
+    assert_eq!(again.answer, Some(cited("42.", "a.md")));
     assert_eq!(stage.server.requests().len(), 2);
 }

@@ -14,7 +14,7 @@ use spelunk_testkit::{Crash, Fault, FaultDisk, Gate, on, status};
 use spelunk_types::{ErrorCode, RunOutcome, Strategy, Usage};
 
 use super::disk::MoodyDisk;
-use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, program, prompt, refusal, shown, told};
+use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, cited, program, prompt, refusal, shown, told};
 use crate::stage::{PATIENCE, Stage, engine_on, events, only_run, view};
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn a_full_disk_stops_the_run_and_freed_space_lets_it_go_on() {
         let engine = engine_on(Arc::new(full.after(Crash::Torn)));
         if view(&events(&engine, &stopped.run)).outcome.is_none() {
             let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;
-            assert_eq!(resumed.answer, Some(answer("42.")));
+            assert_eq!(resumed.answer, Some(cited("42.", "a.md")));
         }
         assert_eq!(view(&events(&engine, &stopped.run)).outcome, Some(RunOutcome::Answered));
     }
@@ -307,7 +307,7 @@ async fn a_run_of_another_process_is_not_resumed() {
         hint: watch it with `spelunk tail RUN`"]]
     .assert_eq(&shown(&refused, &run).replace(&format!("pid {pid}"), "pid PID"));
     gate.open();
-    assert_eq!(handle.join().await.answer, Some(answer("42.")));
+    assert_eq!(handle.join().await.answer, Some(cited("42.", "a.md")));
     // The lock was released with the run, and the refusal recorded nothing.
     let refused = refusal(stage.resume(&second, &run));
     assert_eq!(refused.to_string(), format!("run `{}` has its answer already", run.short()));

@@ -30,7 +30,7 @@ use futures_util::future::BoxFuture;
 use spelunk_engine::{Answer, Engine, EngineError, Frame, FrameError, Program, Task};
 use spelunk_model::Prompt;
 use spelunk_testkit::{Gate, facts};
-use spelunk_types::{Explain, Grounding, RunId};
+use spelunk_types::{Citation, Explain, Grounding, RunId};
 use tokio::time::timeout;
 
 use crate::stage::{PATIENCE, events};
@@ -73,6 +73,13 @@ pub(crate) fn prompt(word: &str) -> Prompt {
 
 pub(crate) fn answer(text: impl Into<String>) -> Answer {
     Answer { text: text.into(), citations: Vec::new(), grounding: Grounding::Uncited }
+}
+
+/// An answer with the number of the usual note, cited by code.
+pub(crate) fn cited(text: &str, document: &str) -> Answer {
+    let quote = "The magic number is 42.".to_owned();
+    let citations = vec![Citation { document: document.to_owned(), line: 1, quote }];
+    Answer { text: text.to_owned(), citations, grounding: Grounding::Cited }
 }
 
 /// Waits until this many replies are held at the gate.

@@ -9,7 +9,7 @@ use spelunk_model::{ModelOptions, OpenAiModel};
 use spelunk_testkit::{FaultDisk, on, status};
 use spelunk_types::{BlobId, EventKind, RunId};
 
-use super::{NOTE, answer, ask_in_turn, refusal, shown};
+use super::{NOTE, answer, ask_in_turn, cited, refusal, shown};
 use crate::stage::{Stage, engine_on, events};
 
 /// A run of the direct strategy that failed and can be resumed.
@@ -83,7 +83,7 @@ async fn limits_that_shape_the_path_are_those_of_the_start() {
     // Under these limits, only part of the document would be read and the prompt would differ.
     (stage.limits.direct_tokens_max, stage.limits.root_output_tokens_max) = (1, 7);
     let resumed = stage.resume(&engine, &run).unwrap().join().await;
-    assert_eq!(resumed.answer, Some(answer("42.")));
+    assert_eq!(resumed.answer, Some(cited("42.", "a.md")));
     let requests = stage.server.requests();
     assert_eq!(requests.len(), 2);
     assert_eq!(requests[0].body, requests[1].body);

@@ -7,7 +7,7 @@ use spelunk_engine::{RunRequest, Task};
 use spelunk_testkit::{FaultDisk, Gate, Rule, on, status};
 use spelunk_types::{EventKind, RunOutcome, SourceSpec, Strategy, Text};
 
-use super::{NOTE, answer, ask_in_turn, at_gate, program, prompt, refusal, shown, told};
+use super::{NOTE, answer, ask_in_turn, at_gate, cited, program, prompt, refusal, shown, told};
 use crate::stage::{Stage, engine_on, events, model, view};
 
 /// Fails until the attempts of one run are used up; answers the next run.
@@ -23,8 +23,8 @@ async fn a_run_that_failed_asks_again_and_answers() {
     let failed = stage.ask(&engine, "Which number?").await;
     assert_eq!(failed.answer, None);
     let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;
-    assert_eq!(resumed.answer, Some(answer("42.")));
-    expect![[r"
+    assert_eq!(resumed.answer, Some(cited("42.", "a.md")));
+    expect![[r#"
         run.started      direct openai/scripted
         source.scanned   documents=1 bytes=24
         frame.opened     0 direct
@@ -37,8 +37,8 @@ async fn a_run_that_failed_asks_again_and_answers() {
         run.resumed      bytes_dropped=0
         call.started     0#0
         call.settled     0#0 replied live tokens=10+2
-        frame.closed     0 answered uncited
-        run.finished     answered"]]
+        frame.closed     0 answered cited=1
+        run.finished     answered"#]]
     .assert_eq(&told(&engine, &failed.run));
     assert_eq!(stage.server.times_received("0#0"), 5);
 }
@@ -162,7 +162,7 @@ async fn text_that_came_with_the_request_survives_a_resume() {
         let failed = engine.start(request).unwrap().join().await;
         assert_eq!(failed.answer, None);
         let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;
-        assert_eq!(resumed.answer, Some(answer("42.")));
+        assert_eq!(resumed.answer.unwrap().text, "42.");
         let requests = stage.server.requests();
         assert_eq!(requests.len(), 5);
         assert_eq!(requests[0].body, requests[4].body);

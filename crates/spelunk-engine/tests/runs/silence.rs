@@ -6,7 +6,7 @@ use expect_test::expect;
 use spelunk_testkit::{Fault, FaultDisk, on, when};
 use spelunk_types::{BlobId, StopReason, Strategy};
 
-use super::{NOTE, answer, shown, told};
+use super::{NOTE, answer, cited, shown, told};
 use crate::stage::{Stage, engine_on};
 
 /// A stream that ends before any text.
@@ -19,17 +19,17 @@ async fn an_empty_reply_is_asked_for_again() {
     let stage = Stage::new(&NOTE, [on("0#0").fault(nothing()).reply("42.").usage(10, 2)]);
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "Which number?").await;
-    assert_eq!(result.answer, Some(answer("42.")));
+    assert_eq!(result.answer, Some(cited("42.", "a.md")));
     expect![[r#"
         run.started      direct openai/scripted
         source.scanned   documents=1 bytes=24
         frame.opened     0 direct
         passages.chosen  0 documents=1 bytes=24 of=24
         call.started     0#0
-        call.wasted      0#0 tokens=217+0
+        call.wasted      0#0 tokens=228+0
         call.retried     0#0 attempt=1 model-reply-empty
         call.settled     0#0 replied live tokens=10+2
-        frame.closed     0 answered uncited
+        frame.closed     0 answered cited=1
         run.finished     answered"#]]
     .assert_eq(&told(&engine, &result.run));
 }
@@ -71,7 +71,11 @@ async fn only_a_reply_that_came_to_its_end_or_its_limit_is_kept() {
         stage.cache_replies = true;
         let engine = engine_on(Arc::new(FaultDisk::sound()));
         for _ in 0..2 {
-            assert_eq!(stage.ask(&engine, "Which number?").await.answer, Some(answer("42.")), "{stop:?}");
+            assert_eq!(
+                stage.ask(&engine, "Which number?").await.answer,
+                Some(cited("42.", "a.md")),
+                "{stop:?}"
+            );
         }
         assert_eq!(stage.server.requests().len(), n_asked, "{stop:?}");
     }
@@ -90,7 +94,7 @@ async fn an_empty_record_of_the_cache_counts_as_absent() {
     let record = br#"{"text":"","stop":"finished","usage":{"input_tokens":1,"output_tokens":0}}"#;
     engine.workspace().replies().put(&key, record).unwrap();
     let again = stage.ask(&engine, "Which number?").await;
-    assert_eq!((again.answer, stage.server.requests().len()), (Some(answer("42.")), 2));
+    assert_eq!((again.answer, stage.server.requests().len()), (Some(cited("42.", "a.md")), 2));
 }
 
 #[tokio::test]

@@ -103,22 +103,22 @@ async fn a_child_that_takes_too_long_has_failed_and_its_parent_may_live_with_tha
     expect![[r"
         time-exhausted: frame `0.0` got no answer: `limits.frame_ms_max` is 100 (raise `limits.run_ms_max` or `limits.frame_ms_max`)
         quick"]].assert_eq(&result.answer.unwrap().text);
-    expect![[r"
+    expect![[r#"
         run.started      program openai/scripted
         source.scanned   documents=1 bytes=24
         frame.opened     0 program
         frame.opened     0.0 direct
         passages.chosen  0.0 documents=1 bytes=24 of=24
         call.started     0.0#0
-        call.wasted      0.0#0 tokens=217+0
+        call.wasted      0.0#0 tokens=228+0
         frame.closed     0.0 failed time-exhausted
         frame.opened     0.1 direct
         passages.chosen  0.1 documents=1 bytes=24 of=24
         call.started     0.1#0
-        call.settled     0.1#0 replied live tokens=217+2
+        call.settled     0.1#0 replied live tokens=228+2
         frame.closed     0.1 answered uncited
         frame.closed     0 answered uncited
-        run.finished     answered"]]
+        run.finished     answered"#]]
     .assert_eq(&told(&engine, &result.run));
 }
 

@@ -52,12 +52,12 @@ fn a_damaged_journal_is_refused_by_line_then_repaired_then_resumed() {
         --- exit 1
     "]]);
     assert_eq!(std::fs::read_to_string(scene.journal_path(&run)).unwrap(), damaged);
-    scene.spelunk(["repair", short(&run)]).run().check(&expect![[r"
-        run SHORT keeps its first 3 events; 1.7 kB set aside in runs/RUN/journal.cut-at-4
+    scene.spelunk(["repair", short(&run)]).run().check(&expect![[r#"
+        run SHORT keeps its first 3 events; 1.8 kB set aside in runs/RUN/journal.cut-at-4
         resume with: spelunk resume SHORT
         --- stderr
         --- exit 0
-    "]]);
+    "#]]);
     // Nothing is deleted: the removed part is kept next to it.
     let aside = scene.path(&format!(".spelunk/runs/{run}/journal.cut-at-4"));
     let kept = std::fs::read_to_string(scene.journal_path(&run)).unwrap();
@@ -102,8 +102,8 @@ fn a_torn_last_line_is_dropped() {
           a.md:3  The magic number is 42.
         --- stderr
         resuming run SHORT after event 5: no call was settled before
-        warning: 1 request had been sent and not answered when the run stopped; it is counted as 4364 tokens (that is the most it can have cost; the provider's bill may be lower)
-        1 file · 35 B read · 2 calls · 4.4k tokens · $0.00 · TIME · run SHORT
+        warning: 1 request had been sent and not answered when the run stopped; it is counted as 4380 tokens (that is the most it can have cost; the provider's bill may be lower)
+        1 file · 35 B read · 2 calls · 4.5k tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
 }

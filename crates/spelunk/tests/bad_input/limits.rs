@@ -100,7 +100,7 @@ fn time_is_limited() {
     ran.check(&expect![[r#"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 0 B read of 35 B · 1 call · 225 tokens · $0.00 · TIME · run SHORT
+        1 file · 0 B read of 35 B · 1 call · 236 tokens · $0.00 · TIME · run SHORT
         error: the run has reached `limits.run_ms_max` = 1500
 
         hint: go on with `spelunk resume --set limits.run_ms_max=3000`
@@ -112,7 +112,7 @@ fn time_is_limited() {
           a.md:3  The magic number is 42.
         --- stderr
         resuming run SHORT after event 8: no call was settled before
-        1 file · 35 B read · 2 calls · 345 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B read · 2 calls · 356 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     assert_eq!(n_calls(&server), 2);

@@ -122,7 +122,7 @@ fn a_stream_that_is_not_json_is_asked_for_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 0 B read of 35 B · 4 calls · 908 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 4 calls · 952 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: an event cannot be read: EOF while parsing a value at line 1 column 9
 
                 hint: check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints
@@ -142,7 +142,7 @@ fn a_stream_that_ends_early_is_asked_for_again() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 0 B read of 35 B · 4 calls · 908 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 4 calls · 952 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply ended before its end mark
 
                 hint: try again; if it keeps happening, check for a proxy that cuts off long replies
@@ -162,7 +162,7 @@ fn a_web_page_is_no_reply() {
             &expect![[r#"
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
-                1 file · 0 B read of 35 B · 4 calls · 900 tokens · $0.00 · TIME · run SHORT
+                1 file · 0 B read of 35 B · 4 calls · 944 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply is not in the provider's format: its content type is `text/html`
 
                 hint: check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints

@@ -85,7 +85,7 @@ fn a_text_that_does_not_fit_one_call_is_explored_without_being_told_to() {
         openai/scripted (OPENAI_BASE_URL is set)
         search: the question asks for something that the text states
         repl: the passages that were found do not settle the question
-        1 file · 1.2 kB read of 78.0 kB · 6 calls · 379 tokens · $0.00 · TIME · run SHORT
+        1 file · 78.0 kB explored in 2 cells · 6 calls · 379 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
 }

@@ -18,22 +18,22 @@ fn interrupted_by(signal: &str) {
     wait_at(&gate, &server);
     let sent = Command::new("kill").args([signal, &asking.id().to_string()]).status().unwrap();
     assert!(sent.success());
-    Ran::of(&scene, asking.wait_with_output().unwrap()).check(&expect![[r"
+    Ran::of(&scene, asking.wait_with_output().unwrap()).check(&expect![[r#"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 file · 0 B read of 35 B · 1 call · 225 tokens · $0.00 · TIME · run SHORT
+        1 file · 0 B read of 35 B · 1 call · 236 tokens · $0.00 · TIME · run SHORT
         resume with: spelunk resume SHORT
         --- exit 130
-    "]]);
+    "#]#]]);
     gate.open();
-    scene.spelunk(["resume"]).run().check(&expect![[r"
+    scene.spelunk(["resume"]).run().check(&expect![[r#"
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
         resuming run SHORT after event 7: no call was settled before
-        1 file · 35 B read · 2 calls · 345 tokens · $0.00 · TIME · run SHORT
+        1 file · 35 B read · 2 calls · 356 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "]]);
+    "#]#]]);
     assert_eq!(n_calls(&server), 2);
 }
 

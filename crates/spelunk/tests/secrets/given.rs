@@ -87,6 +87,7 @@ fn what_was_taken_out_of_standard_input_is_counted() {
     let ask = ["ask", QUESTION, "-"];
     scene.spelunk(ask).server(&server).stdin(text(TOKENS[0])).run().check(&expect![[r#"
         42.
+          stdin:1  The magic number is 42. token = [secret:github-token] password = "[secret:assigned-secret]"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         blacked out: 1 assigned-secret, 1 github-token (`--allow-secrets` leaves them in)
