@@ -24,7 +24,7 @@ fn interrupted_by(signal: &str) {
         1 file · 0 B read of 35 B · 1 call · 236 tokens · $0.00 · TIME · run SHORT
         resume with: spelunk resume SHORT
         --- exit 130
-    "#]#]]);
+    "#]]);
     gate.open();
     scene.spelunk(["resume"]).run().check(&expect![[r#"
         The magic number is 42.
@@ -33,7 +33,7 @@ fn interrupted_by(signal: &str) {
         resuming run SHORT after event 7: no call was settled before
         1 file · 35 B read · 2 calls · 356 tokens · $0.00 · TIME · run SHORT
         --- exit 0
-    "#]#]]);
+    "#]]);
     assert_eq!(n_calls(&server), 2);
 }
 
