@@ -23,7 +23,7 @@ const TABLES_MAX: usize = 50;
 /// The tables of a view.
 pub struct Tables {
     connection: Connection,
-    tables: Vec<Table>,
+    all: Vec<Table>,
     /// The names of documents that are not tables.
     others: Vec<String>,
 }
@@ -58,9 +58,9 @@ impl Tables {
                 None => others.push(document.name.clone()),
             }
         }
-        let mut tables = Self { connection: query::connection().ok()?, tables: Vec::new(), others };
+        let mut tables = Self { connection: query::connection().ok()?, all: Vec::new(), others };
         for (names, group) in groups {
-            if tables.tables.len() < TABLES_MAX {
+            if tables.all.len() < TABLES_MAX {
                 tables.add(&names, &group).ok()?;
             } else {
                 tables
@@ -76,12 +76,12 @@ impl Tables {
             .filter(|document| in_tables(&document.name))
             .map(|document| document.bytes)
             .sum();
-        (!tables.tables.is_empty() && bytes * 2 >= view.bytes()).then_some(tables)
+        (!tables.all.is_empty() && bytes * 2 >= view.bytes()).then_some(tables)
     }
 
     /// The tables, sorted by their columns.
     pub fn tables(&self) -> &[Table] {
-        &self.tables
+        &self.all
     }
 
     /// Documents that are not tables.
@@ -131,13 +131,13 @@ impl Tables {
         transaction.commit()?;
         let n_rows = group.iter().map(|rows| rows.len() as u64).sum();
         let n_broken = group.iter().map(|rows| rows.n_broken() as u64).sum();
-        self.tables.push(Table { name, documents, columns, n_rows, n_broken });
+        self.all.push(Table { name, documents, columns, n_rows, n_broken });
         Ok(())
     }
 
     /// The name of a table: that of its document, or of the folder of its documents.
     fn table_name(&self, documents: &[String]) -> String {
-        let mut taken: BTreeSet<String> = self.tables.iter().map(|table| table.name.clone()).collect();
+        let mut taken: BTreeSet<String> = self.all.iter().map(|table| table.name.clone()).collect();
         let name = match documents {
             [only] => only.rsplit('/').next().and_then(|file| file.split('.').find(|part| !part.is_empty())),
             _ => documents.first().and_then(|first| first.rsplit('/').nth(1)),

@@ -124,10 +124,11 @@ pub(crate) fn forbid_writing(connection: &mut Connection) -> rusqlite::Result<()
     ] {
         connection.set_limit(limit, max)?;
     }
-    connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
-        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => Authorization::Allow,
-        AuthAction::Function { function_name } if !FORBIDDEN.contains(&function_name) => Authorization::Allow,
-        _ => Authorization::Deny,
+    connection.authorizer(Some(|context: AuthContext<'_>| {
+        let is_function = matches!(context.action, AuthAction::Function { function_name } if !FORBIDDEN.contains(&function_name));
+        let is_reading =
+            matches!(context.action, AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive);
+        if is_reading || is_function { Authorization::Allow } else { Authorization::Deny }
     }))
 }
 
@@ -145,7 +146,7 @@ impl Tables {
         let per_check = i32::try_from(STEPS_PER_CHECK).unwrap_or(i32::MAX);
         self.connection.progress_handler(per_check, Some(check))?;
         let mut statement = self.connection.prepare(sql)?;
-        let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let (mut rows, mut is_cut) = (Vec::new(), false);
         let mut found = statement.query([])?;
         while let Some(row) = found.next()? {
@@ -162,10 +163,10 @@ impl Tables {
     /// The documents and lines of the first rows that a query reads from its first table, if that can be told.
     pub fn source_rows(&mut self, sql: &str, n_max: usize) -> Vec<(String, u64)> {
         let Some(tail) = from_clause(sql) else { return Vec::new() };
-        let names: Vec<&str> = self.tables.iter().map(|table| table.name.as_str()).collect();
-        let named =
+        let names: Vec<&str> = self.all.iter().map(|table| table.name.as_str()).collect();
+        let table_of =
             |(_, word): &(usize, &str)| names.iter().find(|name| name.eq_ignore_ascii_case(word)).copied();
-        let Some(first) = outer_words(tail).iter().find_map(named).map(str::to_owned) else {
+        let Some(first) = outer_words(tail).iter().find_map(table_of).map(str::to_owned) else {
             return Vec::new();
         };
         let alias = alias_of(tail, &first).unwrap_or(&first);
@@ -183,7 +184,7 @@ impl Tables {
     pub fn unknown_literals(&mut self, sql: &str) -> Vec<String> {
         let literals = literals(sql);
         let columns: Vec<(String, String)> = self
-            .tables
+            .all
             .iter()
             .flat_map(|table| table.columns.iter().map(|column| (table.name.clone(), column.name.clone())))
             .collect();

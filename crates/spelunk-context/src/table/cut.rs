@@ -93,11 +93,11 @@ impl Format {
     /// Whether rows of both can be in one table.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Table { names }, Self::Table { names: others }) => names == others,
+            (Self::Table { names }, Self::Table { names: others })
+            | (Self::Fields { names, .. }, Self::Fields { names: others, .. }) => names == others,
             (Self::Parts { names, .. }, Self::Parts { names: others, .. }) => names == others,
             (Self::Log { zone, .. }, Self::Log { zone: other, .. }) => zone == other,
             (Self::JsonLines | Self::Json, Self::JsonLines | Self::Json) => true,
-            (Self::Fields { names, .. }, Self::Fields { names: others, .. }) => names == others,
             (Self::KnownLog(layout), Self::KnownLog(other)) => layout.pattern() == other.pattern(),
             (
                 Self::Table { .. }
