@@ -8,7 +8,7 @@ use spelunk_types::{Focus, SourceSpec, Strategy};
 
 use crate::{EngineError, Program, RunSettings};
 
-/// A new run. The corpus was opened with [`Engine::open_corpus`] from the same sources.
+/// A new run. The corpus was opened with [`Engine::open_corpus`](crate::Engine::open_corpus) from the same sources.
 pub struct RunRequest {
     /// The question, in plain text.
     pub question: String,
