@@ -7,6 +7,7 @@ mod describe;
 mod json;
 mod objects;
 mod retrieval;
+mod tables;
 mod text_functions;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ pub(crate) use self::describe::{listed_names, shown_name};
 pub(crate) use self::json::{dict, int, json_of_value, text_of_value, value_of_json};
 use self::objects::Objects;
 pub(crate) use self::retrieval::FrameRetrieval;
+use self::tables::LazyTables;
 use crate::Task;
 
 /// Python that runs before the first cell.
@@ -57,6 +59,7 @@ pub(crate) struct Environment {
     shape: Shape,
     limits: Limits,
     objects: Arc<Objects>,
+    tables: Arc<LazyTables>,
     /// Semantic search, if configured.
     retrieval: Option<FrameRetrieval>,
 }
@@ -97,6 +100,7 @@ impl Environment {
             shape: Shape::Documents,
             limits: limits.clone(),
             objects: Arc::new(Objects::new(task.view.clone(), limits.clone())),
+            tables: Arc::default(),
             retrieval,
         };
         let (shape, variables) = environment.bind()?;

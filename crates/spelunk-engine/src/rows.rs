@@ -5,7 +5,7 @@ mod labels;
 mod sql;
 
 pub(crate) use self::labels::solve as label_rows;
-pub(crate) use self::sql::solve as query_rows;
+pub(crate) use self::sql::{BYTES_MAX, solve as query_rows};
 
 /// The prompts, in the order in which their digest has them.
 pub(crate) const PROMPTS: [&[&str]; 2] = [&sql::PROMPTS, &labels::PROMPTS];

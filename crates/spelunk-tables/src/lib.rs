@@ -44,7 +44,7 @@ pub struct Table {
 }
 
 impl Tables {
-    /// The tables of a view; `None` if less than half of its text is rows, or if it is larger than `bytes_max`.
+    /// The tables of a view; `None` if it has none, or if it is larger than `bytes_max`.
     pub fn of(view: &View, bytes_max: u64) -> Option<Self> {
         if view.bytes() > bytes_max {
             return None;
@@ -69,14 +69,15 @@ impl Tables {
             }
         }
         query::forbid_writing(&mut tables.connection).ok()?;
-        // A directory of prose with a settings file in JSON is not a table.
-        let in_tables = |name: &str| !tables.others.iter().any(|other| other == name);
-        let bytes: u64 = view
-            .documents()
-            .filter(|document| in_tables(&document.name))
-            .map(|document| document.bytes)
-            .sum();
-        (!tables.all.is_empty() && bytes * 2 >= view.bytes()).then_some(tables)
+        (!tables.all.is_empty()).then_some(tables)
+    }
+
+    /// Whether at least half of the text of this view is rows. A directory of prose with a settings file in JSON is not
+    /// a table.
+    pub fn are_most_of(&self, view: &View) -> bool {
+        let in_tables = |name: &str| !self.others.iter().any(|other| other == name);
+        let documents = view.documents().filter(|document| in_tables(&document.name));
+        documents.map(|document| document.bytes).sum::<u64>() * 2 >= view.bytes()
     }
 
     /// The tables, sorted by their columns.

@@ -24,8 +24,8 @@ const STEPS_MAX: u64 = 50_000_000;
 const STEPS_PER_CHECK: u64 = 100_000;
 /// Functions with an effect, or with another result each time.
 const FORBIDDEN: [&str; 3] = ["load_extension", "random", "randomblob"];
-/// Rows returned; a result with more is cut.
-const ROWS_MAX: usize = 200;
+/// A result with more text is cut.
+const RESULT_BYTES_MAX: usize = 10_000_000;
 const CELL_CHARS_MAX: usize = 2_000;
 
 /// Why a query has no result.
@@ -77,6 +77,12 @@ pub enum Cell {
     Real(f64),
     /// A text.
     Text(String),
+}
+
+impl Cell {
+    fn bytes(&self) -> usize {
+        if let Self::Text(text) = self { text.len() } else { size_of::<Self>() }
+    }
 }
 
 impl fmt::Display for Cell {
@@ -133,8 +139,8 @@ pub(crate) fn forbid_writing(connection: &mut Connection) -> rusqlite::Result<()
 }
 
 impl Tables {
-    /// Runs one statement.
-    pub fn query(&mut self, sql: &str) -> Result<QueryResult, QueryError> {
+    /// Runs one statement. A result of more than `rows_max` rows is cut.
+    pub fn query(&mut self, sql: &str, rows_max: usize) -> Result<QueryResult, QueryError> {
         if sql.len() > SQL_BYTES_MAX {
             return Err(QueryError::Rejected(format!("the query is longer than {SQL_BYTES_MAX} bytes")));
         }
@@ -147,15 +153,17 @@ impl Tables {
         self.connection.progress_handler(per_check, Some(check))?;
         let mut statement = self.connection.prepare(sql)?;
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
-        let (mut rows, mut is_cut) = (Vec::new(), false);
+        let (mut rows, mut n_bytes, mut is_cut) = (Vec::new(), 0, false);
         let mut found = statement.query([])?;
         while let Some(row) = found.next()? {
-            is_cut = rows.len() >= ROWS_MAX;
+            is_cut = rows.len() >= rows_max || n_bytes > RESULT_BYTES_MAX;
             if is_cut {
                 break;
             }
             let cells = (0..columns.len()).map(|idx| Ok(cell(row.get_ref(idx)?)));
-            rows.push(cells.collect::<rusqlite::Result<Vec<_>>>()?);
+            let cells = cells.collect::<rusqlite::Result<Vec<_>>>()?;
+            n_bytes += cells.iter().map(Cell::bytes).sum::<usize>();
+            rows.push(cells);
         }
         Ok(QueryResult { columns, rows, is_cut })
     }
@@ -172,7 +180,7 @@ impl Tables {
         let alias = alias_of(tail, &first).unwrap_or(&first);
         let rows =
             format!("SELECT \"{alias}\".\"{ROW_DOCUMENT}\", \"{alias}\".\"{ROW_LINE}\" {tail} LIMIT {n_max}");
-        let Ok(result) = self.query(&rows) else { return Vec::new() };
+        let Ok(result) = self.query(&rows, n_max) else { return Vec::new() };
         let place = |row: Vec<Cell>| match <[Cell; 2]>::try_from(row) {
             Ok([Cell::Text(document), Cell::Integer(line)]) => Some((document, u64::try_from(line).ok()?)),
             Ok(_) | Err(_) => None,
@@ -195,7 +203,7 @@ impl Tables {
             let quoted = literal.replace('\'', "''");
             let mut is_value = |(table, column): &(String, String)| {
                 let sql = format!("SELECT 1 FROM \"{table}\" WHERE \"{column}\" = '{quoted}' LIMIT 1");
-                self.query(&sql).is_ok_and(|result| !result.rows.is_empty())
+                self.query(&sql, 1).is_ok_and(|result| !result.rows.is_empty())
             };
             if !columns.iter().any(&mut is_value) {
                 unknown.push(literal);

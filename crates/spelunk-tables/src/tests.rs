@@ -12,13 +12,17 @@ const ORDERS: &str =
 const CUSTOMERS: &str = "[{\"id\": 7, \"name\": \"Ann\"}, {\"id\": 8, \"name\": \"Bob's\"}]";
 
 fn tables(files: &[(&str, &str)]) -> Option<Tables> {
+    Tables::of(&view(files), 1_000_000)
+}
+
+fn view(files: &[(&str, &str)]) -> View {
     let input = |(name, text): &(&str, &str)| SourceInput::Text {
         name: (*name).to_owned(),
         bytes: text.as_bytes().to_vec(),
     };
     let inputs: Vec<SourceInput> = files.iter().map(input).collect();
     let corpus = Corpus::scan(&inputs, &ScanOptions::default(), &mut |_| {}).unwrap();
-    Tables::of(&View::of(Arc::new(corpus)), 1_000_000)
+    View::of(Arc::new(corpus))
 }
 
 fn orders() -> Tables {
@@ -27,7 +31,7 @@ fn orders() -> Tables {
 
 fn check(sql: &str, expected: &Expect) {
     let mut tables = orders();
-    let said = match tables.query(sql) {
+    let said = match tables.query(sql, 200) {
         Ok(result) => {
             let rows =
                 result.rows.iter().map(|row| row.iter().map(Cell::to_string).collect::<Vec<_>>().join(" | "));
@@ -99,11 +103,11 @@ fn queries_only_read() {
         "INSERT INTO orders VALUES (1)",
         "VACUUM",
     ] {
-        let error = orders().query(sql).unwrap_err().to_string();
+        let error = orders().query(sql, 200).unwrap_err().to_string();
         assert!(error.contains("only SELECT") || error.contains("not authorized"), "{sql}: {error}");
     }
     for sql in ["SELECT date('now')", "SELECT Current_Timestamp"] {
-        assert_eq!(orders().query(sql).unwrap_err().to_string(), "there is no current time here");
+        assert_eq!(orders().query(sql, 200).unwrap_err().to_string(), "there is no current time here");
     }
     check(
         "SELECT colour FROM orders",
@@ -122,12 +126,16 @@ fn queries_only_read() {
 #[test]
 fn queries_are_bounded() {
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
-    assert!(matches!(orders().query(endless), Err(QueryError::TooLong)));
+    assert!(matches!(orders().query(endless, 200), Err(QueryError::TooLong)));
     let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300) SELECT i FROM n";
-    let result = orders().query(many).unwrap();
+    let result = orders().query(many, 200).unwrap();
     assert!(result.is_cut && result.rows.len() == 200);
-    assert!(matches!(orders().query("SELECT zeroblob(2000000)"), Err(QueryError::TooLarge)));
-    assert!(orders().query(&format!("SELECT {}1", "1+".repeat(6_000))).is_err());
+    let wide = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 9000) \
+                SELECT printf('%2000d', i) FROM n";
+    let result = orders().query(wide, 10_000).unwrap();
+    assert!(result.is_cut && result.rows.len() == 5_001);
+    assert!(matches!(orders().query("SELECT zeroblob(2000000)", 200), Err(QueryError::TooLarge)));
+    assert!(orders().query(&format!("SELECT {}1", "1+".repeat(6_000)), 200).is_err());
 }
 
 #[test]
@@ -137,7 +145,7 @@ fn tables_of_several_files_are_joined() {
     assert_eq!(tables.others(), ["notes.md"]);
     let sql =
         "SELECT c.name, sum(o.units) FROM orders o JOIN customers c ON c.id = o.customer_id GROUP BY c.name";
-    let rows = tables.query(sql).unwrap().rows;
+    let rows = tables.query(sql, 200).unwrap().rows;
     assert_eq!(
         rows,
         [
@@ -152,7 +160,7 @@ fn tables_of_several_files_are_joined() {
 #[test]
 fn files_with_the_same_columns_are_one_table() {
     let mut tables = tables(&[("d/a.csv", "x,y\n1,2\n"), ("d/b.csv", "x,y\n3,4\n")]).unwrap();
-    let result = tables.query("SELECT file, sum(y) FROM d GROUP BY file").unwrap();
+    let result = tables.query("SELECT file, sum(y) FROM d GROUP BY file", 200).unwrap();
     assert_eq!(result.rows.len(), 2);
     assert_eq!(
         tables.source_rows("SELECT max(x) FROM d WHERE file LIKE '%b.csv'", 3),
@@ -164,5 +172,21 @@ fn files_with_the_same_columns_are_one_table() {
 fn prose_is_no_table() {
     assert!(tables(&[("notes.md", "Prose.\nMore prose.\n")]).is_none());
     let prose = "Prose that goes on and on.\n".repeat(100);
-    assert!(tables(&[("notes.md", &prose), ("api.json", "{\"servers\": [{\"url\": \"x\"}]}")]).is_none());
+    let mixed = view(&[("notes.md", &prose), ("api.json", "{\"servers\": [{\"url\": \"x\"}]}")]);
+    assert!(!Tables::of(&mixed, 1_000_000).unwrap().are_most_of(&mixed));
+    let orders = view(&[("orders.csv", ORDERS), ("notes.md", "Prose.\n")]);
+    assert!(Tables::of(&orders, 1_000_000).unwrap().are_most_of(&orders));
+}
+
+#[test]
+fn a_table_of_a_thousand_columns_is_described_by_those_that_the_question_names() {
+    let names: Vec<String> = (0..1_000).map(|n| format!("sensor{n}")).collect();
+    let row = vec!["1"; 1_000].join(",");
+    let csv = format!("{}\n{row}\n{row}\n", names.join(","));
+    let mut tables = tables(&[("wide.csv", &csv)]).unwrap();
+    let described = tables.describe("What is the sum of sensor777?");
+    assert!(described.contains("  sensor777 INTEGER"), "{described}");
+    assert!(described.contains("-- 960 more columns") && described.len() < 3_000, "{described}");
+    let rows = tables.query("SELECT sum(sensor777) FROM wide", 10).unwrap().rows;
+    assert_eq!(rows, [[Cell::Integer(2)]]);
 }

@@ -211,3 +211,25 @@ fn json_goes_in_and_comes_out_the_same() {
     let value = value_of_json(serde_json::from_str(text).unwrap());
     assert_eq!(json_of_value(&value).to_string(), text);
 }
+
+#[test]
+fn rows_are_queried_with_sql() {
+    let opened = environment(
+        &[("orders.csv", "order,units,price\n1,2,0.5\n2,1,\n"), ("notes.md", "Prose.\n")],
+        |_| {},
+    );
+    assert!(opened.description.contains("`query_rows(sql)`"), "{}", opened.description);
+    check(&opened, call("tables", &[], &[]), &expect![[]]);
+    let sql = |sql: &str| call("query_rows", &[Value::from(sql)], &[]);
+    check(&opened, sql("SELECT order_, price, _document, _line FROM orders"), &expect![[]]);
+    check(&opened, sql("SELECT sum(units) FROM order"), &expect![[]]);
+    check(
+        &opened,
+        sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT i FROM n"),
+        &expect![[]],
+    );
+    check(&opened, call("tables", &[Value::from("orders")], &[]), &expect![[]]);
+    let prose = environment(&[("notes.md", "Prose.\n")], |_| {});
+    assert!(!prose.description.contains("query_rows"), "{}", prose.description);
+    check(&prose, sql("SELECT 1"), &expect![[]]);
+}

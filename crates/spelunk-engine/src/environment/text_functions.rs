@@ -1,5 +1,5 @@
-//! Functions that look at text: `peek`, `lines`, `grep`, `chunk`, `search`, `outline`. Each reports documents and
-//! lines, so that results can be cited.
+//! Functions that look at text: `peek`, `lines`, `grep`, `chunk`, `search`, `outline`, and those of `tables`. Each
+//! reports documents and lines, so that results can be cited.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,10 +12,10 @@ use spelunk_index::{IndexError, Mode, RankOptions, rank};
 use spelunk_sandbox::{HostCall, HostFunction, Value};
 
 use super::objects::TextRange;
-use super::{Arguments, Environment, FrameRetrieval, Refusal, dict, int};
+use super::{Arguments, Environment, FrameRetrieval, Refusal, dict, int, tables};
 
 /// Every function with its documentation, signature first.
-pub(super) const FUNCTIONS: [(&str, &str); 6] = [
+pub(super) const FUNCTIONS: [(&str, &str); 8] = [
     ("peek", "peek(start=0, end=2000, doc=None) -> str\n\nCharacters of a document."),
     (
         "lines",
@@ -36,6 +36,14 @@ pub(super) const FUNCTIONS: [(&str, &str); 6] = [
     (
         "outline",
         "outline(doc=None) -> str\n\nWhat there is: documents by kind and size, or the landmarks of one document.",
+    ),
+    (
+        "tables",
+        "tables() -> str\n\nThe tables that `query_rows` can read, as CREATE TABLE statements with the values of each column.",
+    ),
+    (
+        "query_rows",
+        "query_rows(sql) -> list\n\nThe rows of one SQLite SELECT over the rows of CSV, JSON and log documents, as dicts. `_document` and `_line` locate a row; `median(x)`, `percentile(x, 95)` and `stddev(x)` exist.",
     ),
 ];
 
@@ -66,6 +74,8 @@ pub(super) fn serve(environment: &Environment, call: &mut HostCall) -> Result<Va
         "chunk" => chunk(environment, Arguments::of(call, &["chars", "doc", "overlap"])?),
         "search" => search(environment, Arguments::of(call, &["query", "k", "mode"])?),
         "outline" => outline(environment, Arguments::of(call, &["doc"])?),
+        "tables" => Arguments::of(call, &[]).and_then(|_| tables::tables(environment)),
+        "query_rows" => tables::query_rows(environment, Arguments::of(call, &["sql"])?),
         other => Err(Refusal::new("NameError", format!("the host knows no function '{other}'"))),
     }
 }

@@ -17,11 +17,11 @@ const SYSTEM: &str = include_str!("../prompts/sql-system.md");
 pub(super) const PROMPTS: [&str; 1] = [SYSTEM];
 
 /// The largest text that is read into tables.
-const BYTES_MAX: u64 = 50_000_000;
+pub(crate) const BYTES_MAX: u64 = 50_000_000;
 const SQL_TOKENS_MAX: u64 = 500;
 /// Queries per question.
 const QUERIES_MAX: usize = 3;
-/// Rows of a result in the answer.
+/// Rows of a result in the answer. A first query that finds more is sent back: few questions ask for so many.
 const ROWS_SHOWN_MAX: usize = 50;
 const CITATIONS_MAX: usize = 5;
 const QUOTE_CHARS_MAX: usize = 200;
@@ -30,7 +30,8 @@ const LITERALS_SHOWN_MAX: usize = 3;
 /// Answers with a query; `None` if the text has no rows, or no query gave a result.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, FrameError> {
     let view = task.view.clone();
-    let Some(tables) = blocking(move || Tables::of(&view, BYTES_MAX)).await else { return Ok(None) };
+    let read = move || Tables::of(&view, BYTES_MAX).filter(|tables| tables.are_most_of(&view));
+    let Some(tables) = blocking(read).await else { return Ok(None) };
     let question = task.question_shown();
     let user = format!("{}\nQuestion: {question}", tables.describe(question));
     let tables = Arc::new(Mutex::new(tables));
@@ -44,7 +45,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
         let Some(reply) = empty_reply::said(asked)? else { return Ok(None) };
         let Some(sql) = statement(&reply.text).map(str::to_owned) else { return Ok(None) };
         let (own, text) = (Arc::clone(&tables), sql.clone());
-        // A count of zero is believed if a second query gives it, too.
+        // A count of zero and a long list are believed if a second query gives them, too.
         let is_first = prompt.messages.len() == 1;
         match blocking(move || run(&mut own.lock().unwrap_or_else(PoisonError::into_inner), &text, is_first))
             .await
@@ -82,7 +83,12 @@ struct Computed {
 
 /// Runs a query; fails with a sentence for the model.
 fn run(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Computed, String> {
-    let result = tables.query(sql).map_err(|error| format!("The query failed: {error}."))?;
+    let result = tables.query(sql, ROWS_SHOWN_MAX).map_err(|error| format!("The query failed: {error}."))?;
+    if result.is_cut && is_first {
+        return Err(format!(
+            "The query returned more than {ROWS_SHOWN_MAX} rows. Return only what the question asks for: count, sum up or limit them."
+        ));
+    }
     let is_nothing =
         result.is_empty() || matches!(result.rows.as_slice(), [row] if row.as_slice() == [Cell::Integer(0)]);
     if is_nothing {
@@ -124,10 +130,10 @@ impl Computed {
                 cells.collect::<Vec<_>>().join(", ")
             }
             rows => {
-                let listed = rows.iter().take(ROWS_SHOWN_MAX).map(|row| {
+                let listed = rows.iter().map(|row| {
                     format!("- {}", row.iter().map(Cell::to_string).collect::<Vec<_>>().join(", "))
                 });
-                let more = if *is_cut || rows.len() > ROWS_SHOWN_MAX { "\n- …" } else { "" };
+                let more = if *is_cut { "\n- …" } else { "" };
                 listed.collect::<Vec<_>>().join("\n") + more
             }
         };

@@ -59,3 +59,18 @@ fn a_query_that_finds_nothing_is_sent_back() {
         "The query failed: no such column: colour in SELECT colour FROM orders at offset 7."
     );
 }
+
+#[test]
+fn a_list_that_nobody_asked_for_is_sent_back_once() {
+    let rows: String = (0..60).map(|n| format!("{n},{}\n", n % 2)).collect();
+    let long = view(&[("strikes.csv", &format!("id,night\n{rows}"))]);
+    let mut tables = Tables::of(&long, BYTES_MAX).unwrap();
+    let sql = "SELECT night FROM strikes";
+    let fault = run(&mut tables, sql, true).err().unwrap();
+    assert_eq!(
+        fault,
+        "The query returned more than 50 rows. Return only what the question asks for: count, sum up or limit them."
+    );
+    let text = run(&mut tables, sql, false).unwrap().in_words();
+    assert!(text.ends_with("\n- …\n\nComputed over 60 rows: SELECT night FROM strikes."), "{text}");
+}
