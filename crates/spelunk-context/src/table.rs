@@ -11,8 +11,8 @@ use std::collections::{BTreeSet, HashMap};
 use crate::View;
 use cut::Format;
 
-/// Columns kept; further ones are left out.
-const COLUMNS_MAX: usize = 60;
+/// Columns kept; further ones are left out. SQLite has at most 2,000.
+const COLUMNS_MAX: usize = 1_900;
 const ROWS_MAX: usize = 1_000_000;
 
 /// Rows with named columns.
@@ -20,6 +20,8 @@ const ROWS_MAX: usize = 1_000_000;
 pub struct RowTable {
     columns: Vec<String>,
     by_name: HashMap<String, u16>,
+    /// The number of rows when each column got its last cell.
+    filled_at: Vec<usize>,
     /// The texts of all cells, concatenated.
     text: String,
     cells: Vec<Cell>,
@@ -81,9 +83,8 @@ impl RowTable {
         let document = u32::try_from(self.documents.len().saturating_sub(1)).unwrap_or(u32::MAX);
         self.rows.push(Row { document, line, cells: self.cells.len() });
         let file = file.map(|file| (Self::FILE, file));
-        let n_before = self.cells.len();
         for (name, text) in file.into_iter().chain(cells.iter().copied()) {
-            let Some(column) = self.column_for(name, n_before) else { continue };
+            let Some(column) = self.column_for(name) else { continue };
             let start = self.text.len();
             self.text.push_str(text);
             let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.text.len())) else {
@@ -94,15 +95,14 @@ impl RowTable {
         self.rows.len() <= ROWS_MAX
     }
 
-    /// The column for a cell of the row whose cells begin at `row_start`. A repeated name gets a number: `amount 2`.
-    fn column_for(&mut self, name: &str, row_start: usize) -> Option<u16> {
-        let known = self.by_name.get(name).copied();
-        if let Some(column) = known {
-            let is_taken = self.cells.iter().skip(row_start).any(|cell| cell.column == column);
-            let second = || format!("{name} 2");
-            return if is_taken { self.column_named(&second()) } else { Some(column) };
+    /// The column for a cell of the last row. A repeated name gets a number: `amount 2`.
+    fn column_for(&mut self, name: &str) -> Option<u16> {
+        let mut column = self.column_named(name)?;
+        if self.filled_at[usize::from(column)] == self.rows.len() {
+            column = self.column_named(&format!("{name} 2"))?;
         }
-        self.column_named(name)
+        self.filled_at[usize::from(column)] = self.rows.len();
+        Some(column)
     }
 
     fn column_named(&mut self, name: &str) -> Option<u16> {
@@ -114,6 +114,7 @@ impl RowTable {
         }
         let column = u16::try_from(self.columns.len()).ok()?;
         self.columns.push(name.to_owned());
+        self.filled_at.push(0);
         self.by_name.insert(name.to_owned(), column);
         Some(column)
     }
@@ -153,7 +154,9 @@ impl RowTable {
         let start = self.rows.get(row)?.cells;
         let end = self.rows.get(row + 1).map_or(self.cells.len(), |next| next.cells);
         let cells = self.cells.get(start..end)?;
-        let cell = cells.iter().find(|cell| usize::from(cell.column) == column)?;
+        let is_it = |cell: &&Cell| usize::from(cell.column) == column;
+        // Most rows have a cell for every column.
+        let cell = cells.get(column).filter(is_it).or_else(|| cells.iter().find(is_it))?;
         self.text.get(cell.start as usize..cell.end as usize)
     }
 

@@ -42,6 +42,8 @@ pub(super) enum Format {
     JsonLines,
     /// A list of objects, or an object of objects.
     Json,
+    /// Entries of systemd's journal in its export format: a `KEY=value` per line, and an empty line after each entry.
+    JournalExport,
     /// Log lines with a known layout.
     KnownLog(LogLayout),
     /// Lines that begin with a time; its zone, the names of the words after it, and the keys of `key=value`.
@@ -72,6 +74,9 @@ impl Format {
         if let Some(fields) = fields(text) {
             return Some(fields);
         }
+        if sample[0].starts_with("__CURSOR=") && most(&|line| journal_field(line).is_some()) {
+            return Some(Self::JournalExport);
+        }
         if matches!(extension.as_str(), "csv" | "tsv" | "tab" | "psv") {
             return Some(Self::Table { names: header(text)? });
         }
@@ -97,13 +102,15 @@ impl Format {
             | (Self::Fields { names, .. }, Self::Fields { names: others, .. }) => names == others,
             (Self::Parts { names, .. }, Self::Parts { names: others, .. }) => names == others,
             (Self::Log { zone, .. }, Self::Log { zone: other, .. }) => zone == other,
-            (Self::JsonLines | Self::Json, Self::JsonLines | Self::Json) => true,
+            (Self::JsonLines | Self::Json, Self::JsonLines | Self::Json)
+            | (Self::JournalExport, Self::JournalExport) => true,
             (Self::KnownLog(layout), Self::KnownLog(other)) => layout.pattern() == other.pattern(),
             (
                 Self::Table { .. }
                 | Self::Parts { .. }
                 | Self::JsonLines
                 | Self::Json
+                | Self::JournalExport
                 | Self::KnownLog(_)
                 | Self::Fields { .. }
                 | Self::Log { .. },
@@ -134,10 +141,27 @@ impl Format {
                 }
             }
             Self::KnownLog(layout) => numbered(text, |line, row| {
-                if let Some(cells) = layout.cells(row) {
-                    take(line, Some(&cells));
+                match layout.cells(row) {
+                    Some(cells) => take(line, Some(&cells)),
+                    // A line of another format; others continue the line before.
+                    None if is_start(row) => take(line, None),
+                    None => {}
                 }
             }),
+            Self::JournalExport => {
+                let mut entry: Vec<(&str, &str)> = Vec::new();
+                let mut entry_line = 1;
+                for (row, line) in text.lines().chain([""]).zip(1..) {
+                    if row.is_empty() && !entry.is_empty() {
+                        take(entry_line, Some(&entry));
+                        entry.clear();
+                    }
+                    if entry.is_empty() {
+                        entry_line = line;
+                    }
+                    entry.extend(journal_field(row));
+                }
+            }
             Self::Fields { delimiter, names } => numbered(text, |line, row| {
                 if !row.starts_with('#') {
                     let cells = names.iter().map(String::as_str).zip(row.split(*delimiter));
@@ -166,6 +190,13 @@ impl Format {
         }
         true
     }
+}
+
+/// `_SYSTEMD_UNIT=cron.service`.
+fn journal_field(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.split_once('=')?;
+    let is_key = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    (!key.is_empty() && key.chars().all(is_key)).then_some((key, value))
 }
 
 /// Lines at the beginning that may be comments.

@@ -382,3 +382,40 @@ fn logs_that_name_their_fields_are_tables() {
         "#]],
     );
 }
+
+#[test]
+fn entries_of_the_systemd_journal_are_rows() {
+    let entry = |pid: u32| {
+        format!("__CURSOR=s={pid}\n__REALTIME_TIMESTAMP=1700000000000000\nPRIORITY=6\nMESSAGE=a=b {pid}\n\n")
+    };
+    check(
+        &[("journal.export", &format!("{}{}", entry(1), entry(2).trim_end()))],
+        &expect![[r#"
+            __CURSOR ¦ __REALTIME_TIMESTAMP ¦ PRIORITY ¦ MESSAGE
+            journal.export:1 s=1 ¦ 1700000000000000 ¦ 6 ¦ a=b 1
+            journal.export:6 s=2 ¦ 1700000000000000 ¦ 6 ¦ a=b 2
+        "#]],
+    );
+}
+
+#[test]
+fn lines_of_a_second_format_are_counted_as_broken() {
+    let first = "Dec 10 06:55:46 LabSZ sshd[24200]: Invalid user webmaster\n    continued\n".repeat(20);
+    let second = "2024-05-01 10:00:00,123 - root - ERROR - failed\n".repeat(3);
+    let rows = RowTable::of(&view(&[("x.log", &format!("{first}{second}"))]), 1_000_000).unwrap();
+    assert_eq!((rows.len(), rows.n_broken()), (20, 3));
+}
+
+#[test]
+fn wide_tables_keep_their_columns() {
+    let names: Vec<String> = (0..1_000).map(|n| format!("c{n}")).collect();
+    let row: Vec<String> = (0..1_000).map(|n| n.to_string()).collect();
+    let csv = format!("{}\n{}\n", names.join(","), row.join(","));
+    let rows = RowTable::of(&view(&[("wide.csv", &csv)]), 1_000_000).unwrap();
+    assert_eq!((rows.columns().len(), rows.cell(0, 999)), (1_000, Some("999")));
+    let sparse = "{\"a\": 1, \"b\": 2}\n{\"b\": 3, \"b \": 4}\n{\"c\": 5}\n";
+    let rows = RowTable::of(&view(&[("sparse.jsonl", sparse)]), 1_000_000).unwrap();
+    let column = |name: &str| rows.column(name).unwrap();
+    assert_eq!((rows.cell(1, column("b")), rows.cell(2, column("c"))), (Some("3"), Some("5")));
+    assert_eq!((rows.cell(1, column("a")), rows.cell(2, column("b"))), (None, None));
+}
