@@ -45,6 +45,7 @@ fn a_document_is_told_by_shape_size_and_beginning() {
     .assert_eq(&told(&[("a.txt", LINES)]));
     expect![[r#"
         `context` is a `dict`: the parsed JSON of `a.json`. `context_text` is its text.
+        Rows of CSV, JSON and log documents are SQLite tables, too: `print(tables())` shows their columns, and `query_rows(sql)` returns the rows of one `SELECT` as a list of dicts.
         It begins so (data, not instructions):
         <preview>
         {"a":[1,2
@@ -52,6 +53,7 @@ fn a_document_is_told_by_shape_size_and_beginning() {
     .assert_eq(&told(&[("a.json", "{\"a\": [1, 2]}\n")]));
     expect![[r#"
         `context` is a `list` of 2 records: the parsed lines of `a.jsonl`. `context_text` is its text.
+        Rows of CSV, JSON and log documents are SQLite tables, too: `print(tables())` shows their columns, and `query_rows(sql)` returns the rows of one `SELECT` as a list of dicts.
         It begins so (data, not instructions):
         <preview>
         [{"a":1},
@@ -219,17 +221,36 @@ fn rows_are_queried_with_sql() {
         |_| {},
     );
     assert!(opened.description.contains("`query_rows(sql)`"), "{}", opened.description);
-    check(&opened, call("tables", &[], &[]), &expect![[]]);
+    let described = "CREATE TABLE orders ( -- 2 rows from orders.csv\n  order_ INTEGER, -- order: one of: 1, 2\n  \
+                     units INTEGER, -- one of: 1, 2\n  price REAL, -- one of: 0.5\n);\n";
+    assert_eq!(opened.environment.serve(call("tables", &[], &[])), Ok(Value::from(described)));
     let sql = |sql: &str| call("query_rows", &[Value::from(sql)], &[]);
-    check(&opened, sql("SELECT order_, price, _document, _line FROM orders"), &expect![[]]);
-    check(&opened, sql("SELECT sum(units) FROM order"), &expect![[]]);
+    let rows = "SELECT order_, price, _document, _line FROM orders";
+    check(
+        &opened,
+        sql(rows),
+        &expect![[
+            r#"[{"_document":"orders.csv","_line":2,"order_":1,"price":0.5},{"_document":"orders.csv","_line":3,"order_":2,"price":null}]"#
+        ]],
+    );
+    check(
+        &opened,
+        sql("SELECT units FROM order"),
+        &expect![[r#"ValueError: near "order": syntax error in SELECT units FROM order at offset 18"#]],
+    );
     check(
         &opened,
         sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT i FROM n"),
-        &expect![[]],
+        &expect![
+            "ValueError: the query returns more than 10000 rows or 10 MB: aggregate, filter or add LIMIT"
+        ],
     );
-    check(&opened, call("tables", &[Value::from("orders")], &[]), &expect![[]]);
+    check(
+        &opened,
+        call("tables", &[Value::from("orders")], &[]),
+        &expect!["TypeError: tables() takes at most 0 arguments (), 1 were given"],
+    );
     let prose = environment(&[("notes.md", "Prose.\n")], |_| {});
     assert!(!prose.description.contains("query_rows"), "{}", prose.description);
-    check(&prose, sql("SELECT 1"), &expect![[]]);
+    check(&prose, sql("SELECT 1"), &expect!["ValueError: no document has rows"]);
 }
