@@ -400,10 +400,10 @@ fn entries_of_the_systemd_journal_are_rows() {
 
 #[test]
 fn lines_of_a_second_format_are_counted_as_broken() {
-    let first = "Dec 10 06:55:46 LabSZ sshd[24200]: Invalid user webmaster\n    continued\n".repeat(20);
+    let first = "Dec 10 06:55:46 LabSZ sshd[24200]: Invalid user webmaster\n".repeat(40) + "    continued\n";
     let second = "2024-05-01 10:00:00,123 - root - ERROR - failed\n".repeat(3);
     let rows = RowTable::of(&view(&[("x.log", &format!("{first}{second}"))]), 1_000_000).unwrap();
-    assert_eq!((rows.len(), rows.n_broken()), (20, 3));
+    assert_eq!((rows.len(), rows.n_broken()), (40, 3));
 }
 
 #[test]
