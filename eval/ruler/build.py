@@ -69,10 +69,11 @@ def retrieval(rng, texts, n_bytes, haystack, n_keys=1, n_values=1, n_queries=1, 
     """Needles in a haystack: `haystack` is noise, a book, or needles with other keys."""
     make = {"number": number, "identifier": identifier}[kind]
     make_key = (lambda: "-".join(rng.sample(texts.words, 2))) if key_kind == "word" else (lambda: identifier(rng))
-    keys = set()
+    keys = []
     while len(keys) < max(n_keys, n_queries):
-        keys.add(make_key())
-    keys = sorted(keys, key=lambda _: rng.random())
+        key = make_key()
+        if key not in keys:
+            keys.append(key)
     values = {key: [make(rng) for _ in range(n_values)] for key in keys}
     needles = [needle(key, value, kind) for key in keys for value in values[key]]
     rng.shuffle(needles)

@@ -3,8 +3,11 @@
 import collections
 import itertools
 import json
+import os
 import random
 import re
+import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -72,6 +75,15 @@ class Tasks(unittest.TestCase):
                     self.assertEqual(*same)
         finally:
             build.Texts = original
+
+    def test_the_order_of_sets_does_not_matter(self):
+        code = "import test_build, hashlib; print(hashlib.sha256(repr([test_build.made(n) for n in test_build.build.TASKS]).encode()).hexdigest())"
+        here = str(Path(__file__).resolve().parent)
+        made = {
+            subprocess.run([sys.executable, "-c", code], cwd=here, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+            for seed in "123"
+        }
+        self.assertEqual(len(made), 1)
 
 
 if __name__ == "__main__":

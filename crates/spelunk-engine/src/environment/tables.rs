@@ -12,7 +12,7 @@ use crate::rows::BYTES_MAX;
 
 /// Rows that one query returns.
 const ROWS_MAX: usize = 10_000;
-/// Extensions of documents that usually have rows. If there are any, the model is told of the functions.
+/// Extensions of documents that usually have rows. Only then does the description of `context` mention the functions.
 const EXTENSIONS: [&str; 8] = ["csv", "tsv", "tab", "psv", "json", "jsonl", "ndjson", "log"];
 
 /// The sentence that tells a model of the functions; empty if no document looks like rows.

@@ -1,5 +1,5 @@
-//! Functions that look at text: `peek`, `lines`, `grep`, `chunk`, `search`, `outline`, and those of `tables`. Each
-//! reports documents and lines, so that results can be cited.
+//! Functions that look at text: `peek`, `lines`, `grep`, `chunk`, `search`, `outline`. Each reports documents and
+//! lines, so that results can be cited. Those that query rows are in `tables`.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
