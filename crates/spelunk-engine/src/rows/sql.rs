@@ -81,8 +81,24 @@ struct Computed {
     n_broken: u64,
 }
 
+/// What is probably wrong with a query that runs: it counts rows without a value.
+fn fault(sql: &str) -> Option<&'static str> {
+    let sql = sql.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+    if sql.contains("/ count(*)") {
+        return Some("`count(*)` also counts the rows without a value: use `avg(x)` for a mean.");
+    }
+    let is_null_besides = sql.split(" or ").skip(1).any(|condition| {
+        let mut words = condition.split_whitespace().skip(1);
+        words.next() == Some("is") && words.next().is_some_and(|word| word.starts_with("null"))
+    });
+    is_null_besides.then_some("Remove `OR … IS NULL`: it also selects the rows without a value.")
+}
+
 /// Runs a query; fails with a sentence for the model.
 fn run(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Computed, String> {
+    if let Some(fault) = fault(sql) {
+        return Err(fault.to_owned());
+    }
     let result = tables.query(sql, ROWS_SHOWN_MAX).map_err(|error| format!("The query failed: {error}."))?;
     if result.is_cut && is_first {
         return Err(format!(
@@ -97,6 +113,9 @@ fn run(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Computed, Strin
             unknown.iter().take(LITERALS_SHOWN_MAX).map(|literal| format!("`{literal}`")).collect();
         if !named.is_empty() {
             return Err(format!("The query found nothing: no cell is {}.", named.join(" or ")));
+        }
+        if !result.rows.is_empty() && result.is_empty() {
+            return Err("The result is an empty cell. Check the conditions, and leave out the rows without a value (`IS NOT NULL`).".to_owned());
         }
         if result.is_empty() || is_first {
             return Err(

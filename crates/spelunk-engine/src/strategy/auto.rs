@@ -3,16 +3,16 @@
 //! reads everything, from a question for a fact, which `search` looks up. What a search does not settle is left to
 //! `repl`, unless the model is small. Each step is recorded with its reason. Code interprets no word of the question.
 
-use spelunk_model::Prompt;
 use spelunk_types::{EventKind, Strategy};
 
-use super::one_call::Answered;
+use super::one_call::{Answered, with_examples};
 use super::search;
 use crate::rows::query_rows;
 use crate::{Answer, Frame, FrameError, Task};
 
 const KIND: &str = include_str!("../prompts/auto-kind.md");
-pub(super) const PROMPTS: [&str; 1] = [KIND];
+const KIND_EXAMPLES: &str = include_str!("../prompts/auto-kind-examples.md");
+pub(super) const PROMPTS: [&str; 2] = [KIND, KIND_EXAMPLES];
 
 /// One word, with room for a model that begins with a sign.
 const KIND_TOKENS_MAX: u64 = 8;
@@ -32,11 +32,13 @@ pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Outcome, FrameEr
     {
         return Ok(Outcome::Answered(answer));
     }
-    if is_overview(frame, task).await? {
+    let proposal = search::propose(frame, task).await?;
+    // A single reply is often wrong; a question that is one for an overview in both wordings rarely is not.
+    if is_overview(frame, task.question_shown()).await? && is_overview(frame, &proposal.question).await? {
         return climb(frame, Strategy::Map, "the question asks for an overview of the whole text").await;
     }
     choose(frame, Strategy::Search, "the question asks for something that the text states").await?;
-    match search::answer(frame, task).await? {
+    match search::answer(frame, task, proposal).await? {
         Answered { answer, is_settled } if is_settled || frame.reader().is_small() => {
             Ok(Outcome::Answered(answer))
         }
@@ -55,9 +57,9 @@ async fn choose(frame: &Frame, strategy: Strategy, why: &str) -> Result<(), Fram
     frame.note(EventKind::StrategyChosen { strategy, why: why.to_owned() }).await
 }
 
-/// Whether the question asks for an overview. A model that does not say so means a fact.
-async fn is_overview(frame: &Frame, task: &Task) -> Result<bool, FrameError> {
-    let prompt = Prompt::single(KIND, task.question_shown().to_owned(), KIND_TOKENS_MAX);
+/// Whether a question asks for an overview. A model that does not say so means a fact.
+async fn is_overview(frame: &Frame, question: &str) -> Result<bool, FrameError> {
+    let prompt = with_examples(KIND, KIND_EXAMPLES, question.to_owned(), KIND_TOKENS_MAX);
     match frame.ask_sub(prompt).await {
         Ok(reply) => {
             let word = reply.text.trim_start_matches(|c: char| !c.is_alphabetic());

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use spelunk_context::{DocEntry, Shown, View};
-use spelunk_model::Prompt;
+use spelunk_model::{Message, Prompt};
 use spelunk_types::{EventKind, Grounding, StopReason};
 
 use crate::evidence::{self, Excerpt};
@@ -15,14 +15,26 @@ use crate::{Answer, Frame, FrameError, Task};
 
 const SYSTEM: &str = include_str!("../prompts/direct-system.md");
 const USER: &str = include_str!("../prompts/direct-user.md");
-/// For small models, which lose track of longer instructions and do not quote.
+/// For small models, which lose track of longer instructions and do not quote. Examples show them when to give up.
 const BRIEF: &str = include_str!("../prompts/brief-system.md");
-pub(super) const PROMPTS: [&str; 3] = [SYSTEM, USER, BRIEF];
+const BRIEF_EXAMPLES: &str = include_str!("../prompts/brief-examples.md");
+pub(super) const PROMPTS: [&str; 4] = [SYSTEM, USER, BRIEF, BRIEF_EXAMPLES];
 
 /// Beyond this length, small models repeat themselves.
 const BRIEF_TOKENS_MAX: u64 = 400;
 /// Assumed bytes of plain text per token.
 const BYTES_PER_TOKEN: u64 = 4;
+
+/// A prompt that begins with examples: requests and replies, separated by `=>` and `---`.
+pub(super) fn with_examples(system: &str, examples: &str, user: String, tokens_max: u64) -> Prompt {
+    let mut prompt = Prompt::single(system, user, tokens_max);
+    let pairs = examples.split("\n---\n").filter_map(|example| example.split_once("\n=>\n"));
+    let turns =
+        pairs.flat_map(|(user, reply)| [Message::user(user.trim()), Message::assistant(reply.trim())]);
+    let turns: Vec<Message> = turns.collect();
+    prompt.messages.splice(0..0, turns);
+    prompt
+}
 
 /// The amount of text for one call.
 pub(super) fn bytes_max(frame: &Frame) -> u64 {
@@ -48,7 +60,8 @@ pub(super) async fn answer_from(
     frame.note(material.chosen()).await?;
     let (question, tokens_max) = (task.question_shown(), frame.limits().root_output_tokens_max);
     let prompt = if frame.reader().is_small() {
-        Prompt::single(BRIEF, material.render_brief(question), tokens_max.min(BRIEF_TOKENS_MAX))
+        let user = material.render_brief(question);
+        with_examples(BRIEF, BRIEF_EXAMPLES, user, tokens_max.min(BRIEF_TOKENS_MAX))
     } else {
         Prompt::single(SYSTEM, material.render(question), tokens_max)
     };

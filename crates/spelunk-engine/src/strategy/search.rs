@@ -1,6 +1,6 @@
 //! The search strategy: the index finds passages by words and by meaning, and one call answers from the best of them.
-//! The model proposes queries besides the question. If the best passages do not settle it, it gets more of them. Suited to a single fact in
-//! a lot of text. When the text does not contain it, the answer says so.
+//! The model proposes queries besides the question. If the best passages do not settle it, it gets more of them, unless
+//! it is small. Suited to a single fact in a lot of text. When the text does not contain it, the answer says so.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +8,6 @@ use std::sync::Arc;
 use serde_json::json;
 use spelunk_context::View;
 use spelunk_index::{IndexError, Mode, Notice, Texts};
-use spelunk_model::Prompt;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
 use super::one_call::{self, Answered, Material};
@@ -17,7 +16,8 @@ use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError, Task, evidence};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
-pub(super) const PROMPTS: [&str; 1] = [QUERIES];
+const QUERIES_EXAMPLES: &str = include_str!("../prompts/search-queries-examples.md");
+pub(super) const PROMPTS: [&str; 2] = [QUERIES, QUERIES_EXAMPLES];
 
 /// Queries besides the question itself.
 const QUERIES_MAX: usize = 4;
@@ -28,19 +28,20 @@ const HITS_MAX: usize = 30;
 const RANK_SOFTENER: f32 = 60.0;
 const SAMPLE_CHARS_MAX: usize = 5_000;
 /// Output tokens for the list of queries.
-const QUERIES_TOKENS_MAX: u64 = 300;
+const QUERIES_TOKENS_MAX: u64 = 200;
 /// The first step shows this share of the text that one call may hold.
 const FIRST_SHARE: u64 = 3;
 
 /// Answers from search results.
 pub(super) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
-    Ok(answer(frame, task).await?.answer)
+    let proposal = propose(frame, task).await?;
+    Ok(answer(frame, task, proposal).await?.answer)
 }
 
 /// Answers from the best passages; if no shown sentence supports that answer, from more of them. Also reports whether
 /// the question is settled.
-pub(super) async fn answer(frame: &Frame, task: &Task) -> Result<Answered, FrameError> {
-    let queries = queries(frame, task).await?;
+pub(super) async fn answer(frame: &Frame, task: &Task, proposal: Proposal) -> Result<Answered, FrameError> {
+    let queries = proposal.queries;
     let passages = Arc::new(find(frame, task, queries.clone()).await?);
     let bytes_max = one_call::bytes_max(frame);
     let text = format!("Nothing was found. These were looked for:\n\n- {}", queries.join("\n- "));
@@ -50,7 +51,9 @@ pub(super) async fn answer(frame: &Frame, task: &Task) -> Result<Answered, Frame
         return Ok(answered);
     }
     let bytes = passages.iter().map(|passage| passage.text.len() as u64).sum::<u64>();
-    for share in [bytes_max / FIRST_SHARE, bytes_max] {
+    // What a small model reads at once is little.
+    let first = if frame.reader().is_small() { bytes_max } else { bytes_max / FIRST_SHARE };
+    for share in [first, bytes_max] {
         let material = gather(task, &passages, share).await;
         match one_call::answer_from(frame, task, &material).await {
             // The model's window is smaller than assumed: half as much is tried, once.
@@ -60,7 +63,7 @@ pub(super) async fn answer(frame: &Frame, task: &Task) -> Result<Answered, Frame
             }
             outcome => answered = outcome?,
         }
-        if answered.is_settled || bytes <= share {
+        if answered.is_settled || bytes.min(bytes_max) <= share {
             break;
         }
     }
@@ -69,26 +72,32 @@ pub(super) async fn answer(frame: &Frame, task: &Task) -> Result<Answered, Frame
 
 async fn gather(task: &Task, passages: &Arc<Vec<FoundPassage>>, bytes_max: u64) -> Material {
     let (view, passages) = (task.view.clone(), Arc::clone(passages));
-    let gathering = tokio::task::spawn_blocking(move || Material::of_passages(&view, &passages, bytes_max));
-    gathering.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    blocking(move || Material::of_passages(&view, &passages, bytes_max)).await
 }
 
-/// The question, and the queries that the model proposes.
-async fn queries(frame: &Frame, task: &Task) -> Result<Vec<String>, FrameError> {
+/// What the model makes of a question.
+pub(super) struct Proposal {
+    /// The question in plain words of the language of the text, without wishes about the form of the answer.
+    pub(super) question: String,
+    /// What to search for: the question as it was asked, the one above, and searches.
+    queries: Vec<String>,
+}
+
+/// Asks the model what to search for. If it does not reply, the question alone is searched for.
+pub(super) async fn propose(frame: &Frame, task: &Task) -> Result<Proposal, FrameError> {
     let question = task.question_shown();
     let view = task.view.clone();
     let language = blocking(move || evidence::language_of(&sample(&view))).await;
     let system =
         QUERIES.replace("{language} ", &language.map(|language| format!("{language} ")).unwrap_or_default());
-    let user = format!("Question: {question}\n");
+    let prompt = one_call::with_examples(&system, QUERIES_EXAMPLES, question.to_owned(), QUERIES_TOKENS_MAX);
     let mut queries = vec![question.to_owned()];
-    match frame.ask_sub(Prompt::single(system, user, QUERIES_TOKENS_MAX)).await {
+    match frame.ask_sub(prompt).await {
         Ok(reply) => queries.extend(listed(&reply.text)),
         Err(error @ FrameError::Stopped(_)) => return Err(error),
-        // The question alone is a query, too.
         Err(_) => {}
     }
-    Ok(queries)
+    Ok(Proposal { question: queries.get(1).unwrap_or(&queries[0]).clone(), queries })
 }
 
 /// The beginning of the first document, which shows the language of the text.

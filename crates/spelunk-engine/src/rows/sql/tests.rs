@@ -55,6 +55,10 @@ fn a_query_that_finds_nothing_is_sent_back() {
     let mut tables = Tables::of(&view(&[("orders.csv", ORDERS)]), BYTES_MAX).unwrap();
     assert!(run(&mut tables, zero, false).is_ok_and(|computed| computed.in_words().starts_with("0\n")));
     assert_eq!(
+        said("SELECT max(units) FROM orders WHERE units > 9"),
+        "The result is an empty cell. Check the conditions, and leave out the rows without a value (`IS NOT NULL`)."
+    );
+    assert_eq!(
         said("SELECT colour FROM orders"),
         "The query failed: no such column: colour in SELECT colour FROM orders at offset 7."
     );
@@ -73,4 +77,17 @@ fn a_list_that_nobody_asked_for_is_sent_back_once() {
     );
     let text = run(&mut tables, sql, false).unwrap().in_words();
     assert!(text.ends_with("\n- …\n\nComputed over 60 rows: SELECT night FROM strikes."), "{text}");
+}
+
+#[test]
+fn a_query_that_counts_rows_without_a_value_is_sent_back() {
+    for (sql, is_faulty) in [
+        ("SELECT count(*) FROM films WHERE rating = 'PG' OR rating IS NULL", true),
+        ("SELECT sum(stars)\n / COUNT(*) FROM films", true),
+        ("SELECT count(*) FROM films WHERE rating IS NULL", false),
+        ("SELECT count(*) FROM films WHERE rating = 'PG' OR rating = 'R'", false),
+        ("SELECT avg(stars) FROM films WHERE genre IS NOT NULL", false),
+    ] {
+        assert_eq!(fault(sql).is_some(), is_faulty, "{sql}");
+    }
 }
