@@ -1,5 +1,6 @@
 //! What was asked, as recorded by the first event of a run: sources, strategy, model. Never contains a secret.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,9 @@ pub struct CorpusRecord {
     /// The text of a small corpus, as strategies see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Text>,
+    /// The modification times, in nanoseconds since 1970, of large documents: their digests include them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub modified_ns: BTreeMap<String, u64>,
 }
 
 /// Where bytes come from, in a form that a resumed run can open again.

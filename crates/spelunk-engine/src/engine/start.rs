@@ -1,8 +1,9 @@
 //! The start of a run: written by `start` as the first event, and compared with the current request by `resume`.
 
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
-use spelunk_context::{DocEntry, View};
+use spelunk_context::{DocEntry, Pin, Pins, View};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_model::Model;
 use spelunk_types::{
@@ -119,7 +120,22 @@ pub(super) fn corpus_record(view: &View, blobs: &Blobs) -> Result<CorpusRecord, 
     let is_small = view.bytes() <= CONTEXT_BYTES_MAX && view.documents().len() <= CONTEXT_DOCUMENTS_MAX;
     let text = if is_small { copied(view) } else { None };
     let context = text.map(|text| blobs.keep(&text)).transpose()?;
-    Ok(CorpusRecord { documents: blobs.keep(&listed(view))?, context })
+    let since_1970 = |document: &DocEntry| document.digest_time()?.duration_since(UNIX_EPOCH).ok();
+    let modified_ns = view.documents().filter_map(|document| {
+        Some((document.name.clone(), u64::try_from(since_1970(document)?.as_nanos()).ok()?))
+    });
+    Ok(CorpusRecord { documents: blobs.keep(&listed(view))?, context, modified_ns: modified_ns.collect() })
+}
+
+/// How the documents were found when the run was started. A journal of an older engine does not say.
+pub(super) fn pins(start: &RunStart, blobs: &Blobs) -> Result<Pins, JournalError> {
+    let Some(record) = &start.corpus else { return Ok(Pins::new()) };
+    let of_line = |line: &str| {
+        let (bytes, name) = line.split_once(' ')?.1.split_once(' ')?;
+        let modified = record.modified_ns.get(name).map(|ns| UNIX_EPOCH + Duration::from_nanos(*ns));
+        Some((name.to_owned(), Pin { bytes: bytes.parse().ok()?, modified }))
+    };
+    Ok(blobs.text(&record.documents)?.lines().filter_map(of_line).collect())
 }
 
 /// A single document as it is; several, each after a line with its name.
