@@ -57,7 +57,9 @@ impl Event {
 /// How durable an event must be before anyone acts on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Synced to disk first.
+    /// Synced to disk first: someone outside is told that it happened.
+    Promised,
+    /// Written first, and synced if a power cut may cost nothing; otherwise synced moments later.
     Synced,
     /// Written, and synced together with the next synced event.
     Buffered,
@@ -294,7 +296,7 @@ macro_rules! events {
 events! {
     RunStarted = "run.started", Synced;
     RunResumed = "run.resumed", Synced;
-    RunFinished = "run.finished", Synced;
+    RunFinished = "run.finished", Promised;
     SourceScanned = "source.scanned", Buffered;
     FrameOpened = "frame.opened", Buffered;
     FrameClosed = "frame.closed", Synced;
