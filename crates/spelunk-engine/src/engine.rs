@@ -179,7 +179,10 @@ impl Engine {
         let mut start = start_of(&request, self.named_models.names(), &self.scan, &blobs).map_err(of_run)?;
         let scanned = scanned(&request.corpus);
         let view_of_all = View::of(Arc::new(request.corpus));
-        start.corpus = Some(Box::new(corpus_record(&view_of_all, &blobs).map_err(of_run)?));
+        // The journal writer stores the copy.
+        blobs.gather_prompts();
+        let record = corpus_record(&view_of_all, &request.sources, &blobs).map_err(of_run)?;
+        start.corpus = Some(Box::new(record));
         let mut facts = vec![(FrameId::root(), start.into_event())];
         facts.extend(scanned.into_iter().map(|kind| (FrameId::root(), kind)));
         facts.extend(question.warning);

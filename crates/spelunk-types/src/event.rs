@@ -327,13 +327,21 @@ impl EventKind {
         self.texts().into_iter().filter_map(Text::blob).collect()
     }
 
+    /// The blob of this event that nobody waits for: a prompt, or the copy of a small corpus. It may be missing.
+    pub fn expendable(&self) -> Option<&BlobId> {
+        if let Self::CallStarted { text, .. } = self {
+            text.blob()
+        } else if let Self::RunStarted { corpus: Some(corpus), .. } = self {
+            corpus.context.as_ref().and_then(Text::blob)
+        } else {
+            None
+        }
+    }
+
     fn texts(&self) -> Vec<&Text> {
         match self {
             Self::RunStarted { question, sources, schema, corpus, .. } => {
-                let of_sources = sources.iter().filter_map(|source| match source {
-                    SourceSpec::Path { .. } => None,
-                    SourceSpec::Text { content, .. } => Some(content),
-                });
+                let of_sources = sources.iter().filter_map(SourceSpec::content);
                 let of_corpus =
                     corpus.iter().flat_map(|corpus| [&corpus.documents].into_iter().chain(&corpus.context));
                 [question].into_iter().chain(schema).chain(of_corpus).chain(of_sources).collect()
