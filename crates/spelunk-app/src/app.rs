@@ -8,11 +8,11 @@ use spelunk_context::ScanOptions;
 use spelunk_engine::{Engine, RateLimits, RunSettings, SystemClock};
 use spelunk_fs::PrivateDir;
 use spelunk_index::{EmbedError, Embedder};
-use spelunk_journal::{JournalError, Workspace};
+use spelunk_journal::{JournalError, SyncMode, Workspace};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::Limits;
 
-use crate::config::{Origin, SandboxChoice, Settings};
+use crate::config::{DurabilityChoice, Origin, SandboxChoice, Settings};
 use crate::env::Environment;
 use crate::error_text::Paint;
 use crate::failure::{Failure, Usage};
@@ -119,7 +119,11 @@ impl App {
                 move || key
             }),
         };
-        Ok(workspace.with_cache_key(key))
+        let sync_mode = match self.settings.durability {
+            DurabilityChoice::Process => SyncMode::Process,
+            DurabilityChoice::Power => SyncMode::Power,
+        };
+        Ok(workspace.with_cache_key(key).with_sync_mode(sync_mode))
     }
 
     /// The workspace, if it exists: reading must not leave traces. An untrusted workspace is opened read-only.

@@ -211,7 +211,8 @@ fn write_mark(dir: &PrivateDir, mark: Option<&mut File>) -> io::Result<()> {
         mark.write_all(id.as_bytes())?;
         mark.sync_all()?;
     }
-    FileDisk::new(dir.root()).create(ID_FILE, id.as_bytes())
+    // It becomes durable with the first journal.
+    FileDisk::new(dir.root()).create_unsynced(ID_FILE, id.as_bytes())
 }
 
 /// Whether the directory is empty except for temporary files left by a crash.

@@ -14,6 +14,7 @@ export const LIMIT_CODES = [
   'children-exceeded',
   'turns-exhausted',
   'cells-exhausted',
+  'desk-full',
 ];
 
 const STREAMED_CHARS_MAX = 4000;

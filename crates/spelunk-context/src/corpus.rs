@@ -5,8 +5,9 @@
 mod order;
 mod outline;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::num::NonZeroUsize;
+use std::time::SystemTime;
 
 use spelunk_types::{BlobId, ScanOptions};
 
@@ -21,6 +22,18 @@ use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// How often a walk reports progress, in files.
 const TICK_FILES: u64 = 256;
+
+/// How an earlier scan found a file. If it has grown since, only these bytes of it are a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pin {
+    /// Its size.
+    pub bytes: u64,
+    /// Its modification time, if its digest includes it: see [`DocEntry::digest_time`].
+    pub modified: Option<SystemTime>,
+}
+
+/// The documents of an earlier scan, by name.
+pub type Pins = HashMap<String, Pin>;
 
 /// All documents of a run.
 #[derive(Debug)]
@@ -53,22 +66,40 @@ impl Corpus {
         options: &ScanOptions,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Self, SourceError> {
+        Self::scan_pinned(sources, options, &Pins::new(), progress)
+    }
+
+    /// Scans sources that were scanned before. Of a file that has grown since, such as a log, what it held then is read.
+    pub fn scan_pinned(
+        sources: &[SourceInput],
+        options: &ScanOptions,
+        pins: &Pins,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<Self, SourceError> {
         let n_cores = std::thread::available_parallelism().map_or(2, NonZeroUsize::get);
         let threads = NonZeroUsize::new(n_cores.clamp(2, 8)).expect("at least two");
-        Self::scan_with(threads, sources, options, progress)
+        Self::scan_with(threads, sources, options, pins, progress)
     }
 
     pub(crate) fn scan_with(
         threads: NonZeroUsize,
         sources: &[SourceInput],
         options: &ScanOptions,
+        pins: &Pins,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Self, SourceError> {
         let filter = Filter::compile(options)?;
         let scratch = Scratch::default();
         let mut so_far = ScanProgress::default();
         let room = ScanContext { filter: &filter, scratch: &scratch };
-        let (candidates, mut reports) = list(sources, room, &mut so_far, progress)?;
+        let (mut candidates, mut reports) = list(sources, room, &mut so_far, progress)?;
+        for candidate in &mut candidates {
+            let pin = pins.get(&candidate.name).filter(|pin| pin.bytes < candidate.bytes);
+            if let Some(pin) = pin.filter(|_| candidate.is_plain_file()) {
+                so_far.bytes_total -= candidate.bytes - pin.bytes;
+                (candidate.bytes, candidate.pin) = (pin.bytes, Some(*pin));
+            }
+        }
         progress(so_far);
         let mut rest = in_order(candidates, options).into_iter();
         let documents_max = match options.files_max {
@@ -183,7 +214,16 @@ fn list(
                 Origin::File(_) => ExtractKind::of(&name, room.filter.options),
                 Origin::Text(bytes) => extract_kind(&name, bytes, room.filter.options),
             };
-            candidates.push(Candidate { source_idx, origin, name, bytes, named_by, extract, redacts });
+            candidates.push(Candidate {
+                source_idx,
+                origin,
+                name,
+                bytes,
+                named_by,
+                extract,
+                redacts,
+                pin: None,
+            });
         })?;
         for name in duplicates {
             report.skip(SkipReason::Duplicate, &name);

@@ -33,7 +33,7 @@ mod unpack_limits;
 mod view;
 
 pub use cite::{Shown, check_citations};
-pub use corpus::{Corpus, ExtensionShare, Outline, compare_files};
+pub use corpus::{Corpus, ExtensionShare, Outline, Pin, Pins, compare_files};
 pub use decode::NotText;
 pub use document::{DocEntry, Origin, SourceInput};
 pub use drift::Drift;

@@ -179,6 +179,13 @@ fn is_sampled(document: &DocEntry) -> bool {
     document.bytes > sample::WHOLE_BYTES_MAX
 }
 
+impl DocEntry {
+    /// The modification time that is part of the digest of a large file.
+    pub fn digest_time(&self) -> Option<SystemTime> {
+        self.modified.filter(|_| is_sampled(self))
+    }
+}
+
 /// The digest of the current samples of a document. The modification time is included unless the file has grown.
 fn sampled_now(document: &DocEntry, file: &File) -> io::Result<BlobId> {
     let metadata = file.metadata()?;
@@ -240,11 +247,14 @@ fn read_file(
     tick: &mut dyn FnMut(u64),
 ) -> io::Result<Reading> {
     let metadata = file.metadata()?;
-    let (bytes, seen) = (metadata.len(), metadata.modified().ok());
+    let pin = candidate.pin.as_ref();
+    let bytes = pin.map_or(metadata.len(), |pin| pin.bytes);
+    let seen = pin.and_then(|pin| pin.modified).or(metadata.modified().ok());
     if bytes > sample::WHOLE_BYTES_MAX {
         return sample_one(file, bytes, seen, candidate.redacts).inspect(|_| tick(bytes));
     }
-    let mut reading = read_one(&mut file.take(sample::WHOLE_BYTES_MAX), candidate.redacts, buffer, tick)?;
+    let bytes_max = pin.map_or(sample::WHOLE_BYTES_MAX, |pin| pin.bytes);
+    let mut reading = read_one(&mut file.take(bytes_max), candidate.redacts, buffer, tick)?;
     if let Reading::Text { modified, .. } = &mut reading {
         *modified = seen;
     }

@@ -21,7 +21,7 @@ use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
 use crate::secrets::marks_in;
 use crate::unpack_limits::UnpackLimits;
-use crate::{ScanReport, SkipReason, SourceError, name};
+use crate::{Pin, ScanReport, SkipReason, SourceError, name};
 
 /// Something that may become a document.
 #[derive(Debug)]
@@ -36,6 +36,15 @@ pub(crate) struct Candidate {
     pub(crate) extract: Option<ExtractKind>,
     /// Whether secrets in its text are redacted.
     pub(crate) redacts: bool,
+    /// How an earlier scan found it, if it has grown since.
+    pub(crate) pin: Option<Pin>,
+}
+
+impl Candidate {
+    /// Whether its text is what is in the file.
+    pub(crate) fn is_plain_file(&self) -> bool {
+        self.extract.is_none() && matches!(self.origin, Origin::File(_))
+    }
 }
 
 /// The candidates of a source.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use crate::{Corpus, ScanOptions, SourceError, SourceInput, View};
+use crate::{Corpus, Pins, ScanOptions, SourceError, SourceInput, View};
 
 /// A temporary directory with these files.
 pub(crate) fn tree(files: &[(&str, &str)]) -> TempDir {
@@ -47,7 +47,7 @@ pub(crate) fn scan(paths: &[&Path]) -> Result<Corpus, SourceError> {
 pub(crate) fn scan_on(threads: usize, path: &Path) -> Corpus {
     let sources = [SourceInput::Path(path.to_owned())];
     let threads = NonZeroUsize::new(threads).unwrap();
-    Corpus::scan_with(threads, &sources, &ScanOptions::default(), &mut |_| {}).unwrap()
+    Corpus::scan_with(threads, &sources, &ScanOptions::default(), &Pins::new(), &mut |_| {}).unwrap()
 }
 
 /// A view of texts that are not on disk.

@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use spelunk_context::{Corpus, Detector, ScanOptions, ScanProgress, SourceInput, View, given_text};
+use spelunk_context::{Corpus, Detector, Pins, ScanOptions, ScanProgress, SourceInput, View, given_text};
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_journal::{Blobs, Journal, JournalError, RunLock, Workspace, WorkspaceHold};
 use spelunk_model::Model;
@@ -25,7 +25,7 @@ use self::drive::drive;
 use self::handle::CutOff;
 pub use self::handle::RunHandle;
 pub use self::request::{ResumeRequest, RunRequest};
-use self::start::{check_resumed, corpus_record, recorded_start, start_of};
+use self::start::{check_resumed, corpus_record, pins, recorded_start, start_of};
 use self::words::MaskedQuestion;
 use crate::frame::{Models, Run};
 use crate::journal::replay::Replay;
@@ -134,19 +134,20 @@ impl Engine {
         sources: &[SourceSpec],
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Corpus, EngineError> {
-        self.read_sources(sources, &self.scan, progress)
+        self.read_sources(sources, &self.scan, &Pins::new(), progress)
     }
 
     fn read_sources(
         &self,
         sources: &[SourceSpec],
         scan: &ScanOptions,
+        pins: &Pins,
         progress: &mut dyn FnMut(ScanProgress),
     ) -> Result<Corpus, EngineError> {
         let blobs = self.workspace.blobs();
         let inputs = sources.iter().map(|source| source_input(&blobs, source)).collect::<Result<Vec<_>, _>>();
         let inputs = inputs.map_err(|source| EngineError::GivenText { source })?;
-        Ok(Corpus::scan(&inputs, scan, progress)?)
+        Ok(Corpus::scan_pinned(&inputs, scan, pins, progress)?)
     }
 
     /// A fresh run id, for a run to be started later.
@@ -178,7 +179,10 @@ impl Engine {
         let mut start = start_of(&request, self.named_models.names(), &self.scan, &blobs).map_err(of_run)?;
         let scanned = scanned(&request.corpus);
         let view_of_all = View::of(Arc::new(request.corpus));
-        start.corpus = Some(Box::new(corpus_record(&view_of_all, &blobs).map_err(of_run)?));
+        // The journal writer stores the copy.
+        blobs.gather_prompts();
+        let record = corpus_record(&view_of_all, &request.sources, &blobs).map_err(of_run)?;
+        start.corpus = Some(Box::new(record));
         let mut facts = vec![(FrameId::root(), start.into_event())];
         facts.extend(scanned.into_iter().map(|kind| (FrameId::root(), kind)));
         facts.extend(question.warning);
@@ -242,11 +246,12 @@ impl Engine {
             }
             Some(_) => None,
         };
-        let corpus = self.read_sources(&start.sources, &start.scan, progress)?;
+        let blobs = self.workspace.blobs_of(run);
+        let pins = pins(&start, &blobs).map_err(of_run)?;
+        let corpus = self.read_sources(&start.sources, &start.scan, &pins, progress)?;
         if *corpus.digest() != start.corpus_digest {
             return Err(EngineError::CorpusChanged { run: run.clone() });
         }
-        let blobs = self.workspace.blobs_of(run);
         let question = blobs.text(&start.question).map_err(of_run)?;
         let schema = start.schema.as_ref().map(|text| blobs.text(text)).transpose().map_err(of_run)?;
         let schema = schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);

@@ -48,6 +48,8 @@ pub struct Projection {
     written: BTreeMap<&'static str, BlobId>,
     /// Whether the run has a desk: then some files belong to the agent.
     has_desk: bool,
+    /// Whether `context.txt` is a copy of the text.
+    has_copy: bool,
 }
 
 /// A child frame.
@@ -87,7 +89,7 @@ impl Projection {
             workspace: workspace.clone(),
             run: run.clone(),
             files,
-            blobs: workspace.blobs(),
+            blobs: workspace.blobs_of(run),
             view: RunView::default(),
             start: None,
             workers: BTreeMap::new(),
@@ -100,6 +102,7 @@ impl Projection {
             appended: BTreeSet::new(),
             written: BTreeMap::new(),
             has_desk: false,
+            has_copy: false,
         }
     }
 
@@ -202,15 +205,22 @@ impl Projection {
         let corpus = start.corpus.as_deref();
         let kept = |text: Option<&Text>| text.map(|text| self.blobs.text(text)).transpose();
         let listed = files::documents(start, kept(corpus.map(|corpus| &corpus.documents))?.as_deref());
-        let context = kept(corpus.and_then(|corpus| corpus.context.as_ref()))?;
-        let context = context.unwrap_or_else(|| listed.clone());
+        let copy = corpus.and_then(|corpus| corpus.context.as_ref()).filter(|_| !self.has_copy);
+        let copy = match kept(copy) {
+            // A power cut may have lost it, and at the start it is not written yet.
+            Err(JournalError::Blob { .. }) => None,
+            read => read?,
+        };
+        let has_copy = self.has_copy || copy.is_some();
         let mut whole = vec![
-            ("input/documents.txt", listed),
-            ("context.txt", context),
             ("chunks/manifest.json", files::manifest(&self.chunks)),
             ("state/metrics.json", files::metrics(self)),
-            ("metadata.json", files::metadata(self, start)),
+            ("metadata.json", files::metadata(self, start, has_copy)),
         ];
+        if !self.has_copy {
+            whole.push(("context.txt", copy.unwrap_or_else(|| listed.clone())));
+        }
+        whole.push(("input/documents.txt", listed));
         if !self.has_desk {
             whole.push(("input/prompt.md", format!("{question}\n")));
             whole.push(("state/job.json", files::job(start, &self.run)));
@@ -226,6 +236,7 @@ impl Projection {
                 self.written.insert(name, digest);
             }
         }
+        self.has_copy = has_copy;
         Ok(())
     }
 

@@ -163,6 +163,33 @@ impl PrivateDir {
         if durability == Durability::Synced { target.sync() } else { Ok(()) }
     }
 
+    /// Makes the name of the root durable.
+    pub fn sync_root(&self) -> io::Result<()> {
+        let parent = self.root.parent().filter(|parent| !parent.as_os_str().is_empty());
+        match At::root(parent.unwrap_or(Path::new("."))) {
+            // Whoever may not read the directory did not create the root in it.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+            parent => parent?.sync(),
+        }
+    }
+
+    /// Makes the name of a file durable: syncs the directories from the root down to the file's, and the files next to
+    /// them in the root.
+    pub fn sync_name(&self, name: &str) -> io::Result<()> {
+        let parts = parts(name)?;
+        let (_, above) = parts.split_last().ok_or_else(|| invalid(name))?;
+        let mut at = At::root(&self.root)?;
+        for entry in at.list()?.into_iter().filter(|entry| entry.kind == EntryKind::File) {
+            if_there(at.open(&entry.name, Flags::Read).and_then(|file| file.sync_all()))?;
+        }
+        at.sync()?;
+        for part in above {
+            at = at.enter(part)?;
+            at.sync()?;
+        }
+        Ok(())
+    }
+
     /// Creates a directory and its parents.
     pub fn make_dir(&self, name: &str, durability: Durability) -> io::Result<()> {
         self.check_writable(name)?;

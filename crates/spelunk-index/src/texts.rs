@@ -1,5 +1,6 @@
 //! The texts of passages, read back through the view. A document is opened and verified against its digest once,
-//! however many passages and searches need it, as long as the texts fit; a large one is read at offsets.
+//! however many passages and searches need it, as long as the texts fit; if they do not, once for each set of
+//! candidates. A large document is read at offsets.
 
 use std::collections::HashMap;
 
@@ -18,16 +19,50 @@ const OPEN_MAX: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unreadable;
 
+/// A document and the index of a window in it.
+type WindowKey = (u32, u64);
+
 /// Texts of one corpus, for one search or several.
-#[derive(Default)]
 pub struct Texts {
-    /// Windows by document and index; `None` if unreadable.
-    windows: HashMap<(u32, u64), Option<String>>,
+    /// `None` if unreadable.
+    windows: HashMap<WindowKey, Option<String>>,
     held_bytes: usize,
+    held_bytes_max: usize,
+    /// The passages that may be asked for next. They stay when their window is dropped.
+    expected: HashMap<WindowKey, Vec<PassageLocation>>,
+    passages: HashMap<(WindowKey, u64, u64), Option<String>>,
     large: HashMap<u32, LargeDocument>,
 }
 
+impl Default for Texts {
+    fn default() -> Self {
+        Self {
+            windows: HashMap::new(),
+            held_bytes: 0,
+            held_bytes_max: HELD_BYTES_MAX,
+            expected: HashMap::new(),
+            passages: HashMap::new(),
+            large: HashMap::new(),
+        }
+    }
+}
+
 impl Texts {
+    /// Texts that hold at most this much.
+    #[cfg(test)]
+    pub(crate) fn holding(held_bytes_max: usize) -> Self {
+        Self { held_bytes_max, ..Self::default() }
+    }
+
+    /// Announces the passages of a set of candidates, in place of the previous set.
+    pub(crate) fn expect(&mut self, passages: impl Iterator<Item = (u32, PassageLocation)>) {
+        self.expected.clear();
+        self.passages.clear();
+        for (doc_idx, location) in passages {
+            self.expected.entry((doc_idx, location.window)).or_default().push(location);
+        }
+    }
+
     /// The text of a passage; `None` if the document has no such location.
     pub(crate) fn get(
         &mut self,
@@ -36,19 +71,32 @@ impl Texts {
         location: PassageLocation,
     ) -> Result<Option<String>, Unreadable> {
         let key = (document.idx, location.window);
+        if let Some(passage) = self.passages.get(&(key, location.start, location.end)) {
+            return Ok(passage.clone());
+        }
         if !self.windows.contains_key(&key) {
             let text = self.read(view, document, location.window).ok();
             let bytes = text.as_ref().map_or(0, String::len);
-            if self.held_bytes + bytes > HELD_BYTES_MAX {
-                self.windows.clear();
-                self.held_bytes = 0;
+            if self.held_bytes + bytes > self.held_bytes_max {
+                self.drop_windows();
             }
             self.held_bytes += bytes;
             self.windows.insert(key, text);
         }
         let text = self.windows[&key].as_ref().ok_or(Unreadable)?;
-        let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-        Ok(text.get(to_usize(location.start)..to_usize(location.end)).map(str::to_owned))
+        Ok(passage_of(text, location))
+    }
+
+    /// Drops all windows but keeps the passages of them that may still be asked for.
+    fn drop_windows(&mut self) {
+        for (key, text) in std::mem::take(&mut self.windows) {
+            let Some(text) = text else { continue };
+            for &location in self.expected.get(&key).into_iter().flatten() {
+                let passage = passage_of(&text, location);
+                self.passages.insert((key, location.start, location.end), passage);
+            }
+        }
+        self.held_bytes = 0;
     }
 
     fn read(&mut self, view: &View, document: &DocEntry, window: u64) -> Result<String, SourceError> {
@@ -63,4 +111,9 @@ impl Texts {
         }
         self.large[&document.idx].window(window)
     }
+}
+
+fn passage_of(text: &str, location: PassageLocation) -> Option<String> {
+    let to_usize = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+    text.get(to_usize(location.start)..to_usize(location.end)).map(str::to_owned)
 }

@@ -10,7 +10,7 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use spelunk_fs::{Durability, Entry, EntryKind, PrivateDir};
-use spelunk_types::{BlobId, EventKind, RunId};
+use spelunk_types::{BlobId, RunId};
 use tar::{Archive, Builder, EntryType, Header};
 
 use crate::disk::STAGING;
@@ -186,10 +186,10 @@ fn files_of(
     let (mut named, texts) = (BTreeSet::new(), workspace.blobs_of(run));
     for record in workspace.read_journal(run)? {
         let event = record.known(run)?;
-        // A missing blob is damage that an archive must not pass on. A prompt may have been lost in a power cut.
-        let is_prompt = matches!(event.kind, EventKind::CallStarted { .. });
+        // A missing blob is damage that an archive must not pass on, unless a power cut may have lost it.
+        let expendable = event.kind.expendable();
         for blob in event.kind.blobs() {
-            if !is_prompt && named.insert(blob.clone()) {
+            if expendable != Some(blob) && named.insert(blob.clone()) {
                 texts.get(blob)?;
             }
         }

@@ -1,4 +1,4 @@
-//! The disk: durable state needs only seven operations, which keeps fault injection small. Names are relative and use
+//! The disk: durable state needs only eight operations, which keeps fault injection small. Names are relative and use
 //! `/`; `FileDisk` follows no links (`spelunk-fs`).
 
 use std::io::{self, Read, Seek, Write};
@@ -13,10 +13,12 @@ pub trait Disk: Send + Sync {
     /// Like `create`, but does not wait for durability: a power cut may lose some or all of it. For expendable data
     /// that carries its own checksum.
     fn create_unsynced(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
-    /// Appends bytes, creating the file if necessary. Not durable until `sync`.
+    /// Appends bytes, creating the file if necessary. Not durable until `sync`, nor a new file until `sync_name`.
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
-    /// Makes everything appended so far durable.
+    /// Makes everything in the file durable.
     fn sync(&self, name: &str) -> io::Result<()>;
+    /// Makes the name of a file durable, those of the directories that it is in, and the files at the top.
+    fn sync_name(&self, name: &str) -> io::Result<()>;
     /// Truncates the file, durably.
     fn truncate(&self, name: &str, len: u64) -> io::Result<()>;
     /// The whole file, or `None` if it does not exist.
@@ -87,7 +89,7 @@ impl Disk for FileDisk {
     fn append(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let mut file = match self.dir.open_to_append(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match self.dir.create_new(name, Durability::Synced) {
+                match self.dir.create_new(name, Durability::Unsynced) {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                         self.dir.open_to_append(name)?
                     }
@@ -101,6 +103,10 @@ impl Disk for FileDisk {
 
     fn sync(&self, name: &str) -> io::Result<()> {
         self.dir.open_to_append(name)?.sync_data()
+    }
+
+    fn sync_name(&self, name: &str) -> io::Result<()> {
+        self.dir.sync_name(name)
     }
 
     fn truncate(&self, name: &str, len: u64) -> io::Result<()> {

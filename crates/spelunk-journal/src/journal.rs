@@ -7,13 +7,18 @@ use std::sync::Arc;
 use serde_json::Value;
 use spelunk_types::{Durability, Event, EventKind, FrameId, JOURNAL_FORMAT, RunId};
 
-use crate::{Disk, JournalError, Record, line};
+use crate::sync::removed;
+use crate::{Disk, JournalError, JournalSync, Record, SyncMode, line};
 
 /// The writer of one run's journal.
 pub struct Journal {
     disk: Arc<dyn Disk>,
     name: String,
+    mode: SyncMode,
+    sync: JournalSync,
     seq_last: u64,
+    /// Whether lines were written since the last sync.
+    is_ahead: bool,
     /// Set by the first failed write: the state on disk is unknown until the journal is opened again.
     broken: bool,
 }
@@ -24,17 +29,24 @@ pub struct OpenedJournal {
     pub journal: Journal,
     /// All events so far.
     pub events: Vec<Event>,
-    /// The length of the torn line that was truncated, 0 if there was none.
+    /// The length of the torn end that was truncated, 0 if there was none.
     pub bytes_dropped: u64,
 }
 
 impl Journal {
     /// The journal of a new run. Nothing is written yet.
     pub fn create(disk: Arc<dyn Disk>, run: &RunId) -> Self {
-        Self { disk, name: file_name(run), seq_last: 0, broken: false }
+        let (name, mode) = (file_name(run), SyncMode::default());
+        let sync = JournalSync::new(Arc::clone(&disk), &name);
+        Self { disk, name, mode, sync, seq_last: 0, is_ahead: false, broken: false }
     }
 
-    /// Opens a journal to continue writing: drops a torn last line and refuses damage anywhere else.
+    pub(crate) fn synced_by(self, mode: SyncMode, sync: JournalSync) -> Self {
+        Self { mode, sync, ..self }
+    }
+
+    /// Opens a journal to continue writing: drops what a power cut left of lines that were not synced, and refuses any
+    /// other damage.
     pub fn open(disk: Arc<dyn Disk>, run: &RunId) -> Result<OpenedJournal, JournalError> {
         let (records, bytes_whole, bytes_dropped) = load(disk.as_ref(), run)?;
         let events = records.into_iter().map(|record| Ok(*record.known(run)?));
@@ -45,7 +57,8 @@ impl Journal {
             cut.map_err(|source| JournalError::Write { name: name.clone(), source })?;
         }
         let seq_last = events.len() as u64;
-        Ok(OpenedJournal { journal: Self { disk, name, seq_last, broken: false }, events, bytes_dropped })
+        let journal = Self { seq_last, ..Self::create(disk, run) };
+        Ok(OpenedJournal { journal, events, bytes_dropped })
     }
 
     /// Reads the complete lines of a journal without locking or changing it.
@@ -53,8 +66,9 @@ impl Journal {
         load(disk, run).map(|(records, ..)| records)
     }
 
-    /// Appends events in one write, and syncs if one of them must be on disk before anyone acts on it. After a failure
-    /// every further append fails too: a line after a torn one would be damage.
+    /// Appends events in one write, and syncs if one of them must be on disk before anyone acts on it: a promise always,
+    /// the others as the mode says. After a failure every further append fails too: a line after a torn one would be
+    /// damage.
     pub fn append(
         &mut self,
         at_ms: u64,
@@ -64,7 +78,11 @@ impl Journal {
         let mut events = Vec::with_capacity(facts.len());
         let mut must_sync = false;
         for (frame, kind) in facts {
-            must_sync |= kind.durability() == Durability::Synced;
+            must_sync |= match kind.durability() {
+                Durability::Promised => true,
+                Durability::Synced => self.mode == SyncMode::Power,
+                Durability::Buffered | Durability::Ephemeral => false,
+            };
             let event = Event { seq: self.seq_last + 1 + events.len() as u64, at_ms, frame, kind };
             line::write(&event, &mut lines);
             events.push(event);
@@ -79,17 +97,25 @@ impl Journal {
         self.seq_last
     }
 
+    /// The mode, and what makes the journal durable.
+    pub fn sync(&self) -> (SyncMode, JournalSync) {
+        (self.mode, self.sync.clone())
+    }
+
+    /// Whether lines were written since the last sync of this writer.
+    pub fn is_ahead(&self) -> bool {
+        self.is_ahead
+    }
+
     fn write(&mut self, lines: &[u8], must_sync: bool) -> Result<(), JournalError> {
         let refused = |source| JournalError::Write { name: self.name.clone(), source };
         if self.broken {
             return Err(refused(io::Error::other("an earlier write did not succeed")));
         }
-        let mut written = self.prepare().and_then(|()| self.disk.append(&self.name, lines));
-        if must_sync && written.is_ok() {
-            written = self.disk.sync(&self.name);
-        }
-        self.broken = written.is_err();
-        written.map_err(refused)
+        let written = self.prepare().and_then(|()| self.disk.append(&self.name, lines)).map_err(refused);
+        let written = if must_sync { written.and_then(|()| self.sync.sync()) } else { written };
+        (self.is_ahead, self.broken) = (!must_sync, written.is_err());
+        written
     }
 
     /// The first line starts an empty file: whatever a power cut left of an earlier attempt is truncated. Later lines
@@ -97,9 +123,7 @@ impl Journal {
     fn prepare(&self) -> io::Result<()> {
         if self.seq_last > 0 {
             let there = self.disk.read_at(&self.name, 0, 1)?;
-            let gone =
-                || io::Error::new(io::ErrorKind::NotFound, "it was removed while the run was under way");
-            return if there.is_some_and(|bytes| !bytes.is_empty()) { Ok(()) } else { Err(gone()) };
+            return if there.is_some_and(|bytes| !bytes.is_empty()) { Ok(()) } else { Err(removed()) };
         }
         match self.disk.read(&self.name)? {
             Some(bytes) if bytes.contains(&b'\n') => Err(io::ErrorKind::AlreadyExists.into()),
@@ -131,10 +155,22 @@ pub(crate) fn read_lines(
     let (mut records, mut whole) = (Vec::new(), 0);
     for line in bytes.split_inclusive(|b| *b == b'\n') {
         let Some(text) = line.strip_suffix(b"\n") else { break };
-        records.push(read_line(text, run, first + records.len() as u64)?);
+        match read_line(text, run, first + records.len() as u64) {
+            Err(JournalError::Damaged { .. }) if has_hole(text) => break,
+            record => records.push(record?),
+        }
         whole += line.len();
     }
     Ok((records, whole))
+}
+
+/// The smallest unit that a disk writes.
+const SECTOR_BYTES: usize = 512;
+
+/// Whether the line contains zeros in place of what never reached the disk before a power cut. Lines are synced in
+/// order, so nothing from there on was synced.
+fn has_hole(line: &[u8]) -> bool {
+    line.chunk_by(|a, b| a == b).any(|run| run.len() >= SECTOR_BYTES && run.first() == Some(&0))
 }
 
 /// Parses one line; the first one must be a start event in a format we know.

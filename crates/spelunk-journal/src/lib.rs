@@ -16,6 +16,7 @@ mod lock;
 mod prompt_pack;
 mod repair;
 mod reply_cache;
+mod sync;
 mod tail;
 mod workspace;
 
@@ -30,5 +31,6 @@ pub use line::Record;
 pub use lock::{RunLock, WorkspaceHold};
 pub use repair::{RepairReport, repair};
 pub use reply_cache::ReplyCache;
+pub use sync::{JournalSync, SyncMode};
 pub use tail::JournalTail;
 pub use workspace::Workspace;

@@ -5,7 +5,7 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use spelunk_fs::{Durability, PrivateDir};
+use spelunk_fs::PrivateDir;
 use spelunk_types::RunId;
 
 use crate::JournalError;
@@ -37,10 +37,8 @@ impl WorkspaceHold {
 impl RunLock {
     pub(crate) fn take(dir: &PrivateDir, run: &RunId) -> Result<Self, JournalError> {
         let workspace = WorkspaceHold::take(dir)?;
-        // The run's folder must be durable before its journal is written.
         let mut file = dir
-            .make_dir(&folder(run), Durability::Synced)
-            .and_then(|()| dir.open_or_create(&lock_name(run)))
+            .open_or_create(&lock_name(run))
             .map_err(|source| JournalError::unusable(dir.root(), source))?;
         match patiently(|| file.try_lock()) {
             Ok(()) => {

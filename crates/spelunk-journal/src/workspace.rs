@@ -9,7 +9,8 @@ use spelunk_fs::{EntryKind, PrivateDir};
 use spelunk_types::{RunId, truncate};
 
 use crate::{
-    Blobs, Disk, FileDisk, Journal, JournalError, OpenedJournal, Record, ReplyCache, RunLock, WorkspaceHold,
+    Blobs, Disk, FileDisk, Journal, JournalError, JournalSync, OpenedJournal, Record, ReplyCache, RunLock,
+    SyncMode, WorkspaceHold,
 };
 
 const FORMAT_FILE: &str = "workspace.toml";
@@ -21,6 +22,7 @@ const LOOK_BYTES: usize = 8192;
 #[derive(Clone)]
 pub struct Workspace {
     disk: Arc<dyn Disk>,
+    sync_mode: SyncMode,
     /// `None` on a disk that is not the file system: there are then no locks and no listing.
     dir: Option<PrivateDir>,
     /// The key that the reply cache is signed with.
@@ -33,9 +35,11 @@ impl Workspace {
         let dir = PrivateDir::new(root);
         if Self::is_new(&dir)? {
             let disk = FileDisk::of(dir.clone());
+            // The files become durable with the first journal.
             let made = disk
-                .create(".gitignore", b"*\n")
-                .and_then(|()| disk.create(FORMAT_FILE, FORMAT_TEXT.as_bytes()));
+                .create_unsynced(".gitignore", b"*\n")
+                .and_then(|()| disk.create_unsynced(FORMAT_FILE, FORMAT_TEXT.as_bytes()))
+                .and_then(|()| dir.sync_root());
             made.map_err(|source| JournalError::unusable(dir.root(), source))?;
         }
         Ok(Self::in_dir(dir))
@@ -49,7 +53,7 @@ impl Workspace {
     }
 
     fn in_dir(dir: PrivateDir) -> Self {
-        Self { disk: Arc::new(FileDisk::of(dir.clone())), dir: Some(dir), cache_key: [0; 32] }
+        Self { dir: Some(dir.clone()), ..Self::on(Arc::new(FileDisk::of(dir))) }
     }
 
     /// Whether the directory is not a workspace yet. A workspace made by a newer version is an error.
@@ -59,6 +63,8 @@ impl Workspace {
             .map_err(|source| JournalError::unusable(dir.root(), source))?;
         match read {
             None => Ok(true),
+            // A power cut may leave the file without its text.
+            Some(bytes) if bytes.iter().all(|byte| *byte == 0) => Ok(true),
             Some(bytes) if bytes == FORMAT_TEXT.as_bytes() => Ok(false),
             Some(bytes) => {
                 let format = truncate(String::from_utf8_lossy(&bytes).trim(), 40).to_owned();
@@ -73,9 +79,15 @@ impl Workspace {
         Self { cache_key, ..self }
     }
 
+    /// The same workspace, with journals that are synced in this mode.
+    #[must_use]
+    pub fn with_sync_mode(self, sync_mode: SyncMode) -> Self {
+        Self { sync_mode, ..self }
+    }
+
     /// A workspace on any disk, for tests.
     pub fn on(disk: Arc<dyn Disk>) -> Self {
-        Self { disk, dir: None, cache_key: [0; 32] }
+        Self { disk, sync_mode: SyncMode::default(), dir: None, cache_key: [0; 32] }
     }
 
     /// Whether there is a workspace in this directory.
@@ -133,17 +145,30 @@ impl Workspace {
 
     /// The journal of a new run.
     pub fn create_journal(&self, run: &RunId) -> Journal {
-        Journal::create(Arc::clone(&self.disk), run)
+        Journal::create(Arc::clone(&self.disk), run).synced_by(self.sync_mode, self.sync_of(run))
     }
 
     /// The journal of an existing run, to continue writing. Take the lock first.
     pub fn open_journal(&self, run: &RunId) -> Result<OpenedJournal, JournalError> {
-        Journal::open(Arc::clone(&self.disk), run)
+        let opened = Journal::open(Arc::clone(&self.disk), run)?;
+        let journal = opened.journal.synced_by(self.sync_mode, self.sync_of(run));
+        Ok(OpenedJournal { journal, ..opened })
+    }
+
+    /// What makes the journal of a run durable, whoever writes it.
+    pub fn sync_of(&self, run: &RunId) -> JournalSync {
+        JournalSync::new(Arc::clone(&self.disk), &crate::journal::file_name(run))
     }
 
     /// The journal of any run, for reading.
     pub fn read_journal(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
         Journal::read(self.disk.as_ref(), run)
+    }
+
+    /// Whether a run has begun. Looks only at its own files.
+    pub fn has(&self, run: &RunId) -> bool {
+        // Without a complete line in its journal, a run died before its first event: there is nothing to resume.
+        self.dir.as_ref().is_some_and(|dir| is_line_whole(dir, &crate::journal::file_name(run)))
     }
 
     /// Every run, oldest first.
@@ -152,9 +177,7 @@ impl Workspace {
         let entries = dir.list("runs").map_err(|source| JournalError::unusable(dir.root(), source))?;
         let mut runs = Vec::new();
         for entry in entries.into_iter().filter(|entry| entry.kind == EntryKind::Directory) {
-            // Without a complete line in its journal, a run died before its first event: there is nothing to resume.
-            let has_begun = |run: &RunId| is_line_whole(dir, &crate::journal::file_name(run));
-            runs.extend(entry.name.parse::<RunId>().ok().filter(has_begun));
+            runs.extend(entry.name.parse::<RunId>().ok().filter(|run| self.has(run)));
         }
         runs.sort();
         Ok(runs)
@@ -162,6 +185,9 @@ impl Workspace {
 
     /// Finds a run by a prefix of its short or full id; the newest if no name is given.
     pub fn find(&self, name: Option<&str>) -> Result<RunId, JournalError> {
+        if let Some(run) = name.and_then(|name| name.parse().ok()).filter(|run| self.has(run)) {
+            return Ok(run);
+        }
         let mut runs = self.runs()?;
         let Some(name) = name else {
             return runs.pop().ok_or(JournalError::NoRuns);

@@ -34,6 +34,8 @@ struct State {
 struct File {
     written: Vec<u8>,
     synced: Vec<u8>,
+    /// Whether its name is durable.
+    is_named: bool,
 }
 
 impl FaultDisk {
@@ -73,9 +75,12 @@ impl FaultDisk {
         let mut files = self.with(|state| state.files.clone());
         for file in files.values_mut() {
             match crash {
-                Crash::Torn => file.synced.clone_from(&file.written),
-                Crash::LostTail => file.written.clone_from(&file.synced),
+                Crash::Torn => {}
+                Crash::LostTail if file.is_named => file.written.clone_from(&file.synced),
+                Crash::LostTail => file.written.clear(),
             }
+            file.synced.clone_from(&file.written);
+            file.is_named = true;
         }
         // A file of which nothing was synced never existed.
         files.retain(|_, file| !file.written.is_empty());
@@ -91,7 +96,7 @@ impl FaultDisk {
 
     /// Stores bytes under a name, as if they had been synced long ago.
     pub fn put(&self, name: &str, bytes: &[u8]) {
-        let file = File { written: bytes.to_vec(), synced: bytes.to_vec() };
+        let file = File { written: bytes.to_vec(), synced: bytes.to_vec(), is_named: true };
         self.with(|state| state.files.insert(name.to_owned(), file));
     }
 
@@ -129,7 +134,8 @@ fn dead(kind: Option<io::ErrorKind>) -> io::Error {
 
 impl Disk for FaultDisk {
     fn create(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let whole = |file: &mut File| *file = File { written: bytes.to_vec(), synced: bytes.to_vec() };
+        let (written, synced) = (bytes.to_vec(), bytes.to_vec());
+        let whole = |file: &mut File| *file = File { written, synced, is_named: true };
         self.write(name, whole, |_| {})
     }
 
@@ -148,6 +154,10 @@ impl Disk for FaultDisk {
 
     fn sync(&self, name: &str) -> io::Result<()> {
         self.write(name, |file| file.synced.clone_from(&file.written), |_| {})
+    }
+
+    fn sync_name(&self, name: &str) -> io::Result<()> {
+        self.write(name, |file| file.is_named = true, |_| {})
     }
 
     fn truncate(&self, name: &str, len: u64) -> io::Result<()> {

@@ -154,6 +154,8 @@ error_codes! {
     TurnsExhausted = "turns-exhausted", Limit, "raise `limits.turns_max` (for an agent, `limits.agent_turns_max`), or ask a narrower question";
     /// A frame has reached its limit of code cells.
     CellsExhausted = "cells-exhausted", Limit, "raise `limits.cells_max`";
+    /// What came with the question does not fit on an agent's desk.
+    DeskFull = "desk-full", Limit, "attach less, or raise `limits.desk_bytes_max` or `limits.desk_files_max`";
     /// A model repeated itself, took no action, or wrote code or calls instead of an answer.
     ModelStuck = "model-stuck", Upstream, "rephrase the question, or choose a stronger model";
     /// The sandbox crashed or could not be started.

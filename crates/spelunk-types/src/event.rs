@@ -57,7 +57,9 @@ impl Event {
 /// How durable an event must be before anyone acts on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Synced to disk first.
+    /// Synced to disk first: someone outside is told that it happened.
+    Promised,
+    /// Written first, and synced if a power cut may cost nothing; otherwise synced moments later.
     Synced,
     /// Written, and synced together with the next synced event.
     Buffered,
@@ -294,7 +296,7 @@ macro_rules! events {
 events! {
     RunStarted = "run.started", Synced;
     RunResumed = "run.resumed", Synced;
-    RunFinished = "run.finished", Synced;
+    RunFinished = "run.finished", Promised;
     SourceScanned = "source.scanned", Buffered;
     FrameOpened = "frame.opened", Buffered;
     FrameClosed = "frame.closed", Synced;
@@ -325,13 +327,21 @@ impl EventKind {
         self.texts().into_iter().filter_map(Text::blob).collect()
     }
 
+    /// The blob of this event that nobody waits for: a prompt, or the copy of a small corpus. It may be missing.
+    pub fn expendable(&self) -> Option<&BlobId> {
+        if let Self::CallStarted { text, .. } = self {
+            text.blob()
+        } else if let Self::RunStarted { corpus: Some(corpus), .. } = self {
+            corpus.context.as_ref().and_then(Text::blob)
+        } else {
+            None
+        }
+    }
+
     fn texts(&self) -> Vec<&Text> {
         match self {
             Self::RunStarted { question, sources, schema, corpus, .. } => {
-                let of_sources = sources.iter().filter_map(|source| match source {
-                    SourceSpec::Path { .. } => None,
-                    SourceSpec::Text { content, .. } => Some(content),
-                });
+                let of_sources = sources.iter().filter_map(SourceSpec::content);
                 let of_corpus =
                     corpus.iter().flat_map(|corpus| [&corpus.documents].into_iter().chain(&corpus.context));
                 [question].into_iter().chain(schema).chain(of_corpus).chain(of_sources).collect()

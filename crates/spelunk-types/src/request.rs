@@ -1,5 +1,6 @@
 //! What was asked, as recorded by the first event of a run: sources, strategy, model. Never contains a secret.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -45,9 +46,12 @@ impl Text {
 pub struct CorpusRecord {
     /// One line per document: digest, bytes, name.
     pub documents: Text,
-    /// The text of a small corpus, as strategies see it.
+    /// The text of a small corpus, as strategies see it. It may be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Text>,
+    /// The modification times, in nanoseconds since 1970, of large documents: their digests include them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub modified_ns: BTreeMap<String, u64>,
 }
 
 /// Where bytes come from, in a form that a resumed run can open again.
@@ -69,6 +73,16 @@ pub enum SourceSpec {
         /// The text.
         content: Text,
     },
+}
+
+impl SourceSpec {
+    /// The text that arrived with the request.
+    pub fn content(&self) -> Option<&Text> {
+        match self {
+            Self::Path { .. } => None,
+            Self::Text { content, .. } => Some(content),
+        }
+    }
 }
 
 /// What a scan includes beyond the default, and what it excludes. Recorded with a run, so that a resumed run reads the

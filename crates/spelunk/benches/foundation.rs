@@ -18,7 +18,7 @@ use spelunk_context::ScanOptions;
 use spelunk_engine::{
     Answer, Engine, Program, ResumeRequest, RunHandle, RunRequest, RunSettings, RunView, SystemClock,
 };
-use spelunk_journal::Workspace;
+use spelunk_journal::{SyncMode, Workspace};
 use spelunk_model::{Model, ModelDelta, ModelStream, Price, Prompt, collect};
 use spelunk_testkit::{Gate, ModelServer, when};
 use spelunk_types::{
@@ -50,7 +50,7 @@ fn timed(work: impl FnOnce()) -> Duration {
 /// Appending and syncing a completed call, compared with a bare write and sync of the same bytes.
 fn journal_append() {
     let directory = tempfile::tempdir_in(".").unwrap();
-    let workspace = Workspace::open(directory.path()).unwrap();
+    let workspace = Workspace::open(directory.path()).unwrap().with_sync_mode(SyncMode::Power);
     let mut journal = workspace.create_journal(&RunId::new(0, 1));
     let settled = |ordinal| EventKind::CallSettled {
         call: CallId { frame: FrameId::root(), ordinal },

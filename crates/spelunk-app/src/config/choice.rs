@@ -90,6 +90,16 @@ choice! {
 }
 
 choice! {
+    /// What a recorded reply survives.
+    pub DurabilityChoice {
+        /// The end of the process.
+        Process = "process",
+        /// A power cut.
+        Power = "power",
+    }
+}
+
+choice! {
     /// When output is coloured.
     pub ColorChoice {
         /// On a terminal, unless `NO_COLOR` is set.

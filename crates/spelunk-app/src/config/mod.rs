@@ -25,7 +25,7 @@ mod tests;
 use std::path::Path;
 
 pub(crate) use choice::choice;
-pub use choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
+pub use choice::{ColorChoice, DurabilityChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 pub use error::ConfigError;
 pub use file::{project_path, user_path};
 pub use layer::{FlagValue, Layer, Origin};

@@ -9,7 +9,7 @@ use spelunk_context::{CustomKind, Detector};
 use spelunk_model::Price;
 use spelunk_types::Limits;
 
-use super::choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
+use super::choice::{ColorChoice, DurabilityChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 use super::error::ConfigError;
 use super::layer::{Entries, Layer, Origin};
 use super::models::{self, NamedModel};
@@ -30,6 +30,8 @@ pub struct Settings {
     pub strategy: StrategyChoice,
     /// The sandbox for model code.
     pub(crate) sandbox: SandboxChoice,
+    /// What a recorded reply survives.
+    pub(crate) durability: DurabilityChoice,
     /// The directory for runs.
     pub(crate) workspace_path: PathBuf,
     /// The age in days after which runs are cleaned up.
@@ -140,6 +142,7 @@ impl Settings {
             models,
             strategy: choice(entries, "ask.strategy", StrategyChoice::of),
             sandbox: choice(entries, "ask.sandbox", SandboxChoice::of),
+            durability: choice(entries, "journal.durability", DurabilityChoice::of),
             workspace_path: PathBuf::from(entries.text("workspace.path").unwrap_or_default()),
             retention_days: whole(entries, "run.retention_days"),
             cache_replies: entries.yes_no("cache.replies").unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use spelunk_types::{Limit, Limits};
 
-use super::choice::{ColorChoice, ProviderChoice, SandboxChoice, StrategyChoice};
+use super::choice::{ColorChoice, DurabilityChoice, ProviderChoice, SandboxChoice, StrategyChoice};
 use super::value::{Decimal, Value, WHOLE_MAX};
 use crate::env::PREFIX;
 
@@ -175,6 +175,7 @@ pub(crate) const SECTIONS: &[(&str, &str)] = &[
     ("local", "Models that run inside this program."),
     ("ask", "How questions are answered."),
     ("workspace", "Where runs are stored."),
+    ("journal", "How runs are recorded."),
     ("run", "How long runs are kept."),
     ("cache", "What is cached to save calls."),
     ("output", "Terminal output."),
@@ -268,6 +269,8 @@ fn others() -> Vec<Setting> {
         "ask.sandbox" = choice(SandboxChoice::WORDS).own();
         /// The directory for runs; in a project file, relative to that file.
         "workspace.path" = text(".spelunk").inside_project();
+        /// When replies are synced: `process` within 50 ms, which a power cut may lose; `power` before anything depends on them.
+        "journal.durability" = choice(DurabilityChoice::WORDS).own();
         /// The age in days after which `spelunk run clean` removes runs.
         "run.retention_days" = whole(0, WHOLE_MAX, 30).own();
         /// Whether to answer repeated calls from the cache in the workspace, at no cost.

@@ -102,7 +102,8 @@ fn every_code_has_the_exit_code_its_kind_asks_for() {
             "depth-exceeded",
             "children-exceeded",
             "turns-exhausted",
-            "cells-exhausted"
+            "cells-exhausted",
+            "desk-full"
         ]
     );
     assert_eq!(with(130), ["cancelled"]);

@@ -1,7 +1,7 @@
 use expect_test::expect;
 
 use super::*;
-use crate::testing::{explain, names, put, scan, tree};
+use crate::testing::{append, explain, names, put, scan, tree};
 
 #[test]
 fn documents_are_sorted_by_name_and_know_their_place() {
@@ -136,4 +136,32 @@ fn examples_are_few_and_counts_are_complete() {
     }
     let corpus = scan(&[root.path()]).unwrap();
     assert_eq!(crate::testing::skipped(&corpus), "12 empty: e00 e01 e02 e03 e04\n");
+}
+
+/// How a corpus was found.
+fn pins_of(corpus: &Corpus) -> Pins {
+    let pin = |document: &DocEntry| Pin { bytes: document.bytes, modified: document.digest_time() };
+    corpus.documents().iter().map(|document| (document.name.clone(), pin(document))).collect()
+}
+
+#[test]
+fn files_that_have_grown_are_scanned_as_they_were() {
+    // The last word of the log is a secret only where nothing follows it.
+    let key = format!("AKIA{}", "Q".repeat(16));
+    let root = tree(&[("a.log", &format!("one\n{key}")), ("b.md", "two\n")]);
+    let line = b"0123456789abcde\n";
+    put(root.path(), "large.log", &line.repeat((64 << 20) / line.len() + 1));
+    let before = scan(&[root.path()]).unwrap();
+    append(root.path(), "a.log", b"x and more\n");
+    append(root.path(), "large.log", b"more\n");
+    let again = |pins: &Pins| {
+        let sources = [SourceInput::Path(root.path().to_owned())];
+        Corpus::scan_pinned(&sources, &ScanOptions::default(), pins, &mut |_| {}).unwrap()
+    };
+    let after = again(&pins_of(&before));
+    assert_eq!((after.digest(), after.reports()), (before.digest(), before.reports()));
+    assert_ne!(again(&Pins::new()).digest(), before.digest());
+    // What was rewritten is not what it was, however long it is now.
+    put(root.path(), "b.md", b"other, and longer\n");
+    assert_ne!(again(&pins_of(&before)).digest(), before.digest());
 }

@@ -22,7 +22,7 @@ fn what_became_of_each_file_is_told_by_its_name() {
         [
             "cut became shorter while it was read",
             "gone was removed while it was read",
-            "grown grew while it was read; the first 8 bytes were read",
+            "grown has grown since it was scanned; its first 8 bytes were read",
             "longer was rewritten while it was read",
             "other was rewritten while it was read",
         ]

@@ -1,15 +1,17 @@
 //! The start of a run: written by `start` as the first event, and compared with the current request by `resume`.
 
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
-use spelunk_context::{DocEntry, View};
+use spelunk_context::{DocEntry, Pin, Pins, View};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_model::Model;
 use spelunk_types::{
-    BlobId, CorpusRecord, Event, Limits, ModelRef, OtherModels, RunId, ScanOptions, Strategy,
+    BlobId, CorpusRecord, Event, Limits, ModelRef, OtherModels, RunId, ScanOptions, SourceSpec, Strategy,
 };
 
 use super::{ResumeRequest, RunRequest};
+use crate::journal::replay::is_text;
 use crate::run_start::RunStart;
 use crate::{EngineError, strategy};
 
@@ -114,12 +116,43 @@ fn resumed_limits(recorded: &Limits, now: &Limits) -> Limits {
     limits
 }
 
-/// Describes the corpus. Its text is included only if it is small and no document has changed since the scan.
-pub(super) fn corpus_record(view: &View, blobs: &Blobs) -> Result<CorpusRecord, JournalError> {
+/// Describes the corpus. Its text is included only if it is small and no document has changed since the scan. Nobody
+/// waits for that copy, and a text that is stored as a source is not stored again.
+pub(super) fn corpus_record(
+    view: &View,
+    sources: &[SourceSpec],
+    blobs: &Blobs,
+) -> Result<CorpusRecord, JournalError> {
     let is_small = view.bytes() <= CONTEXT_BYTES_MAX && view.documents().len() <= CONTEXT_DOCUMENTS_MAX;
     let text = if is_small { copied(view) } else { None };
-    let context = text.map(|text| blobs.keep(&text)).transpose()?;
-    Ok(CorpusRecord { documents: blobs.keep(&listed(view))?, context })
+    let given = |text: &str| {
+        let mut contents = sources.iter().filter_map(SourceSpec::content);
+        contents.find(|content| is_text(content, text)).cloned()
+    };
+    let context = match text {
+        None => None,
+        Some(text) => Some(given(&text).map_or_else(|| blobs.keep_prompt(&text), Ok)?),
+    };
+    let since_1970 = |document: &DocEntry| document.digest_time()?.duration_since(UNIX_EPOCH).ok();
+    let modified_ns = view.documents().filter_map(|document| {
+        Some((document.name.clone(), u64::try_from(since_1970(document)?.as_nanos()).ok()?))
+    });
+    Ok(CorpusRecord {
+        documents: blobs.keep_said(&listed(view))?,
+        context,
+        modified_ns: modified_ns.collect(),
+    })
+}
+
+/// How the documents were found when the run was started. A journal of an older engine does not say.
+pub(super) fn pins(start: &RunStart, blobs: &Blobs) -> Result<Pins, JournalError> {
+    let Some(record) = &start.corpus else { return Ok(Pins::new()) };
+    let of_line = |line: &str| {
+        let (bytes, name) = line.split_once(' ')?.1.split_once(' ')?;
+        let modified = record.modified_ns.get(name).map(|ns| UNIX_EPOCH + Duration::from_nanos(*ns));
+        Some((name.to_owned(), Pin { bytes: bytes.parse().ok()?, modified }))
+    };
+    Ok(blobs.text(&record.documents)?.lines().filter_map(of_line).collect())
 }
 
 /// A single document as it is; several, each after a line with its name.

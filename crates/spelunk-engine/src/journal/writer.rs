@@ -1,6 +1,6 @@
 //! The journal writer: the one thread that writes a run's journal. Events reach it through a queue; all waiting
 //! events are written together and made durable by one sync, so a thousand parallel calls do not wait for a thousand
-//! syncs.
+//! syncs. Unless a power cut may cost nothing, a second thread syncs (`syncing.rs`), and "durable" here means written.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,6 +10,7 @@ use spelunk_journal::{Blobs, Journal, JournalError, ReplyCache, RunLock};
 use spelunk_types::{Durability, Event, EventKind, FrameId};
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
+use super::syncing::Syncing;
 use crate::Clock;
 use crate::sync::lock;
 
@@ -22,7 +23,7 @@ const WATCHER_EVENTS_MAX: usize = 8192;
 /// Builds an event after storing its long texts; runs on the writer's thread.
 pub(crate) type Draft = Box<dyn FnOnce(&Blobs) -> Result<EventKind, JournalError> + Send>;
 type Chore = Box<dyn FnOnce(&ReplyCache) + Send>;
-type Broken = Arc<OnceLock<Arc<JournalError>>>;
+pub(super) type Broken = Arc<OnceLock<Arc<JournalError>>>;
 type Ack = oneshot::Sender<Result<(), Arc<JournalError>>>;
 
 enum Entry {
@@ -105,7 +106,7 @@ impl JournalWriter {
         draft: Draft,
     ) -> Result<(), Arc<JournalError>> {
         match durability {
-            Durability::Synced => self.post(frame, draft).written().await,
+            Durability::Promised | Durability::Synced => self.post(frame, draft).written().await,
             Durability::Buffered | Durability::Ephemeral => {
                 self.send(Entry::Fact { frame: frame.clone(), draft, ack: None })
             }
@@ -219,6 +220,7 @@ fn write_all(
     events: &broadcast::Sender<Event>,
     WriterState { seq_last, n_durable, broken }: &WriterState,
 ) {
+    let syncing = Syncing::start(&files.journal, broken);
     let mut batch = Vec::new();
     while let Some(entry) = entries.blocking_recv() {
         batch.push(entry);
@@ -232,13 +234,11 @@ fn write_all(
             Some(error) => Err(Arc::clone(error)),
             None => write_batch(&mut files, drafts).map_err(Arc::new),
         };
-        let outcome = written.map(|facts| {
-            seq_last.store(files.journal.seq_last(), Ordering::Relaxed);
-            for event in facts {
-                // Fails only without watchers.
-                drop(events.send(event));
-            }
-        });
+        let (facts, outcome) = match written {
+            Ok(facts) => (facts, Ok(())),
+            Err(error) => (Vec::new(), Err(error)),
+        };
+        seq_last.store(files.journal.seq_last(), Ordering::Relaxed);
         if let Err(error) = &outcome {
             // Set before the acknowledgements, so that whoever receives one also finds the error.
             broken.get_or_init(|| Arc::clone(error));
@@ -248,9 +248,23 @@ fn write_all(
         for ack in acks {
             drop(ack.send(outcome.clone()));
         }
+        if files.journal.is_ahead() {
+            syncing.wake();
+        }
+        // No request waits for these: they are only for watchers.
+        if let Err(error) = files.blobs.write_prompts() {
+            broken.get_or_init(|| Arc::new(error));
+        }
+        for event in facts {
+            // Fails only without watchers.
+            drop(events.send(event));
+        }
         for chore in chores {
             chore(&files.replies);
         }
+    }
+    if files.journal.is_ahead() {
+        syncing.finish();
     }
     drop(files.lock);
 }
@@ -282,7 +296,6 @@ fn write_batch(files: &mut WriterFiles, drafts: Vec<(FrameId, Draft)>) -> Result
     for (frame, draft) in drafts {
         facts.push((frame, draft(&files.blobs)?));
     }
-    files.blobs.write_prompts()?;
     if facts.is_empty() {
         return Ok(Vec::new());
     }

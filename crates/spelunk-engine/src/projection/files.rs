@@ -17,7 +17,7 @@ const SUMMARY_CHARS_MAX: usize = 200;
 const STRUCTURED: [&str; 3] = ["structured_data", "json", "jsonl"];
 
 /// A summary of the run.
-pub(super) fn metadata(of: &Projection, start: &RunStart) -> String {
+pub(super) fn metadata(of: &Projection, start: &RunStart, has_copy: bool) -> String {
     let view = &of.view;
     let source = match start.sources.as_slice() {
         [SourceSpec::Path { path, .. }] => path.clone(),
@@ -32,7 +32,7 @@ pub(super) fn metadata(of: &Projection, start: &RunStart) -> String {
         "lifecycle": if view.frames.is_empty() { "created" } else { "active" },
         "context": {
             "file": "context.txt",
-            "is_copy": start.corpus.as_ref().is_some_and(|corpus| corpus.context.is_some()),
+            "is_copy": has_copy,
             "source": source,
             "sources": start.sources,
             "documents": view.n_documents,

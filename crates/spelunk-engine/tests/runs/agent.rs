@@ -8,7 +8,7 @@ use expect_test::expect;
 use spelunk_engine::{Engine, Projection, ResumeRequest, RunResult};
 use spelunk_journal::DerivedFiles;
 use spelunk_testkit::{FaultDisk, Rule, on, status};
-use spelunk_types::{Event, EventKind, RunId, SourceSpec, Strategy, Text};
+use spelunk_types::{ErrorCode, Event, EventKind, Explain as _, RunId, SourceSpec, Strategy, Text};
 
 use super::{NOTE, refusal, shown, told};
 use crate::stage::{PATIENCE, Stage, engine_on, events, model};
@@ -380,6 +380,34 @@ async fn what_came_with_the_question_lies_beside_it() {
         Finish done: Accepted."#]]
     .assert_eq(&said);
     assert_eq!(result.answer.unwrap().citations.len(), 1);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_on_the_desk_is_refused_by_name() {
+    let large = format!(r#"{{"path": "scratch/large.md", "content": "{}"}}"#, "x".repeat(40_000));
+    let rules = vec![
+        on("0#0").reply("").tool_call("Read", r#"{"path": "input/prompt.md"}"#).tool_call("Write", &large),
+        on("0#1").reply("").tool_call("Finish", r#"{"answer": "42"}"#),
+        on("0#2").reply("").tool_call("Finish", "{}"),
+    ];
+    let mut stage = stage(&NOTE, rules);
+    stage.limits.desk_bytes_max = 40_000;
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    let result = run(&stage, &engine).await;
+    assert_eq!(answer_of(&result), "42");
+    let told = said(&events(&engine, &result.run));
+    let full = "and it holds at most 40000; remove files under `scratch/`";
+    assert!(told[1].starts_with("Write refused: the desk would hold ") && told[1].contains(full), "{told:?}");
+    // The documents stay where they are; an attachment is put on the desk.
+    let mut sources = stage.sources();
+    sources.push(engine.keep_text("attachments/b.md", &[b'x'; 40_001]).unwrap());
+    let refused = stage.ask_over(&engine, "What is it?", sources).await;
+    let error = refused.error.expect("it does not fit");
+    assert_eq!(error.code(), ErrorCode::DeskFull);
+    assert_eq!(
+        error.to_string(),
+        "frame `0` cannot begin: the desk would hold 40001 bytes, and it holds at most 40000; remove files under `scratch/`"
+    );
 }
 
 fn files(root: &Path) -> BTreeMap<String, String> {

@@ -53,6 +53,10 @@ impl Disk for MoodyDisk {
         self.room()?.sync(name)
     }
 
+    fn sync_name(&self, name: &str) -> io::Result<()> {
+        self.room()?.sync_name(name)
+    }
+
     fn truncate(&self, name: &str, len: u64) -> io::Result<()> {
         self.room()?.truncate(name, len)
     }

@@ -141,3 +141,50 @@ async fn every_prefix_of_a_journal_has_files_and_a_program_has_workers() {
     let whole = rebuilt(&engine, &run);
     assert!(whole["results/worker_0001.json"].contains("\"answer\": \"fine\""), "{whole:?}");
 }
+
+/// A text that compresses like prose.
+fn prose(n_lines: usize) -> String {
+    let line =
+        |n: usize| format!("{n:05} the cache of server {} was evicted after {} ms\n", n % 97, n * 31 % 1009);
+    (0..n_lines).map(line).collect()
+}
+
+fn bytes_on(disk: &FaultDisk) -> usize {
+    disk.files().values().map(Vec::len).sum()
+}
+
+#[tokio::test]
+async fn the_copy_of_a_small_corpus_is_compressed_and_expendable() {
+    let text = prose(10_000);
+    let mut stage = Stage::new(&[("a.log", &text)], [when(|_| true).reply("```repl\nFINAL('done')\n```")]);
+    stage.strategy = Strategy::Repl;
+    let disk = Arc::new(FaultDisk::sound());
+    let engine = engine_on(disk.clone());
+    let run = stage.ask(&engine, "Review it").await.run;
+    assert!(bytes_on(&disk) * 10 < text.len() * 5, "{} of {}", bytes_on(&disk), text.len());
+    let whole = rebuilt(&engine, &run);
+    assert_eq!(whole["context.txt"], text);
+    assert!(whole["metadata.json"].contains("\"is_copy\": true"), "{}", whole["metadata.json"]);
+    // Without its prompts the run is whole, but for the copy.
+    let bare = FaultDisk::sound();
+    for (name, bytes) in disk.files().iter().filter(|(name, _)| !name.ends_with("prompts.pack")) {
+        bare.put(name, bytes);
+    }
+    let whole = rebuilt(&engine_on(Arc::new(bare)), &run);
+    assert_eq!(whole["context.txt"], whole["input/documents.txt"]);
+    assert!(whole["metadata.json"].contains("\"is_copy\": false"), "{}", whole["metadata.json"]);
+}
+
+#[tokio::test]
+async fn a_text_that_came_with_the_question_is_stored_once() {
+    let text = prose(10_000);
+    let mut stage = Stage::new(&[], [when(|_| true).reply("```repl\nFINAL('done')\n```")]);
+    stage.strategy = Strategy::Repl;
+    let disk = Arc::new(FaultDisk::sound());
+    let engine = engine_on(disk.clone());
+    let given = engine.keep_text("stdin", text.as_bytes()).unwrap();
+    let run = stage.ask_over(&engine, "Review it", vec![given]).await.run;
+    let more = bytes_on(&disk) - text.len();
+    assert!(more * 10 < text.len(), "{more} beside {}", text.len());
+    assert_eq!(rebuilt(&engine, &run)["context.txt"], text);
+}

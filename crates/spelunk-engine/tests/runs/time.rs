@@ -1,13 +1,14 @@
 //! Limits on time, size and concurrency.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use expect_test::expect;
-use spelunk_testkit::{Fault, FaultDisk, Gate, on};
+use spelunk_testkit::{Crash, Fault, FaultDisk, Gate, on};
 use spelunk_types::{ErrorCode, RunOutcome};
 
 use super::{NOTE, answer, ask_at_once, ask_in_turn, at_gate, shown, told, told_without_waste};
-use crate::stage::{Stage, engine_on, events, view};
+use crate::stage::{PATIENCE, Stage, engine_on, events, view};
 
 /// Long enough for a good reply on a slow machine, short enough to wait for.
 const PATIENCE_MS: u64 = 500;
@@ -32,6 +33,33 @@ async fn no_more_than_calls_parallel_max_are_open_at_once() {
     };
     let (result, ()) = tokio::join!(handle.join(), test);
     assert_eq!(result.answer, Some(answer("8 replies")));
+}
+
+/// While the second call waits for its reply, the first becomes durable, though nothing asks for it.
+#[tokio::test]
+async fn what_is_written_is_synced_in_the_background() {
+    let gate = Gate::new();
+    let mut stage = Stage::new(&NOTE, [on("0#0").reply("one"), on("0#1").gate(&gate).reply("two")]);
+    stage.program = Some(ask_in_turn(&["first", "second"]));
+    let disk = Arc::new(FaultDisk::sound());
+    let handle = stage.start(&engine_on(disk.clone()), "").unwrap();
+    let test = async {
+        at_gate(&gate, 1).await;
+        let is_synced = || {
+            let left = disk.after(Crash::LostTail).files();
+            let journal = left.iter().find(|(name, _)| name.ends_with("journal.jsonl"));
+            journal.is_some_and(|(_, bytes)| String::from_utf8_lossy(bytes).contains("call.settled"))
+        };
+        let waiting = async {
+            while !is_synced() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, waiting).await.expect("it is synced");
+        gate.open();
+    };
+    let (result, ()) = tokio::join!(handle.join(), test);
+    assert_eq!(result.answer, Some(answer("one two")));
 }
 
 /// How many attempts were wasted.

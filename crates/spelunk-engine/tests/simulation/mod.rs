@@ -12,7 +12,7 @@ use spelunk_engine::{Clock, Engine, RunHandle, SystemClock};
 use spelunk_testkit::FaultDisk;
 use spelunk_types::{Event, RunId};
 
-use crate::stage::{Stage, engine_on, events, only_run, survey, view};
+use crate::stage::{Stage, engine_in, engine_on, events, only_run, survey, view};
 use oracles::{Ledger, check_end};
 use plan::{CrashPlan, Plan};
 
@@ -73,7 +73,7 @@ async fn run_through_crashes(plan: &Plan, stage: &Stage) -> (usize, Vec<Event>) 
     for (n_crashes, CrashPlan { at_write, leaves }) in plan.crashes.iter().enumerate() {
         let dying = Arc::new(disk.dying_at(*at_write));
         let known = only_run(&dying.files());
-        if let Ok(handle) = go_on(stage, &engine_on(dying.clone()), known.as_ref()) {
+        if let Ok(handle) = go_on(stage, &engine_in(plan.mode, dying.clone()), known.as_ref()) {
             handle.join().await;
         }
         if !dying.is_dead() {
@@ -94,7 +94,7 @@ async fn run_through_crashes(plan: &Plan, stage: &Stage) -> (usize, Vec<Event>) 
         }
     }
     let disk = Arc::new(disk);
-    let engine = engine_on(disk.clone());
+    let engine = engine_in(plan.mode, disk.clone());
     let known = only_run(&disk.files());
     let result = go_on(stage, &engine, known.as_ref()).expect("a sound disk refuses nothing").join().await;
     let ended = events(&engine, &result.run);

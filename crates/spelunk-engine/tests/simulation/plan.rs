@@ -1,5 +1,6 @@
 //! The meaning of a seed: everything that happens to one simulated run, decided before it starts.
 
+use spelunk_journal::SyncMode;
 use spelunk_testkit::{Crash, Fault, Rule, on, status};
 
 use crate::stage::Dice;
@@ -16,6 +17,7 @@ pub(super) struct Plan {
     pub(super) n_documents: u64,
     pub(super) n_parallel: u64,
     pub(super) cache_replies: bool,
+    pub(super) mode: SyncMode,
     pub(super) calls: Vec<CallPlan>,
     pub(super) crashes: Vec<CrashPlan>,
 }
@@ -48,7 +50,14 @@ impl Plan {
         let calls = names.into_iter().map(|call| CallPlan::roll(call, &mut dice)).collect();
         let crashes = (0..dice.below(CRASHES_MAX + 1)).map(|_| CrashPlan::roll(&mut dice)).collect();
         let (n_parallel, cache_replies) = (1 + dice.below(4), dice.below(2) == 0);
-        Self { n_documents, n_parallel, cache_replies, calls, crashes }
+        let mode = if dice.below(2) == 0 { SyncMode::Process } else { SyncMode::Power };
+        Self { n_documents, n_parallel, cache_replies, mode, calls, crashes }
+    }
+
+    /// Whether a disk may lose replies that were used already.
+    pub(super) fn loses_replies(&self) -> bool {
+        let loses = |crash: &CrashPlan| crash.leaves == Crash::LostTail;
+        self.mode == SyncMode::Process && self.crashes.iter().any(loses)
     }
 
     pub(super) fn files(&self) -> Vec<(String, String)> {

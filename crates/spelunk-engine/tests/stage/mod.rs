@@ -10,7 +10,7 @@ use spelunk_engine::{
     Answer, Engine, EngineError, FrameError, Program, ResumeRequest, RunHandle, RunRequest, RunResult,
     RunSettings, RunView, SystemClock, Task,
 };
-use spelunk_journal::{Disk, Record, Workspace};
+use spelunk_journal::{Disk, Record, SyncMode, Workspace};
 use spelunk_model::{FallbackModel, Model, ModelOptions, OpenAiModel, Price, Prompt};
 use spelunk_testkit::{ModelServer, Rule};
 use spelunk_types::{Event, Focus, Grounding, Limits, RunId, SourceSpec, Strategy};
@@ -165,7 +165,12 @@ impl Stage {
 }
 
 pub(crate) fn engine_on(disk: Arc<dyn Disk>) -> Engine {
-    Engine::new(Workspace::on(disk), Arc::new(SystemClock), ScanOptions::default())
+    engine_in(SyncMode::default(), disk)
+}
+
+pub(crate) fn engine_in(mode: SyncMode, disk: Arc<dyn Disk>) -> Engine {
+    let workspace = Workspace::on(disk).with_sync_mode(mode);
+    Engine::new(workspace, Arc::new(SystemClock), ScanOptions::default())
 }
 
 pub(crate) fn events(engine: &Engine, run: &RunId) -> Vec<Event> {

@@ -68,6 +68,10 @@ impl<'a> ResultBuilder<'a> {
         candidates: Vec<Candidate>,
         describe: impl Fn(&Candidate) -> Result<HitDetails, IndexError>,
     ) -> Result<(), IndexError> {
+        self.texts.expect(candidates.iter().filter_map(|candidate| {
+            let document = self.scope.documents.get(&candidate.passage.document)?;
+            Some((document.idx, candidate.passage.location))
+        }));
         for candidate in candidates {
             if let Some(&idx) = self.by_fingerprint.get(&candidate.passage.fingerprint) {
                 self.fold_into(idx);

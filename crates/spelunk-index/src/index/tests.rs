@@ -509,14 +509,23 @@ fn a_search_reads_each_document_once_however_many_of_its_passages_are_candidates
     }
     let view = view_of(documents.path());
     let (_directory, index) = indexed(&view);
-    let (mut texts, before) = (Texts::default(), bytes_read());
-    for asked in ["when was the cache of the server evicted", "who started the second job"] {
-        let query = Query { hits_max: 20, ..query(asked, Mode::Words) };
-        let found = index.search_with(&view, &query, &mut texts).unwrap();
-        let n_folded: u64 = found.hits.iter().map(|hit| hit.twins).sum();
-        assert!(n_folded > 200, "{} hits, {n_folded} folded", found.hits.len());
+    for mode in [Mode::Words, Mode::Meaning, Mode::Hybrid] {
+        let (mut texts, before) = (Texts::default(), bytes_read());
+        for asked in ["when was the cache of the server evicted", "who started the second job"] {
+            let query = Query { hits_max: 20, ..query(asked, mode) };
+            let found = index.search_with(&view, &query, &mut texts).unwrap();
+            let n_folded: u64 = found.hits.iter().map(|hit| hit.twins).sum();
+            assert!(n_folded > 200, "{mode:?}: {} hits, {n_folded} folded", found.hits.len());
+        }
+        let read = bytes_read() - before;
+        // Vectors are in memory; counting itself takes a read.
+        assert!(read <= view.bytes() + 4_096, "{mode:?}: {read} bytes were read of {}", view.bytes());
+        // With room for three of the documents, each is read once per set of candidates; there are two such sets.
+        let document_bytes = usize::try_from(view.bytes()).unwrap() / 40;
+        let (mut texts, before) = (Texts::holding(3 * document_bytes), bytes_read());
+        let query = Query { hits_max: 20, ..query("when was the cache of the server evicted", mode) };
+        index.search_with(&view, &query, &mut texts).unwrap();
+        let read = bytes_read() - before;
+        assert!(read <= 2 * view.bytes() + 4_096, "{mode:?}: {read} bytes were read of {}", view.bytes());
     }
-    let read = bytes_read() - before;
-    // Counting itself takes a read.
-    assert!(read <= view.bytes() + 4_096, "{read} bytes were read of {}", view.bytes());
 }

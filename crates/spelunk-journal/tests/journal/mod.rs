@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use spelunk_journal::{Disk, Journal, JournalError, Record};
+use spelunk_journal::{Disk, Journal, JournalError, Record, SyncMode, Workspace};
 use spelunk_testkit::{Crash, FaultDisk};
 use spelunk_types::{Event, EventKind, Explain};
 
@@ -124,7 +124,7 @@ fn a_journal_that_does_not_open_with_a_start_is_refused() {
 
 #[test]
 fn after_a_failed_write_nothing_more_is_written() {
-    let disk = Arc::new(FaultDisk::sound().full_at(3));
+    let disk = Arc::new(FaultDisk::sound().full_at(2));
     let mut journal = Journal::create(disk.clone(), &run());
     journal.append(1, vec![at_root(started())]).unwrap();
     let first = journal.append(2, vec![at_root(warned("a"))]).unwrap_err();
@@ -140,13 +140,49 @@ fn after_a_failed_write_nothing_more_is_written() {
 #[test]
 fn a_synced_event_survives_a_lost_tail_and_a_buffered_one_may_not() {
     let disk = Arc::new(FaultDisk::sound());
-    let mut journal = Journal::create(disk.clone(), &run());
+    let workspace = Workspace::on(disk.clone()).with_sync_mode(SyncMode::Power);
+    let mut journal = workspace.create_journal(&run());
     journal.append(1, vec![at_root(started()), at_root(warned("with the start"))]).unwrap();
     journal.append(2, vec![at_root(warned("after it"))]).unwrap();
     let (events, _) = open(&Arc::new(disk.after(Crash::LostTail))).unwrap();
     assert_eq!(events.len(), 2);
     let (events, _) = open(&Arc::new(disk.after(Crash::Torn))).unwrap();
     assert_eq!(events.len(), 3);
+}
+
+#[test]
+fn where_only_the_process_may_die_a_line_is_written_at_once_and_synced_with_the_next_promise() {
+    let disk = Arc::new(FaultDisk::sound());
+    let mut journal = Workspace::on(disk.clone()).create_journal(&run());
+    let after = |crash| open(&Arc::new(disk.after(crash))).map(|(events, _)| events.len()).ok();
+    journal.append(1, vec![at_root(started())]).unwrap();
+    journal.append(2, vec![at_root(warned("a"))]).unwrap();
+    assert!(journal.is_ahead());
+    assert_eq!((after(Crash::Torn), after(Crash::LostTail)), (Some(2), None));
+    journal.sync().1.sync().unwrap();
+    journal.append(3, vec![at_root(warned("b"))]).unwrap();
+    assert_eq!((after(Crash::Torn), after(Crash::LostTail)), (Some(3), Some(2)));
+    journal.append(4, vec![at_root(finished())]).unwrap();
+    assert!(!journal.is_ahead());
+    assert_eq!((after(Crash::Torn), after(Crash::LostTail)), (Some(4), Some(4)));
+}
+
+#[test]
+fn zeros_that_a_power_cut_left_in_the_middle_end_the_journal() {
+    let long = "x".repeat(600);
+    let whole = bytes(&written(&["a", &long, "b"]));
+    let lines: Vec<usize> =
+        whole.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
+    let mut holed = whole.clone();
+    holed[lines[1] + 40..lines[1] + 40 + 512].fill(0);
+    let disk = on_disk(&holed);
+    let (events, dropped) = open(&disk).unwrap();
+    assert_eq!((events.len(), dropped), (2, (whole.len() - lines[1]) as u64));
+    assert_eq!(bytes(&disk), whole[..lines[1]]);
+    // Fewer zeros are no sector of a disk.
+    let mut damaged = whole.clone();
+    damaged[lines[1] + 40..lines[1] + 40 + 511].fill(0);
+    assert!(matches!(open(&on_disk(&damaged)), Err(JournalError::Damaged { line: 3, .. })));
 }
 
 proptest! {

@@ -146,7 +146,57 @@ fn half_a_text_at_the_end_is_cut_off_before_the_next() {
     assert_eq!(blobs.text(&blob(&all[0])).unwrap(), all[0], "what is before it can be read");
     blobs.keep_prompt(&all[1]).unwrap();
     assert_eq!(blobs.text(&blob(&all[1])).unwrap(), all[1]);
-    assert!(!String::from_utf8(disk.read(&name()).unwrap().unwrap()).unwrap().contains("half"));
+    assert!(!String::from_utf8_lossy(&disk.read(&name()).unwrap().unwrap()).contains("half"));
+}
+
+/// Words in no order, which compress like prose.
+fn prose(seed: u64, n_words: usize) -> String {
+    const WORDS: [&str; 16] = [
+        "the", "cache", "server", "was", "evicted", "after", "hour", "traffic", "refilled", "shelf", "pages",
+        "storage", "latency", "below", "ceiling", "night",
+    ];
+    let mut state = seed;
+    let mut word = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        WORDS[usize::try_from(state >> 60).unwrap()]
+    };
+    (0..n_words).map(|_| word()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn texts_are_compressed_and_share_their_beginnings() {
+    let disk = Arc::new(FaultDisk::sound());
+    let blobs = Blobs::of_run(disk.clone(), &run());
+    let size = || disk.files().get(&name()).map_or(0, Vec::len);
+    let document = prose(1, 20_000);
+    blobs.keep_prompt(&document).unwrap();
+    let alone = size();
+    assert!(alone * 10 < document.len() * 4, "{alone} of {}", document.len());
+    // The same document with other questions below it.
+    let asked: Vec<String> =
+        (0..20).map(|n| format!("{document}\n\nQuestion {n}: {}", prose(n, 40))).collect();
+    for text in &asked {
+        blobs.keep_prompt(text).unwrap();
+    }
+    let more = size() - alone;
+    assert!(more < 20 * 400, "{more}");
+    let reader = Blobs::of_run(disk, &run());
+    for text in asked.iter().chain([&document]) {
+        assert_eq!(reader.text(&blob(text)).unwrap(), *text);
+    }
+}
+
+#[test]
+fn a_pack_of_an_earlier_version_is_read_and_continued() {
+    let disk = Arc::new(FaultDisk::sound());
+    let all = texts();
+    let plain = format!("{} {}\n{}\n", digest(all[0].as_bytes()), all[0].len(), all[0]);
+    disk.put(&name(), plain.as_bytes());
+    let blobs = Blobs::of_run(disk.clone(), &run());
+    blobs.keep_prompt(&all[1]).unwrap();
+    for text in &all[..2] {
+        assert_eq!(blobs.text(&blob(text)).unwrap(), *text);
+    }
 }
 
 #[test]
@@ -162,6 +212,10 @@ fn a_damaged_file_gives_no_other_text_and_asks_for_no_more_memory_than_it_has_by
         format!("{named} -1\n{text}\n"),
         format!("{named}\n{text}\n"),
         format!("{named} 2\n{text}\n"),
+        format!("{named} {} z\n{text}\n", text.len()),
+        format!("{named} {} y\n{text}\n", text.len()),
+        format!("{named} {} z {named}\n{text}\n", text.len()),
+        format!("{named} {} z {named} 512\n{text}\n", text.len()),
         format!("{named} {}\n{text}", text.len()),
         "f".repeat(1 << 20),
     ];

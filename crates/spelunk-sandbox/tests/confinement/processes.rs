@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use spelunk_sandbox::Sandbox;
+use spelunk_sandbox::{CellEnd, HostReply, Python, PythonModules, Sandbox, Step, Value, WorkerCommand};
 
 use crate::scene::{Backend, Session, setup, worker};
 
@@ -59,6 +59,41 @@ fn a_cell_that_has_to_wait_for_the_machine_is_not_stopped() {
     assert_eq!(String::from_utf8_lossy(&read), String::from_utf8_lossy(&answer));
     drop(child.stdin.take());
     child.wait().unwrap();
+}
+
+/// The same for the machine's Python: the cell has begun, and its process is stopped while it computes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_cell_of_cpython_that_has_to_wait_for_the_machine_is_not_stopped() {
+    if Backend::Cpython.sandbox().is_none() {
+        return;
+    }
+    let room = tempfile::tempdir().unwrap();
+    let started = room.path().join("started");
+    let note = format!("echo $$ >> '{}'; exec '{}'", started.display(), worker().program.display());
+    let command = WorkerCommand { program: "/bin/sh".into(), arguments: vec!["-c".into(), note.into()] };
+    let python = Python { program: "python3".into(), modules: PythonModules::Standard };
+    let mut setup = setup();
+    setup.limits.cell_ms_max = 2_000;
+    let mut session = Session::open(&Sandbox::cpython(command, python), &setup);
+    let code = "ask(1)\nn = 0\nfor i in range(4000000):\n    n += 1\nprint(n)";
+    assert!(matches!(session.interpreter().feed(code).unwrap(), Step::Calls(_)));
+    // Some of them may be spare.
+    let processes = std::fs::read_to_string(&started).unwrap();
+    let signal = move |name: &str| {
+        for process in processes.lines() {
+            assert!(Command::new("kill").args([name, process]).status().unwrap().success());
+        }
+    };
+    let stopping = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        signal("-STOP");
+        std::thread::sleep(Duration::from_secs(3));
+        signal("-CONT");
+    });
+    let ended = session.interpreter().resume(vec![HostReply::Return(Value::None)]).unwrap();
+    assert!(matches!(ended, Step::Finished(CellEnd::Done { output }) if output.head == "4000000\n"));
+    stopping.join().unwrap();
 }
 
 /// Values that would differ between processes if they were not fixed by design.

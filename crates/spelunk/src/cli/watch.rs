@@ -148,8 +148,7 @@ pub(crate) fn show_result(
         (Some(code), Some(error)) => {
             report_text(error, app.paint_errors);
             // The hint of a limit already says how to continue, and a run cannot continue with another model.
-            let is_there =
-                |workspace: Workspace| workspace.runs().is_ok_and(|runs| runs.contains(&result.run));
+            let is_there = |workspace: Workspace| workspace.has(&result.run);
             let is_there = app.existing_workspace()?.is_some_and(is_there);
             if is_there && !app.json && code.blame() != Blame::Limit && code != ErrorCode::ModelNotFound {
                 app.say(&format!("resume with: spelunk resume {short}"));

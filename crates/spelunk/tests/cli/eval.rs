@@ -108,6 +108,17 @@ fn the_simulated_reader_decomposes_what_does_not_fit() {
 }
 
 #[test]
+fn a_budget_of_money_refuses_a_model_without_a_price() {
+    let scene = with_tasks("needle:single", "2k");
+    let command = ["--model", "command/x", "--set", "model.command=cat", "--budget-cost", "1"];
+    let ran = evaluate(&scene, &command);
+    let told =
+        "error: no price is known for `command/x`, so `limits.cost_microusd_max` would have no effect\n";
+    assert!(ran.code == 2 && ran.stderr.contains(told), "{}: {}", ran.code, ran.stderr);
+    assert!(!scene.exists("r.jsonl"));
+}
+
+#[test]
 fn a_budget_ends_early_and_says_so_and_the_same_command_goes_on() {
     let scene = with_tasks("needle:single,absent:number", "1k,2k");
     let sim = ["--strategies", "direct", "--model", "sim"];

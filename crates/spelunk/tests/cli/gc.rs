@@ -19,19 +19,19 @@ fn garbage_is_counted_then_removed_and_runs_stay_whole() {
         b"unnamed",
     );
     scene.spelunk(["gc", "--dry-run"]).run().check(&expect![[r"
-        would remove 2 files · 16 B · 3 blobs kept
+        would remove 2 files · 16 B · 2 blobs kept
         --- stderr
         --- exit 0
     "]]);
     assert!(scene.exists(".spelunk/tmp/999-0"));
     scene.spelunk(["gc"]).run().check(&expect![[r"
-        removed 2 files · 16 B · 3 blobs kept
+        removed 2 files · 16 B · 2 blobs kept
         --- stderr
         --- exit 0
     "]]);
     assert!(!scene.exists(".spelunk/tmp/999-0"));
     scene.spelunk(["gc"]).run().check(&expect![[r"
-        removed 0 files · 0 B · 3 blobs kept
+        removed 0 files · 0 B · 2 blobs kept
         --- stderr
         --- exit 0
     "]]);

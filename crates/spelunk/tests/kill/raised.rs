@@ -1,10 +1,10 @@
-//! A run stopped by a limit, resumed under a higher one, killed in the middle of that and resumed again; and a
-//! workspace removed during a run.
+//! A run stopped by a limit, resumed under a higher one, killed in the middle of that and resumed again; a workspace
+//! removed during a run, and a file beside the journal that cannot be written.
 
 use expect_test::expect;
 use spelunk_testkit::{Gate, ModelServer, when};
 
-use crate::scene::{NOTE, QUESTION, REPLY, Ran, Scene, n_calls, to_all, wait_at, wait_for};
+use crate::scene::{NOTE, QUESTION, REPLY, Ran, Scene, n_calls, short, to_all, wait_at, wait_for};
 
 /// A model that explores, answers, and concludes with what it has when asked to. Its answer is held at the gate.
 pub(crate) fn explorer(gate: &Gate) -> ModelServer {
@@ -75,4 +75,31 @@ fn a_workspace_that_is_removed_under_a_run_ends_it_with_a_word() {
         hint: ask again: what was recorded of the run is gone\n";
     assert!(ran.stderr.ends_with(end), "{}", ran.stderr);
     assert!(!scene.exists(".spelunk/runs"));
+}
+
+#[test]
+fn a_file_beside_the_journal_that_cannot_be_written_is_named_and_costs_no_answer() {
+    let gate = Gate::new();
+    let server = ModelServer::start_blocking([to_all().reply(REPLY).usage(100, 20).gate(&gate)]);
+    let scene = Scene::new(&NOTE);
+    let asking = scene.ask(&server).start();
+    wait_at(&gate, &server);
+    let run = scene.only_run();
+    // It may have been written once.
+    let taken = scene.path(&format!(".spelunk/runs/{run}/metadata.json"));
+    drop(std::fs::remove_file(&taken));
+    std::fs::create_dir(&taken).unwrap();
+    gate.open();
+    let ran = Ran::of(&scene, asking.wait_with_output().unwrap());
+    assert!(ran.code == 0 && ran.stdout.starts_with("The magic number is 42.\n"), "{}", ran.stderr);
+    let told = format!(
+        "warning: the files of run {0} are not complete: could not write `{1}`: Is a directory (os error 21); \
+         write them again with `spelunk run export {0} --format workspace`\n",
+        short(&run),
+        taken.display(),
+    );
+    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+    std::fs::remove_dir(&taken).unwrap();
+    let again = scene.spelunk(["run", "export", "--format", "workspace"]).run();
+    assert_eq!(again.code, 0, "{}", again.stderr);
 }

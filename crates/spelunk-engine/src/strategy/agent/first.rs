@@ -4,7 +4,7 @@
 use serde_json::json;
 use spelunk_context::{DocEntry, Origin, SourceError, View};
 use spelunk_desk::{Desk, DeskError, DeskLimits};
-use spelunk_types::Limits;
+use spelunk_types::{ErrorCode, Limits};
 
 use super::protocol::Protocol;
 use super::script;
@@ -12,7 +12,7 @@ use crate::conversation::{ATTACHMENTS, MESSAGES};
 use crate::environment::{listed_names, shown_name};
 use crate::session::{Counts, path};
 use crate::sync::blocking;
-use crate::{Frame, FrameError, Stop, Task};
+use crate::{Frame, FrameError, Task};
 
 pub(super) const SYSTEM: &str = include_str!("../../prompts/agent-system.md");
 pub(super) const SMALL: &str = include_str!("../../prompts/agent-small.md");
@@ -56,8 +56,10 @@ fn lay(
     limits: &Limits,
     models: &(String, String),
 ) -> Result<AgentStart, FrameError> {
-    // The limits of a desk are far above what we put there.
-    let full = |error: DeskError| Stop::Bug { frame: frame.id().clone(), message: error.to_string() };
+    let full = |error: DeskError| {
+        let (frame, message) = (frame.id().clone(), error.to_string());
+        FrameError::Refused { frame, code: ErrorCode::DeskFull, message }
+    };
     let bounds = DeskLimits {
         files_max: limits.desk_files_max,
         bytes_max: limits.desk_bytes_max,

@@ -34,6 +34,7 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         422 children-exceeded
         422 cost-exhausted
         422 depth-exceeded
+        422 desk-full
         422 embedding-model-missing
         422 index-other-model
         422 journal-newer

@@ -207,7 +207,7 @@ fn one(server: &Arc<Server>, found: &FoundRun) -> Result<Value, Failure> {
     // The full question is only on disk.
     let ticket = server.runs.tickets.read(run);
     let workspace = server.app.workspace()?;
-    if workspace.runs()?.contains(run) {
+    if workspace.has(run) {
         // It has started in the meantime, and the ticket is gone.
         return view_json(&workspace, run, &read_view(&workspace, run)?);
     }
@@ -246,7 +246,12 @@ pub(super) fn find(server: &Server, name: &str) -> Result<FoundRun, Failure> {
     let promised = server.runs.names();
     let workspace = server.app.existing_workspace()?;
     let exact: Option<RunId> = name.parse().ok();
-    let mut runs = workspace.as_ref().map(Workspace::runs).transpose()?.unwrap_or_default();
+    let mut runs = match (&workspace, &exact) {
+        (None, _) => Vec::new(),
+        // However many runs there are, one is found without looking at the others.
+        (Some(workspace), Some(exact)) => workspace.has(exact).then(|| exact.clone()).into_iter().collect(),
+        (Some(workspace), None) => workspace.runs()?,
+    };
     let is_meant = |run: &RunId| match &exact {
         Some(exact) => run == exact,
         None => name.len() >= SHORT_BYTES_MIN && run.short().starts_with(name),
@@ -276,8 +281,7 @@ pub(super) fn word(server: &Server, run: &RunId) -> Result<String, Failure> {
         return Ok(if live.is_waiting() { "queued" } else { "running" }.to_owned());
     }
     let workspace = server.app.existing_workspace()?;
-    let has_journal =
-        workspace.as_ref().is_some_and(|workspace| workspace.runs().is_ok_and(|runs| runs.contains(run)));
+    let has_journal = workspace.as_ref().is_some_and(|workspace| workspace.has(run));
     if let (Some(workspace), true) = (workspace, has_journal) {
         return match settled.map(|ticket| ticket.progress) {
             Some(Progress::Refused { refusal }) if refusal.is_of_question => {

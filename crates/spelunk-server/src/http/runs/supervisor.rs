@@ -94,7 +94,7 @@ async fn may_try(server: &Shared, run: &RunId) -> Result<(), Problem> {
     let (shared, name) = (Arc::clone(server), run.clone());
     let noted = blocking(move || {
         let n_events = match shared.app.existing_workspace()? {
-            Some(workspace) if workspace.runs()?.contains(&name) => n_events(&workspace.read_journal(&name)?),
+            Some(workspace) if workspace.has(&name) => n_events(&workspace.read_journal(&name)?),
             Some(_) | None => 0,
         };
         Ok(shared.runs.tickets.note_try(&name, n_events)?)
@@ -279,6 +279,8 @@ async fn begun(server: &Shared, ticket: &mut Ticket) {
     let (server, ticket) = (Arc::clone(server), ticket.clone());
     let app = Arc::clone(&server.app);
     let written = blocking(move || {
+        // A power cut must leave the request in one of the two.
+        server.app.workspace()?.sync_of(&ticket.run).sync()?;
         server.runs.tickets.write(&Ticket { request: Value::Null, uploads: Vec::new(), ..ticket.clone() })?;
         server.runs.tickets.remove_uploads(&ticket.run);
         Ok(())

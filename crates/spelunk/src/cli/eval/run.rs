@@ -123,7 +123,9 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
         app.say(&format!("{n_done} of {planned} trials were made before"));
     }
     // The journals of the trials are next to the results.
-    let folders = TrialFolders { folder, runs: out.with_extension("runs"), label: args.label.clone() };
+    let (runs, label, cost_is_bounded) =
+        (out.with_extension("runs"), args.label.clone(), settings.cost_is_bounded);
+    let folders = TrialFolders { folder, runs, label, cost_is_bounded };
     let results = Results::open(&out, before.bytes_whole)?;
     let mut evaluation =
         Evaluation { app, folders: &folders, results, budget, planned, n_done, failed_in_a_row: 0 };

@@ -50,6 +50,8 @@ pub(super) struct TrialFolders {
     pub(super) folder: PathBuf,
     pub(super) runs: PathBuf,
     pub(super) label: Option<String>,
+    /// Whether only models with a known price may be asked.
+    pub(super) cost_is_bounded: bool,
 }
 
 impl TrialFolders {
@@ -145,7 +147,8 @@ async fn answer(
         decide(app, choice, &corpus.outline(), models.root.as_ref(), false)?
     };
     // Repeats are not answered from the cache, which would hide how much answers vary.
-    let settings = RunSettings { cache_replies: false, ..app.run_settings_within(limits) };
+    let mut settings = RunSettings { cache_replies: false, ..app.run_settings_within(limits) };
+    settings.cost_is_bounded |= folders.cost_is_bounded;
     let request = models.start(cell.task.question.as_str(), corpus, sources, strategy, settings);
     let mut handle = engine.start(request)?;
     let mut view = RunView::default();
