@@ -43,9 +43,10 @@ pub struct CodeCell {
 /// Finds the code in a reply.
 ///
 /// Code is the content of a fence of backticks or tildes labelled `repl`, `python`, `python3` or `py`, of an unlabelled
-/// fence if it is a Python program that does something, of `<python>` or `<repl>` tags, and of tool calls: a
-/// `<tool_call>` or a JSON object at the start of a line that is `{"code": …}` or names a Python tool. A fence is
-/// closed by the first fence line that is not within a Python string. The content of `<think>` is ignored.
+/// fence if it is a Python program that does something, of `<python>` or `<repl>` tags (or `<code>`, if it is such a
+/// program), and of tool calls: a `<tool_call>` or a JSON object at the start of a line that is `{"code": …}` or names
+/// a Python tool. A labelled fence may open at the end of a line of prose. A fence is closed by the first fence line
+/// that is not within a Python string. The content of `<think>` is ignored.
 pub fn find_cells(reply: &str) -> ParsedReply {
     Scan::new(reply).run().0
 }

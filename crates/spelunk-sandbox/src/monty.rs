@@ -9,6 +9,7 @@ mod hints;
 mod host_files;
 mod internal;
 mod names;
+mod patterns;
 mod prelude;
 mod rewrite;
 mod source_map;
@@ -31,6 +32,7 @@ use self::callers::CallerPrelude;
 pub(crate) use self::capture::Capture;
 use self::files::Files;
 pub use self::host_files::FILES;
+use self::patterns::Patterns;
 use self::rewrite::Session;
 use self::system::Clock;
 use self::trace::{MARK, Sources};
@@ -57,6 +59,7 @@ pub struct MontyInterpreter {
     sources: Sources,
     session: Session,
     callers: CallerPrelude,
+    patterns: Patterns,
     /// How many classes of host objects the prelude knows.
     n_shown_classes: usize,
     capture: Capture,
@@ -111,6 +114,7 @@ impl MontyInterpreter {
         };
         // The host may have returned its first object in the last cell.
         self.session.has_handles |= !self.handles.is_empty();
+        self.session.has_wide |= self.handles.has_wide;
         self.cell = Cell::default();
         self.capture.reset(self.limits.output_chars_max);
         let rewritten = match self.session.cell(code) {

@@ -9,10 +9,11 @@ use super::Complaint;
 const ALLOWED: &[(&str, &str)] = &[
     ("spelunk-types", ""),
     ("spelunk-fs", ""),
-    ("spelunk-context", "fs types"),
+    ("spelunk-re", ""),
+    ("spelunk-context", "fs re types"),
     ("spelunk-index", "context fs types"),
     ("spelunk-desk", "context types"),
-    ("spelunk-sandbox", "types"),
+    ("spelunk-sandbox", "re types"),
     ("spelunk-model", "types"),
     ("spelunk-journal", "fs types"),
     ("spelunk-tables", "context"),

@@ -66,7 +66,7 @@ impl<'a> Opener<'a> {
     pub(super) fn holds(&self) -> FenceContent {
         match self.label {
             "" => FenceContent::Unknown,
-            label if CODE_LABELS.iter().any(|known| label.eq_ignore_ascii_case(known)) => FenceContent::Code,
+            label if is_code_label(label) => FenceContent::Code,
             _ => FenceContent::Other,
         }
     }
@@ -97,6 +97,21 @@ impl Fence {
             Some(_) | None => FenceLine::Content,
         }
     }
+}
+
+/// A line that ends with a fence for Python, as the prose before it and the fence. It does not end a span of code.
+pub(super) fn glued(line: &str) -> Option<(&str, &str)> {
+    let at = line.rfind("```")?;
+    let at = line.get(..at)?.trim_end_matches('`').len();
+    let (prose, fence) = (line.get(..at)?, line.get(at..)?);
+    let mut words = fence.trim_start_matches('`').split_whitespace();
+    let is_code = words.next().is_some_and(is_code_label) && words.next().is_none();
+    let n_runs = prose.match_indices("```").count();
+    (is_code && n_runs % 2 == 0 && !prose.trim().is_empty()).then_some((prose, fence))
+}
+
+fn is_code_label(label: &str) -> bool {
+    CODE_LABELS.iter().any(|known| label.eq_ignore_ascii_case(known))
 }
 
 /// The length of `- `, `* `, `+ `, `1. ` or `1) ` at the start of a text, if a fence follows it.

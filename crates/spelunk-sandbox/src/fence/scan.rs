@@ -2,7 +2,7 @@
 
 use super::close::Strings;
 use super::opener::{Fence, FenceContent, FenceLine, Opener};
-use super::{CELLS_MAX, CodeCell, ParsedReply, call, final_text, python};
+use super::{CELLS_MAX, CodeCell, ParsedReply, call, final_text, opener, python};
 
 /// How much may be read ahead of the scan position, in multiples of the reply's length. An unclosed string reaches to
 /// the end of the reply, and the next fence may begin another.
@@ -10,6 +10,8 @@ const LOOKAHEAD_PASSES: usize = 8;
 
 const THINK_TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
 const CODE_TAGS: [(&str, &str); 2] = [("<python>", "</python>"), ("<repl>", "</repl>")];
+/// Prose has it around words, too.
+const WORDS_TAG: (&str, &str) = ("<code>", "</code>");
 const CALL_TAG: (&str, &str) = ("<tool_call>", "</tool_call>");
 
 /// A scan of one reply.
@@ -73,7 +75,7 @@ impl<'a> Scan<'a> {
     /// Takes whatever begins on this line; `false` if it is prose.
     fn take(&mut self, line: &str) -> bool {
         let text = line.trim_start();
-        match text.as_bytes().first() {
+        let is_taken = match text.as_bytes().first() {
             Some(b'<') => self.take_tag(line.len() - text.len()),
             Some(b'{') => self.take_call(line.len() - text.len()),
             Some(b'F') => self.take_final(line.len() - text.len()),
@@ -82,7 +84,26 @@ impl<'a> Scan<'a> {
                 None => false,
             },
             None => false,
+        };
+        is_taken || self.take_glued(line)
+    }
+
+    /// Takes a fence that opens at the end of a line of prose, if it is labelled and closed.
+    fn take_glued(&mut self, line: &str) -> bool {
+        let Some((prose, fence)) = opener::glued(line) else { return false };
+        let Some(opener) = Opener::read(fence).filter(|_| self.lookahead_bytes > 0) else { return false };
+        let body = self.at + line.len();
+        let closing = fence_lines(self.reply, body, opener.fence, &[FenceLine::Closing]).next();
+        let seen = closing.map_or(self.reply.len(), |end| end.next) - body;
+        self.work += seen as u64;
+        self.charge(seen);
+        if closing.is_none() {
+            return false;
         }
+        self.found.prose.push_str(prose);
+        self.found.prose.push('\n');
+        self.skip_to(self.at + prose.len());
+        self.take_fence(opener, fence)
     }
 
     fn take_fence(&mut self, opener: Opener<'_>, line: &str) -> bool {
@@ -110,9 +131,10 @@ impl<'a> Scan<'a> {
         true
     }
 
-    /// A fence without code is prose, and nothing in it counts.
+    /// A fence without code is prose, and nothing in it counts. It ends where code begins: its author forgot to close
+    /// it.
     fn keep_other(&mut self, body: usize, fence: Fence) {
-        let end = fence_lines(self.reply, body, fence, &[FenceLine::Closing]).next();
+        let end = fence_lines(self.reply, body, fence, &[FenceLine::Closing, FenceLine::Opening]).next();
         let next = end.map_or(self.reply.len(), |end| end.next);
         self.found.prose.push_str(self.piece(self.at, next));
         self.skip_to(next);
@@ -187,8 +209,29 @@ impl<'a> Scan<'a> {
                 return true;
             }
         }
+        if rest.starts_with(WORDS_TAG.0) && self.is_program(start + WORDS_TAG.0.len(), WORDS_TAG.1) {
+            self.take_tagged_code(start + WORDS_TAG.0.len(), WORDS_TAG.1);
+            return true;
+        }
         let after = rest.strip_prefix(CALL_TAG.0).map(str::trim_start);
         after.is_some_and(|after| self.take_call(self.reply.len() - after.len() - self.at))
+    }
+
+    /// Whether the text up to a closing tag is a program, or a fence.
+    fn is_program(&mut self, body: usize, close: &str) -> bool {
+        if self.lookahead_bytes == 0 {
+            return false;
+        }
+        let rest = self.piece(body, self.reply.len());
+        let end = rest.find(close);
+        let seen = end.unwrap_or(rest.len());
+        self.work += 2 * seen as u64;
+        self.charge(seen);
+        let text = rest.get(..seen).unwrap_or_default();
+        // `<code>context</code>` is a word of the prose.
+        let may_be_code = end.is_some() && text.trim().contains(['\n', '(', '=']);
+        let is_fence = text.trim_start().starts_with("```");
+        may_be_code && (is_fence || python::does_something(text.trim_start_matches(['\r', '\n']), 0))
     }
 
     fn take_tagged_code(&mut self, body: usize, close: &str) {

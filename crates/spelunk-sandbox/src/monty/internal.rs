@@ -5,6 +5,7 @@ use monty::ReplFunctionCall;
 use monty_types::unstable::{MontyNode, child, node};
 use monty_types::{ExcType, ExtFunctionResult, MontyException, MontyObject, ObjectRef};
 
+use super::patterns::Patterns;
 use super::values::from_monty;
 use super::{MontyInterpreter, Turn};
 use crate::{HostCall, Value};
@@ -15,6 +16,9 @@ impl MontyInterpreter {
         let answer = match call.function_name.as_str() {
             "__sp_host_attributes" => ExtFunctionResult::Return(attribute_names(call.args.arg(0))),
             "__sp_host_rewrite" => self.rewritten_text(&call),
+            "__sp_host_pattern" => Patterns::written(&call),
+            "__sp_host_template" => Patterns::template(&call),
+            "__sp_host_matches" => self.patterns.matches(&call),
             "__sp_host_park" => {
                 let key = call.args.arg(0).and_then(|key| key.as_int()).unwrap_or(0);
                 self.cell.parked.insert(key, call.call_id);
@@ -25,6 +29,7 @@ impl MontyInterpreter {
                 self.cell.woken.push(key);
                 ExtFunctionResult::Return(MontyObject::none())
             }
+            "__sp_host_parts" => ExtFunctionResult::Return(parts_of(call.args.arg(0))),
             "__sp_host_call" => return self.ask_handle(call),
             "__sp_host_doc" => {
                 let name =
@@ -78,6 +83,22 @@ fn slice_or(value: Value) -> Value {
         return Value::Slice(bound(start), bound(stop), bound(step));
     }
     value
+}
+
+/// Characters of one part of a large text.
+const PART_CHARS: usize = 1024;
+
+/// A text in parts of equally many characters.
+fn parts_of(text: Option<ObjectRef<'_>>) -> MontyObject {
+    let mut rest = text.as_ref().and_then(|text| text.as_str()).unwrap_or_default();
+    let mut parts = Vec::new();
+    while !rest.is_empty() {
+        let end = rest.char_indices().nth(PART_CHARS).map_or(rest.len(), |(at, _)| at);
+        let (part, after) = rest.split_at(end);
+        parts.push(MontyObject::string(part));
+        rest = after;
+    }
+    MontyObject::list(parts)
 }
 
 /// The attribute names of an instance or class in the sandbox.

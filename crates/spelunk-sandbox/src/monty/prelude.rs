@@ -22,13 +22,13 @@ macro_rules! parts {
 }
 
 /// All parts, by file name. One that begins with `mod_` is a module of that name.
-const SOURCES: [(&str, &str); 52] = parts![
+const SOURCES: [(&str, &str); 53] = parts![
     awaiting callbacks classes core errors generators handles kinds mod_abc mod_ast mod_asyncio
     mod_builtins mod_collections mod_collections_abc mod_concurrent mod_concurrent_futures
     mod_contextlib mod_csv mod_dataclasses mod_difflib mod_enum mod_fnmatch mod_fractions mod_functools
     mod_heapq mod_html mod_importlib mod_inspect mod_io mod_itertools mod_json mod_logging mod_operator
     mod_pickle mod_pprint mod_re mod_small mod_statistics mod_string mod_sys mod_textwrap mod_threading
-    mod_traceback mod_types mod_typing mod_urllib mod_urllib_parse mod_warnings names ordered tasks text
+    mod_traceback mod_types mod_typing mod_urllib mod_urllib_parse mod_warnings names ordered tasks text wide
 ];
 
 /// Modules that share a part.

@@ -42,6 +42,8 @@ const EVALUATION_NEEDS: &str =
 #[derive(Debug, Default)]
 pub(super) struct Session {
     pub(super) has_handles: bool,
+    /// Whether the host gave it a large text that is not ASCII.
+    pub(super) has_wide: bool,
     /// Whether all host objects of the setup are texts.
     pub(super) has_texts_only: bool,
     /// Names bound at the top level of cells, in order.

@@ -12,6 +12,7 @@ use super::callers::CallerPrelude;
 use super::capture::Capture;
 use super::files::Files;
 use super::names;
+use super::patterns::Patterns;
 use super::prelude;
 use super::rewrite::Session;
 use super::system::Clock;
@@ -87,6 +88,7 @@ pub(super) fn open(setup: &Setup) -> Result<MontyInterpreter, InterpreterError> 
         sources,
         session,
         callers: CallerPrelude::new(&setup.prelude)?,
+        patterns: Patterns::default(),
         capture: Capture::new(setup.limits.output_chars_max),
         cell: Cell::default(),
     };

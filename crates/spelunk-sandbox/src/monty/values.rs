@@ -22,6 +22,8 @@ pub(super) struct Handles {
     by_id: HashMap<MontyUuid, Handle>,
     ids: HashMap<Handle, MontyUuid>,
     classes: HashMap<String, MontyUuid>,
+    /// Whether a large text that is not ASCII was among the values.
+    pub(super) has_wide: bool,
 }
 
 impl Handles {
@@ -76,6 +78,9 @@ impl Handles {
     }
 }
 
+/// A text of this size is large.
+const LARGE_BYTES: usize = 32 * 1024;
+
 /// Converts a value for the interpreter.
 pub(super) fn to_monty(value: Value, handles: &mut Handles) -> MontyObject {
     match value {
@@ -88,7 +93,10 @@ pub(super) fn to_monty(value: Value, handles: &mut Handles) -> MontyObject {
             Err(_) => MontyObject::string(text),
         },
         Value::Float(float) => MontyObject::float(float),
-        Value::Str(text) => MontyObject::string(text),
+        Value::Str(text) => {
+            handles.has_wide |= text.len() >= LARGE_BYTES && !text.is_ascii();
+            MontyObject::string(text)
+        }
         Value::Bytes(bytes) => MontyObject::bytes(bytes),
         Value::List(items) => MontyObject::list(all_to_monty(items, handles)),
         Value::Tuple(items) => MontyObject::tuple(all_to_monty(items, handles)),

@@ -121,7 +121,7 @@ def __sp_yield_from(generator, items):
 
 
 def __sp_is_lazy(value):
-    return isinstance(value, (__sp_Generator, __sp_Lazy))
+    return isinstance(value, (__sp_Generator, __sp_Lazy, __sp_Batches))
 
 
 class __sp_Lazy:
@@ -140,12 +140,33 @@ class __sp_Lazy:
 
 
 class __sp_Batches:
+    # Items in batches, or one by one.
     def __init__(self, value):
         self.value = value
         self.batch = value
         self.state = "whole"
+        self.rest = None
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        while True:
+            if self.rest is None:
+                if not self.more():
+                    raise StopIteration
+                self.rest = iter(self.batch)
+            try:
+                return next(self.rest)
+            except StopIteration:
+                self.rest = None
 
     def more(self):
+        if self.rest is not None:
+            self.batch = list(self.rest)
+            self.rest = None
+            if self.batch:
+                return True
         if self.state == "whole":
             self.state = "over"
             return True
@@ -188,6 +209,14 @@ def __sp_batches(value):
     return made
 
 
+def __sp_held(value):
+    if not isinstance(value, __sp_Batches):
+        return __sp_batches(value)
+    made = __sp_Batches(value)
+    made.state = "lazy"
+    return made
+
+
 def __sp_by_index(value):
     found = []
     idx = 0
@@ -223,19 +252,7 @@ def __sp_all(value):
 
 def __sp_steps(value):
     batches = __sp_batches(value)
-    if batches.state == "lazy":
-        return batches.value.__next__
-    state = [iter([])]
-
-    def step():
-        while True:
-            try:
-                return next(state[0])
-            except StopIteration:
-                if not batches.more():
-                    raise StopIteration
-                state[0] = iter(batches.batch)
-    return step
+    return batches.value.__next__ if batches.state == "lazy" else batches.__next__
 
 
 def __sp_iter_of(value, *sentinel):
@@ -249,7 +266,7 @@ def __sp_iter_of(value, *sentinel):
     if __sp_is_lazy(value):
         return value
     if __sp_is_handle(value):
-        return __sp_Lazy(__sp_steps(value))
+        return __sp_batches(value)
     if hasattr(type(value), "__iter__") and type(value) not in (str, list, dict, tuple, set):
         return type(value).__iter__(value)
     return iter(value)
@@ -269,7 +286,7 @@ def __sp_next(value, *default):
 def __sp_enumerate(iterable, start=0):
     batches = __sp_batches(iterable)
     if batches.state == "whole":
-        return enumerate(batches.batch, start)
+        return iter(enumerate(batches.batch, start))
     step = __sp_steps(batches)
     count = [start - 1]
 

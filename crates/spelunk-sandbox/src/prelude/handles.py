@@ -18,7 +18,9 @@ def __sp_handle_is(value, kinds):
 
 def __sp_item(value, key):
     kind = type(value)
-    if kind is str or kind is list or kind is dict or kind is tuple:
+    if kind is str:
+        return __sp_wide_item(value, key)
+    if kind is list or kind is dict or kind is tuple:
         return value[key]
     if __sp_is_handle(value):
         if isinstance(key, __sp_Slice):
@@ -29,7 +31,9 @@ def __sp_item(value, key):
 
 def __sp_slice(value, start, stop, step):
     kind = type(value)
-    if step is None and (kind is str or kind is list or kind is tuple):
+    if kind is str:
+        return __sp_wide_slice(value, start, stop, step)
+    if step is None and (kind is list or kind is tuple):
         return value[start:stop]
     if __sp_is_handle(value):
         return __sp_host_call(value, "__getitem__", {"__sp_slice": (start, stop, step)})

@@ -253,8 +253,6 @@ def __sp_meth(value, name, call):
     try:
         return __sp_get(value, name)
     except AttributeError:
-        if name == "groups" and hasattr(value, "pattern"):
-            return __sp_n_groups(value.pattern)
         if __sp_is_type(value):
             return call
         methods = __sp_type_methods(type(value))

@@ -67,36 +67,6 @@ def __sp_named_indexes(match):
     return found
 
 
-def __sp_n_groups(pattern):
-    return __sp_groups_of(pattern)[1]
-
-
-def __sp_groups_of(pattern):
-    found = {}
-    n_groups = 0
-    at = 0
-    in_class = False
-    while at < len(pattern):
-        char = pattern[at]
-        if char == "\\":
-            at += 2
-            continue
-        if in_class:
-            in_class = char != "]"
-        elif char == "[":
-            in_class = True
-            if pattern[at + 1:at + 2] == "]":
-                at += 1
-        elif char == "(":
-            if pattern[at + 1:at + 2] != "?":
-                n_groups += 1
-            elif pattern[at + 2:at + 4] == "P<":
-                n_groups += 1
-                found[pattern[at + 4:].split(">")[0]] = n_groups
-        at += 1
-    return found, n_groups
-
-
 def __sp_match_start(match, group):
     return match.start(__sp_match_index(match, group))
 
@@ -116,8 +86,6 @@ def __sp_match_groups(match, default=None):
 
 
 def __sp_match_last(match, name):
-    if isinstance(match, __sp_Match):
-        return getattr(match, name)
     groups = match.groups()
     last = None
     for idx, group in enumerate(groups):
@@ -125,7 +93,7 @@ def __sp_match_last(match, name):
             last = idx + 1
     if name == "lastindex":
         return last
-    for group, idx in __sp_named_indexes(match).items():
+    for group, idx in (match.names if isinstance(match, __sp_Match) else __sp_named_indexes(match)).items():
         if idx == last:
             return group
     return None
@@ -191,14 +159,6 @@ class __sp_Match:
         self.re = pattern
         self.string = text
         self.pos = 0
-        self.lastindex = None
-        for idx in range(1, len(self.texts)):
-            if self.texts[idx] is not None:
-                self.lastindex = idx
-        self.lastgroup = None
-        for name, idx in self.names.items():
-            if idx == self.lastindex:
-                self.lastgroup = name
 
     def index(self, group):
         if isinstance(group, str):

@@ -2,6 +2,8 @@
 //! in `plain.txt` are those of `CPython`.
 
 mod bombs;
+mod places;
+mod re;
 mod stage;
 
 use expect_test::expect_file;

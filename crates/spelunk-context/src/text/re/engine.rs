@@ -7,9 +7,7 @@ use regex_automata::meta;
 use regex_automata::util::primitives::NonMaxUsize;
 use regex_automata::{Anchored, Input};
 
-use super::PatternFault;
-use super::ast::Node;
-use super::emit::{Emitter, Target, Words};
+use spelunk_re::{Emitter, Node, PatternFault, Target, Words};
 
 /// The maximum size of a compiled pattern, in bytes of memory.
 const COMPILED_BYTES_MAX: usize = 10 * 1024 * 1024;
@@ -64,7 +62,7 @@ pub(super) enum Engine {
 impl Engine {
     /// Compiles a pattern, for the linear engine if the target says so.
     pub(super) fn new(node: &Node, target: Target, words: Words, how: How) -> Result<Self, PatternFault> {
-        let pattern = Emitter { target, words }.pattern(node);
+        let pattern = Emitter { target, words, names: &[] }.pattern(node);
         match target {
             Target::Linear => Self::linear(&pattern, how),
             Target::Backtracking => Self::backtracking(&pattern, how),

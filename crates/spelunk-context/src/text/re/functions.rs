@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use super::PyPattern;
 use super::engine::How;
-use super::expand::Replacement;
 use super::walk::{MatchCursor, Walk};
+use super::{PyPattern, Replacement};
 use crate::text::{LazyText, TextBatch, TextError};
 
 /// One match.

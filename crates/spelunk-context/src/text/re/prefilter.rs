@@ -1,8 +1,9 @@
 //! A prefilter for lines: if a match stays within a line, a literal that every match contains tells which lines are
 //! worth searching. The engines look for the prefix of a match, which is often common while a later part is rare.
 
+use spelunk_re::{Assertion, Fold, Kind, Node};
+
 use super::PyPattern;
-use super::ast::{Assertion, Fold, Kind, Node};
 use super::engine::{Engine, GaveUp, Slots};
 use super::traits::Barrier;
 
@@ -21,7 +22,7 @@ impl LinePrefilter {
     /// `None` for a pattern that may span lines, depends on the start or end of the text, or contains no literal.
     pub(super) fn new(pattern: &PyPattern) -> Option<Self> {
         let traits = &pattern.traits;
-        let asks_for_ends = pattern.node.any(&|node| {
+        let asks_for_ends = pattern.node().any(&|node| {
             matches!(node, Node::Assertion(Assertion::TextStart | Assertion::TextEnd | Assertion::Dollar))
         });
         let is_within_line = matches!(traits.barrier, Some(Barrier::Newline));
@@ -29,7 +30,7 @@ impl LinePrefilter {
             return None;
         }
         let mut literals = Literals::default();
-        literals.add(&pattern.node);
+        literals.add(pattern.node());
         literals.end_run();
         let needle = literals.longest.filter(|needle| needle.len() >= NEEDLE_BYTES_MIN)?;
         Some(Self { needle: memchr::memmem::Finder::new(&needle).into_owned() })

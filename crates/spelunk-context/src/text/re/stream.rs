@@ -51,8 +51,8 @@ impl From<TextError> for Stop {
 
 impl Stepper {
     pub(super) fn new(pattern: &PyPattern, how: How) -> Self {
-        let emitter = Emitter { target: Target::Linear, words: pattern.traits.words };
-        let body = emitter.pattern(&pattern.node);
+        let emitter = Emitter { target: Target::Linear, words: pattern.traits.words, names: &[] };
+        let body = emitter.pattern(pattern.node());
         let whole = if how == How::FullMatch { format!("(?:{body})\\z") } else { body };
         let forward = Automaton::new(&whole, Config::new().match_kind(MatchKind::LeftmostFirst), false);
         let backward = Automaton::new(&whole, Config::new().match_kind(MatchKind::All), true);

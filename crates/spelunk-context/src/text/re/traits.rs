@@ -3,8 +3,8 @@
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange, HirKind};
 
-use super::ast::{Assertion, Kind, Node};
-use super::emit::{Emitter, Target, Words};
+use spelunk_re::{Emitter, Node, Target, Words};
+
 use crate::text::MASK;
 
 /// Bytes of the longest character.
@@ -42,32 +42,19 @@ pub(super) struct Traits {
 
 impl Traits {
     pub(super) fn of(node: &Node) -> Self {
-        let is_boundary = |node: &Node| matches!(node, Node::Assertion(Assertion::Boundary { .. }));
-        let has_boundary = node.any(&is_boundary);
-        let words = if has_boundary { Words::Boundaries } else { Words::Python };
-        let emitter = Emitter { target: Target::Linear, words };
-        let needs_backtracking = node.any(&|node| {
-            matches!(
-                node,
-                Node::Look { .. }
-                    | Node::Backref { .. }
-                    | Node::Atomic(_)
-                    | Node::Condition { .. }
-                    | Node::Repeat { kind: Kind::Possessive, .. }
-                    | Node::Assertion(Assertion::Boundary { negated: true, ascii: true })
-            )
-        });
+        let (needs_backtracking, words) = (node.needs_backtracking(), node.words());
+        let emitter = Emitter { target: Target::Linear, words, names: &[] };
         let mut taken = ExaminedChars::default();
         taken.add(node, emitter);
         Self {
             needs_backtracking,
-            has_dollar: node.any(&|node| *node == Node::Assertion(Assertion::Dollar)),
+            has_dollar: node.has_dollar(),
             words,
             reach_bytes: reach(node).map(|chars| (chars + 2).saturating_mul(CHAR_BYTES_MAX)),
             behind_bytes: behind(node).saturating_add(2).saturating_mul(CHAR_BYTES_MAX),
-            may_be_empty: node.width(&[]).min == 0,
-            may_prefer_empty: node.any(&prefers_empty),
-            is_found_unmasked: !needs_backtracking && !has_boundary && taken.masks_are_anything,
+            may_be_empty: node.may_be_empty(),
+            may_prefer_empty: node.may_prefer_empty(),
+            is_found_unmasked: !needs_backtracking && words == Words::Python && taken.masks_are_anything,
             takes_masks: contains(&taken.chars, MASK),
             barrier: Barrier::of(&taken.chars),
         }
@@ -157,7 +144,7 @@ impl Default for ExaminedChars {
 }
 
 impl ExaminedChars {
-    fn add(&mut self, node: &Node, emitter: Emitter) {
+    fn add(&mut self, node: &Node, emitter: Emitter<'_>) {
         match node {
             Node::Char { .. } | Node::Any { .. } | Node::Set { .. } => {
                 let class = class_of(node, emitter);
@@ -193,7 +180,7 @@ impl ExaminedChars {
 }
 
 /// The characters that one node accepts, as the engine will interpret it.
-fn class_of(node: &Node, emitter: Emitter) -> ClassUnicode {
+fn class_of(node: &Node, emitter: Emitter<'_>) -> ClassUnicode {
     let hir = regex_syntax::parse(&emitter.pattern(node));
     match hir.as_ref().map(regex_syntax::hir::Hir::kind) {
         Ok(HirKind::Class(regex_syntax::hir::Class::Unicode(class))) => class.clone(),
@@ -247,12 +234,4 @@ fn behind(node: &Node) -> u64 {
         0
     };
     own + node.children().into_iter().map(behind).max().unwrap_or(0)
-}
-
-/// Lazy repetitions and alternatives may prefer an empty match to a longer one.
-fn prefers_empty(node: &Node) -> bool {
-    if let Node::Alt(nodes) = node {
-        return nodes.iter().any(|node| node.width(&[]).min == 0);
-    }
-    matches!(node, Node::Repeat { kind: Kind::Lazy, .. } | Node::Condition { .. })
 }

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use super::PyPattern;
 use super::engine::How;
-use super::expand::Replacement;
 use super::functions::{FindAllItem, Group, PyMatch, SplitPart};
 use super::search::Hunt;
+use super::{PyPattern, Replacement};
 use crate::text::{LazyText, TextBatch, TextError};
 
 /// A position to continue from.

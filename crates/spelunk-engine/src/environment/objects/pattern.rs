@@ -1,7 +1,7 @@
 //! Python's `re` on a host object. Arguments are the pattern, its flags, and then those of the function after the
 //! text.
 
-use spelunk_context::{FindAllItem, Flags, LazyText, MatchCursor, PyMatch, PyPattern, Replacement};
+use spelunk_context::{FindAllItem, Flags, LazyText, MatchCursor, PyMatch, PyPattern};
 use spelunk_sandbox::{HostCall, Value};
 use spelunk_types::Limits;
 
@@ -29,7 +29,8 @@ pub(super) fn serve(text: &LazyText, limits: &Limits, call: &mut HostCall) -> Re
         "re.split" => split(text, &pattern, arguments.count("a")?.unwrap_or(0)),
         "re.sub" | "re.subn" => {
             let template = arguments.need_text("a")?;
-            let replacement = Replacement::parse(&template, &pattern)
+            let replacement = pattern
+                .replacement(&template)
                 .map_err(|fault| Refusal::new("re.error", fault.to_string()))?;
             let n_max = arguments.count("b")?.unwrap_or(0);
             let (replaced, n) =

@@ -53,6 +53,10 @@ fn fences_that_are_never_closed_are_read_once() {
     scan("```\n", SIZE);
     scan("<python>\n", SIZE);
     scan("<python>'''</python>\n", SIZE);
+    scan("<code>\n", SIZE);
+    scan("<code>x = '''</code>\n", SIZE);
+    scan("see ```repl\n", SIZE);
+    scan("see ```repl\nx = '''\n```\n", SIZE);
     scan("<think>\n", SIZE);
     scan("FINAL(a)\n</think>\n", SIZE);
 }

@@ -424,3 +424,57 @@ fn thinking_tags_in_code_are_code() {
     "#]],
     );
 }
+
+#[test]
+fn a_fence_at_the_end_of_a_sentence_is_code() {
+    check(
+        "Let me look at the context to start.```repl\nprint(context[:100])\n```\nDone: ```python\nx = 1\n```\n",
+        &expect![[r#"
+            cell at line 2: "print(context[:100])"
+            cell at line 5: "x = 1"
+            prose: "Let me look at the context to start.\nDone:"
+        "#]],
+    );
+    check(
+        "A block begins with ```repl\nand that is all.\n",
+        &expect![[r#"
+            prose: "A block begins with ```repl\nand that is all."
+        "#]],
+    );
+    check(
+        "A span ```x``` and then ```repl\ny = 1\n```\n",
+        &expect![[r#"
+            cell at line 2: "y = 1"
+            prose: "A span ```x``` and then"
+        "#]],
+    );
+}
+
+#[test]
+fn code_after_a_fence_that_was_not_closed_is_code() {
+    check(
+        "```\nThe output was 3\n\n```repl\ny = 2\n```\n",
+        &expect![[r#"
+            cell at line 5: "y = 2"
+            prose: "```\nThe output was 3"
+        "#]],
+    );
+}
+
+#[test]
+fn a_code_tag_is_code_if_it_is_a_program() {
+    check(
+        "<code>\nx = 1\nprint(x)\n</code>\nand\n<code>context</code> is a string.\n<code>Paris</code>\n<code>open",
+        &expect![[r#"
+            cell at line 2: "x = 1\nprint(x)"
+            prose: "and\n<code>context</code> is a string.\n<code>Paris</code>\n<code>open"
+        "#]],
+    );
+    check(
+        "<code>\n```python\nx = 1\n```\n</code>\n",
+        &expect![[r#"
+            cell at line 3: "x = 1"
+            prose: "</code>"
+        "#]],
+    );
+}

@@ -77,6 +77,10 @@ impl<'a> Walk<'a> {
         if call.arguments.keywords.iter().filter(|keyword| keyword.arg.is_none()).count() > 1 {
             return Some(self.merged_call(call));
         }
+        let has_batches = !self.is_prelude && (self.flags().lazy || self.session.has_handles);
+        if has_batches && is_named(&call.func, &["Counter", "deque"]) && !call.arguments.args.is_empty() {
+            return Some(self.lazy_call(call, "Counter"));
+        }
         match &*call.func {
             Expr::Name(_) if self.is_prelude => self.super_call(call),
             Expr::Name(name) if self.is_builtin(&name.id) => self.builtin_call(call, &name.id),
@@ -167,20 +171,29 @@ impl<'a> Walk<'a> {
             "map" | "filter" => self.may_wait(call, name),
             _ => false,
         };
+        if name == "len" && self.session.has_wide && n_args == 1 {
+            return Some(self.call_of(call, "__sp_wide_len"));
+        }
         if is_replaced {
             return Some(self.call_of(call, &format!("__sp_{name}")));
         }
         let is_lazy = (flags.lazy || has_handles)
             && (tables::CONSUMERS.contains(name) || matches!(name, "map" | "filter" | "reversed"));
+        let is_iterator = matches!(name, "zip" | "map" | "filter" | "enumerate" | "reversed");
         if is_lazy {
-            return Some(self.lazy_call(call, name));
+            let source_map = self.lazy_call(call, name);
+            let is_list = name == "reversed";
+            return Some(if is_list {
+                source_map.wrapped("iter(", ")", &range_of(call))
+            } else {
+                source_map
+            });
         }
         if tables::NATIVE_EXCEPTIONS.contains(name) && !is_plain_message(call) {
             return Some(self.exception_call(call));
         }
-        if self.survey.names.contains("next")
-            && matches!(name, "zip" | "map" | "filter" | "enumerate" | "reversed")
-        {
+        // The interpreter makes lists of them.
+        if is_iterator {
             return Some(self.plain_call(call).wrapped("iter(", ")", &range_of(call)));
         }
         None
@@ -274,7 +287,7 @@ impl<'a> Walk<'a> {
         let args = &call.arguments.args;
         let is_module = matches!(&*attribute.value, Expr::Name(value) if self.survey.module_aliases.contains(value.id.as_str()));
         if tables::METHOD_CALLS.contains(name) && !is_module {
-            return Some(self.function_of_method(call, attribute, &format!("__sp_{name}"), None));
+            return Some(self.function_of_method(call, attribute, &format!("__sp_{name}")));
         }
         if self.is_builtin_type(&attribute.value) && tables::METHODS.contains(name) {
             // The interpreter supports `str.lower(x)` only as `x.lower()`.
@@ -282,18 +295,19 @@ impl<'a> Walk<'a> {
         }
         let by_name = matches!(args.first(), Some(Expr::StringLiteral(_)));
         if by_name && args.len() == 1 && matches!(name, "start" | "end" | "span") {
-            return Some(self.function_of_method(call, attribute, &format!("__sp_match_{name}"), None));
+            return Some(self.function_of_method(call, attribute, &format!("__sp_match_{name}")));
         }
         if name == "groups" && !call.arguments.is_empty() {
-            return Some(self.function_of_method(call, attribute, "__sp_match_groups", None));
+            return Some(self.function_of_method(call, attribute, "__sp_match_groups"));
+        }
+        let is_positional = call.arguments.keywords.is_empty();
+        if !is_module && is_positional && args.len() > 1 && tables::PLACE_METHODS.contains(name) {
+            return Some(self.function_of_method(call, attribute, &format!("__sp_text_{name}")));
         }
         if name == "sort" && call.arguments.find_keyword("key").is_some() && self.may_wait(call, "sorted")
             || name == "sort" && self.flags().order
         {
-            return Some(self.function_of_method(call, attribute, "__sp_sort", None));
-        }
-        if !is_module && self.is_pattern_call(name, args) {
-            return Some(self.function_of_method(call, attribute, "__sp_pattern_call", Some(name)));
+            return Some(self.function_of_method(call, attribute, "__sp_sort"));
         }
         if (self.flags().lazy || self.session.has_handles)
             && !is_module
@@ -315,26 +329,6 @@ impl<'a> Walk<'a> {
         Some(self.close(call.end().to_usize()))
     }
 
-    /// Whether a method may be that of a compiled pattern, called in a way that the interpreter does not support.
-    fn is_pattern_call(&self, name: &str, args: &[Expr]) -> bool {
-        let may_be_handle = |arg: Option<&Expr>| {
-            self.session.has_handles && arg.is_some_and(|arg| !self.is_never_handle(arg))
-        };
-        match name {
-            "sub" | "subn" => {
-                args.len() > 1
-                    && (!matches!(args[0], Expr::StringLiteral(_))
-                        || name == "subn"
-                        || may_be_handle(args.get(1)))
-            }
-            "search" | "match" | "fullmatch" | "findall" | "finditer" => {
-                args.len() > 1 || may_be_handle(args.first())
-            }
-            "split" => args.len() == 1 && matches!(args[0], Expr::Name(_)) && may_be_handle(args.first()),
-            _ => false,
-        }
-    }
-
     fn all_of_argument(&mut self, call: &'a ExprCall) -> SourceMap {
         let Expr::Attribute(attribute) = &*call.func else { return self.plain_call(call) };
         self.open(call.start().to_usize());
@@ -352,16 +346,12 @@ impl<'a> Walk<'a> {
         call: &'a ExprCall,
         attribute: &'a ExprAttribute,
         function: &str,
-        name: Option<&str>,
     ) -> SourceMap {
         let range = range_of(call);
         self.open(range.start);
         let value = self.expr(&attribute.value);
         let mut head = new_text(format!("{function}("), range.start);
         head.push(value);
-        if let Some(name) = name {
-            head.add(format!(", \"{name}\""), range.start);
-        }
         let has_arguments = !call.arguments.is_empty();
         head.add(if has_arguments { ", " } else { "" }, range.start);
         // Up to and including the opening bracket of the arguments.

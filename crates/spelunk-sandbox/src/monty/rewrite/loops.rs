@@ -22,7 +22,9 @@ impl<'a> Walk<'a> {
         let Some(indent) = self.own_lines_of_loop(for_) else { return Some(self.eager_loop(for_)) };
         let name = self.temporary();
         let at = range.start;
-        let mut source_map = new_text(format!("{name} = __sp_batches("), at);
+        // Who stops early goes on later with what an iterator has left, if somebody holds it.
+        let function = if for_.iter.is_call_expr() { "__sp_batches" } else { "__sp_held" };
+        let mut source_map = new_text(format!("{name} = {function}("), at);
         source_map.push(self.expr(&for_.iter));
         source_map.add(format!(")\n{indent}while {name}.more():\n{indent} for "), at);
         self.open(for_.target.start().to_usize());

@@ -34,11 +34,16 @@ impl<'a> Walk<'a> {
         source_map.add(", ", range.start);
         source_map.push(self.expr(right));
         source_map.add("))", range.end);
-        Some(if !is_order && is_cheap(left) { guarded(right, &range, source_map) } else { source_map })
+        Some(if !is_order && is_cheap(left) {
+            guarded(right, ["str", "list"], &range, source_map)
+        } else {
+            source_map
+        })
     }
 
     pub(super) fn subscript(&mut self, subscript: &'a ExprSubscript) -> Option<SourceMap> {
-        if !self.session.has_handles || self.is_prelude || self.is_never_handle(&subscript.value) {
+        let may_be_handle = self.session.has_handles && !self.is_never_handle(&subscript.value);
+        if self.is_prelude || !(may_be_handle || self.session.has_wide) {
             return None;
         }
         let range = range_of(subscript);
@@ -49,7 +54,8 @@ impl<'a> Walk<'a> {
             }
             place => is_cheap(place),
         };
-        Some(if is_cheap_place { guarded(&subscript.value, &range, source_map) } else { source_map })
+        let kinds = if self.session.has_wide { ["list", "dict"] } else { ["str", "list"] };
+        Some(if is_cheap_place { guarded(&subscript.value, kinds, &range, source_map) } else { source_map })
     }
 
     /// `item(value, idx)` or `slice(value, lower, upper, step)`, with these functions.
@@ -166,15 +172,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Code for a value that is nearly always a string: checking its type is cheaper than a call.
-fn guarded(value: &Expr, range: &Range<usize>, slow: SourceMap) -> SourceMap {
+/// Code for a value that is nearly always of one of two types: checking that is cheaper than a call.
+fn guarded(value: &Expr, kinds: [&str; 2], range: &Range<usize>, slow: SourceMap) -> SourceMap {
     let Expr::Name(name) = value else { return slow };
     let mut source_map = new_text("(", range.start);
     source_map.push(SourceMap::kept(range.clone()));
-    source_map.add(
-        format!(" if __sp_b_type({0}) is __sp_b_str or __sp_b_type({0}) is __sp_b_list else ", name.id),
-        range.start,
-    );
+    let is_kind = |kind| format!("__sp_b_type({}) is __sp_b_{kind}", name.id);
+    let [one, other] = kinds.map(is_kind);
+    source_map.add(format!(" if {one} or {other} else "), range.start);
     source_map.push(slow);
     source_map.add(")", range.end);
     source_map

@@ -18,6 +18,10 @@ pub(super) fn is_number(expr: &Expr) -> bool {
         || matches!(expr, Expr::Call(call) if is_named(&call.func, &["len", "int", "float"]))
 }
 
+pub(super) fn is_text(expr: &Expr) -> bool {
+    matches!(expr, Expr::StringLiteral(_) | Expr::FString(_))
+}
+
 /// Whether a value is created here and has a builtin type.
 pub(super) fn is_plain_value(expr: &Expr) -> bool {
     match expr {

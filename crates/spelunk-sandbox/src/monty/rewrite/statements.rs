@@ -1,8 +1,9 @@
 //! Rules for statements: the dispatch, and the small rules.
 
-use ruff_python_ast::{Expr, Stmt, StmtAssign, StmtDelete, StmtIf, StmtWhile, StmtWith};
+use ruff_python_ast::{Expr, Stmt, StmtAssert, StmtAssign, StmtDelete, StmtIf, StmtWhile, StmtWith};
 use ruff_text_size::Ranged;
 
+use super::plain::is_text;
 use super::walk::Walk;
 use super::{new_text, range_of};
 use crate::monty::source_map::SourceMap;
@@ -22,6 +23,7 @@ impl<'a> Walk<'a> {
             Stmt::If(if_) => self.if_stmt(if_),
             Stmt::While(while_) => self.while_loop(while_),
             Stmt::With(with) => self.with(with),
+            Stmt::Assert(assert) => self.assert(assert),
             Stmt::Assign(assign) => self.assign(assign),
             Stmt::AugAssign(assign) => self.aug_assign(assign),
             _ => None,
@@ -53,6 +55,16 @@ impl<'a> Walk<'a> {
         self.visit_body(&while_.body);
         self.visit_body(&while_.orelse);
         Some(self.close(while_.end().to_usize()))
+    }
+
+    /// `assert x, 3`: the interpreter's exceptions take a string.
+    fn assert(&mut self, assert: &'a StmtAssert) -> Option<SourceMap> {
+        let message = assert.msg.as_deref().filter(|message| !is_text(message))?;
+        self.open(assert.start().to_usize());
+        self.test(&assert.test);
+        let shown = self.expr(message).wrapped("__sp_str(", ")", &range_of(message));
+        self.splice(range_of(message), shown);
+        Some(self.close(assert.end().to_usize()))
     }
 
     /// `async with` has nothing to wait for here: what it guards is handled by the host.

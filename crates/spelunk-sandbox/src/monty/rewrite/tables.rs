@@ -128,6 +128,9 @@ pub(super) static METHOD_CALLS: Names = LazyLock::new(|| {
     names("isocalendar translate maketrans expand add_note with_traceback from_bytes to_bytes format_map")
 });
 
+/// Methods of texts that take places.
+pub(super) static PLACE_METHODS: Names = LazyLock::new(|| names("find rfind index rindex startswith"));
+
 /// Records what a module introduces.
 type SetFlags = fn(&mut Flags);
 

@@ -73,7 +73,9 @@ impl<'a> Walk<'a> {
             self.visit_stmt(stmt);
         }
         let range = range_of(last);
-        let source_map = self.expr(&last.value).wrapped("__sp_echo(", ")", &range);
+        let is_bare = matches!(&*last.value, Expr::Tuple(tuple) if !tuple.parenthesized);
+        let (open, close) = if is_bare { ("__sp_echo((", "))") } else { ("__sp_echo(", ")") };
+        let source_map = self.expr(&last.value).wrapped(open, close, &range);
         self.splice(range, source_map);
         self.close(self.source.len())
     }

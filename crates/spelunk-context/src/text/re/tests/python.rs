@@ -1,5 +1,5 @@
-//! Compares every function of `re` with tables produced by Python 3.11: each line of `python.jsonl` has a pattern, a
-//! text and all results, each line of `templates.jsonl` a replacement and its result.
+//! Compares every function of `re` with tables produced by Python 3.11: each line of `python.jsonl` and
+//! `real.jsonl` has a pattern, a text and all results, each line of `templates.jsonl` a replacement and its result.
 
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 use crate::text::re::{FindAllItem, Flags, MatchCursor, PyMatch, PyPattern, Replacement, Sizes};
 use crate::{LazyText, Reader, TextError};
 
-const TABLE: &str = include_str!("python.jsonl");
-const TEMPLATES: &str = include_str!("templates.jsonl");
+const TABLES: [&str; 2] = [
+    include_str!("../../../../../spelunk-re/tables/python.jsonl"),
+    include_str!("../../../../../spelunk-re/tables/real.jsonl"),
+];
+const TEMPLATES: &str = include_str!("../../../../../spelunk-re/tables/templates.jsonl");
 
 /// Windows of this many bytes, and large ones where nothing is final.
 fn text_in_windows(text: &str, window_bytes: u64) -> LazyText {
@@ -40,7 +43,7 @@ fn row(pattern: &str, flags: u64, text: &LazyText) -> Result<Value, TextError> {
     let compiled = PyPattern::compile(pattern, Flags::from_python(flags))?;
     let start = MatchCursor::default();
     let matches = text.re_finditer(&compiled, start, u64::MAX, u64::MAX)?.items;
-    let whole = Replacement::parse(r"<\g<0>>", &compiled)?;
+    let whole = compiled.replacement(r"<\g<0>>")?;
     let (sub, n_sub) = text.re_sub(&compiled, &whole, 0, u64::MAX)?;
     let (sub1, n_sub1) = text.re_sub(&compiled, &Replacement::literal("_"), 1, u64::MAX)?;
     let found_all = text.re_findall(&compiled, start, u64::MAX, u64::MAX)?.items;
@@ -63,7 +66,7 @@ fn row(pattern: &str, flags: u64, text: &LazyText) -> Result<Value, TextError> {
 /// The differences from Python, one per line.
 fn differences(window_bytes: u64) -> String {
     let mut differences = String::new();
-    for line in TABLE.lines() {
+    for line in TABLES.into_iter().flat_map(str::lines) {
         let mut expected: Value = serde_json::from_str(line).unwrap();
         let fields = expected.as_object_mut().unwrap();
         let pattern = fields.remove("pattern").unwrap();
@@ -102,7 +105,7 @@ fn replacements_are_read_as_python_reads_them() {
     for line in TEMPLATES.lines() {
         let expected: Value = serde_json::from_str(line).unwrap();
         let template = expected["template"].as_str().unwrap();
-        let ours = match Replacement::parse(template, &pattern) {
+        let ours = match pattern.replacement(template) {
             Ok(replacement) => {
                 json!({ "template": template, "result": text.re_sub(&pattern, &replacement, 0, 1000).unwrap().0 })
             }

@@ -1,107 +1,164 @@
 //! The syntax tree of a Python pattern. Flags are resolved while parsing: every node by itself determines what it
 //! matches.
 
+use crate::Words;
+
 /// One part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Node {
+pub enum Node {
+    /// One character.
     Char {
+        /// The character.
         c: char,
+        /// Which others are equivalent.
         fold: Fold,
     },
     /// `.`
     Any {
+        /// Whether it matches a newline.
         newline: bool,
     },
+    /// `[a-z]`, `\d`
     Set {
+        /// Whether it matches everything else.
         negated: bool,
+        /// Its parts.
         items: Vec<Item>,
+        /// Which letters are equivalent.
         fold: Fold,
     },
+    /// A place.
     Assertion(Assertion),
     /// A capturing group.
     Group {
+        /// Its number.
         idx: usize,
+        /// Its content.
         node: Box<Node>,
     },
+    /// `\1`
     Backref {
+        /// The number of the group.
         idx: usize,
+        /// Which letters are equivalent.
         fold: Fold,
     },
     /// Also the empty pattern, and a non-capturing group.
     Concat(Vec<Node>),
+    /// `a|b`
     Alt(Vec<Node>),
+    /// `a*`, `a{2,3}`
     Repeat {
+        /// What is repeated.
         node: Box<Node>,
+        /// At least so often.
         min: u32,
+        /// At most so often.
         max: Option<u32>,
+        /// In which order lengths are tried.
         kind: Kind,
     },
+    /// `(?=a)`, `(?<!a)`
     Look {
+        /// What is looked for.
         node: Box<Node>,
+        /// Whether after the place, not before it.
         is_ahead: bool,
+        /// Whether it must not be there.
         negated: bool,
     },
+    /// `(?>a)`
     Atomic(Box<Node>),
     /// `(?(1)yes|no)`
     Condition {
+        /// The number of the group.
         idx: usize,
+        /// If the group took part.
         yes: Box<Node>,
+        /// If it did not.
         no: Box<Node>,
     },
 }
 
 /// Which letters are equivalent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fold {
+pub enum Fold {
+    /// None.
     Exact,
     /// `A` and `a` are equivalent, `Ä` and `ä` are not.
     Ascii,
+    /// Those of Unicode's simple case folding.
     Unicode,
 }
 
 /// A zero-width assertion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Assertion {
+pub enum Assertion {
+    /// `\A`, `^` without `M`
     TextStart,
+    /// `^` with `M`
     LineStart,
+    /// `$` with `M`
     LineEnd,
     /// `$` without `M`: at the end, or before a final newline.
     Dollar,
+    /// `\Z`
     TextEnd,
+    /// `\b`, `\B`
     Boundary {
+        /// `\B`
         negated: bool,
+        /// Whether only ASCII letters are letters.
         ascii: bool,
     },
 }
 
+/// In which order a repetition tries lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// Longest first.
     Greedy,
+    /// Shortest first.
     Lazy,
+    /// Only the longest.
     Possessive,
 }
 
 /// Part of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Item {
+pub enum Item {
+    /// Characters from the first to the second.
     Range(char, char),
-    Category { class: Category, negated: bool, ascii: bool },
+    /// `\d`, `\S`
+    Category {
+        /// Of which kind.
+        class: Category,
+        /// Whether all others are meant.
+        negated: bool,
+        /// Whether only ASCII counts.
+        ascii: bool,
+    },
 }
 
+/// A kind of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Category {
+pub enum Category {
+    /// `\d`
     Digit,
+    /// `\s`
     Space,
+    /// `\w`
     Word,
 }
 
 impl Node {
-    pub(super) fn empty() -> Self {
+    /// What matches the empty string only.
+    pub fn empty() -> Self {
         Self::Concat(Vec::new())
     }
 
     /// The child nodes.
-    pub(super) fn children(&self) -> Vec<&Node> {
+    pub fn children(&self) -> Vec<&Node> {
         match self {
             Self::Char { .. }
             | Self::Any { .. }
@@ -120,12 +177,52 @@ impl Node {
     }
 
     /// Whether the predicate holds for it or any descendant. Recursion is bounded by the parser's nesting limit.
-    pub(super) fn any(&self, is_such: &dyn Fn(&Node) -> bool) -> bool {
+    pub fn any(&self, is_such: &dyn Fn(&Node) -> bool) -> bool {
         is_such(self) || self.children().into_iter().any(|child| child.any(is_such))
     }
 
+    /// Whether it has look-around, back-references or atomic groups: what the linear engine does not support.
+    pub fn needs_backtracking(&self) -> bool {
+        self.any(&|node| {
+            matches!(
+                node,
+                Self::Look { .. }
+                    | Self::Backref { .. }
+                    | Self::Atomic(_)
+                    | Self::Condition { .. }
+                    | Self::Repeat { kind: Kind::Possessive, .. }
+                    | Self::Assertion(Assertion::Boundary { negated: true, ascii: true })
+            )
+        })
+    }
+
+    /// Whether it has `$` without `M`, which looks ahead if the text ends with a newline.
+    pub fn has_dollar(&self) -> bool {
+        self.any(&|node| *node == Self::Assertion(Assertion::Dollar))
+    }
+
+    /// How the engines are to interpret `\w` in it.
+    pub fn words(&self) -> Words {
+        let is_boundary = |node: &Self| matches!(node, Self::Assertion(Assertion::Boundary { .. }));
+        if self.any(&is_boundary) { Words::Boundaries } else { Words::Python }
+    }
+
+    /// Whether it may match the empty string.
+    pub fn may_be_empty(&self) -> bool {
+        self.width(&[]).min == 0
+    }
+
+    /// Whether it may prefer an empty match to a longer one at the same position, as lazy repetitions and alternatives
+    /// may.
+    pub fn may_prefer_empty(&self) -> bool {
+        self.any(&|node| match node {
+            Self::Alt(nodes) => nodes.iter().any(Self::may_be_empty),
+            node => matches!(node, Self::Repeat { kind: Kind::Lazy, .. } | Self::Condition { .. }),
+        })
+    }
+
     /// The minimum and maximum number of characters it consumes. `widths` are those of the groups before it.
-    pub(super) fn width(&self, widths: &[Option<Width>]) -> Width {
+    pub fn width(&self, widths: &[Option<Width>]) -> Width {
         match self {
             Self::Char { .. } | Self::Any { .. } | Self::Set { .. } => Width { min: 1, max: Some(1) },
             Self::Assertion(_) | Self::Look { .. } => Width::NONE,
@@ -154,13 +251,16 @@ impl Node {
 
 /// Bounds in characters; no maximum if unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Width {
-    pub(super) min: u64,
-    pub(super) max: Option<u64>,
+pub struct Width {
+    /// The minimum.
+    pub min: u64,
+    /// The maximum.
+    pub max: Option<u64>,
 }
 
 impl Width {
-    pub(super) const NONE: Self = Self { min: 0, max: Some(0) };
+    /// Of what consumes nothing.
+    pub const NONE: Self = Self { min: 0, max: Some(0) };
 
     fn and(self, other: Self) -> Self {
         let max = self.max.zip(other.max).map(|(a, b)| a.saturating_add(b));

@@ -2,7 +2,7 @@
 
 use super::source::Source;
 use super::{Assertion, Category, Item, Node, Parser, PatternFault, Scope};
-use crate::text::re::Flags;
+use crate::Flags;
 
 impl Parser {
     /// An escape outside a set, after its second character.
@@ -89,14 +89,14 @@ impl Parser {
 }
 
 /// Up to three octal digits, the first of which is already read.
-pub(in crate::text::re) fn octal(source: &mut Source, first: char) -> Result<char, PatternFault> {
+pub(crate) fn octal(source: &mut Source, first: char) -> Result<char, PatternFault> {
     let mut digits = first.to_string();
     digits.push_str(&source.take_while(2, |c| ('0'..='7').contains(&c))?);
     octal_char(source, &digits)
 }
 
 /// The character of an octal number that was just read.
-pub(in crate::text::re) fn octal_char(source: &Source, digits: &str) -> Result<char, PatternFault> {
+pub(crate) fn octal_char(source: &Source, digits: &str) -> Result<char, PatternFault> {
     let number = u32::from_str_radix(digits, 8).unwrap_or(u32::MAX);
     match u8::try_from(number) {
         Ok(byte) => Ok(char::from(byte)),
@@ -118,7 +118,7 @@ fn category(c: char, scope: Scope) -> Option<Item> {
 }
 
 /// The escapes that mean one character everywhere. `\b` is a backspace only in sets.
-pub(in crate::text::re) fn simple(c: char) -> Option<char> {
+pub(crate) fn simple(c: char) -> Option<char> {
     Some(match c {
         'a' => '\x07',
         'f' => '\x0c',

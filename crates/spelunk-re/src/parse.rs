@@ -6,11 +6,11 @@ mod group;
 mod set;
 mod source;
 
-pub(super) use self::escape::{octal, octal_char, simple};
-pub(super) use self::group::is_identifier;
-pub(super) use self::source::{Source, Token};
-use super::ast::{Assertion, Category, Fold, Item, Kind, Node, Width};
-use super::{Flags, PatternFault};
+pub(crate) use self::escape::{octal, octal_char, simple};
+pub(crate) use self::group::is_identifier;
+pub(crate) use self::source::{Source, Token};
+use crate::ast::{Assertion, Category, Fold, Item, Kind, Node, Width};
+use crate::{Flags, PatternFault};
 
 /// The maximum nesting depth of groups: it bounds the parser's recursion.
 const NEST_MAX: usize = 100;
@@ -20,18 +20,26 @@ const GROUPS_MAX: usize = 1000;
 
 /// A parsed pattern.
 #[derive(Debug, Clone)]
-pub(super) struct Parsed {
-    pub(super) node: Node,
+pub struct Parsed {
+    /// What it matches.
+    pub node: Node,
     /// The given flags, and those set in the pattern.
-    pub(super) flags: Flags,
+    pub flags: Flags,
     /// Including group 0.
-    pub(super) n_groups: usize,
-    /// In group order.
-    pub(super) names: Vec<(String, usize)>,
+    pub n_groups: usize,
+    /// Names of groups with their numbers, in order.
+    pub names: Vec<(String, usize)>,
+}
+
+impl Parsed {
+    /// Python's `flags` of a pattern: `U` unless it has `A`.
+    pub fn python_flags(&self) -> Flags {
+        if self.flags.has(Flags::ASCII) { self.flags } else { self.flags.with(Flags::UNICODE) }
+    }
 }
 
 /// Parses a pattern.
-pub(super) fn parse(pattern: &str, flags: Flags) -> Result<Parsed, PatternFault> {
+pub fn parse(pattern: &str, flags: Flags) -> Result<Parsed, PatternFault> {
     let mut parser = Parser {
         source: Source::new(pattern)?,
         flags,

@@ -38,22 +38,24 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    pub(super) fn with(self, other: Self) -> Self {
+    /// Both together.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    pub(super) fn overlaps(self, other: Self) -> bool {
+    pub(crate) fn overlaps(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
     /// The flags of a group that turns some on and some off.
-    pub(super) fn scoped(self, add: Self, del: Self) -> Self {
+    pub(crate) fn scoped(self, add: Self, del: Self) -> Self {
         let kinds = Self::ASCII.with(Self::UNICODE);
         let kept = if add.overlaps(kinds) { self.0 & !kinds.0 } else { self.0 };
         Self((kept | add.0) & !del.0)
     }
 
-    pub(super) fn of_letter(letter: char) -> Option<Self> {
+    pub(crate) fn of_letter(letter: char) -> Option<Self> {
         Some(match letter {
             'i' => Self::IGNORE_CASE,
             'L' => Self::LOCALE,

@@ -1,8 +1,7 @@
 //! Replacements as `re.sub` accepts them: text with references to groups.
 
-use super::parse::{Source, Token};
-use super::parse::{is_identifier, octal, octal_char, simple};
-use super::{PatternFault, PyPattern};
+use crate::parse::{Source, Token, is_identifier, octal, octal_char, simple};
+use crate::{Parsed, PatternFault};
 
 /// A replacement, parsed for one pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +17,7 @@ enum ReplacementPart {
 
 impl Replacement {
     /// Parses a replacement such as `\g<name>: \1`.
-    pub fn parse(template: &str, pattern: &PyPattern) -> Result<Self, PatternFault> {
+    pub fn parse(template: &str, pattern: &Parsed) -> Result<Self, PatternFault> {
         let mut source = Source::new(template)?;
         let mut replacement = Self { parts: Vec::new() };
         while let Some(token) = source.get()? {
@@ -53,7 +52,7 @@ impl Replacement {
     }
 
     /// Writes the text for one match. A group that took no part in it is empty.
-    pub(super) fn expand<'t>(&self, group: impl Fn(usize) -> Option<&'t str>, out: &mut String) {
+    pub fn expand<'t>(&self, group: impl Fn(usize) -> Option<&'t str>, out: &mut String) {
         for part in &self.parts {
             out.push_str(match part {
                 ReplacementPart::Text(text) => text,
@@ -62,8 +61,18 @@ impl Replacement {
         }
     }
 
-    pub(super) fn has_groups(&self) -> bool {
+    /// Whether it refers to groups.
+    pub fn has_groups(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, ReplacementPart::Group(_)))
+    }
+
+    /// The same replacement written with `\\` and `\g<1>` only, which the interpreter of cells understands.
+    pub fn template(&self) -> String {
+        let parts = self.parts.iter().map(|part| match part {
+            ReplacementPart::Text(text) => text.replace('\\', r"\\"),
+            ReplacementPart::Group(idx) => format!("\\g<{idx}>"),
+        });
+        parts.collect()
     }
 
     fn push(&mut self, c: char) {
@@ -74,7 +83,7 @@ impl Replacement {
     }
 
     /// Three octal digits are a character, anything else is a group number.
-    fn digits(&mut self, source: &mut Source, first: char, pattern: &PyPattern) -> Result<(), PatternFault> {
+    fn digits(&mut self, source: &mut Source, first: char, pattern: &Parsed) -> Result<(), PatternFault> {
         let mut digits = first.to_string();
         digits.push_str(&source.take_while(1, |c| c.is_ascii_digit())?);
         if digits.len() == 2 && digits.bytes().all(|digit| digit < b'8') {
@@ -91,14 +100,14 @@ impl Replacement {
 }
 
 /// `<name>` or `<2>` after `\g`.
-fn named_group(source: &mut Source, pattern: &PyPattern) -> Result<usize, PatternFault> {
+fn named_group(source: &mut Source, pattern: &Parsed) -> Result<usize, PatternFault> {
     if !source.take('<')? {
         return Err(source.fault("missing <", 0));
     }
     let name = source.take_until('>', "group name")?;
     let back = name.chars().count() + 1;
     if is_identifier(&name) {
-        let known = pattern.group_names().iter().find(|(known, _)| *known == name);
+        let known = pattern.names.iter().find(|(known, _)| *known == name);
         return known
             .map(|(_, idx)| *idx)
             .ok_or_else(|| PatternFault::plain(format!("unknown group name '{name}'")));
@@ -109,8 +118,8 @@ fn named_group(source: &mut Source, pattern: &PyPattern) -> Result<usize, Patter
     }
 }
 
-fn known_group(source: &Source, idx: usize, back: usize, pattern: &PyPattern) -> Result<usize, PatternFault> {
-    if idx <= pattern.n_groups() {
+fn known_group(source: &Source, idx: usize, back: usize, pattern: &Parsed) -> Result<usize, PatternFault> {
+    if idx < pattern.n_groups {
         return Ok(idx);
     }
     Err(source.fault(format!("invalid group reference {idx}"), back))

@@ -4,20 +4,20 @@ use super::PatternFault;
 
 /// A character, or a backslash with the character it escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::text::re) enum Token {
+pub(crate) enum Token {
     Char(char),
     Escape(char),
 }
 
 impl Token {
-    pub(in crate::text::re) fn chars(self) -> usize {
+    pub(crate) fn chars(self) -> usize {
         match self {
             Self::Char(_) => 1,
             Self::Escape(_) => 2,
         }
     }
 
-    pub(in crate::text::re) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         match self {
             Self::Char(c) => c.to_string(),
             Self::Escape(c) => format!("\\{c}"),
@@ -26,7 +26,7 @@ impl Token {
 }
 
 /// A pattern being parsed.
-pub(in crate::text::re) struct Source {
+pub(crate) struct Source {
     chars: Vec<char>,
     /// The offset after the next token.
     index: usize,
@@ -34,17 +34,17 @@ pub(in crate::text::re) struct Source {
 }
 
 impl Source {
-    pub(in crate::text::re) fn new(pattern: &str) -> Result<Self, PatternFault> {
+    pub(crate) fn new(pattern: &str) -> Result<Self, PatternFault> {
         let mut source = Self { chars: pattern.chars().collect(), index: 0, next: None };
         source.advance()?;
         Ok(source)
     }
 
-    pub(in crate::text::re) fn next(&self) -> Option<Token> {
+    pub(crate) fn next(&self) -> Option<Token> {
         self.next
     }
 
-    pub(in crate::text::re) fn advance(&mut self) -> Result<(), PatternFault> {
+    pub(crate) fn advance(&mut self) -> Result<(), PatternFault> {
         self.next = match self.chars.get(self.index) {
             None => None,
             Some('\\') => match self.chars.get(self.index + 1) {
@@ -60,14 +60,14 @@ impl Source {
         Ok(())
     }
 
-    pub(in crate::text::re) fn get(&mut self) -> Result<Option<Token>, PatternFault> {
+    pub(crate) fn get(&mut self) -> Result<Option<Token>, PatternFault> {
         let token = self.next;
         self.advance()?;
         Ok(token)
     }
 
     /// Consumes the next token if it is this character.
-    pub(in crate::text::re) fn take(&mut self, c: char) -> Result<bool, PatternFault> {
+    pub(crate) fn take(&mut self, c: char) -> Result<bool, PatternFault> {
         let is_it = self.next == Some(Token::Char(c));
         if is_it {
             self.advance()?;
@@ -75,7 +75,7 @@ impl Source {
         Ok(is_it)
     }
 
-    pub(in crate::text::re) fn take_while(
+    pub(crate) fn take_while(
         &mut self,
         chars_max: usize,
         is_wanted: impl Fn(char) -> bool,
@@ -92,11 +92,7 @@ impl Source {
     }
 
     /// The text before the terminator, which is consumed too.
-    pub(in crate::text::re) fn take_until(
-        &mut self,
-        terminator: char,
-        what: &str,
-    ) -> Result<String, PatternFault> {
+    pub(crate) fn take_until(&mut self, terminator: char, what: &str) -> Result<String, PatternFault> {
         let mut taken = String::new();
         loop {
             match self.get()? {
@@ -117,21 +113,21 @@ impl Source {
     }
 
     /// The offset of the next token.
-    pub(in crate::text::re) fn tell(&self) -> usize {
+    pub(crate) fn tell(&self) -> usize {
         self.index - self.next.map_or(0, Token::chars)
     }
 
-    pub(in crate::text::re) fn seek(&mut self, index: usize) -> Result<(), PatternFault> {
+    pub(crate) fn seek(&mut self, index: usize) -> Result<(), PatternFault> {
         self.index = index;
         self.advance()
     }
 
     /// A fault at `back` characters before the next token.
-    pub(in crate::text::re) fn fault(&self, message: impl Into<String>, back: usize) -> PatternFault {
+    pub(crate) fn fault(&self, message: impl Into<String>, back: usize) -> PatternFault {
         self.fault_at(message.into(), self.tell().saturating_sub(back))
     }
 
-    pub(in crate::text::re) fn fault_at(&self, message: String, position: usize) -> PatternFault {
+    pub(crate) fn fault_at(&self, message: String, position: usize) -> PatternFault {
         let before = self.chars.get(..position).unwrap_or(&self.chars);
         let line = before.iter().filter(|&&c| c == '\n').count() + 1;
         let column = before.iter().rev().take_while(|&&c| c != '\n').count() + 1;

@@ -249,7 +249,7 @@ impl Parser {
 }
 
 /// Whether it is a valid Python identifier.
-pub(in crate::text::re) fn is_identifier(name: &str) -> bool {
+pub(crate) fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c == '_' || c.is_alphabetic())
         && chars.all(|c| c == '_' || c.is_alphanumeric())

@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
-use super::ast::{Assertion, Category, Fold, Item, Kind, Node};
+use crate::ast::{Assertion, Category, Fold, Item, Kind, Node};
 
 /// The engine that a pattern is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
+pub enum Target {
     /// The engine that is linear in the text. It has no look-around, so `$` means only the end: the text must not end
     /// with a newline, or its end must not be visible.
     Linear,
@@ -17,7 +17,7 @@ pub(super) enum Target {
 
 /// What counts as a word character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Words {
+pub enum Words {
     /// Python's: letters, numbers and `_`.
     Python,
     /// Those that the engines use for word boundaries, which include combining marks. Used for patterns with
@@ -25,14 +25,20 @@ pub(super) enum Words {
     Boundaries,
 }
 
+/// Writes patterns.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Emitter {
-    pub(super) target: Target,
-    pub(super) words: Words,
+pub struct Emitter<'n> {
+    /// The engine that it is written for.
+    pub target: Target,
+    /// What counts as a word character.
+    pub words: Words,
+    /// Groups that keep their names.
+    pub names: &'n [(String, usize)],
 }
 
-impl Emitter {
-    pub(super) fn pattern(self, node: &Node) -> String {
+impl Emitter<'_> {
+    /// The pattern in the engine's syntax.
+    pub fn pattern(self, node: &Node) -> String {
         let mut out = String::new();
         self.node(node, &mut out);
         out
@@ -50,7 +56,10 @@ impl Emitter {
                 folded(items, *fold, out, |items, out| self.set(*negated, items, out));
             }
             Node::Assertion(place) => self.place(*place, out),
-            Node::Group { node, .. } => self.wrapped("(", node, out),
+            Node::Group { idx, node } => match self.names.iter().find(|(_, named)| named == idx) {
+                Some((name, _)) => self.wrapped(&format!("(?P<{name}>"), node, out),
+                None => self.wrapped("(", node, out),
+            },
             Node::Backref { idx, fold } => {
                 let flag = if *fold == Fold::Exact { "" } else { "i" };
                 let _ = write!(out, "(?{flag}:\\{idx})");

@@ -1,0 +1,47 @@
+//! Python's regular expressions: parsed as Python parses them and written in the syntax of Rust's engines. Searching is
+//! left to those who hold the text: `spelunk-context` for documents of any size, `spelunk-sandbox` for strings in cells.
+
+mod ast;
+mod emit;
+mod expand;
+mod flags;
+mod parse;
+
+pub use self::ast::{Assertion, Category, Fold, Item, Kind, Node, Width};
+pub use self::emit::{Emitter, Target, Words};
+pub use self::expand::Replacement;
+pub use self::flags::Flags;
+pub use self::parse::{Parsed, parse};
+
+/// An invalid pattern or replacement, worded as in Python.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}{}", Position(*position, *line_and_column))]
+pub struct PatternFault {
+    /// Python's message: `unterminated character set`.
+    pub message: String,
+    /// Counted in characters from 0; `None` if Python reports no position.
+    pub position: Option<usize>,
+    /// From 1; only for a pattern with several lines.
+    pub line_and_column: Option<(usize, usize)>,
+}
+
+impl PatternFault {
+    /// Without a position.
+    pub fn plain(message: impl Into<String>) -> Self {
+        Self { message: message.into(), position: None, line_and_column: None }
+    }
+}
+
+struct Position(Option<usize>, Option<(usize, usize)>);
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(position) = self.0 {
+            write!(f, " at position {position}")?;
+        }
+        if let Some((line, column)) = self.1 {
+            write!(f, " (line {line}, column {column})")?;
+        }
+        Ok(())
+    }
+}
