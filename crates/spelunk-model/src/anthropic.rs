@@ -63,6 +63,10 @@ impl Model for AnthropicModel {
         self.caller.price
     }
 
+    fn window_tokens(&self) -> Option<u64> {
+        self.caller.window_tokens
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.caller.stream("/v1/messages", (prompt, call), self.body(prompt), Decoder::new())
     }

@@ -90,6 +90,10 @@ impl Model for BedrockModel {
         self.caller.price
     }
 
+    fn window_tokens(&self) -> Option<u64> {
+        self.caller.window_tokens
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         let body = self.body(prompt);
         let Some(signer) = self.signer.clone() else {

@@ -67,6 +67,10 @@ impl Model for GeminiModel {
         self.caller.price
     }
 
+    fn window_tokens(&self) -> Option<u64> {
+        self.caller.window_tokens
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.caller.stream(&self.path, (prompt, call), Self::body(prompt), Decoder::default())
     }

@@ -137,6 +137,10 @@ impl Model for OpenAiModel {
         self.caller.price
     }
 
+    fn window_tokens(&self) -> Option<u64> {
+        self.caller.window_tokens
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.caller.stream(&self.path, (prompt, call), self.body(prompt), Decoder::new())
     }

@@ -57,6 +57,10 @@ impl Model for ResponsesModel {
         self.caller.price
     }
 
+    fn window_tokens(&self) -> Option<u64> {
+        self.caller.window_tokens
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.caller.stream("/responses", (prompt, call), self.body(prompt), Decoder::default())
     }

@@ -39,8 +39,10 @@ impl Model for BoundedModel {
     }
 
     fn window_tokens(&self) -> Option<u64> {
-        let known = [self.context_tokens, self.inner.window_tokens()];
-        known.into_iter().flatten().min()
+        match (self.context_tokens, self.inner.window_tokens()) {
+            (Some(told), Some(of_file)) if self.inner.computes_here() => Some(told.min(of_file)),
+            (told, known) => told.or(known),
+        }
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

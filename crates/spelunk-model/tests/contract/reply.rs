@@ -90,6 +90,7 @@ pub(crate) async fn a_price_becomes_a_cost(adapter: Adapter) {
         cached_microusd_per_mtok: 300_000,
         cache_write_microusd_per_mtok: 3_750_000,
         output_microusd_per_mtok: 15_000_000,
+        above: None,
     };
     let options = ModelOptions {
         base_url: server.base_url(),
