@@ -73,6 +73,8 @@ pub enum ProviderError {
     OfAnother { name: String, base_url: String },
     #[error("vectors are asked for in OpenAI's format, and {provider} has another")]
     NoEmbeddings { provider: &'static str },
+    #[error("`{section}.effort` is set, and {provider} takes no reasoning effort here")]
+    NoEffort { section: String, provider: &'static str },
     #[error("there is no model `{name}`")]
     Unknown { name: String, known: String },
     #[error("there is no local model `{name}`")]
@@ -124,6 +126,7 @@ impl Explain for ProviderError {
             Self::NoEmbeddings { .. } => {
                 "name a model of OpenAI or of a server of your own, or unset `roles.embedding`".into()
             }
+            Self::NoEffort { section, .. } => format!("unset `{section}.effort`"),
             Self::Unknown { known, .. } if known.is_empty() => {
                 "define it with `[models.NAME]` in `spelunk.toml`".into()
             }
@@ -316,8 +319,13 @@ fn find_one(named: &NamedModel, environment: &Environment) -> Result<UsableModel
     if endpoint.name.is_none() {
         return Err(ProviderError::NameMissing { provider: format!("`{}`", named.settings.section) });
     }
+    if named.effort.is_some() && matches!(endpoint.provider, "command" | "local") {
+        let section = named.settings.section.clone();
+        return Err(ProviderError::NoEffort { section, provider: endpoint.provider });
+    }
     let mut found = found(endpoint, &named.settings, environment)?;
-    if let Some(bounded) = BoundedModel::around(&found.model, named.context_tokens, named.rate) {
+    if let Some(bounded) = BoundedModel::around(&found.model, named.context_tokens, named.rate, named.effort)
+    {
         found.model = Arc::new(bounded);
     }
     Ok(found)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spelunk_types::{CallId, ModelRef};
 
-use crate::{Model, ModelStream, Price, Prompt, Rate};
+use crate::{Effort, Model, ModelStream, Price, Prompt, Rate};
 
 /// Models in the order in which they are tried. Used directly, it behaves as its first model.
 #[derive(Clone)]
@@ -42,6 +42,10 @@ impl Model for FallbackModel {
 
     fn window_tokens(&self) -> Option<u64> {
         self.first.window_tokens()
+    }
+
+    fn effort(&self) -> Option<Effort> {
+        self.first.effort()
     }
 
     fn links(&self) -> &[Arc<dyn Model>] {

@@ -47,6 +47,9 @@ impl GeminiModel {
                 max_output_tokens: prompt.output_tokens_max,
                 response_mime_type: schema.map(|_| "application/json"),
                 response_json_schema: schema,
+                thinking_config: prompt.effort.map(|effort| wire::ThinkingConfig {
+                    thinking_level: effort.word().to_ascii_uppercase(),
+                }),
             },
             tools: if declarations.is_empty() {
                 Vec::new()

@@ -68,7 +68,7 @@ pub use model::{Model, ModelDelta, ModelStream, Reply, collect};
 pub use openai::OpenAiModel;
 pub use post::post_json;
 pub use price::{Price, PriceAbove};
-pub use prompt::{Message, Prompt, Speaker};
+pub use prompt::{Effort, Message, Prompt, Speaker};
 pub use rate::{Rate, RateBucket};
 pub use responses::ResponsesModel;
 pub use secret::Secret;

@@ -221,3 +221,33 @@ fn a_list_that_is_empty_or_hostile_changes_nothing() {
     assert_eq!(asked(&scene, &silent), USUAL);
     assert_eq!(silent.requests().iter().filter(|request| request.path.starts_with("/v1/models")).count(), 1);
 }
+
+#[test]
+fn the_effort_of_a_named_model_is_sent_and_replies_of_another_effort_are_not_reused() {
+    let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([to_all().reply(REPLY)]));
+    let settle = |effort: &str, provider: &str| {
+        let toml = format!(
+            "roles.root = 'mine'\n[models.mine]\nprovider = '{provider}'\nname = 'm'\nbase_url = '{}'\n\
+             effort = '{effort}'\n",
+            server.base_url()
+        );
+        scene.write("../home/.config/spelunk/config.toml", toml.as_bytes());
+        scene.spelunk(["ask", QUESTION, "notes"]).run()
+    };
+    for effort in ["low", "low", "high"] {
+        let ran = settle(effort, "openai");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+    let sent: Vec<Value> =
+        server.requests().iter().map(|request| request.json()["reasoning_effort"].clone()).collect();
+    assert_eq!(sent, ["low", "high"]);
+    settle("low", "command").check(&expect![[r#"
+        --- stderr
+        error: `models.mine.effort` is set, and command takes no reasoning effort here
+
+        hint: unset `models.mine.effort`
+        --- exit 2
+    "#]]);
+    let ran = settle("much", "openai");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+}
