@@ -5,9 +5,8 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use spelunk_types::{CallId, ModelRef};
 
 use crate::error_mapping::RequestContext;
-use crate::hosted::HostedCatalogue;
+use crate::hosted::{HostedCatalogue, price_of};
 use crate::http::{CALL_HEADER, Endpoint};
-use crate::price::price_of;
 use crate::reply::{Decode, Prepared, stream_reply};
 use crate::{ModelError, ModelStream, Price, Prompt, Secret};
 

@@ -12,7 +12,7 @@ use spelunk_types::ModelRef;
 
 pub use self::choice::DefaultModels;
 pub use self::line::{Ability, HostedModel};
-use crate::Price;
+use crate::price::Price;
 
 /// A whole catalogue has at least this many models.
 const MODELS_MIN: usize = 300;
@@ -162,6 +162,15 @@ impl HostedCatalogue {
 /// The list price of a model, if known.
 pub fn known_price(provider: &str, model: &str) -> Option<Price> {
     HostedCatalogue::current().find(provider, model)?.price
+}
+
+/// The price of a model: the configured one, free on this machine, or the list price.
+pub(crate) fn price_of(reference: &ModelRef, is_local: bool, told: Option<Price>) -> Option<Price> {
+    match told {
+        Some(price) => Some(price),
+        None if is_local => Some(Price::FREE),
+        None => HostedCatalogue::current().find_reference(reference)?.price,
+    }
 }
 
 /// The prefixes of Bedrock profiles.

@@ -1,8 +1,6 @@
 //! Prices, in millionths of a dollar per million tokens, and what usage costs at them.
 
-use spelunk_types::{ModelRef, Usage};
-
-use crate::hosted::HostedCatalogue;
+use spelunk_types::Usage;
 
 /// What a model costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,15 +109,6 @@ impl Price {
 
 fn higher(one: [u64; 4], other: [u64; 4]) -> [u64; 4] {
     std::array::from_fn(|idx| one[idx].max(other[idx]))
-}
-
-/// The price of a model: the configured one, free on this machine, or the list price.
-pub(crate) fn price_of(reference: &ModelRef, is_local: bool, told: Option<Price>) -> Option<Price> {
-    match told {
-        Some(price) => Some(price),
-        None if is_local => Some(Price::FREE),
-        None => HostedCatalogue::current().find_reference(reference)?.price,
-    }
 }
 
 #[cfg(test)]

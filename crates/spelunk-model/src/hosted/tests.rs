@@ -280,3 +280,13 @@ fn versions_are_compared_as_numbers() {
     assert_eq!(choice::version("chat"), [0; 0]);
     assert!(choice::version("gpt-10") > choice::version("gpt-9.9"));
 }
+
+#[test]
+fn a_told_price_beats_a_local_server_and_a_local_server_beats_the_list() {
+    let reference =
+        ModelRef { provider: "openai".to_owned(), name: "gpt-5".to_owned(), base_url: "http://x".to_owned() };
+    let told = Price { output_microusd_per_mtok: 3, ..Price::FREE };
+    assert_eq!(price_of(&reference, true, Some(told)), Some(told));
+    assert_eq!(price_of(&reference, true, None), Some(Price::FREE));
+    assert_eq!(price_of(&reference, false, None), known_price("openai", "gpt-5"));
+}

@@ -1,16 +1,6 @@
-//! What usage costs, and whose price counts.
+//! What usage costs.
 
 use super::*;
-
-#[test]
-fn a_told_price_beats_a_local_server_and_a_local_server_beats_the_list() {
-    let reference =
-        ModelRef { provider: "openai".to_owned(), name: "gpt-5".to_owned(), base_url: "http://x".to_owned() };
-    let told = Price { output_microusd_per_mtok: 3, ..Price::FREE };
-    assert_eq!(price_of(&reference, true, Some(told)), Some(told));
-    assert_eq!(price_of(&reference, true, None), Some(Price::FREE));
-    assert_eq!(price_of(&reference, false, None), crate::known_price("openai", "gpt-5"));
-}
 
 #[test]
 fn cost_counts_each_kind_of_token_at_its_own_price_and_rounds_up() {
