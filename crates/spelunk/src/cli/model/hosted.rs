@@ -74,7 +74,8 @@ pub(super) fn update(app: &App) -> Result<ExitCode, Failure> {
         });
         format!("{shown}\n")
     } else {
-        let rows: String = changes.iter().map(|change| format!("{change}\n")).collect();
+        let rows: Vec<String> = changes.iter().map(|change| format!("{change}\n")).collect();
+        let rows = rows.concat();
         let n_changes = count(changes.len() as u64, "change");
         format!("{rows}{n_changes}; {}{}", source_line(&new), path.display()) + "\n"
     });
@@ -136,8 +137,8 @@ fn details(model: &HostedModel<'_>) -> String {
         let past = if model.is_retired(&today()) { " (past)" } else { "" };
         lines.push(("retired", format!("{date}{past}")));
     }
-    let lines: String = lines.iter().map(|(what, value)| format!("  {what:<10} {value}\n")).collect();
-    format!("{}\n{lines}", full_name(model))
+    let lines: Vec<String> = lines.iter().map(|(what, value)| format!("  {what:<10} {value}\n")).collect();
+    format!("{}\n{}", full_name(model), lines.concat())
 }
 
 fn rates(rates: [u64; 4]) -> String {
