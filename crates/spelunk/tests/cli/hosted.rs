@@ -146,7 +146,7 @@ fn an_update_that_brings_nothing_usable_changes_nothing() {
     let whole = data_set(320);
     for (files, code) in [
         (vec![("litellm/other.json", "{}")], 1),
-        (vec![(MEMBER, &whole[..whole.len() / 2])], 1),
+        (vec![(MEMBER, whole.split_at(whole.len() / 2).0)], 1),
         (vec![(MEMBER, "{}")], 1),
     ] {
         let ran = update(&scene, &files);
@@ -212,7 +212,12 @@ fn a_list_that_is_empty_or_hostile_changes_nothing() {
     for body in
         [r#"{"data": []}"#, "", "<html>", r#"{"data": 7}"#, r#"{"data": [{"id": "\u001b[2J"}]}"#, &long]
     {
-        assert_eq!(asked(&Scene::new(&NOTE), &listing(body)), USUAL, "{}", &body[..body.len().min(80)]);
+        assert_eq!(
+            asked(&Scene::new(&NOTE), &listing(body)),
+            USUAL,
+            "{}",
+            body.split_at(body.len().min(80)).0
+        );
     }
     let silent =
         ModelServer::start_blocking([on("models").always(Fault::StallBeforeHeaders), to_all().reply(REPLY)]);
