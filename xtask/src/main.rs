@@ -1,6 +1,7 @@
 //! Workspace tasks. `cargo xtask tidy` checks what the compiler does not; `cargo xtask sizes` prints how large the
-//! source is and how long packages take to build.
+//! source is and how long packages take to build; `cargo xtask models` takes the catalogue of hosted models anew.
 
+mod models;
 mod sizes;
 mod tidy;
 
@@ -10,7 +11,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("tidy") if arguments.len() == 1 => tidy::run(),
-        Some("sizes") if arguments.len() == 1 => match tidy::repository() {
+        Some(task @ ("sizes" | "models")) if arguments.len() == 1 => match tidy::repository() {
+            Ok((root, _)) if task == "models" => models::run(&root),
             Ok((root, files)) => sizes::run(&root, &files),
             Err(message) => {
                 tidy::say(&message);
@@ -18,7 +20,7 @@ fn main() -> ExitCode {
             }
         },
         _ => {
-            tidy::say("usage: cargo xtask tidy|sizes");
+            tidy::say("usage: cargo xtask tidy|sizes|models");
             ExitCode::from(2)
         }
     }

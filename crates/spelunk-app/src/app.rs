@@ -17,6 +17,7 @@ use crate::env::Environment;
 use crate::error_text::Paint;
 use crate::failure::{Failure, Usage};
 use crate::live_runs::LiveRuns;
+use crate::local::ModelFolder;
 use crate::log::LogWriter;
 use crate::provider::{self, SharedEmbedder};
 use crate::sandbox::WorkerPlace;
@@ -44,6 +45,8 @@ pub struct App {
     is_told: OnceLock<()>,
     /// The key that signs the reply cache.
     cache_key: OnceLock<[u8; 32]>,
+    /// Why the user's catalogue of hosted models is not used.
+    pub catalogue_problem: Option<String>,
     pub json: bool,
     pub quiet: bool,
     /// The log of a server. It has its own thread, so a slow reader cannot block the server.
@@ -65,6 +68,8 @@ impl App {
         let (paint, paint_errors) = (Paint::Plain, Paint::Plain);
         let (rate_limits, user) = (RateLimits::default(), UserState::of(&environment));
         spelunk_types::employ(Arc::new(worker.clone()));
+        let folder = ModelFolder::of(&settings.local, &environment);
+        let catalogue_problem = folder.and_then(|folder| folder.install_catalogue().err());
         Self {
             settings,
             environment,
@@ -77,6 +82,7 @@ impl App {
             is_trusted: OnceLock::new(),
             is_told: OnceLock::new(),
             cache_key: OnceLock::new(),
+            catalogue_problem,
             json: false,
             quiet: true,
             log: OnceLock::new(),

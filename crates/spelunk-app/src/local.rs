@@ -1,10 +1,10 @@
 //! Local models: GGUF files in one folder of the user, by name. This module locates them and reads their headers;
-//! `pull` downloads them.
+//! `pull` downloads them. A newer catalogue of hosted models lies in the same folder.
 
-use std::io::BufReader;
+use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
-use spelunk_model::{GgufError, GgufHeader};
+use spelunk_model::{GgufError, GgufHeader, HostedCatalogue};
 
 use crate::config::LocalSettings;
 use crate::env::{self, Environment};
@@ -12,6 +12,10 @@ use crate::env::{self, Environment};
 /// The file extension of a model.
 pub(crate) const EXTENSION: &str = ".gguf";
 
+/// The catalogue of hosted models that `spelunk model update` brought.
+const CATALOGUE: &str = "hosted-models.txt";
+/// The maximum length of that file.
+const CATALOGUE_BYTES_MAX: u64 = 8 << 20;
 /// The maximum length of a model name.
 const NAME_BYTES_MAX: usize = 80;
 /// The maximum number of models listed.
@@ -63,6 +67,28 @@ impl ModelFolder {
         self.path.join(format!("{name}{EXTENSION}"))
     }
 
+    /// The path of the user's catalogue of hosted models, whether or not it exists.
+    pub fn catalogue_path(&self) -> PathBuf {
+        self.path.join(CATALOGUE)
+    }
+
+    /// Uses the user's catalogue in this process unless the built-in one is newer; the error says why it cannot be
+    /// used.
+    pub(crate) fn install_catalogue(&self) -> Result<(), String> {
+        let path = self.catalogue_path();
+        let unusable =
+            |why: String| format!("`{}` is not used, but the built-in catalogue: {why}", path.display());
+        match read_text(&path) {
+            Ok(text) => {
+                let catalogue = HostedCatalogue::parse(text).map_err(|error| unusable(error.to_string()))?;
+                catalogue.install();
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(unusable(error.to_string())),
+        }
+    }
+
     /// The model of that name, if there is one.
     pub(crate) fn find(&self, name: &str) -> Option<LocalModel> {
         if !is_name(name) {
@@ -98,6 +124,13 @@ pub fn read_header(path: &Path) -> Result<GgufHeader, GgufError> {
     let file = std::fs::File::open(path).map_err(GgufError::Read)?;
     let bytes = file.metadata().map_err(GgufError::Read)?.len();
     GgufHeader::read(BufReader::with_capacity(1 << 20, file), bytes)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the folder is the user's own")]
+fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(CATALOGUE_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Whether this is a valid model name: a plain file name without its extension.

@@ -6,6 +6,7 @@ mod embedding;
 mod keys;
 mod list;
 mod nobody;
+mod offered;
 mod open;
 mod reopen;
 
@@ -22,7 +23,7 @@ use self::keys::{Endpoint, endpoint, required_endpoint};
 pub use self::list::{KeyState, ListedModel, LocalServer, configured_models, local_servers};
 use self::list::{probe, usual};
 pub use self::nobody::Nobody;
-pub use self::open::open;
+pub use self::open::{open, today};
 pub use self::reopen::{OF_CLIENT, is_at_base_url, recorded};
 use crate::config::{ModelSettings, NamedModel, ProviderChoice, RoleModel, Settings, at_provider};
 use crate::env::Environment;
@@ -37,6 +38,16 @@ pub struct ChosenModels {
     pub synthesis_model: Option<Arc<dyn Model>>,
     /// The reason, such as `ANTHROPIC_API_KEY is set`.
     pub because: String,
+}
+
+impl ChosenModels {
+    /// Who answers and why: `openai/a, sub-calls: openai/b (OPENAI_API_KEY is set)`.
+    pub fn line(&self) -> String {
+        let root = self.model.reference().to_string();
+        let sub = self.sub_model.as_ref().map(|sub| sub.reference().to_string()).filter(|sub| *sub != root);
+        let sub = sub.map(|sub| format!(", sub-calls: {sub}")).unwrap_or_default();
+        format!("{root}{sub} ({})", self.because)
+    }
 }
 
 /// Why the requested model cannot be used.
@@ -62,6 +73,8 @@ pub enum ProviderError {
     OfAnother { name: String, base_url: String },
     #[error("vectors are asked for in OpenAI's format, and {provider} has another")]
     NoEmbeddings { provider: &'static str },
+    #[error("`{section}.effort` is set, and {provider} takes no reasoning effort here")]
+    NoEffort { section: String, provider: &'static str },
     #[error("there is no model `{name}`")]
     Unknown { name: String, known: String },
     #[error("there is no local model `{name}`")]
@@ -113,6 +126,7 @@ impl Explain for ProviderError {
             Self::NoEmbeddings { .. } => {
                 "name a model of OpenAI or of a server of your own, or unset `roles.embedding`".into()
             }
+            Self::NoEffort { section, .. } => format!("unset `{section}.effort`"),
             Self::Unknown { known, .. } if known.is_empty() => {
                 "define it with `[models.NAME]` in `spelunk.toml`".into()
             }
@@ -163,9 +177,9 @@ pub async fn choose(
     environment: &Environment,
 ) -> Result<Option<ChosenModels>, ProviderError> {
     let Some(root) = find_root(settings, environment).await? else { return Ok(None) };
-    let of_role = |role| find_role(settings, environment, role, &root);
-    let sub_model = of_role(&settings.roles.sub)?.map(|found| found.model);
-    let synthesis_model = of_role(&settings.roles.synthesis)?.map(|found| found.model);
+    let sub_model = find_sub(settings, environment, &root)?.map(|found| found.model);
+    let synthesis_model =
+        find_role(settings, environment, &settings.roles.synthesis, &root)?.map(|found| found.model);
     Ok(Some(ChosenModels { model: root.model, sub_model, synthesis_model, because: root.because }))
 }
 
@@ -185,12 +199,32 @@ pub async fn find_root(
         known => known,
     };
     match (endpoint, &model.name) {
-        (Some(endpoint), _) => found(with_name(endpoint).await?, model, environment).map(Some),
+        (Some(endpoint), _) => {
+            let endpoint = offered::checked(with_name(endpoint).await?, model, environment).await;
+            found(endpoint, model, environment).map(Some)
+        }
         // A user who names a model wants that model, not a run without one.
         (None, Some(name)) if model.provider != ProviderChoice::None => {
             Err(ProviderError::NotOffered { name: name.clone(), known: known_names(settings) })
         }
         (None, _) => Ok(None),
+    }
+}
+
+/// The model for sub-calls; `None` if it is the root's. If nobody named a model, it is the provider's default one.
+pub fn find_sub(
+    settings: &Settings,
+    environment: &Environment,
+    root: &UsableModel,
+) -> Result<Option<UsableModel>, ProviderError> {
+    let default = root.endpoint.defaults.as_ref().and_then(|defaults| defaults.sub.clone());
+    match (&settings.roles.sub, default) {
+        (RoleModel::Unset, Some(name)) => {
+            let found = find_role(settings, environment, &RoleModel::SameProvider { name }, root)?;
+            let because = "cheaper, at the same provider".to_owned();
+            Ok(found.map(|found| UsableModel { because, ..found }))
+        }
+        (role, _) => find_role(settings, environment, role, root),
     }
 }
 
@@ -280,12 +314,18 @@ fn known_names(settings: &Settings) -> String {
 
 /// A model of `[models.NAME]` without its fallbacks.
 fn find_one(named: &NamedModel, environment: &Environment) -> Result<UsableModel, ProviderError> {
-    let endpoint = required_endpoint(&named.settings, environment)?;
+    // Only the plain settings bring a default sub-model with them.
+    let endpoint = Endpoint { defaults: None, ..required_endpoint(&named.settings, environment)? };
     if endpoint.name.is_none() {
         return Err(ProviderError::NameMissing { provider: format!("`{}`", named.settings.section) });
     }
+    if named.effort.is_some() && matches!(endpoint.provider, "command" | "local") {
+        let section = named.settings.section.clone();
+        return Err(ProviderError::NoEffort { section, provider: endpoint.provider });
+    }
     let mut found = found(endpoint, &named.settings, environment)?;
-    if let Some(bounded) = BoundedModel::around(&found.model, named.context_tokens, named.rate) {
+    if let Some(bounded) = BoundedModel::around(&found.model, named.context_tokens, named.rate, named.effort)
+    {
         found.model = Arc::new(bounded);
     }
     Ok(found)

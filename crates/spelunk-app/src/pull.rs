@@ -3,6 +3,7 @@
 
 mod error;
 mod file;
+mod hosted;
 mod hub;
 mod packages;
 

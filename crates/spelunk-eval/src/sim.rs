@@ -158,6 +158,7 @@ impl Model for SimModel {
             cached_microusd_per_mtok: 25_000,
             cache_write_microusd_per_mtok: 250_000,
             output_microusd_per_mtok: 2_000_000,
+            above: None,
         })
     }
 

@@ -13,10 +13,10 @@ use crate::tool::sorted;
 use crate::tool_drafts::Drafts;
 use crate::wire::anthropic as wire;
 use crate::wire::error::{ErrorField, ProviderError};
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt};
+use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt};
 
 /// The API version we use.
-pub(crate) const API_VERSION: &str = "2023-06-01";
+pub(crate) const API_VERSION: &str = "2026-10-21";
 
 /// A model behind `POST {base_url}/v1/messages`.
 #[derive(Debug, Clone)]
@@ -45,9 +45,10 @@ impl AnthropicModel {
             messages: said.map(|(idx, message)| said_by(message, cached.contains(&Some(idx)))).collect(),
             stream: true,
             tools: prompt.tools.iter().map(tool).collect(),
-            output_config: prompt.schema.as_deref().map(|schema| wire::OutputConfig {
+            output_config: (prompt.schema.is_some() || prompt.effort.is_some()).then(|| wire::OutputConfig {
                 // The provider refuses open objects.
-                format: wire::OutputFormat { schema: closed(schema) },
+                format: prompt.schema.as_deref().map(|schema| wire::OutputFormat { schema: closed(schema) }),
+                effort: prompt.effort.map(Effort::word),
             }),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
@@ -61,6 +62,10 @@ impl Model for AnthropicModel {
 
     fn price(&self) -> Option<Price> {
         self.caller.price
+    }
+
+    fn window_tokens(&self) -> Option<u64> {
+        self.caller.window_tokens
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

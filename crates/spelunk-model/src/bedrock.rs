@@ -76,6 +76,7 @@ impl BedrockModel {
             messages: said.collect(),
             inference_config: wire::InferenceConfig { max_tokens: prompt.output_tokens_max },
             tool_config: tool_config(prompt),
+            output_config: prompt.effort.map(|effort| wire::OutputConfig { effort: effort.word() }),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
     }
@@ -88,6 +89,10 @@ impl Model for BedrockModel {
 
     fn price(&self) -> Option<Price> {
         self.caller.price
+    }
+
+    fn window_tokens(&self) -> Option<u64> {
+        self.caller.window_tokens
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

@@ -5,8 +5,8 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use spelunk_types::{CallId, ModelRef};
 
 use crate::error_mapping::RequestContext;
+use crate::hosted::{HostedCatalogue, price_of};
 use crate::http::{CALL_HEADER, Endpoint};
-use crate::price::price_of;
 use crate::reply::{Decode, Prepared, stream_reply};
 use crate::{ModelError, ModelStream, Price, Prompt, Secret};
 
@@ -31,6 +31,8 @@ pub(crate) struct Caller {
     pub(crate) endpoint: Endpoint,
     pub(crate) reference: ModelRef,
     pub(crate) price: Option<Price>,
+    /// The longest prompt, if the catalogue lists the model.
+    pub(crate) window_tokens: Option<u64>,
     headers: HeaderMap,
     context: RequestContext,
     label_calls: bool,
@@ -65,7 +67,9 @@ impl Caller {
             ModelRef { provider: provider.to_owned(), name: name.clone(), base_url: base_url.clone() };
         let context = RequestContext::new(base_url, name, key.into_iter().collect());
         let price = price_of(&reference, endpoint.is_local, price);
-        Ok(Self { endpoint, reference, price, headers, context, label_calls })
+        let listed = HostedCatalogue::current().find_reference(&reference).filter(|_| !endpoint.is_local);
+        let window_tokens = listed.and_then(|model| model.window_tokens);
+        Ok(Self { endpoint, reference, price, window_tokens, headers, context, label_calls })
     }
 
     /// Adds a header to every request.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use spelunk_types::{CallId, ModelRef};
 
-use crate::{Model, ModelStream, Price, Prompt, Rate};
+use crate::{Effort, Model, ModelStream, Price, Prompt, Rate};
 
 /// Models in the order in which they are tried. Used directly, it behaves as its first model.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ impl Model for FallbackModel {
 
     /// The highest price in the chain for each kind of token: what must be reserved before it is known who answers.
     fn price(&self) -> Option<Price> {
-        self.links.iter().filter_map(|model| model.price()).reduce(dearest)
+        self.links.iter().filter_map(|model| model.price()).reduce(Price::highest)
     }
 
     fn rate(&self) -> Rate {
@@ -44,22 +44,15 @@ impl Model for FallbackModel {
         self.first.window_tokens()
     }
 
+    fn effort(&self) -> Option<Effort> {
+        self.first.effort()
+    }
+
     fn links(&self) -> &[Arc<dyn Model>] {
         &self.links
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.first.stream(prompt, call)
-    }
-}
-
-fn dearest(one: Price, other: Price) -> Price {
-    Price {
-        input_microusd_per_mtok: one.input_microusd_per_mtok.max(other.input_microusd_per_mtok),
-        cached_microusd_per_mtok: one.cached_microusd_per_mtok.max(other.cached_microusd_per_mtok),
-        cache_write_microusd_per_mtok: one
-            .cache_write_microusd_per_mtok
-            .max(other.cache_write_microusd_per_mtok),
-        output_microusd_per_mtok: one.output_microusd_per_mtok.max(other.output_microusd_per_mtok),
     }
 }

@@ -47,6 +47,9 @@ impl GeminiModel {
                 max_output_tokens: prompt.output_tokens_max,
                 response_mime_type: schema.map(|_| "application/json"),
                 response_json_schema: schema,
+                thinking_config: prompt.effort.map(|effort| wire::ThinkingConfig {
+                    thinking_level: effort.word().to_ascii_uppercase(),
+                }),
             },
             tools: if declarations.is_empty() {
                 Vec::new()
@@ -65,6 +68,10 @@ impl Model for GeminiModel {
 
     fn price(&self) -> Option<Price> {
         self.caller.price
+    }
+
+    fn window_tokens(&self) -> Option<u64> {
+        self.caller.window_tokens
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

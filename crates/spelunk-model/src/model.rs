@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::{Stream, StreamExt};
 use spelunk_types::{CallId, ModelRef, StopReason, Usage};
 
-use crate::{ModelError, Price, Prompt, Rate, ToolCall};
+use crate::{Effort, ModelError, Price, Prompt, Rate, ToolCall};
 
 /// A piece of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +51,11 @@ pub trait Model: Send + Sync {
 
     /// The context window, shared by a prompt and its reply, if known.
     fn window_tokens(&self) -> Option<u64> {
+        None
+    }
+
+    /// How long it should think, if its settings say so; the engine puts it into every prompt.
+    fn effort(&self) -> Option<Effort> {
         None
     }
 

@@ -16,7 +16,7 @@ use crate::tool_drafts::Drafts;
 use crate::wire::anthropic::CacheControl;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::openai as wire;
-use crate::{Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
+use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
 
 /// Spare capacity for a schema and field names: a growing body is copied each time it doubles.
 const ROOM_BYTES: usize = 2048;
@@ -81,6 +81,7 @@ impl OpenAiModel {
                 json_schema: wire::NamedSchema { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
             }),
             tools: prompt.tools.iter().map(tool).collect(),
+            reasoning_effort: prompt.effort.map(Effort::word),
         };
         let bytes =
             prompt.messages.iter().map(|message| message.text.len()).sum::<usize>() + prompt.system.len();
@@ -135,6 +136,10 @@ impl Model for OpenAiModel {
 
     fn price(&self) -> Option<Price> {
         self.caller.price
+    }
+
+    fn window_tokens(&self) -> Option<u64> {
+        self.caller.window_tokens
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

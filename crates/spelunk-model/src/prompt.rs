@@ -56,6 +56,36 @@ impl Message {
     }
 }
 
+/// How long a reasoning model may think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// As briefly as possible.
+    Low,
+    /// In between.
+    Medium,
+    /// As long as it takes.
+    High,
+}
+
+impl Effort {
+    /// The words of the settings, which are also those of the providers.
+    pub const WORDS: &[&str] = &["low", "medium", "high"];
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+
+    /// The effort with this word.
+    pub fn of(word: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High].into_iter().find(|effort| effort.word() == word)
+    }
+}
+
 /// Everything in one request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompt {
@@ -69,6 +99,8 @@ pub struct Prompt {
     pub schema: Option<Arc<Value>>,
     /// The tools the model may call.
     pub tools: Vec<Tool>,
+    /// How long it may think, if the model's settings say so.
+    pub effort: Option<Effort>,
 }
 
 impl Prompt {

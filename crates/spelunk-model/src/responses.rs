@@ -43,6 +43,7 @@ impl ResponsesModel {
                 format: wire::TextFormat { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
             }),
             tools: prompt.tools.iter().map(tool).collect(),
+            reasoning: prompt.effort.map(|effort| wire::Reasoning { effort: effort.word() }),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
     }
@@ -55,6 +56,10 @@ impl Model for ResponsesModel {
 
     fn price(&self) -> Option<Price> {
         self.caller.price
+    }
+
+    fn window_tokens(&self) -> Option<u64> {
+        self.caller.window_tokens
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
@@ -199,10 +204,13 @@ impl Decode for Decoder {
 }
 
 fn usage_of(usage: wire::Usage) -> Usage {
-    let cached_tokens = usage.input_tokens_details.and_then(|details| details.cached_tokens).unwrap_or(0);
+    let (cached, written) = usage
+        .input_tokens_details
+        .map_or((None, None), |details| (details.cached_tokens, details.cache_write_tokens));
     Usage {
         input_tokens: usage.input_tokens,
-        cached_tokens,
+        cached_tokens: cached.unwrap_or(0),
+        cache_written_tokens: written.unwrap_or(0),
         output_tokens: usage.output_tokens,
         ..Usage::default()
     }

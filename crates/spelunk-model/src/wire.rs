@@ -10,5 +10,4 @@ pub(crate) mod embedding;
 pub(crate) mod error;
 pub(crate) mod gemini;
 pub(crate) mod openai;
-pub(crate) mod price;
 pub(crate) mod responses;

@@ -5,6 +5,7 @@
 mod answer;
 mod book;
 mod http;
+mod traffic;
 
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use spelunk_model::Rate;
+use spelunk_model::{Effort, Rate};
 use spelunk_types::truncate;
 
 use super::choice::ProviderChoice;
@@ -33,7 +33,7 @@ pub(super) fn kind() -> GroupKind {
             /// The provider; defaults to the first one with a key.
             "model.provider" = unset(Kind::Choice(ProviderChoice::WORDS), text("openai"));
             /// The provider's name for the model; defaults to the provider's default model.
-            "model.name" = unset(Kind::Text, text("gpt-5-nano"));
+            "model.name" = unset(Kind::Text, text("gpt-6-luna"));
             /// The base URL for requests; defaults to the provider's own.
             "model.base_url" = unset(Kind::Text, text("https://api.openai.com/v1")).own().shown_as(Display::Address);
             /// The environment variable that contains the API key; defaults to the provider's usual one.
@@ -54,6 +54,8 @@ pub(super) fn kind() -> GroupKind {
             "model.price_output_usd_per_mtok" = unset(Kind::Number, number(400_000)).own();
             /// The model's context window; prompts estimated to be longer are rejected before they are sent.
             "model.context_tokens" = unset(count, Value::Whole(272_000));
+            /// How long a reasoning model thinks; if unset, the provider decides.
+            "model.effort" = unset(Kind::Choice(Effort::WORDS), text("low"));
             /// The sampling temperature of a local model; if unset, the most likely token is always chosen.
             "model.temperature" = unset(Kind::Number, number(700_000));
             /// The random seed of a local model, used if the temperature is above 0.
@@ -79,6 +81,8 @@ pub struct NamedModel {
     pub(crate) context_tokens: Option<u64>,
     /// Its provider's rate per minute, if the user sets it.
     pub(crate) rate: Rate,
+    /// How long it thinks, if the user sets it.
+    pub(crate) effort: Option<Effort>,
     /// The names of its fallbacks, in order.
     pub(crate) fallback: Vec<String>,
 }
@@ -101,6 +105,7 @@ pub(super) fn resolve(
             settings: ModelSettings::resolve(group.section(), entries, local.clone())?,
             context_tokens: entries.whole("model.context_tokens"),
             rate,
+            effort: entries.text("model.effort").and_then(Effort::of),
             fallback: fallback(group, &known)?,
         };
         models.insert(group.name.clone(), model);

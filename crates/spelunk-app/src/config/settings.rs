@@ -278,6 +278,7 @@ fn price(section: &str, entries: &Entries) -> Result<Option<Price>, ConfigError>
             cached_microusd_per_mtok: cached.unwrap_or(input),
             cache_write_microusd_per_mtok: input,
             output_microusd_per_mtok: output,
+            above: None,
         })),
         [Some(_), None, _] => half("price_output_usd_per_mtok"),
         [None, _, _] => half("price_input_usd_per_mtok"),

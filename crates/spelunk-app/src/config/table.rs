@@ -221,7 +221,8 @@ fn model() -> Vec<Setting> {
         "model.provider" = choice(ProviderChoice::WORDS);
         /// The provider's name for the model; empty means the provider's default.
         "model.name" = text("");
-        /// The model for sub-calls, at the same provider; empty means the same model.
+        /// The model for sub-calls, at the same provider; empty means the same model, or the provider's cheap one if no
+        /// model is named.
         "model.sub" = text("");
         /// The base URL for requests; empty means the provider's own.
         "model.base_url" = text("").own().shown_as(Display::Address);

@@ -77,6 +77,7 @@ fn every_kind_of_setting_can_be_written_in_a_file() {
             cached_microusd_per_mtok: 3_000_000,
             cache_write_microusd_per_mtok: 3_000_000,
             output_microusd_per_mtok: 250_000,
+            above: None,
         }),
         probe_local: false,
         sampling: Sampling::default(),

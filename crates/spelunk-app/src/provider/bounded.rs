@@ -1,9 +1,12 @@
-//! A model with the bounds the user configured: its context window and its provider's rate per minute.
+//! A model with the bounds the user configured: its context window, its provider's rate per minute and its reasoning
+//! effort.
 
 use std::sync::Arc;
 
 use futures_util::stream;
-use spelunk_model::{Message, Model, ModelError, ModelStream, Part, Price, Prompt, Rate, estimate_tokens};
+use spelunk_model::{
+    Effort, Message, Model, ModelError, ModelStream, Part, Price, Prompt, Rate, estimate_tokens,
+};
 use spelunk_types::{CallId, ModelRef};
 
 /// Rejects prompts that cannot fit, and carries its rate.
@@ -11,13 +14,19 @@ pub struct BoundedModel {
     inner: Arc<dyn Model>,
     context_tokens: Option<u64>,
     rate: Rate,
+    effort: Option<Effort>,
 }
 
 impl BoundedModel {
     /// Wraps the model with its bounds; `None` if there are none.
-    pub(super) fn around(inner: &Arc<dyn Model>, context_tokens: Option<u64>, rate: Rate) -> Option<Self> {
-        let is_bounded = context_tokens.is_some() || rate != Rate::default();
-        is_bounded.then(|| Self { inner: Arc::clone(inner), context_tokens, rate })
+    pub(super) fn around(
+        inner: &Arc<dyn Model>,
+        context_tokens: Option<u64>,
+        rate: Rate,
+        effort: Option<Effort>,
+    ) -> Option<Self> {
+        let is_bounded = context_tokens.is_some() || rate != Rate::default() || effort.is_some();
+        is_bounded.then(|| Self { inner: Arc::clone(inner), context_tokens, rate, effort })
     }
 }
 
@@ -34,13 +43,19 @@ impl Model for BoundedModel {
         self.rate
     }
 
+    fn effort(&self) -> Option<Effort> {
+        self.effort
+    }
+
     fn computes_here(&self) -> bool {
         self.inner.computes_here()
     }
 
     fn window_tokens(&self) -> Option<u64> {
-        let known = [self.context_tokens, self.inner.window_tokens()];
-        known.into_iter().flatten().min()
+        match (self.context_tokens, self.inner.window_tokens()) {
+            (Some(told), Some(of_file)) if self.inner.computes_here() => Some(told.min(of_file)),
+            (told, known) => told.or(known),
+        }
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
@@ -80,7 +95,7 @@ mod tests {
     #[test]
     fn a_prompt_longer_than_the_window_is_refused_before_it_is_sent() {
         let inner: Arc<dyn Model> = Arc::new(Nobody::default());
-        let model = BoundedModel::around(&inner, Some(10), Rate::default()).unwrap();
+        let model = BoundedModel::around(&inner, Some(10), Rate::default(), None).unwrap();
         let call = CallId { frame: FrameId::root(), ordinal: 0 };
         let first = |text: &str| {
             let prompt = Prompt::single("", text, 10);
@@ -98,6 +113,6 @@ mod tests {
         with_result.messages.push(Message::user("").with_parts([Part::ToolResult(result)]));
         let refused = model.stream(&with_result, &call).next().now_or_never().flatten().unwrap();
         assert!(matches!(refused, Err(ModelError::PromptTooLong { .. })), "{refused:?}");
-        assert!(BoundedModel::around(&inner, None, Rate::default()).is_none());
+        assert!(BoundedModel::around(&inner, None, Rate::default(), None).is_none());
     }
 }

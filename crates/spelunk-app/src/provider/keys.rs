@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use spelunk_model::{ModelOptions, Price, Secret};
+use spelunk_model::{DefaultModels, HostedCatalogue, ModelOptions, Price, Secret};
 
 use super::ProviderError;
-use super::open::bedrock_url;
+use super::open::{bedrock_url, today};
 use crate::config::{ModelSettings, ProviderChoice};
 use crate::env::{self, Environment};
 use crate::local::ModelFolder;
@@ -19,11 +19,11 @@ struct Hosted {
     key_variable: &'static str,
     url_variable: Option<&'static str>,
     url: &'static str,
-    model: &'static str,
+    /// What its names have before the maker's own.
+    prefix: &'static str,
 }
 
 pub(super) const OPENROUTER_URL: &str = "https://openrouter.ai/api/v1";
-const BEDROCK_MODEL: &str = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 
 const ANTHROPIC: Hosted = Hosted {
     provider: "anthropic",
@@ -31,7 +31,7 @@ const ANTHROPIC: Hosted = Hosted {
     key_variable: env::ANTHROPIC_API_KEY,
     url_variable: Some(env::ANTHROPIC_BASE_URL),
     url: "https://api.anthropic.com",
-    model: "claude-sonnet-4-5",
+    prefix: "",
 };
 const OPENAI: Hosted = Hosted {
     provider: "openai",
@@ -39,7 +39,7 @@ const OPENAI: Hosted = Hosted {
     key_variable: env::OPENAI_API_KEY,
     url_variable: Some(env::OPENAI_BASE_URL),
     url: "https://api.openai.com/v1",
-    model: "gpt-5-mini",
+    prefix: "",
 };
 const RESPONSES: Hosted = Hosted { provider: "openai-responses", ..OPENAI };
 const OPENROUTER: Hosted = Hosted {
@@ -48,7 +48,7 @@ const OPENROUTER: Hosted = Hosted {
     key_variable: env::OPENROUTER_API_KEY,
     url_variable: None,
     url: OPENROUTER_URL,
-    model: "openai/gpt-5-mini",
+    prefix: "openai/",
 };
 const GEMINI: Hosted = Hosted {
     provider: "gemini",
@@ -56,7 +56,7 @@ const GEMINI: Hosted = Hosted {
     key_variable: env::GEMINI_API_KEY,
     url_variable: None,
     url: "https://generativelanguage.googleapis.com/v1beta",
-    model: "gemini-2.5-flash",
+    prefix: "",
 };
 
 /// Local model servers and the default port of each.
@@ -77,6 +77,8 @@ pub(super) struct Endpoint {
     pub(super) name: Option<String>,
     pub(super) key: Option<Secret>,
     pub(super) because: String,
+    /// If nobody named a model: the default ones of the provider.
+    pub(super) defaults: Option<DefaultModels>,
 }
 
 impl Endpoint {
@@ -88,6 +90,25 @@ impl Endpoint {
             price,
             label_calls: false,
         }
+    }
+
+    /// The same with the provider's default models if none is named. `prefix` is what comes before the makers' names.
+    fn or_default(self, prefix: &str) -> Self {
+        if self.name.is_some() {
+            return self;
+        }
+        let defaults = HostedCatalogue::current().defaults(self.provider, &today(), |_| true);
+        self.with_defaults(defaults, prefix)
+    }
+
+    /// The same with these default models.
+    pub(super) fn with_defaults(self, defaults: Option<DefaultModels>, prefix: &str) -> Self {
+        let prefixed = |name: String| format!("{prefix}{name}");
+        let defaults = defaults.map(|DefaultModels { root, sub }| DefaultModels {
+            root: prefixed(root),
+            sub: sub.map(prefixed),
+        });
+        Self { name: defaults.as_ref().map(|defaults| defaults.root.clone()), defaults, ..self }
     }
 
     /// Rejects the name of another provider's model: one with a slash, as other providers write them.
@@ -141,10 +162,15 @@ fn resolve(keys: &Keys<'_>) -> Result<Option<Endpoint>, ProviderError> {
         ProviderChoice::Bedrock => {
             let set = keys.settings.base_url.clone();
             let base_url = set.unwrap_or_else(|| bedrock_url(keys.environment));
-            keys.keyless("bedrock", base_url.trim_end_matches('/'), BEDROCK_MODEL, because)
+            let endpoint =
+                keyless("bedrock", base_url.trim_end_matches('/'), keys.settings.name.clone(), because);
+            endpoint.or_default("")
         }
-        ProviderChoice::Command => keys.keyless("command", "", "command", because),
-        ProviderChoice::Local => keys.keyless("local", "", &keys.local_name()?, because),
+        ProviderChoice::Command => {
+            let name = keys.settings.name.clone().unwrap_or_else(|| "command".to_owned());
+            keyless("command", "", Some(name), because)
+        }
+        ProviderChoice::Local => keyless("local", "", Some(keys.local_name()?), because),
     }))
 }
 
@@ -211,7 +237,7 @@ impl Keys<'_> {
         key: Option<Secret>,
         because: String,
     ) -> Result<Endpoint, ProviderError> {
-        let Hosted { provider, label, key_variable, url_variable, url, model } = *hosted;
+        let Hosted { provider, label, key_variable, url_variable, url, prefix } = *hosted;
         let set = self.settings.base_url.as_deref();
         let set = set.or_else(|| self.environment.text(url_variable?));
         let base_url = set.unwrap_or(url).trim_end_matches('/').to_owned();
@@ -221,8 +247,9 @@ impl Keys<'_> {
         }
         // A server that only speaks OpenAI's format knows best which models it has.
         let has_model = is_official || label != OPENAI.label;
-        let name = self.settings.name.clone().or_else(|| has_model.then(|| model.to_owned()));
-        Ok(Endpoint { provider, base_url, name, key, because })
+        let name = self.settings.name.clone();
+        let endpoint = Endpoint { provider, base_url, name, key, because, defaults: None };
+        Ok(if has_model { endpoint.or_default(prefix) } else { endpoint })
     }
 
     fn gemini_variable(&self) -> &'static str {
@@ -241,12 +268,7 @@ impl Keys<'_> {
             return Err(ProviderError::NameMissing { provider: "Azure".to_owned() });
         };
         let key = self.key(env::AZURE_OPENAI_API_KEY)?;
-        Ok(Endpoint { provider: "azure", base_url, name: Some(name), key, because })
-    }
-
-    fn keyless(&self, provider: &'static str, base_url: &str, model: &str, because: String) -> Endpoint {
-        let name = Some(self.settings.name.clone().unwrap_or_else(|| model.to_owned()));
-        Endpoint { provider, base_url: base_url.to_owned(), name, key: None, because }
+        Ok(Endpoint { provider: "azure", base_url, name: Some(name), key, because, defaults: None })
     }
 
     /// A model of the local folder: the one named, or the only one.
@@ -283,6 +305,10 @@ impl Keys<'_> {
             None => Ok(self.environment.text(variable).map(Secret::new)),
         }
     }
+}
+
+fn keyless(provider: &'static str, base_url: &str, name: Option<String>, because: String) -> Endpoint {
+    Endpoint { provider, base_url: base_url.to_owned(), name, key: None, because, defaults: None }
 }
 
 fn run_key_command(command: &str, section: &str) -> Result<Secret, ProviderError> {

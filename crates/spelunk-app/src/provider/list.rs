@@ -51,7 +51,16 @@ pub fn configured_models(settings: &Settings, environment: &Environment) -> Vec<
         listed.insert(0, plain);
     }
     let root = give(&mut listed, "root", &settings.roles.root, settings, environment);
-    for (role, model) in [("sub", &settings.roles.sub), ("synthesis", &settings.roles.synthesis)] {
+    let sub = match (&settings.roles.sub, root) {
+        // Nobody named a model: the provider's default sub-model is used.
+        (RoleModel::Unset, Some(root)) if listed[root].name == "model" => {
+            let endpoint = endpoint_unasked(&settings.model, environment, Commands::Pretend).ok().flatten();
+            let name = endpoint.and_then(|endpoint| endpoint.defaults?.sub);
+            name.map_or(RoleModel::Unset, |name| RoleModel::SameProvider { name })
+        }
+        (set, _) => set.clone(),
+    };
+    for (role, model) in [("sub", &sub), ("synthesis", &settings.roles.synthesis)] {
         match (model, root) {
             (RoleModel::Unset, Some(root)) => listed[root].roles.push(role),
             (RoleModel::Unset, None) => {}
@@ -82,7 +91,8 @@ pub(super) async fn probe(wanted: Option<&str>) -> Option<Endpoint> {
         if let Some(name) = models.into_iter().find(is_meant) {
             let because = format!("{server} answers at {base_url}");
             let base_url = base_url.to_owned();
-            return Some(Endpoint { provider: "openai", base_url, name: Some(name), key: None, because });
+            let name = Some(name);
+            return Some(Endpoint { provider: "openai", base_url, name, key: None, because, defaults: None });
         }
     }
     None

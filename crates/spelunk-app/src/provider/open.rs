@@ -50,6 +50,13 @@ fn now() -> SystemTime {
     SystemTime::now()
 }
 
+/// The date, `YYYY-MM-DD`, in UTC.
+pub fn today() -> String {
+    let seconds = now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let [year, month, day] = spelunk_types::civil_date(seconds / 86_400);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
 /// The AWS configuration of this machine, found the way the AWS tools find it.
 fn aws(environment: &Environment) -> AwsSettings {
     let variables: BTreeMap<String, String> = environment.beginning_with("AWS_").collect();

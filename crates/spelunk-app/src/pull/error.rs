@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use spelunk_model::{GgufError, ModelError, local_catalogue};
+use spelunk_model::{CatalogueError, GgufError, ModelError, local_catalogue};
 use spelunk_types::{ErrorCode, Explain};
 
 use crate::units::bytes;
@@ -37,6 +37,8 @@ pub enum PullError {
     Disk { path: PathBuf, source: io::Error },
     #[error("the file is longer than {}", bytes(*bytes_max))]
     TooLong { bytes_max: u64 },
+    #[error("the package `litellm` brought no usable catalogue")]
+    Catalogue(#[from] CatalogueError),
     #[error(transparent)]
     Hub(#[from] ModelError),
 }
@@ -48,7 +50,9 @@ impl Explain for PullError {
             Self::FileMissing { .. } => ErrorCode::SourceNotFound,
             Self::Name { .. } | Self::Occupied { .. } | Self::Busy { .. } => ErrorCode::UsageWrong,
             Self::NotModel { .. } => ErrorCode::SourceUnreadable,
-            Self::Checksum { .. } | Self::TooLong { .. } => ErrorCode::ModelReplyMalformed,
+            Self::Checksum { .. } | Self::TooLong { .. } | Self::Catalogue(_) => {
+                ErrorCode::ModelReplyMalformed
+            }
             Self::PipMissing | Self::Pip { .. } => ErrorCode::ModelUnreachable,
             Self::NoFolder => ErrorCode::ModelNotConfigured,
             Self::Disk { .. } => ErrorCode::WorkspaceUnusable,
@@ -87,6 +91,7 @@ impl Explain for PullError {
             }
             Self::Package { .. } => "pull a `.gguf` file that you have".into(),
             Self::NoFolder => "set `local.path`".into(),
+            Self::Catalogue(_) => "nothing was changed; try again when a newer package is out".into(),
             Self::Disk { .. } => "check the space and the rights there".into(),
             Self::Hub(ModelError::NotFound { .. }) => {
                 "check the name OWNER/REPOSITORY/FILE.gguf and `local.hub_url`".into()

@@ -142,7 +142,17 @@ impl Staging {
         }
         let file = File::open(&checked.path).and_then(|file| file.sync_all());
         file.map_err(|source| disk(&checked.path, source))?;
-        std::fs::rename(&checked.path, path).map_err(|source| disk(path, source))?;
+        self.move_to(&checked.path, path)
+    }
+
+    /// Moves a staged file to its final path and cleans up.
+    pub(super) fn place(self, name: &str, path: &Path) -> Result<(), PullError> {
+        let staged = self.path(name);
+        self.move_to(&staged, path)
+    }
+
+    fn move_to(self, staged: &Path, path: &Path) -> Result<(), PullError> {
+        std::fs::rename(staged, path).map_err(|source| disk(path, source))?;
         drop(std::fs::remove_dir_all(&self.dir));
         Ok(())
     }

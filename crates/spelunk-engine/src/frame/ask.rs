@@ -75,7 +75,10 @@ impl Frame {
         self.run().replay.reserves_corrections().then(|| self.take_call())
     }
 
-    fn ask_at(&self, call: CallId, ask: Ask) -> Asking {
+    fn ask_at(&self, call: CallId, mut ask: Ask) -> Asking {
+        if let Some(effort) = ask.model.effort() {
+            Arc::make_mut(&mut ask.prompt).effort = Some(effort);
+        }
         let (frame, past) = (self.clone(), self.move_past_failures());
         Box::pin(async move {
             durable(past).await?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use spelunk_model::{Part, Prompt, Reply, Speaker, ToolCall};
+use spelunk_model::{Effort, Part, Prompt, Reply, Speaker, ToolCall};
 use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
 
 /// Room for field names.
@@ -23,6 +23,8 @@ struct PromptWire<'a, T> {
     schema: Option<T>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<ToolWire<'a, T>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -69,6 +71,7 @@ fn prompt_wire<'p, T, E>(
         messages,
         schema: prompt.schema.as_ref().map(|schema| keep(schema.to_string().into())).transpose()?,
         tools,
+        effort: prompt.effort.map(Effort::word),
     })
 }
 

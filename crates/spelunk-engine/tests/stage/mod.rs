@@ -22,6 +22,7 @@ pub(crate) fn model(base_url: &str) -> Arc<dyn Model> {
         cached_microusd_per_mtok: 1_000_000,
         cache_write_microusd_per_mtok: 1_000_000,
         output_microusd_per_mtok: 1_000_000,
+        above: None,
     };
     let options = ModelOptions {
         base_url: base_url.to_owned(),

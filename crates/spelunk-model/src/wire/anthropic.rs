@@ -74,7 +74,10 @@ pub(crate) struct RequestTool<'a> {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct OutputConfig {
-    pub(crate) format: OutputFormat,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) format: Option<OutputFormat>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) effort: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]

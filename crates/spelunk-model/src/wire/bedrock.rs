@@ -12,6 +12,13 @@ pub(crate) struct Request<'a> {
     pub(crate) inference_config: InferenceConfig,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_config: Option<ToolConfig<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) output_config: Option<OutputConfig>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct OutputConfig {
+    pub(crate) effort: &'static str,
 }
 
 #[derive(Debug, Serialize)]

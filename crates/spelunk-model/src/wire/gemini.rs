@@ -63,6 +63,14 @@ pub(crate) struct GenerationConfig<'a> {
     pub(crate) response_mime_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) response_json_schema: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) thinking_config: Option<ThinkingConfig>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ThinkingConfig {
+    pub(crate) thinking_level: String,
 }
 
 #[derive(Debug, Serialize)]

@@ -22,6 +22,8 @@ pub(crate) struct Request<'a> {
     pub(crate) response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<RequestTool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reasoning_effort: Option<&'static str>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -168,7 +170,7 @@ pub(crate) struct Usage {
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct PromptTokensDetails {
     pub(crate) cached_tokens: Option<u64>,
-    /// Reported by OpenRouter for models that charge for it.
+    /// Reported for models that charge for it.
     pub(crate) cache_write_tokens: Option<u64>,
 }
 

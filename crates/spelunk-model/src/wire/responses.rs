@@ -19,6 +19,13 @@ pub(crate) struct Request<'a> {
     pub(crate) text: Option<TextConfig<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<RequestTool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reasoning: Option<Reasoning>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Reasoning {
+    pub(crate) effort: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -155,4 +162,5 @@ pub(crate) struct Usage {
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct InputTokensDetails {
     pub(crate) cached_tokens: Option<u64>,
+    pub(crate) cache_write_tokens: Option<u64>,
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use spelunk_model::{
-    Feature, Message, ModelDelta, ModelError, ModelOptions, Part, Price, Prompt, Reply, Tool, ToolCall,
-    ToolResult, collect,
+    Effort, Feature, Message, ModelDelta, ModelError, ModelOptions, Part, Price, Prompt, Reply, Tool,
+    ToolCall, ToolResult, collect,
 };
 use spelunk_testkit::{Fault, ModelServer, Rule, on, status};
 use spelunk_types::{ModelRef, StopReason, Usage};
@@ -83,6 +83,25 @@ pub(crate) async fn cached_tokens_are_part_of_the_input(adapter: Adapter) {
     assert_eq!(ask(&*model, "0#0").await.unwrap().usage, Some(expected));
 }
 
+pub(crate) async fn an_effort_is_sent_in_the_words_of_the_provider(adapter: Adapter) {
+    let server = ModelServer::start([on("0#*").reply("a")]).await;
+    let model = adapter.open(&server.base_url());
+    for (id, effort) in [("0#0", None), ("0#1", Some(Effort::Low))] {
+        let prompt = Prompt { effort, ..prompt() };
+        collect(model.stream(&prompt, &call(id)), 1000, |_| {}).await.unwrap();
+    }
+    let [without, with] = <[_; 2]>::try_from(server.requests()).unwrap().map(|request| request.json());
+    let pointer = match adapter {
+        Adapter::OpenAi | Adapter::Azure => "/reasoning_effort",
+        Adapter::Responses => "/reasoning/effort",
+        Adapter::Anthropic => "/output_config/effort",
+        Adapter::Gemini => "/generationConfig/thinkingConfig/thinkingLevel",
+        Adapter::Bedrock => "/outputConfig/effort",
+    };
+    let word = if matches!(adapter, Adapter::Gemini) { "LOW" } else { "low" };
+    assert_eq!((without.pointer(pointer), with.pointer(pointer)), (None, Some(&json!(word))));
+}
+
 pub(crate) async fn a_price_becomes_a_cost(adapter: Adapter) {
     let server = ModelServer::start([on("0#0").reply("a").usage(1000, 10).cached(900)]).await;
     let price = Price {
@@ -90,6 +109,7 @@ pub(crate) async fn a_price_becomes_a_cost(adapter: Adapter) {
         cached_microusd_per_mtok: 300_000,
         cache_write_microusd_per_mtok: 3_750_000,
         output_microusd_per_mtok: 15_000_000,
+        above: None,
     };
     let options = ModelOptions {
         base_url: server.base_url(),
@@ -166,7 +186,7 @@ pub(crate) async fn the_request_carries_key_and_call(adapter: Adapter) {
         }
         Adapter::Anthropic => {
             assert_eq!(request.path, "/v1/messages");
-            assert_eq!((header("x-api-key"), header("anthropic-version")), (Some(KEY), Some("2023-06-01")));
+            assert_eq!((header("x-api-key"), header("anthropic-version")), (Some(KEY), Some("2026-10-21")));
         }
         Adapter::Gemini => {
             assert_eq!(request.path, "/v1/models/scripted:streamGenerateContent?alt=sse");
@@ -225,8 +245,8 @@ pub(crate) async fn tokens_written_to_a_cache_are_told_where_the_provider_tells(
         ModelServer::start([on("0#0").reply("a").usage(1000, 10).cached(100).cache_written(800)]).await;
     let usage = ask(&*adapter.open(&server.base_url()), "0#0").await.unwrap().usage.unwrap();
     let cache_written_tokens = match adapter {
-        Adapter::Anthropic | Adapter::Bedrock => 800,
-        Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Gemini => 0,
+        Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Anthropic | Adapter::Bedrock => 800,
+        Adapter::Gemini => 0,
     };
     let expected = Usage {
         input_tokens: 1000,

@@ -97,7 +97,7 @@ async fn anthropic_is_asked_in_its_own_way() {
     let (names, path, headers) = listed(ListShape::Anthropic, body).await;
     assert_eq!(names, Ok(vec!["claude-a".to_owned(), "claude-b".to_owned()]));
     assert_eq!(path, "/v1/models?limit=1000");
-    assert_eq!(headers, [None, Some(KEY.to_owned()), Some("2023-06-01".to_owned()), None]);
+    assert_eq!(headers, [None, Some(KEY.to_owned()), Some("2026-10-21".to_owned()), None]);
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use spelunk_app::blocking::blocking;
 use spelunk_journal::{Disk as _, FileDisk};
+use spelunk_types::Usage;
 
 use super::Shared;
 use super::problem::{Answer, Problem};
@@ -83,6 +84,8 @@ pub(crate) struct Metrics {
     ended: Mutex<BTreeMap<&'static str, u64>>,
     /// Tokens used by ended runs.
     tokens: AtomicU64,
+    input_tokens: AtomicU64,
+    cached_tokens: AtomicU64,
     cost_microusd: AtomicU64,
 }
 
@@ -138,10 +141,16 @@ impl Metrics {
     }
 
     /// Counts an ended run.
-    pub(crate) fn run_ended(&self, how: &'static str, tokens: u64, cost_microusd: u64) {
+    pub(crate) fn run_ended(&self, how: &'static str, usage: &Usage) {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner).entry(how).or_default() += 1;
-        self.tokens.fetch_add(tokens, Ordering::Relaxed);
-        self.cost_microusd.fetch_add(cost_microusd, Ordering::Relaxed);
+        for (counter, n) in [
+            (&self.tokens, usage.input_tokens.saturating_add(usage.output_tokens)),
+            (&self.input_tokens, usage.input_tokens),
+            (&self.cached_tokens, usage.cached_tokens),
+            (&self.cost_microusd, usage.cost_microusd),
+        ] {
+            counter.fetch_add(n, Ordering::Relaxed);
+        }
     }
 
     /// All metrics in the Prometheus text format.
@@ -155,6 +164,13 @@ impl Metrics {
             ("gauge", "event_watchers", "Open streams of events.", now(&self.watchers)),
             ("counter", "events_sent_total", "Events sent to watchers.", now(&self.events_sent)),
             ("counter", "run_tokens_total", "Tokens used by runs that ended.", now(&self.tokens)),
+            ("counter", "run_input_tokens_total", "Of these, tokens of prompts.", now(&self.input_tokens)),
+            (
+                "counter",
+                "run_cached_tokens_total",
+                "Of these, tokens that the provider read from its cache.",
+                now(&self.cached_tokens),
+            ),
             (
                 "counter",
                 "run_cost_microusd_total",
@@ -201,12 +217,15 @@ mod tests {
         let metrics = Metrics::default();
         metrics.request(&Method::GET, "/v1/runs/{id}", StatusCode::OK, 7);
         metrics.request(&Method::GET, "/v1/runs/{id}", StatusCode::OK, 40_000);
-        metrics.run_ended("answered", 120, 5);
+        let usage = Usage { input_tokens: 100, cached_tokens: 60, output_tokens: 20, ..Usage::default() };
+        metrics.run_ended("answered", &usage);
         let text = metrics.text(&Counts { running: 1, queued: 2 });
         for line in [
             "spelunk_runs_running 1",
             "spelunk_runs_queued 2",
             "spelunk_run_tokens_total 120",
+            "spelunk_run_input_tokens_total 100",
+            "spelunk_run_cached_tokens_total 60",
             "spelunk_runs_ended_total{outcome=\"answered\"} 1",
             "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\",le=\"5\"} 0",
             "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\",le=\"20\"} 1",

@@ -84,7 +84,10 @@ fn usage(usage: Usage) -> Value {
         "prompt_tokens": usage.input_tokens,
         "completion_tokens": usage.output_tokens,
         "total_tokens": usage.tokens(),
-        "prompt_tokens_details": { "cached_tokens": usage.cached_tokens },
+        "prompt_tokens_details": {
+            "cached_tokens": usage.cached_tokens,
+            "cache_write_tokens": usage.cache_written_tokens,
+        },
     })
 }
 

@@ -37,9 +37,14 @@ pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     let empty = json!({ "type": "output_text", "text": "", "annotations": [] });
     head.push(within("response.content_part.added", "part", empty));
     let texts = cut(&spoken.text, spoken.manner.n_chunks).into_iter();
-    let pieces = texts.map(|text| within("response.output_text.delta", "delta", json!(text))).collect();
-    let mut tail =
-        vec![within("response.output_text.done", "text", json!(spoken.text)), done(place, &message(spoken))];
+    let with_logprobs = |mut event: Value| {
+        event["logprobs"] = json!([]);
+        event
+    };
+    let pieces =
+        texts.map(|text| with_logprobs(within("response.output_text.delta", "delta", json!(text)))).collect();
+    let whole_text = with_logprobs(within("response.output_text.done", "text", json!(spoken.text)));
+    let mut tail = vec![whole_text, done(place, &message(spoken))];
     for (call_idx, call) in spoken.manner.tool_calls.iter().enumerate() {
         place += 1;
         tail.extend(call_events(place, call, &format!("fc_{call_idx}")));
@@ -109,7 +114,10 @@ pub(super) fn whole(spoken: &ScriptedReply) -> Value {
     body["incomplete_details"] = reason.map_or(Value::Null, |reason| json!({ "reason": reason }));
     body["usage"] = json!({
         "input_tokens": spoken.usage.input_tokens,
-        "input_tokens_details": { "cached_tokens": spoken.usage.cached_tokens },
+        "input_tokens_details": {
+            "cached_tokens": spoken.usage.cached_tokens,
+            "cache_write_tokens": spoken.usage.cache_written_tokens,
+        },
         "output_tokens": spoken.usage.output_tokens,
         "output_tokens_details": { "reasoning_tokens": 0 },
         "total_tokens": spoken.usage.tokens(),
@@ -146,5 +154,6 @@ fn named(data: &Value) -> Vec<u8> {
 
 fn envelope(spoken: &ScriptedReply) -> Value {
     json!({ "id": "resp_scripted", "object": "response", "created_at": 0, "status": "in_progress",
-            "error": null, "incomplete_details": null, "model": spoken.model, "output": [] })
+            "error": null, "incomplete_details": null, "model": spoken.model, "output": [],
+            "parallel_tool_calls": true, "tool_choice": "auto", "tools": [] })
 }

@@ -9,6 +9,7 @@ use tokio::net::TcpStream;
 
 use super::book::{Recorded, ServerState};
 use super::http::Connection;
+use super::traffic;
 use crate::dialect::{Dialect, ScriptedReply, Streamed, model_list, prompt_of, vectors};
 use crate::fault::{Fault, StatusFault};
 use crate::script::Answer;
@@ -76,6 +77,7 @@ async fn answer(mut connection: Connection, book: &ServerState, request: Recorde
         with_usage: body["stream_options"]["include_usage"] == Value::Bool(true),
     };
     let is_streamed = dialect.is_streamed(&request.path, &body);
+    traffic::keep(dialect, &request, is_streamed, fault.is_none().then_some(&spoken));
     let exchange = Exchange { book, call, dialect, is_streamed, spoken };
     match fault {
         Some(fault) => exchange.fail(connection, fault).await,

@@ -46,6 +46,7 @@ pub(crate) fn open_app(
     let mut app = App::quiet(settings, environment, current_dir, WorkerPlace::Own);
     (app.json, app.quiet) = (common.json, common.quiet);
     (app.paint, app.paint_errors) = (paint, paint_errors);
+    app.catalogue_problem.iter().for_each(|problem| app.say(&format!("warning: {problem}")));
     app.settings.notices().iter().for_each(|notice| app.say(&format!("warning: {notice}")));
     Ok(app)
 }

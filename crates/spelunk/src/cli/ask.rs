@@ -96,7 +96,7 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     let Some(chosen) = provider::choose(&app.settings, &app.environment).await? else {
         return show_passages(app, &args, &question, along);
     };
-    let because = format!("{} ({})", chosen.model.reference(), chosen.because);
+    let because = chosen.line();
     let mut settings = app.run_settings();
     settings.cache_replies &= !args.no_cache;
     // The sources are read before the workspace is created, so that a mistyped path leaves nothing behind.

@@ -94,9 +94,11 @@ pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Fail
 /// The models for sub-calls and the synthesis, if they differ from the root's.
 async fn other_roles(app: &App, root: &UsableModel, with_question: bool) -> Vec<Check> {
     let mut checks = Vec::new();
-    let roles = &app.settings.roles;
-    for (name, role) in [("sub", &roles.sub), ("synthesis", &roles.synthesis)] {
-        match provider::find_role(&app.settings, &app.environment, role, root) {
+    let (settings, environment) = (&app.settings, &app.environment);
+    let sub = provider::find_sub(settings, environment, root);
+    let synthesis = provider::find_role(settings, environment, &settings.roles.synthesis, root);
+    for (name, found) in [("sub", sub), ("synthesis", synthesis)] {
+        match found {
             Ok(None) => {}
             Ok(Some(found)) => checks.extend(of_model(name, &found, with_question).await),
             Err(error) => checks.push(failed(name, &error)),

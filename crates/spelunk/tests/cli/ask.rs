@@ -41,11 +41,12 @@ fn anthropic_is_asked_where_its_key_is_set() {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        anthropic/claude-sonnet-4-5 (ANTHROPIC_API_KEY is set)
+        anthropic/claude-sonnet-5-5, sub-calls: anthropic/claude-haiku-5-5 (ANTHROPIC_API_KEY is set)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
-    let [request] = <[_; 1]>::try_from(server.requests()).unwrap();
+    let [list, request] = <[_; 2]>::try_from(server.requests()).unwrap();
+    assert_eq!(list.path, "/v1/models?limit=1000");
     assert_eq!((request.path.as_str(), request.header("x-api-key")), ("/v1/messages", Some("sk-ant-test")));
 }
 

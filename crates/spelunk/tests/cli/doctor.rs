@@ -142,13 +142,17 @@ fn anthropic_is_asked_for_its_list() {
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
-        ok    model      anthropic/claude-sonnet-4-5 (ANTHROPIC_API_KEY is set)
+        ok    model      anthropic/claude-sonnet-5-5 (ANTHROPIC_API_KEY is set)
         ok    price      free
-        note  reach      http://127.0.0.1:PORT does not list `claude-sonnet-4-5`
+        note  reach      http://127.0.0.1:PORT does not list `claude-sonnet-5-5`
+        ok    sub        anthropic/claude-haiku-5-5 (cheaper, at the same provider)
+        ok    price      free
+        note  reach      http://127.0.0.1:PORT does not list `claude-haiku-5-5`
         --- stderr
         --- exit 0
     "#]]);
-    assert_eq!(server.requests().len(), 1);
+    // The default models, and the reach of the root and of the sub-model.
+    assert_eq!(server.requests().len(), 3);
     assert_eq!(server.requests()[0].header("x-api-key"), Some("sk-ant-test"));
 }
 

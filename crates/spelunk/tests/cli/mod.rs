@@ -18,6 +18,7 @@ mod eval;
 mod events;
 mod gc;
 mod help;
+mod hosted;
 mod install;
 mod lifecycle;
 mod list;

@@ -34,7 +34,7 @@ fn the_list_says_who_does_what_and_what_is_missing() {
         fast    openai/tiny                  sub · free · no key needed
                 when it is out: smart
                 60 requests per minute, 8000 tokens of context
-        secret  gemini/gemini-2.5-flash      no role · $0.30 in, $2.50 out per million tokens · key by command
+        secret  gemini/gemini-4-argon        no role · $2.00 in, $10.00 out per million tokens · key by command
         smart   anthropic/claude-sonnet-4-5  root, synthesis · $3.00 in, $15.00 out per million tokens · no key: `models.smart.key_env` names `SMART_KEY`, which is not set; set `SMART_KEY`
         --- stderr
         --- exit 0
@@ -58,7 +58,8 @@ fn without_any_model_the_list_says_what_to_do() {
     "#]]);
     let plain = scene.spelunk(["model", "list"]).env("OPENAI_API_KEY", "sk-1");
     plain.run().check(&expect![[r#"
-        model  openai/gpt-5-mini  root, sub, synthesis · $0.25 in, $2.00 out per million tokens · key set
+        model       openai/gpt-6.1-sol  root, synthesis · $2.00 in, $10.00 out per million tokens · key set
+        gpt-6-luna  openai/gpt-6-luna   sub · $0.10 in, $0.50 out per million tokens · key set
         --- stderr
         --- exit 0
     "#]]);
@@ -267,10 +268,10 @@ fn a_plan_says_what_the_sub_model_would_cost() {
     };
     let named =
         |name: &str| format!("roles.sub = 'fast'\n[models.fast]\nprovider = 'openai'\nname = '{name}'\n");
-    expect!["  openai/gpt-5-mini            <$0.0001 to $0.0329 (your sub-model)"]
+    expect!["  openai/gpt-5-mini            <$0.0001 to $0.12 (your sub-model)"]
         .assert_eq(&cost(&named("gpt-5-mini")).join("\n"));
     expect!["  openai/unheard-of            no price is known: set price_input_usd_per_mtok and price_output_usd_per_mtok (your sub-model)"].assert_eq(&cost(&named("unheard-of")).join("\n"));
-    expect!["  openai/gpt-5-mini            <$0.0001 to $0.0329 (your sub-model)"]
+    expect!["  openai/gpt-6-luna            <$0.0001 to $0.11 (your sub-model)"]
         .assert_eq(&cost("").join("\n"));
     let ran = scene
         .spelunk(["plan", "notes", "--json", "--model", "openai/gpt-5"])

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use spelunk_model::{ModelStream, Price, Tool, ToolCall};
+use spelunk_model::{ModelStream, Price, PriceAbove, Tool, ToolCall};
 use spelunk_types::{CallId, ModelRef, StopReason};
 
 use super::*;
 
-/// Input for 3 dollars a million, 3.75 if it is written to the cache, output for 15.
+/// Input for 3 dollars a million, 3.75 if it is written to the cache, output for 15; prompts above 2,000 tokens cost
+/// twice as much, and their output 22.5.
 struct Priced(ModelRef);
 
 impl Model for Priced {
@@ -22,6 +23,13 @@ impl Model for Priced {
             cached_microusd_per_mtok: 300_000,
             cache_write_microusd_per_mtok: 3_750_000,
             output_microusd_per_mtok: 15_000_000,
+            above: Some(PriceAbove {
+                prompt_tokens: 2000,
+                input_microusd_per_mtok: 6_000_000,
+                cached_microusd_per_mtok: 600_000,
+                cache_write_microusd_per_mtok: 7_500_000,
+                output_microusd_per_mtok: 22_500_000,
+            }),
         })
     }
 
@@ -44,6 +52,15 @@ fn input_that_is_written_to_a_cache_is_set_aside_at_its_price() {
     let dear =
         Usage { input_tokens: 1000, cache_written_tokens: 1000, output_tokens: 100, ..Usage::default() };
     assert_eq!(priced().price().unwrap().cost_microusd(&dear), estimate.cost_microusd);
+}
+
+#[test]
+fn a_long_prompt_reserves_its_own_price() {
+    let cost =
+        |n_words: usize| at_most(&priced(), &Prompt::single("", "word ".repeat(n_words), 100)).cost_microusd;
+    // 2,000 for 3.75 and 100 for 15 a million; 2,005 for 7.5 and 100 for 22.5.
+    assert_eq!(cost(1600), 7500 + 1500);
+    assert_eq!(cost(1604), 15_038 + 2250);
 }
 
 #[test]

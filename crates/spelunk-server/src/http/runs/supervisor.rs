@@ -300,5 +300,5 @@ fn ended(server: &Server, view: &RunView) {
         Some(RunOutcome::Cancelled) => "cancelled",
         None => "broken",
     };
-    server.metrics.run_ended(how, view.spent.tokens(), view.spent.cost_microusd);
+    server.metrics.run_ended(how, &view.spent);
 }

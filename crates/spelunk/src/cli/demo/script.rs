@@ -60,6 +60,7 @@ impl Model for ScriptedModel {
             cached_microusd_per_mtok: cached,
             cache_write_microusd_per_mtok: input,
             output_microusd_per_mtok: output,
+            above: None,
         })
     }
 

@@ -180,7 +180,7 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<TrialModels>>, Fail
         }
         .into());
     };
-    app.say(&format!("{} ({})", chosen.model.reference(), chosen.because));
+    app.say(&chosen.line());
     let label = chosen.model.reference().name.clone();
     all.push(Arc::new(TrialModels { label, models: chosen.into(), sim: None }));
     Ok(all)

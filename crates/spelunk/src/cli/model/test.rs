@@ -91,8 +91,10 @@ async fn targets(app: &App, name: Option<&str>) -> Result<Vec<Target>, Failure> 
         return Err(ProviderError::Nobody { section: "model".to_owned() }.into());
     };
     let mut targets = Vec::new();
-    for (role, of_role) in [("sub", &settings.roles.sub), ("synthesis", &settings.roles.synthesis)] {
-        match provider::find_role(settings, environment, of_role, &root) {
+    let sub = provider::find_sub(settings, environment, &root);
+    let synthesis = provider::find_role(settings, environment, &settings.roles.synthesis, &root);
+    for (role, found) in [("sub", sub), ("synthesis", synthesis)] {
+        match found {
             Ok(None) => {}
             Ok(Some(found)) => targets.push(Target { name: role.to_owned(), model: Ok(found.model) }),
             Err(error) => targets.push(Target { name: role.to_owned(), model: Err(error) }),

@@ -1,0 +1,38 @@
+//! `cargo xtask models`: takes the catalogue of hosted models anew. The program itself does it, as for its users; what
+//! changed is printed, and the file is for review.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use crate::tidy::say;
+
+const CATALOGUE: &str = "crates/spelunk-model/data/models.txt";
+
+#[expect(clippy::disallowed_methods, reason = "a chore removes its own folder")]
+pub(crate) fn run(root: &Path) -> ExitCode {
+    let folder = std::env::temp_dir().join(format!("spelunk-models-{}", std::process::id()));
+    let updated = update(root, &folder);
+    drop(fs::remove_dir_all(&folder));
+    match updated {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            say(&message);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn update(root: &Path, folder: &Path) -> Result<(), String> {
+    let ran = Command::new("cargo")
+        .args(["run", "--quiet", "--package", "spelunk", "--ignore-rust-version", "--", "model", "update"])
+        .arg(format!("--set=local.path={}", folder.display()))
+        .current_dir(root)
+        .status();
+    let status = ran.map_err(|error| format!("could not run cargo: {error}"))?;
+    if !status.success() {
+        return Err(format!("`spelunk model update` ended with {status}"));
+    }
+    let copied = fs::copy(folder.join("hosted-models.txt"), root.join(CATALOGUE));
+    copied.map(drop).map_err(|error| format!("could not write `{CATALOGUE}`: {error}"))
+}
