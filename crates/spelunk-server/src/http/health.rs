@@ -199,8 +199,8 @@ mod tests {
     #[test]
     fn what_was_counted_is_told() {
         let metrics = Metrics::default();
-        metrics.request(&Method::GET, "/v1/runs/{id}", StatusCode::OK, 7);
-        metrics.request(&Method::GET, "/v1/runs/{id}", StatusCode::OK, 40_000);
+        metrics.request(&Method::GET, "/v1/runs/{run}", StatusCode::OK, 7);
+        metrics.request(&Method::GET, "/v1/runs/{run}", StatusCode::OK, 40_000);
         metrics.run_ended("answered", 120, 5);
         let text = metrics.text(&Counts { running: 1, queued: 2 });
         for line in [
@@ -208,10 +208,10 @@ mod tests {
             "spelunk_runs_queued 2",
             "spelunk_run_tokens_total 120",
             "spelunk_runs_ended_total{outcome=\"answered\"} 1",
-            "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\",le=\"5\"} 0",
-            "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\",le=\"20\"} 1",
-            "spelunk_http_request_duration_ms_sum{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\"} 40007",
-            "spelunk_http_request_duration_ms_count{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\"} 2",
+            "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{run}\",status=\"200\",le=\"5\"} 0",
+            "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{run}\",status=\"200\",le=\"20\"} 1",
+            "spelunk_http_request_duration_ms_sum{method=\"GET\",route=\"/v1/runs/{run}\",status=\"200\"} 40007",
+            "spelunk_http_request_duration_ms_count{method=\"GET\",route=\"/v1/runs/{run}\",status=\"200\"} 2",
         ] {
             assert!(text.lines().any(|told| told == line), "{line}\n{text}");
         }
