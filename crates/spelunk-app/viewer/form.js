@@ -3,6 +3,7 @@
 
 import { button, el, fill, plain } from './dom.js';
 import { bytes, count, dollars, tokens, whole } from './units.js';
+import { completed } from './completion.js';
 import { treemap } from './treemap.js';
 
 const STRATEGIES = ['auto', 'direct', 'repl', 'search', 'map', 'hybrid', 'agent'];
@@ -10,7 +11,7 @@ const FOCUSES = ['general', 'security', 'architecture', 'performance', 'data'];
 /** The limits that people set; the server knows the others too. */
 const LIMITS = [
   { name: 'calls_max', label: 'Calls at most', unit: 1 },
-  { name: 'cost_microusd_max', label: 'Dollars at most', unit: 1000000 },
+  { name: 'cost_microusd_max', label: 'Cost at most, in dollars', unit: 1000000 },
   { name: 'tokens_max', label: 'Tokens at most', unit: 1 },
   { name: 'run_ms_max', label: 'Minutes at most', unit: 60000 },
 ];
@@ -25,6 +26,7 @@ export function newRun({ origin, go }) {
   const planned = el('div', { 'aria-live': 'polite' });
   const map = treemap({});
   const all = Object.values(fields);
+  fields.paths.input.after(completed(fields.paths.input, origin.paths));
   const element = el(
     'section',
     { class: 'narrow', 'aria-labelledby': 'new-title' },
@@ -103,7 +105,7 @@ export function newRun({ origin, go }) {
   const start = () =>
     ask(async (wanted) => {
       const made = await origin.create(wanted, Array.from(fields.files.input.files));
-      go(`#/run/${encodeURIComponent(made.id)}`);
+      go(`#/run/${encodeURIComponent(made.run)}`);
     });
   const showPlan = () =>
     ask(async (wanted) => {
@@ -159,7 +161,7 @@ function makeFields() {
       'paths',
       'Paths',
       el('textarea', { rows: '2', spellcheck: 'false' }),
-      'Files or directories on the server, one a line.',
+      'Files or directories below the directories of the server, one a line.',
     ),
     files: field('files', 'Or upload files', el('input', { type: 'file', multiple: true }), ''),
     text: field('text', 'Or paste text', el('textarea', { rows: '3' }), ''),

@@ -1,6 +1,7 @@
 // List: the runs of a workspace, newest first, with filters and paging. Two of them can be chosen to be compared.
 
 import { announce, button, el, fill } from './dom.js';
+import { failurePage, statePage } from './states.js';
 import { count, dollars, head, moment, shortName, startOf, time, whole } from './units.js';
 
 const STATES = ['queued', 'running', 'open', 'answered', 'stopped', 'failed', 'cancelled', 'damaged'];
@@ -41,15 +42,24 @@ export function runList({ origin, go }) {
     below,
   );
 
+  const nothing = () => {
+    if (state.isBusy) return el('p', { class: 'empty' }, 'Reading the runs…');
+    if (state.filter.state || state.filter.q)
+      return statePage('No run matches', 'No run has these words and this state.', button('Show all runs', () => {
+        search.value = choice.value = '';
+        filter();
+      }));
+    return statePage(
+      'No runs yet',
+      ['Ask a question here, or in a terminal with ', el('code', {}, 'spelunk ask "…" PATH'), '.'],
+      el('a', { class: 'primary', href: '#/new' }, 'Ask a question'),
+    );
+  };
   const draw = () => {
     fill(
       body,
       state.rows.length === 0
-        ? el(
-            'p',
-            { class: 'empty' },
-            state.isBusy ? 'Reading the runs…' : 'No runs here. Start one, or change the filter.',
-          )
+        ? nothing()
         : grid(),
     );
     fill(
@@ -80,10 +90,10 @@ export function runList({ origin, go }) {
         el(
           'tr',
           {},
-          ['', 'State', 'Question', 'Started', 'Calls', 'Cost', 'Time'].map((name, idx) =>
+          ['', 'State', 'Question', 'Strategy and model', 'Started', 'Calls', 'Cost', 'Time'].map((name, idx) =>
             el(
               'th',
-              { scope: 'col', class: idx > 3 ? 'num' : null },
+              { scope: 'col', class: idx > 4 ? 'num' : null },
               name || el('span', { class: 'unseen' }, 'Compare'),
             ),
           ),
@@ -109,11 +119,7 @@ export function runList({ origin, go }) {
       if (focused) body.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
     } catch (error) {
       state.isBusy = false;
-      fill(
-        body,
-        el('p', { class: 'failure', role: 'alert' }, error.message),
-        error.hint ? el('p', {}, error.hint) : null,
-      );
+      fill(body, failurePage(error, () => load()));
     }
   };
   let typing = 0;
@@ -175,6 +181,7 @@ function line(row, isChosen, pick) {
       el('span', { class: 'id' }, shortName(row.run), row.lifecycle === 'archived' ? ' archived' : ''),
       row.problem?.detail ? el('span', { class: 'failure' }, head(row.problem.detail, 200)) : null,
     ),
+    el('td', { class: 'how' }, row.strategy ?? '', row.model ? el('span', { class: 'id' }, row.model) : null),
     el('td', { class: 'when' }, moment(started).slice(0, 16)),
     el('td', { class: 'num', data: { label: 'calls' } }, String(whole(row.calls))),
     el('td', { class: 'num' }, dollars(whole(row.cost_microusd))),

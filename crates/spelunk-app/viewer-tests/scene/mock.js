@@ -65,6 +65,10 @@ async function respond(mock, request, response, address) {
       auth: false,
       scopes: [],
     });
+  if (parts[1] === 'paths') {
+    const prefix = address.searchParams.get('prefix');
+    return json(response, { paths: (mock.paths ?? []).filter((path) => path.startsWith(prefix)) });
+  }
   if (parts[1] === 'plan') return json(response, mock.plan ?? { manifest: [], tasks: [] });
   if (parts[1] !== 'runs') return problem(response, 404, 'nothing here');
   if (parts.length === 2)
@@ -153,7 +157,7 @@ async function create(mock, request, response) {
   mock.created.push({ type: request.headers['content-type'], body });
   if (mock.refuse) return send(response, mock.refuse.status, 'application/problem+json', JSON.stringify(mock.refuse));
   const id = Object.keys(mock.runs).sort().pop();
-  return send(response, 202, 'application/json', JSON.stringify({ id, state: 'open', links: {} }));
+  return send(response, 202, 'application/json', JSON.stringify({ run: id, id, state: 'open', links: {} }));
 }
 
 function page() {
