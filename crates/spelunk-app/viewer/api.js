@@ -51,7 +51,6 @@ function served() {
     isExported: false,
     list: (filter) => json(`/v1/runs?${query(filter)}`),
     server: () => json('/v1/server'),
-    paths: async (prefix) => (await json(`/v1/paths?${query({ prefix })}`)).paths,
     watch: (id, after, watcher) =>
       follow({
         after,

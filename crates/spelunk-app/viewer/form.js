@@ -3,7 +3,6 @@
 
 import { button, el, fill, plain } from './dom.js';
 import { bytes, count, dollars, tokens, whole } from './units.js';
-import { completed } from './completion.js';
 import { treemap } from './treemap.js';
 
 const STRATEGIES = ['auto', 'direct', 'repl', 'search', 'map', 'hybrid', 'agent'];
@@ -26,7 +25,6 @@ export function newRun({ origin, go }) {
   const planned = el('div', { 'aria-live': 'polite' });
   const map = treemap({});
   const all = Object.values(fields);
-  fields.paths.input.after(completed(fields.paths.input, origin.paths));
   const element = el(
     'section',
     { class: 'narrow', 'aria-labelledby': 'new-title' },
@@ -161,7 +159,7 @@ function makeFields() {
       'paths',
       'Paths',
       el('textarea', { rows: '2', spellcheck: 'false' }),
-      'Files or directories below the directories of the server, one a line.',
+      'Files or directories on the server, one a line.',
     ),
     files: field('files', 'Or upload files', el('input', { type: 'file', multiple: true }), ''),
     text: field('text', 'Or paste text', el('textarea', { rows: '3' }), ''),

@@ -163,21 +163,6 @@ test('the list shows strategy and model; without runs it says what to do', async
   await other.context().close();
 });
 
-test('a path is completed as it is typed, with the keyboard alone', async () => {
-  mock.paths = ['docs/', 'docs/guide.md', 'docs/glossary.md', 'src/'];
-  const page = await open('#/new');
-  const field = page.getByLabel('Paths');
-  await field.fill('src/\nd');
-  await page.getByRole('button', { name: 'docs/', exact: true }).waitFor();
-  await field.press('ArrowDown');
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'docs/glossary.md' }).waitFor();
-  for (const key of ['ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
-  assert.equal(await field.inputValue(), 'src/\ndocs/glossary.md');
-  await page.locator('.proposals').waitFor({ state: 'hidden' });
-  await close(page);
-});
-
 test('axe finds nothing on any page', async () => {
   const tabs = ['answer', 'timeline', 'tree', 'cells', 'findings', 'plan', 'events'];
   const pages = ['#/', '#/new', `#/compare/${REVIEW}/${EXPLORED}`, `#/run/${EXPLORED}/tree/cell/0%3A1`];

@@ -65,10 +65,6 @@ async function respond(mock, request, response, address) {
       auth: false,
       scopes: [],
     });
-  if (parts[1] === 'paths') {
-    const prefix = address.searchParams.get('prefix');
-    return json(response, { paths: (mock.paths ?? []).filter((path) => path.startsWith(prefix)) });
-  }
   if (parts[1] === 'plan') return json(response, mock.plan ?? { manifest: [], tasks: [] });
   if (parts[1] !== 'runs') return problem(response, 404, 'nothing here');
   if (parts.length === 2)
