@@ -90,10 +90,10 @@ export function runList({ origin, go }) {
         el(
           'tr',
           {},
-          ['', 'State', 'Question', 'Strategy and model', 'Started', 'Calls', 'Cost', 'Time'].map((name, idx) =>
+          ['', 'State', 'Question', 'Started', 'Calls', 'Cost', 'Time'].map((name, idx) =>
             el(
               'th',
-              { scope: 'col', class: idx > 4 ? 'num' : null },
+              { scope: 'col', class: idx > 3 ? 'num' : null },
               name || el('span', { class: 'unseen' }, 'Compare'),
             ),
           ),
@@ -178,10 +178,13 @@ function line(row, isChosen, pick) {
         { href: `#/run/${encodeURIComponent(row.run)}`, class: 'row-link' },
         head(row.question, 160) || shortName(row.run),
       ),
-      el('span', { class: 'id' }, shortName(row.run), row.lifecycle === 'archived' ? ' archived' : ''),
+      el(
+        'span',
+        { class: 'id' },
+        [shortName(row.run), row.strategy, row.model, row.lifecycle === 'archived' ? 'archived' : ''].filter(Boolean).join(' · '),
+      ),
       row.problem?.detail ? el('span', { class: 'failure' }, head(row.problem.detail, 200)) : null,
     ),
-    el('td', { class: 'how' }, row.strategy ?? '', row.model ? el('span', { class: 'id' }, row.model) : null),
     el('td', { class: 'when' }, moment(started).slice(0, 16)),
     el('td', { class: 'num', data: { label: 'calls' } }, String(whole(row.calls))),
     el('td', { class: 'num' }, dollars(whole(row.cost_microusd))),

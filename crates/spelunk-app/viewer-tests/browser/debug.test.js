@@ -144,7 +144,7 @@ test('the list shows strategy and model; without runs it says what to do', async
   const page = await open('');
   const row = page.locator('.run-row', { hasText: 'Review it' });
   await row.waitFor();
-  assert.match(await row.innerText(), /map\s+openai\/large/u);
+  assert.match(await row.innerText(), /00000001 · map · openai\/large/u);
   await page.getByRole('searchbox').fill('no such words');
   await page.getByRole('heading', { name: 'No run matches' }).waitFor();
   await page.getByRole('button', { name: 'Show all runs' }).click();
