@@ -176,8 +176,10 @@ fn schemas() -> Value {
             },
         },
     });
-    if let (Some(schemas), Value::Object(large)) = (schemas.as_object_mut(), large) {
-        schemas.extend(large);
+    for more in [part_schemas(), large] {
+        if let (Some(all), Value::Object(more)) = (schemas.as_object_mut(), more) {
+            all.extend(more);
+        }
     }
     schemas
 }
@@ -224,6 +226,14 @@ fn small_schemas() -> Value {
                 "problem": { "type": "object", "description": "Why it could not begin, or not go on" },
             },
         },
+    })
+}
+
+/// What the larger schemas are made of.
+fn part_schemas() -> Value {
+    let text = json!({ "type": "string" });
+    let whole = json!({ "type": "integer" });
+    json!({
         "Outcome": {
             "type": "object",
             "required": ["is"],
