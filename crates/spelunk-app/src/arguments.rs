@@ -31,6 +31,20 @@ impl Arguments {
         self.given.remove(name).filter(|value| !value.is_null())
     }
 
+    /// Sets an argument that was not sent.
+    pub fn unless_given(&mut self, name: &'static str, value: Value) {
+        if !self.has(name) {
+            self.given.insert(name.to_owned(), value);
+        }
+    }
+
+    /// Moves an argument to the name it is taken by.
+    pub fn rename(&mut self, from: &str, to: &'static str) {
+        if let Some(value) = self.given.remove(from) {
+            self.given.insert(to.to_owned(), value);
+        }
+    }
+
     pub fn text(&mut self, name: &'static str, chars_max: usize) -> Result<Option<String>, Usage> {
         match self.value(name) {
             None => Ok(None),

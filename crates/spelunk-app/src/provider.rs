@@ -139,7 +139,7 @@ impl Explain for ProviderError {
             }
             Self::NotBuiltIn { .. } => format!("build it with `{BUILD_COMMAND}`"),
             Self::NoModels { .. } => "load a model there, or name one with `--model`".into(),
-            Self::OfClient => "go on with it from such a client, by the tool `rlm_resume`".into(),
+            Self::OfClient => "go on with it from such a client, by the tool `rlm_run`".into(),
             Self::AddressUnknown { .. } => {
                 "if that server may have your documents and your key, name it with `--base-url`".into()
             }

@@ -35,7 +35,7 @@ export function answerPanel(context) {
     );
   };
   return {
-    element: el('div', { class: 'answer-page' }, el('div', {}, remarks, body, coverage), evidence),
+    element: el('div', { class: 'answer-page' }, el('div', {}, el('h2', { class: 'unseen' }, 'Answer'), remarks, body, coverage), evidence),
     show({ run }) {
       const answer = answerOf(run);
       const name = answer
@@ -54,7 +54,7 @@ export function answerPanel(context) {
           ? el(
               'details',
               { class: 'text' },
-              el('summary', {}, 'Errors on the way ', el('span', { class: 'n' }, String(report.errors.length))),
+              el('summary', {}, 'Recovered errors ', el('span', { class: 'n' }, String(report.errors.length))),
               el(
                 'ul',
                 { class: 'plain' },
@@ -89,7 +89,7 @@ function underWay(run) {
       el(
         'section',
         {},
-        el('h4', {}, `Call ${call.id} says`),
+        el('h3', {}, `Call ${call.id} says`),
         el('pre', { class: 'code stream', tabindex: '0' }, call.streamed),
       ),
     ),

@@ -44,7 +44,7 @@ function figures(sides) {
       run.spent[name];
   return table(
     'Figures',
-    ['', ...sides.map((side) => shortName(side.id)), 'Difference'],
+    ['Figure', ...sides.map((side) => shortName(side.id)), 'Difference'],
     [
       ['Run', ...sides.map((side) => el('a', { href: `#/run/${encodeURIComponent(side.id)}` }, 'Open')), ''],
       ['State', ...sides.map((side) => stateBadge(stateOf(side.run))), ''],

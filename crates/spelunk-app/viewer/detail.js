@@ -1,10 +1,11 @@
 // Detail: one call, cell or frame in full. Long texts are fetched when they are looked at, and shown up to a limit with a
 // button for the rest, so that a prompt of a megabyte does not stop the page.
 
-import { button, el, fill, plain } from './dom.js';
+import { button, copyButton, el, fill, plain } from './dom.js';
+import { highlighted } from './python.js';
 import { textOf } from './api.js';
-import { bytes, dollars, time, tokens, whole } from './units.js';
-import { callState, cellState, findCell, findTool, frameState, toolState } from './tree.js';
+import { bytes, dollars, itemAddress, time, tokens, whole } from './units.js';
+import { branchSums, callState, cellState, findCell, findTool, frameState, toolState } from './tree.js';
 import { citationList } from './source.js';
 import { prose } from './prose.js';
 
@@ -29,6 +30,12 @@ export function detail({ origin, runId, openSource }) {
   };
 }
 
+/** The name, with a link to keep or to send. */
+function heading({ runId }, title, kind, id) {
+  const address = () => `${location.href.split('#')[0]}${itemAddress(runId, 'tree', kind, id)}`;
+  return el('div', { class: 'detail-head' }, el('h2', {}, title), copyButton('Copy link', address));
+}
+
 function facts(pairs) {
   const kept = pairs.filter(([, value]) => value !== '' && value !== null && value !== undefined);
   return el(
@@ -43,7 +50,7 @@ function callDetail(context, run, id) {
   if (!call) return null;
   const usage = call.usage ?? {};
   return [
-    el('h3', {}, `Call ${id}`),
+    heading(context, `Call ${id}`, 'call', id),
     facts([
       ['State', callState(call)],
       ['Model', call.model],
@@ -58,7 +65,7 @@ function callDetail(context, run, id) {
     call.message ? el('p', { class: 'failure' }, call.message) : null,
     call.state === 'replied' ? section('Reply', context, call.reply, true) : null,
     call.state === 'open' && call.streamed
-      ? el('section', {}, el('h4', {}, 'Reply so far'), el('pre', { class: 'code', tabindex: '0' }, call.streamed))
+      ? el('section', {}, el('h3', {}, 'Reply so far'), el('pre', { class: 'code', tabindex: '0' }, call.streamed))
       : null,
     prompt(context, call.prompt),
   ];
@@ -92,7 +99,7 @@ function prompt(context, text) {
         ),
       ),
     );
-  return el('section', {}, el('h4', {}, 'Prompt'), place);
+  return el('section', {}, el('h3', {}, 'Prompt'), place);
 }
 
 function speaker(word) {
@@ -128,8 +135,14 @@ function section(title, context, text, isOpen) {
 
 /** Text in a box, cut where it is very long. */
 export function long(text, className = 'code') {
-  const box = el('pre', { class: className, tabindex: '0' }, text.slice(0, CHARS_SHOWN));
-  if (text.length <= CHARS_SHOWN) return box;
+  const beginning = text.slice(0, CHARS_SHOWN);
+  const box = el(
+    'pre',
+    { class: className, tabindex: '0' },
+    className.includes('python') ? highlighted(beginning) : beginning,
+  );
+  const boxed = el('div', { class: 'code-box' }, copyButton('Copy', () => text), box);
+  if (text.length <= CHARS_SHOWN) return boxed;
   let shown = CHARS_SHOWN;
   const more = button(
     `Show more of ${bytes(text.length)}`,
@@ -140,14 +153,14 @@ export function long(text, className = 'code') {
     },
     { class: 'more' },
   );
-  return [box, more];
+  return [boxed, more];
 }
 
 function cellDetail(context, run, id) {
   const cell = findCell(run, id);
   if (!cell) return null;
   return [
-    el('h3', {}, `Cell ${id}`),
+    heading(context, `Cell ${id}`, 'cell', id),
     facts([
       ['Ended', cellState(cell)],
       ['Took', time(cell.tookMs)],
@@ -162,7 +175,7 @@ function toolDetail(context, run, id) {
   const tool = findTool(run, id);
   if (!tool) return null;
   return [
-    el('h3', {}, `${tool.name} ${id}`),
+    heading(context, `${tool.name} ${id}`, 'tool', id),
     facts([
       ['Ended', toolState(tool)],
       ['Took', time(tool.tookMs)],
@@ -181,7 +194,7 @@ export function toolTexts(context, tool) {
       .catch((error) => fill(place, el('p', { class: 'failure' }, error.message)));
     return place;
   };
-  return [el('h4', {}, 'Arguments'), put(tool.arguments), el('h4', {}, 'Outcome'), put(tool.output)];
+  return [el('p', { class: 'label' }, 'Arguments'), put(tool.arguments), el('p', { class: 'label' }, 'Outcome'), put(tool.output)];
 }
 
 /** The code of a cell and what it printed. */
@@ -198,11 +211,11 @@ export function cellTexts(context, cell) {
   put(output, cell.output, 'code output');
   const trouble = cell.outcome.traceback ?? cell.outcome.message;
   return [
-    el('h4', {}, 'Code'),
+    el('p', { class: 'label' }, 'Code'),
     code,
-    el('h4', {}, 'Output'),
+    el('p', { class: 'label' }, 'Output'),
     output,
-    trouble ? [el('h4', {}, 'What went wrong'), el('pre', { class: 'code failure', tabindex: '0' }, trouble)] : null,
+    trouble ? [el('p', { class: 'label' }, 'What went wrong'), el('pre', { class: 'code failure', tabindex: '0' }, trouble)] : null,
   ];
 }
 
@@ -210,29 +223,37 @@ function frameDetail(context, run, id) {
   const frame = run.frames.get(id);
   if (!frame) return null;
   const answer = el('div', {});
+  const sum = branchSums(run).get(id);
+  const isBranch = sum.calls > frame.nCalls;
   if (frame.answer) {
     textOf(context.origin, context.runId, frame.answer)
       .then((text) => fill(answer, readable(text)))
       .catch((error) => fill(answer, el('p', { class: 'failure' }, error.message)));
   }
   return [
-    el('h3', {}, `Frame ${id}`),
+    heading(context, `Frame ${id}`, 'frame', id),
     facts([
       ['State', frameState(frame)],
       ['Strategy', frame.strategy],
-      ['Calls', frame.nCalls || ''],
-      ['Tokens', frame.tokens ? tokens(frame.tokens) : ''],
-      ['Cost', frame.nCalls ? dollars(frame.cost) : ''],
+      ['Calls', ownAndTotal(frame.nCalls, sum.calls, isBranch, String)],
+      ['Tokens', ownAndTotal(frame.tokens, sum.tokens, isBranch, tokens)],
+      ['Cost', sum.calls ? ownAndTotal(frame.cost, sum.cost, isBranch, dollars) : ''],
       ['Took', frame.closedActiveMs === null ? '' : time(frame.closedActiveMs - frame.openedActiveMs)],
     ]),
     frame.message ? el('p', { class: 'failure' }, frame.message) : null,
     section('Question', context, frame.question, true),
     section('Note of its parent', context, frame.note, false),
-    frame.answer ? el('section', {}, el('h4', {}, 'Answer'), answer) : null,
+    frame.answer ? el('section', {}, el('h3', {}, 'Answer'), answer) : null,
     frame.citations.length > 0
-      ? el('section', {}, el('h4', {}, 'Evidence'), citationList(frame.citations, new Map(), context.openSource))
+      ? el('section', {}, el('h3', {}, 'Evidence'), citationList(frame.citations, new Map(), context.openSource))
       : null,
   ];
+}
+
+/** What a frame spent itself and, where it has children that spent something, with all below it. */
+function ownAndTotal(own, all, isBranch, show) {
+  if (all === 0 && !isBranch) return '';
+  return isBranch ? `${show(own)} own, ${show(all)} in all` : show(own);
 }
 
 /** Reports of analysts are JSON; people get them indented. */

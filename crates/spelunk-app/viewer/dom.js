@@ -107,3 +107,21 @@ export function perFrame(work) {
     });
   };
 }
+
+/** A button that puts a text on the clipboard. Outside of a secure context browsers offer only the older way. */
+export function copyButton(label, textOf) {
+  const copy = async () => {
+    const text = await textOf();
+    if (navigator.clipboard) await navigator.clipboard.writeText(text);
+    else {
+      const box = el('textarea', { class: 'unseen' });
+      box.value = text;
+      document.body.append(box);
+      box.select();
+      document.execCommand('copy');
+      box.remove();
+    }
+    announce('Copied');
+  };
+  return button(label, () => copy().catch((error) => announce(error.message)), { class: 'quiet copy' });
+}

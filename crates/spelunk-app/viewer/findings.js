@@ -25,7 +25,7 @@ export function findings({ openSource }) {
     el('option', { value: 'file' }, 'By file'),
   );
   const body = el('div', { class: 'finding-list' });
-  const element = el('div', {}, el('div', { class: 'tools' }, filters, search, order), body);
+  const element = el('div', {}, el('h2', { class: 'unseen' }, 'Findings'), el('div', { class: 'tools' }, filters, search, order), body);
   const draw = () => {
     const kept = state.items.filter((item) => matches(item, state));
     fill(

@@ -395,6 +395,7 @@ function addTool(run, event) {
     arguments: event.arguments,
     output: event.output,
     hasFailed: event.failed === true,
+    startedActiveMs: Math.max(0, activeMs(run) - whole(event.took_ms)),
     paths: (Array.isArray(event.files) ? event.files : []).map((file) => String(file?.path ?? '')),
     tookMs: whole(event.took_ms),
     seq: event.seq,

@@ -10,7 +10,7 @@ const FOCUSES = ['general', 'security', 'architecture', 'performance', 'data'];
 /** The limits that people set; the server knows the others too. */
 const LIMITS = [
   { name: 'calls_max', label: 'Calls at most', unit: 1 },
-  { name: 'cost_microusd_max', label: 'Dollars at most', unit: 1000000 },
+  { name: 'cost_microusd_max', label: 'Cost at most, in dollars', unit: 1000000 },
   { name: 'tokens_max', label: 'Tokens at most', unit: 1 },
   { name: 'run_ms_max', label: 'Minutes at most', unit: 60000 },
 ];
@@ -103,7 +103,7 @@ export function newRun({ origin, go }) {
   const start = () =>
     ask(async (wanted) => {
       const made = await origin.create(wanted, Array.from(fields.files.input.files));
-      go(`#/run/${encodeURIComponent(made.id)}`);
+      go(`#/run/${encodeURIComponent(made.run)}`);
     });
   const showPlan = () =>
     ask(async (wanted) => {

@@ -1,6 +1,7 @@
 // List: the runs of a workspace, newest first, with filters and paging. Two of them can be chosen to be compared.
 
 import { announce, button, el, fill } from './dom.js';
+import { failurePage, statePage } from './states.js';
 import { count, dollars, head, moment, shortName, startOf, time, whole } from './units.js';
 
 const STATES = ['queued', 'running', 'open', 'answered', 'stopped', 'failed', 'cancelled', 'damaged'];
@@ -41,15 +42,24 @@ export function runList({ origin, go }) {
     below,
   );
 
+  const nothing = () => {
+    if (state.isBusy) return el('p', { class: 'empty' }, 'Reading the runs…');
+    if (state.filter.state || state.filter.q)
+      return statePage('No run matches', 'No run has these words and this state.', button('Show all runs', () => {
+        search.value = choice.value = '';
+        filter();
+      }));
+    return statePage(
+      'No runs yet',
+      ['Ask a question here, or in a terminal with ', el('code', {}, 'spelunk ask "…" PATH'), '.'],
+      el('a', { class: 'primary', href: '#/new' }, 'Ask a question'),
+    );
+  };
   const draw = () => {
     fill(
       body,
       state.rows.length === 0
-        ? el(
-            'p',
-            { class: 'empty' },
-            state.isBusy ? 'Reading the runs…' : 'No runs here. Start one, or change the filter.',
-          )
+        ? nothing()
         : grid(),
     );
     fill(
@@ -109,11 +119,7 @@ export function runList({ origin, go }) {
       if (focused) body.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
     } catch (error) {
       state.isBusy = false;
-      fill(
-        body,
-        el('p', { class: 'failure', role: 'alert' }, error.message),
-        error.hint ? el('p', {}, error.hint) : null,
-      );
+      fill(body, failurePage(error, () => load()));
     }
   };
   let typing = 0;
@@ -172,7 +178,11 @@ function line(row, isChosen, pick) {
         { href: `#/run/${encodeURIComponent(row.run)}`, class: 'row-link' },
         head(row.question, 160) || shortName(row.run),
       ),
-      el('span', { class: 'id' }, shortName(row.run), row.lifecycle === 'archived' ? ' archived' : ''),
+      el(
+        'span',
+        { class: 'id' },
+        [shortName(row.run), row.strategy, row.model, row.lifecycle === 'archived' ? 'archived' : ''].filter(Boolean).join(' · '),
+      ),
       row.problem?.detail ? el('span', { class: 'failure' }, head(row.problem.detail, 200)) : null,
     ),
     el('td', { class: 'when' }, moment(started).slice(0, 16)),

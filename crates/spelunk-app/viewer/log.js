@@ -32,7 +32,7 @@ export function log() {
     open: (event) =>
       fill(
         body,
-        el('h3', {}, `Event ${event.seq}`),
+        el('h2', {}, `Event ${event.seq}`),
         el('pre', { class: 'code', tabindex: '0' }, JSON.stringify(event, null, 2).slice(0, JSON_CHARS_MAX)),
       ),
   });

@@ -57,8 +57,9 @@ function decode(part) {
 }
 
 function make([where, ...rest]) {
-  if (origin.isExported) return runPage({ origin, id: origin.run, tab: where === 'run' ? rest[1] : undefined, go });
-  if (where === 'run' && rest[0]) return runPage({ origin, id: rest[0], tab: rest[1], go });
+  const [id, tab, ...item] = where === 'run' ? rest : [];
+  if (origin.isExported) return runPage({ origin, id: origin.run, tab, item, go });
+  if (id) return runPage({ origin, id, tab, item, go });
   if (where === 'new') return newRun({ origin, go });
   if (where === 'compare' && rest.length === 2) return comparison({ origin, runs: rest });
   return runList({ origin, go });
@@ -135,7 +136,7 @@ function tokenButton() {
     ),
   );
   document.body.append(box);
-  return button('Token', () => box.showModal(), { class: 'quiet' });
+  return button('Token', () => box.showModal(), { class: 'quiet', id: 'open-token' });
 }
 
 let isAfterG = false;

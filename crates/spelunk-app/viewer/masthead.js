@@ -14,12 +14,23 @@ export function masthead({ origin, id, go }) {
     el('span', { class: 'link', role: 'status' }),
     el('h1', {}, `Run ${shortName(id)}`),
   ];
-  const [facts, meters, actions, fault] = [
+  const question = el('p', { class: 'whole-question' });
+  const [facts, meters, actions, files, fault] = [
     el('dl', { class: 'facts' }),
     el('div', { class: 'meters' }),
-    el('div', { class: 'tools actions' }),
+    el('div', { class: 'actions' }),
+    el('div', { class: 'tools' }),
     el('p', { class: 'failure', role: 'alert', hidden: true }),
   ];
+  const box = el('div', { class: 'more-facts', id: 'run-details', hidden: true }, question, facts, files);
+  const toggle = button(
+    'Details',
+    () => {
+      box.hidden = !box.hidden;
+      toggle.setAttribute('aria-expanded', String(!box.hidden));
+    },
+    { class: 'quiet', 'aria-expanded': 'false', 'aria-controls': 'run-details' },
+  );
   let asked = null;
   let drawn = '';
   let since = 0;
@@ -33,14 +44,8 @@ export function masthead({ origin, id, go }) {
     fill(
       meters,
       meter('Tokens', run.spent.input_tokens + run.spent.output_tokens, limits.tokens_max, tokens),
-      meter('Dollars', run.spent.cost_microusd, limits.cost_microusd_max, dollars),
-      meter(
-        'Calls',
-        paidCalls(run),
-        limits.calls_max,
-        String,
-        cachedCalls(run) ? `${cachedCalls(run)} from cache` : '',
-      ),
+      meter('Cost', run.spent.cost_microusd, limits.cost_microusd_max, dollars),
+      meter('Calls', paidCalls(run), limits.calls_max, String),
       meter('Time', activeMs(run) + extraMs, limits.run_ms_max, time),
     );
   };
@@ -48,18 +53,20 @@ export function masthead({ origin, id, go }) {
     element: el(
       'header',
       { class: 'masthead' },
-      el('p', { class: 'kicker' }, state, link),
-      title,
-      facts,
+      el('div', { class: 'title-line' }, state, title, link, actions, toggle),
       meters,
-      actions,
+      box,
       fault,
     ),
     fail: (error) => {
       fault.hidden = false;
       say(fault, error.hint ? `${error.message}. ${error.hint}` : error.message);
     },
-    tick: (run) => gauges(run, since ? Math.min(performance.now() - since, 3600000) : 0),
+    tick: (run) => {
+      const extraMs = since ? Math.min(performance.now() - since, 3600000) : 0;
+      gauges(run, extraMs);
+      return extraMs;
+    },
     show(run, word) {
       since = performance.now();
       const isLive = !run.outcome && word === 'live' && !origin.isExported;
@@ -83,8 +90,8 @@ export function masthead({ origin, id, go }) {
         textOf(origin, id, run.question)
           .then((text) => {
             say(title, text.trim());
-            title.title = '';
-            title.classList.toggle('long', text.length > 300);
+            title.title = text.trim();
+            say(question, text.trim());
           })
           .catch((error) => say(title, error.message));
       }
@@ -106,7 +113,9 @@ export function masthead({ origin, id, go }) {
         facts,
         factList(id, run).map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value))),
       );
-      if (!origin.isExported) fill(actions, buttons(origin, run, act, id, go, word));
+      if (origin.isExported) return;
+      fill(actions, buttons(origin, run, act, id, go, word));
+      fill(files, reports(origin, act, id));
     },
   };
 }
@@ -130,14 +139,17 @@ function buttons(origin, run, act, id, go, link) {
           act((name) => origin.resume(name).then(() => go(`#/run/${encodeURIComponent(id)}?again=${Date.now()}`))),
         )
       : null,
-    ['html', 'md', 'sarif', 'json'].map((format) =>
-      button(
-        `Report .${format}`,
-        act(async () => save(await origin.download(origin.reportAddress(id, format)), `${shortName(id)}.${format}`)),
-        { class: 'quiet' },
-      ),
-    ),
   ];
+}
+
+function reports(origin, act, id) {
+  return ['html', 'md', 'sarif', 'json'].map((format) =>
+    button(
+      `Report .${format}`,
+      act(async () => save(await origin.download(origin.reportAddress(id, format)), `${shortName(id)}.${format}`)),
+      { class: 'quiet' },
+    ),
+  );
 }
 
 function save(blob, name) {
@@ -158,7 +170,8 @@ function factList(id, run) {
     ['Corpus', `${count(run.documents, 'file')}, ${bytes(run.corpusBytes)}`],
     ['Read', run.tasks ? `${run.documentsRead} of ${count(run.documents, 'file')}, ${bytes(run.bytesRead)}` : ''],
     ['Left out', head(listed(run.skipped), 120)],
-    ['Secrets blacked out', head(listed(run.redacted), 120)],
+    ['Redacted secrets', head(listed(run.redacted), 120)],
+    ['From cache', cachedCalls(run) ? count(cachedCalls(run), 'call') : ''],
     ['Frames', run.frames.size > 1 ? String(run.frames.size) : ''],
     [
       'Tasks',
@@ -173,7 +186,7 @@ function factList(id, run) {
 }
 
 /** A number against its limit. */
-function meter(name, value, max, show, more = '') {
+function meter(name, value, max, show) {
   const share = max > 0 ? Math.min(1, value / max) : 0;
   const bar = el('span', { class: 'fill' });
   bar.style.setProperty('width', `${(share * 100).toFixed(2)}%`);
@@ -194,6 +207,5 @@ function meter(name, value, max, show, more = '') {
       },
       bar,
     ),
-    more ? el('span', { class: 'hint' }, more) : null,
   );
 }

@@ -67,6 +67,8 @@ function begins(line, trimmed) {
 export function prose(text, places = new Set(), open = () => {}) {
   const root = el('div', { class: 'prose' });
   let list = null;
+  // A heading is at most one level below the one before, whatever the text says: screen readers go by levels.
+  let level = 2;
   const inline = (words) => spans(words, places, open);
   for (const part of blocks(text)) {
     if (part.is !== 'item') list = null;
@@ -80,9 +82,10 @@ export function prose(text, places = new Set(), open = () => {}) {
           el('span', {}, inline(part.text)),
         ),
       );
-    } else if (part.is === 'heading')
-      root.append(el(`h${Math.min(6, Math.max(3, part.level + 1))}`, {}, inline(part.text)));
-    else if (part.is === 'quote') root.append(el('blockquote', {}, inline(part.text)));
+    } else if (part.is === 'heading') {
+      level = Math.min(6, level + 1, Math.max(3, part.level + 1));
+      root.append(el(`h${level}`, {}, inline(part.text)));
+    } else if (part.is === 'quote') root.append(el('blockquote', {}, inline(part.text)));
     else if (part.is === 'code') root.append(el('pre', { class: 'code', tabindex: '0' }, part.lines.join('\n')));
     else if (part.is === 'rule') root.append(el('hr'));
     else if (part.is === 'table') root.append(grid(part.rows, inline));

@@ -2,14 +2,16 @@
 
 import { announce, el, fill, say } from './dom.js';
 import { stateOf } from './fold.js';
-import { shortName, total } from './units.js';
+import { itemAddress, shortName, total } from './units.js';
+import { failurePage } from './states.js';
 import { sourceDialog } from './source.js';
 import { masthead } from './masthead.js';
 import { watchRun } from './watch.js';
 import { answerPanel } from './answer.js';
 import { timeline } from './timeline.js';
 import { callList } from './calls.js';
-import { tree } from './tree.js';
+import { flame } from './flame.js';
+import { findCell, findTool, tree } from './tree.js';
 import { cells } from './cells.js';
 import { detail } from './detail.js';
 import { findings } from './findings.js';
@@ -28,13 +30,15 @@ const TABS = [
 const REPORT_MS_MIN = 2000;
 
 /** The page. `tab` is the one to begin with. */
-export function runPage({ origin, id, tab, go }) {
+export function runPage({ origin, id, tab, item = [], go }) {
   const source = sourceDialog(origin, id);
-  const state = { tab: TABS.some(([name]) => name === tab) ? tab : 'answer', told: null };
+  const state = { tab: TABS.some(([name]) => name === tab) ? tab : 'answer', told: null, wanted: item };
   const top = masthead({ origin, id, go });
   const choose = (kind, name) => {
+    state.wanted = [];
     panels[state.tab].detail?.show(watch.run, kind, name);
     panels[state.tab].select?.(kind, name);
+    history.replaceState(null, '', itemAddress(id, state.tab, kind, name));
   };
   const panels = makePanels(origin, id, source.open, choose);
   const box = el('div', { class: 'panel', role: 'tabpanel', id: 'run-panel', 'aria-labelledby': `tab-${state.tab}` });
@@ -45,6 +49,8 @@ export function runPage({ origin, id, tab, go }) {
     top.show(watch.run, watch.link);
     panels[state.tab].show(watch);
     showCounts(tabs, watch.run);
+    const [kind, name] = state.wanted;
+    if (name && panels[state.tab].detail && holds(watch.run, kind, name)) choose(kind, name);
     if (['findings', 'plan', 'answer'].includes(state.tab)) reports.refresh(state.tab);
     const word = stateOf(watch.run);
     if (state.told !== null && state.told !== word) announce(`The run is ${word}`);
@@ -52,6 +58,7 @@ export function runPage({ origin, id, tab, go }) {
   };
   const showTab = (name, isChosen) => {
     state.tab = name;
+    if (isChosen) state.wanted = [];
     mark(tabs, name, isChosen);
     box.setAttribute('aria-labelledby', `tab-${name}`);
     fill(box, panels[name].element);
@@ -59,16 +66,18 @@ export function runPage({ origin, id, tab, go }) {
     if (isChosen) history.replaceState(null, '', `#/run/${encodeURIComponent(id)}/${name}`);
     draw();
   };
-  const watch = watchRun({ origin, id, onDraw: draw, onRefused: top.fail });
+  const watch = watchRun({ origin, id, onDraw: draw, onRefused: (error) => (error.status === 401 || error.status === 404 ? refuse(error) : top.fail(error)) });
+  const refuse = (error) => fill(element, failurePage(error, () => go(`#/run/${encodeURIComponent(id)}`)));
   const reports = reporter(origin, id, watch, panels);
   const clock = setInterval(() => {
-    if (!document.hidden && !watch.run.outcome && watch.link === 'live') top.tick(watch.run);
+    if (document.hidden || watch.run.outcome || watch.link !== 'live') return;
+    panels[state.tab].tick?.(watch.run, top.tick(watch.run));
   }, 1000);
   showTab(state.tab, false);
   return {
     element,
     title: `Run ${shortName(id)}`,
-    tabs: TABS.map(([name]) => name),
+    tabs: TABS.map(([name]) => name).filter((name) => name !== 'plan' || watch.run.tasks),
     showTab: (name) => showTab(name, true),
     redraw: draw,
     leave: () => {
@@ -103,8 +112,16 @@ function reporter(origin, id, watch, panels) {
   return { refresh, forget: () => (seq = -1) };
 }
 
-/** How many there are of what each view shows. */
+/** Whether a run has such a frame, call, cell or tool by now. */
+function holds(run, kind, name) {
+  if (kind === 'frame') return run.frames.has(name);
+  if (kind === 'call') return run.calls.has(name);
+  return Boolean(kind === 'cell' ? findCell(run, name) : kind === 'tool' && findTool(run, name));
+}
+
+/** How many there are of what each view shows. A run without tasks has no plan to show. */
 function showCounts(tabs, run) {
+  tabs.querySelector('#tab-plan').hidden = !run.tasks;
   const nOf = {
     cells: run.nCells + run.nTools,
     findings: total(run.tasks?.findings),
@@ -138,7 +155,8 @@ function tabList(state, onChoose) {
       on: {
         keydown: (event) => {
           const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-          if (by) onChoose(names[(names.indexOf(state.tab) + by + names.length) % names.length]);
+          const there = names.filter((name) => !document.getElementById(`tab-${name}`).hidden);
+          if (by) onChoose(there[(there.indexOf(state.tab) + by + there.length) % there.length]);
         },
       },
     },
@@ -163,8 +181,9 @@ function tabList(state, onChoose) {
 /** The views of a run. Each has `element` and `show(state)`. */
 function makePanels(origin, id, openSource, choose) {
   const context = { origin, runId: id, openSource };
-  const [line, calls, frames] = [
+  const [line, lanes, calls, frames] = [
     timeline({ onOpen: (call) => choose('call', call) }),
+    flame({ onOpen: choose }),
     callList({ onOpen: (call) => choose('call', call) }),
     tree({ onOpen: choose }),
   ];
@@ -173,13 +192,25 @@ function makePanels(origin, id, openSource, choose) {
   return {
     answer: answerPanel(context),
     timeline: {
-      element: el('div', {}, line.element, el('div', { class: 'split' }, calls.element, lineDetail.element)),
+      element: el(
+        'div',
+        {},
+        el('div', { class: 'pictures' }, line.element, lanes.element),
+        el('div', { class: 'split' }, calls.element, lineDetail.element),
+      ),
       detail: lineDetail,
       show: ({ run }) => {
         line.show(run);
+        lanes.show(run);
         calls.show(run);
       },
-      select: (_kind, name) => {
+      tick: (run, extraMs) => {
+        line.show(run, extraMs);
+        lanes.show(run, extraMs);
+      },
+      select: (kind, name) => {
+        lanes.select(kind, name);
+        if (kind !== 'call') return;
         line.select(name);
         calls.select(name);
       },
@@ -188,6 +219,7 @@ function makePanels(origin, id, openSource, choose) {
       element: el('div', { class: 'split' }, frames.element, treeDetail.element),
       detail: treeDetail,
       show: ({ run }) => frames.show(run),
+      select: frames.select,
     },
     cells: { element: code.element, show: ({ run }) => code.show(run) },
     findings: fromServer(found),

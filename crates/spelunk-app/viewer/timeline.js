@@ -122,8 +122,8 @@ export function timeline({ onOpen }) {
   return {
     element: el('div', { class: 'timeline-box' }, tools, canvas, hint),
     redraw: draw,
-    show(run) {
-      const now = activeMs(run);
+    show(run, extraMs = 0) {
+      const now = activeMs(run) + extraMs;
       Object.assign(state, lanes(run.calls.values(), now), {
         cells: Array.from(run.cells.values()).flat(),
         end: Math.max(1, now),

@@ -1,15 +1,66 @@
-// Tree: the frames of a run, each with its calls, cells and children in the order in which they began. Only the rows in
-// sight are elements, so a run of ten thousand calls is as quick as one of ten.
+// Tree: the frames of a run. Calls and children stand below the cell or the tool that made them, and many in a row are one
+// row with their sums. Only the rows in sight are elements, so a run of ten thousand calls is as quick as one of ten.
 
-import { el, plain } from './dom.js';
+import { announce, el, plain } from './dom.js';
+import { parentOf } from './fold.js';
 import { windowed } from './windowed.js';
 import { count, dollars, head, time, tokens, whole } from './units.js';
 
 const ROW_PX = 30;
 const DEPTH_SHOWN_MAX = 12;
+/** So many calls or frames in a row are shown as one. */
+const BATCH_MIN = 12;
+const TYPING_MS = 150;
 
-/** The rows of a tree in order; what lies below a closed frame is left out. */
-export function rows(run, closed) {
+/** What lies below a frame: what a cell or a tool made is below it. */
+export function nested(run, id) {
+  const [out, waiting] = [[], []];
+  for (const twig of run.children.get(id) ?? []) {
+    if (twig.kind !== 'cell' && twig.kind !== 'tool') {
+      waiting.push(twig);
+      continue;
+    }
+    const own = twig.kind === 'cell' ? findCell(run, twig.id) : findTool(run, twig.id);
+    // What was set aside when a limit was raised did not happen.
+    if (!own) continue;
+    const isMade = madeBy(run, twig.kind, own, waiting);
+    out.push(...waiting.filter((other) => !isMade(other)), { ...twig, below: grouped(waiting.filter(isMade)) });
+    waiting.length = 0;
+  }
+  return grouped([...out, ...waiting]);
+}
+
+/** A cell says how many calls and children it made, not which: they are the last ones before its end, begun while it ran. */
+function madeBy(run, kind, own, twigs) {
+  const last = twigs.reduce((most, twig) => (twig.kind === 'call' ? Math.max(most, ordinalOf(twig.id)) : most), 0);
+  const least = kind === 'cell' ? last - own.calls + 1 : 0;
+  return (twig) =>
+    twig.kind === 'frame'
+      ? kind === 'tool' || own.children > 0
+      : ordinalOf(twig.id) >= least && run.calls.get(twig.id).startedActiveMs >= own.startedActiveMs - 1;
+}
+
+function ordinalOf(call) {
+  return whole(Number(String(call).split('#')[1]));
+}
+
+/** Many calls or frames in a row are one twig that holds them. */
+function grouped(twigs) {
+  const out = [];
+  for (let from = 0, to; from < twigs.length; from = to) {
+    const { kind } = twigs[from];
+    to = from + 1;
+    while (to < twigs.length && twigs[to].kind === kind) to += 1;
+    const same = twigs.slice(from, to);
+    const isBatch = same.length >= BATCH_MIN && (kind === 'call' || kind === 'frame');
+    if (isBatch) out.push({ kind: 'batch', id: `${same[0].id}…${same.at(-1).id}`, of: kind, below: same });
+    else out.push(...same);
+  }
+  return out;
+}
+
+/** The rows of a tree in order; what lies below a closed row is left out. Batches are closed until they are `turned`, others open. */
+export function rows(run, turned, isAllOpen = false) {
   const shown = [];
   // A stack of our own: depth is chosen by whoever wrote the journal.
   const stack = [{ twigs: run.children.get('') ?? [], idx: 0, depth: 0 }];
@@ -21,23 +72,107 @@ export function rows(run, closed) {
       stack.pop();
       continue;
     }
-    const below = twig.kind === 'frame' ? (run.children.get(twig.id) ?? []) : [];
-    const isOpen = below.length > 0 && !closed.has(twig.id);
-    shown.push({ ...twig, depth: top.depth, hasMore: below.length > 0, isOpen });
+    const below = twig.below ?? (twig.kind === 'frame' ? nested(run, twig.id) : []);
+    const isOpen = below.length > 0 && (isAllOpen || turned.has(twig.id) === (twig.kind === 'batch'));
+    shown.push({ ...twig, below, depth: top.depth, hasMore: below.length > 0, isOpen });
     if (isOpen) stack.push({ twigs: below, idx: 0, depth: top.depth + 1 });
   }
   return shown;
 }
 
+/** What every frame and all below it spent: `{calls, tokens, cost}` by frame. */
+export function branchSums(run) {
+  const sums = new Map();
+  // A frame's name begins with its parent's: the longest come first, so that each is complete when it is added to its parent.
+  const frames = Array.from(run.frames.values()).sort((a, b) => b.id.length - a.id.length);
+  for (const { id, nCalls, tokens: n, cost } of frames) {
+    const own = sums.get(id) ?? { calls: 0, tokens: 0, cost: 0 };
+    add(own, { calls: nCalls, tokens: n, cost });
+    sums.set(id, own);
+    const parent = parentOf(id);
+    if (parent === '') continue;
+    if (!sums.has(parent)) sums.set(parent, { calls: 0, tokens: 0, cost: 0 });
+    add(sums.get(parent), own);
+  }
+  return sums;
+}
+
+function add(sum, other) {
+  sum.calls += other.calls;
+  sum.tokens += other.tokens;
+  sum.cost += other.cost;
+}
+
+/** What a row and all below it spent. */
+function sumOf(run, sums, row) {
+  if (row.kind === 'frame') return sums.get(row.id) ?? { calls: 0, tokens: 0, cost: 0 };
+  const sum = { calls: 0, tokens: 0, cost: 0 };
+  if (row.kind === 'call') {
+    const { usage, served } = run.calls.get(row.id);
+    if (!usage || served === 'cache') return sum;
+    const n = whole(usage.input_tokens) + whole(usage.output_tokens);
+    return { calls: 1, tokens: n, cost: whole(usage.cost_microusd) };
+  }
+  // Below a cell or a batch are calls, frames and batches of them: never another cell.
+  for (const twig of row.below ?? []) add(sum, sumOf(run, sums, twig));
+  return sum;
+}
+
+/** A test of rows: words, `model:NAME`, `state:WORD` and `cost>0.01`, all of which must hold. */
+export function filterOf(text) {
+  const tests = text
+    .toLowerCase()
+    .split(/\s+/u)
+    .filter(Boolean)
+    .map((word) => {
+      const cost = /^cost>([\d.]+)$/u.exec(word);
+      if (cost) return (row) => row.cost > Number(cost[1]) * 1000000;
+      const named = /^(model|state):(.+)$/u.exec(word);
+      if (named) return (row) => row[named[1]].includes(named[2]);
+      return (row) => row.text.includes(word);
+    });
+  return tests.length === 0 ? null : (row) => tests.every((test) => test(row));
+}
+
+/** The rows that pass, with those that they are below. */
+export function passing(run, sums, passes) {
+  const all = rows(run, new Set(), true);
+  const kept = [];
+  let need = -1;
+  for (let idx = all.length - 1; idx >= 0; idx -= 1) {
+    const row = all[idx];
+    const isAbove = row.depth < need;
+    if (!isAbove && !passes(searched(run, sums, row))) continue;
+    need = row.depth;
+    kept.push({ ...row, isOpen: row.hasMore });
+  }
+  return kept.reverse();
+}
+
+/** What can be searched for in a row. */
+function searched(run, sums, row) {
+  const { name, what, state } = FACTS[row.kind](run, row, sums);
+  const call = row.kind === 'call' ? run.calls.get(row.id) : null;
+  const cell = row.kind === 'cell' ? findCell(run, row.id) : null;
+  const more = [row.id, call?.reply?.text, cell?.code?.text, cell?.output?.text, run.frames.get(row.id)?.question?.text];
+  return {
+    text: row.kind === 'batch' ? '' : [name, what, state, call?.model, ...more].join(' ').toLowerCase(),
+    model: String(call?.model ?? '').toLowerCase(),
+    state: row.kind === 'batch' ? '' : state.toLowerCase(),
+    cost: row.kind === 'batch' ? 0 : sumOf(run, sums, row).cost,
+  };
+}
+
 /** The tree as a list. `onOpen(kind, id)` is called when a row is chosen. */
 export function tree({ onOpen }) {
-  const closed = new Set();
-  let run = null;
+  const turned = new Set();
+  let [run, sums, passes, typing] = [null, new Map(), null, 0];
+  const shown = () => (passes ? passing(run, sums, passes) : rows(run, turned));
   const toggle = (row, wanted) => {
-    if (!row.hasMore || row.isOpen === wanted) return;
-    if (row.isOpen) closed.add(row.id);
-    else closed.delete(row.id);
-    list.show(rows(run, closed));
+    if (!row.hasMore || row.isOpen === wanted || passes) return;
+    if (turned.has(row.id)) turned.delete(row.id);
+    else turned.add(row.id);
+    list.show(shown());
   };
   const list = windowed({
     label: 'Frames, calls, cells and tools',
@@ -45,7 +180,7 @@ export function tree({ onOpen }) {
     rowPx: ROW_PX,
     roles: ['tree', 'treeitem'],
     key: (row) => `${row.kind} ${row.id}`,
-    row: (row) => line(run, row, () => toggle(row, !row.isOpen)),
+    row: (row) => line(run, sums, row, () => toggle(row, !row.isOpen)),
     classOf: (row) => `${row.kind} ${stateClass(run, row)}`,
     attributes: (row) => ({
       'aria-level': String(row.depth + 1),
@@ -57,19 +192,34 @@ export function tree({ onOpen }) {
       l: (row) => toggle(row, true),
       h: (row) => toggle(row, false),
     },
-    open: (row) => onOpen(row.kind, row.id),
+    open: (row) => (row.kind === 'batch' ? toggle(row, !row.isOpen) : onOpen(row.kind, row.id)),
+  });
+  const input = el('input', {
+    type: 'search',
+    'aria-label': 'Find in the tree',
+    placeholder: 'Find: words, model:NAME, state:failed, cost>0.01',
+  });
+  input.addEventListener('input', () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      passes = filterOf(input.value);
+      const found = shown();
+      list.show(found);
+      if (passes) announce(`${count(found.length, 'row')} shown`);
+    }, TYPING_MS);
   });
   return {
-    element: list.element,
+    element: el('div', { class: 'tree-box' }, el('div', { class: 'tools' }, input), list.element),
     show(next) {
       run = next;
-      list.show(rows(run, closed));
+      sums = branchSums(run);
+      list.show(shown());
     },
     select: (kind, id) => list.select(`${kind} ${id}`),
   };
 }
 
-function line(run, row, onToggle) {
+function line(run, sums, row, onToggle) {
   const indent = el('span', { class: 'indent' });
   indent.style.setProperty('width', `${Math.min(row.depth, DEPTH_SHOWN_MAX) * 18}px`);
   const twist = row.hasMore
@@ -88,7 +238,7 @@ function line(run, row, onToggle) {
         row.isOpen ? '▾' : '▸',
       )
     : el('span', { class: 'twist', 'aria-hidden': 'true' });
-  const facts = { frame: frameFacts, call: callFacts, cell: cellFacts, tool: toolFacts }[row.kind](run, row.id);
+  const facts = FACTS[row.kind](run, row, sums);
   return [
     indent,
     twist,
@@ -101,14 +251,45 @@ function line(run, row, onToggle) {
   ];
 }
 
-function frameFacts(run, id) {
+const FACTS = { frame: frameFacts, call: callFacts, cell: cellFacts, tool: toolFacts, batch: batchFacts };
+
+/** Tokens and money, or nothing where nothing was spent. */
+function figures({ tokens: n, cost }) {
+  return n > 0 ? `${tokens(n)} ${dollars(cost)}` : '';
+}
+
+/** How many, how they ended, how long they took. */
+function batchFacts(run, row, sums) {
+  const spans = [];
+  const states = new Map();
+  for (const { id } of row.below) {
+    const one = row.of === 'call' ? run.calls.get(id) : run.frames.get(id);
+    const state = row.of === 'call' ? callState(one) : one.state;
+    states.set(state, (states.get(state) ?? 0) + 1);
+    const [from, to] =
+      row.of === 'call' ? [one.startedActiveMs, one.settledActiveMs] : [one.openedActiveMs, one.closedActiveMs];
+    if (to !== null) spans.push(to - from);
+  }
+  spans.sort((a, b) => a - b);
+  const ended = Array.from(states, ([state, n]) => `${n} ${state}`).join(', ');
+  const median = spans[Math.floor(spans.length / 2)];
+  return {
+    name: count(row.below.length, row.of),
+    what: ended,
+    state: spans.length > 0 ? `${time(spans[0])} to ${time(spans.at(-1))}, median ${time(median)}` : '',
+    spent: figures(sumOf(run, sums, row)),
+    took: '',
+  };
+}
+
+function frameFacts(run, { id }, sums) {
   const frame = run.frames.get(id);
   const took = frame.closedActiveMs === null ? '' : time(frame.closedActiveMs - frame.openedActiveMs);
   return {
     name: id,
     what: `${frame.strategy} · ${frameTitle(frame)}`,
     state: frameState(frame),
-    spent: frame.nCalls > 1 ? `${tokens(frame.tokens)} ${dollars(frame.cost)}` : '',
+    spent: figures(sums.get(id) ?? frame),
     took,
   };
 }
@@ -129,7 +310,7 @@ export function frameState(frame) {
   return frame.citations.length > 0 ? `answered, ${frame.citations.length} cited` : 'answered';
 }
 
-function callFacts(run, id) {
+function callFacts(run, { id }) {
   const call = run.calls.get(id);
   const took = call.settledActiveMs === null ? '' : time(call.settledActiveMs - call.startedActiveMs);
   const retries = call.retries.length > 0 ? `, ${call.retries.length} tried again` : '';
@@ -155,17 +336,28 @@ function callFigures(call) {
   return `${sent} → ${written} ${dollars(whole(call.usage.cost_microusd))}`;
 }
 
-function cellFacts(run, id) {
-  const cell = findCell(run, id);
+function cellFacts(run, row, sums) {
+  const cell = findCell(run, row.id);
   const code = cell.code?.text ?? '';
   const first = code.split('\n').find((line) => line.trim() !== '' && !line.trim().startsWith('#')) ?? code;
-  return { name: `cell ${cell.cell}`, what: head(plain(first), 90), state: cellState(cell), took: time(cell.tookMs) };
+  return {
+    name: `cell ${cell.cell}`,
+    what: head(plain(first), 90),
+    state: cellState(cell),
+    spent: figures(sumOf(run, sums, row)),
+    took: time(cell.tookMs),
+  };
 }
 
-function toolFacts(run, id) {
-  const tool = findTool(run, id);
-  const what = tool.arguments?.text ?? '';
-  return { name: tool.name, what: head(plain(what), 90), state: toolState(tool), took: time(tool.tookMs) };
+function toolFacts(run, row, sums) {
+  const tool = findTool(run, row.id);
+  return {
+    name: tool.name,
+    what: head(plain(tool.arguments?.text ?? ''), 90),
+    state: toolState(tool),
+    spent: figures(sumOf(run, sums, row)),
+    took: time(tool.tookMs),
+  };
 }
 
 /** What a tool did, in a word or two. */
@@ -192,6 +384,10 @@ export function findCell(run, id) {
 
 function stateClass(run, row) {
   if (row.kind === 'frame') return run.frames.get(row.id).state;
+  if (row.kind === 'batch') {
+    const states = row.below.map((twig) => stateClass(run, twig));
+    return states.find((state) => state === 'open') ?? states.find((state) => state === 'failed') ?? states[0];
+  }
   if (row.kind === 'tool') return findTool(run, row.id).hasFailed ? 'failed' : 'printed';
   if (row.kind === 'cell') return findCell(run, row.id).outcome.is ?? '';
   const call = run.calls.get(row.id);

@@ -95,3 +95,8 @@ export function whole(n) {
   const number = Number(n);
   return Number.isFinite(number) && number > 0 ? Math.floor(number) : 0;
 }
+
+/** The address of a frame, a call, a cell or a tool in a view of its run. */
+export function itemAddress(run, tab, kind, name) {
+  return `#/run/${[run, tab, kind, name].map(encodeURIComponent).join('/')}`;
+}

@@ -65,8 +65,10 @@ pub struct Server {
 /// Whether requests are logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Log {
-    /// One line per request.
-    Requests,
+    /// One JSON object per request, for programs.
+    Json,
+    /// One line per request, for people.
+    Lines,
     /// No logging.
     Nothing,
 }

@@ -13,6 +13,7 @@ mod models;
 mod notes;
 mod prompts;
 mod query;
+mod reading;
 mod resources;
 mod run_tools;
 mod runs;
@@ -30,6 +31,7 @@ use std::sync::Arc;
 use rmcp::ServiceExt as _;
 use spelunk_app::failure::{Failure, Usage};
 
+pub use catalogue::ToolSet;
 pub(crate) use contexts::find;
 pub(crate) use lines::{Line, fault, next_line};
 pub(crate) use material::Material;

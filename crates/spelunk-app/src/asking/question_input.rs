@@ -125,7 +125,10 @@ pub fn messages_schema() -> Value {
             "required": ["role", "content"],
             "properties": {
                 "role": { "type": "string", "pattern": "^[^\\s#]" },
-                "content": { "type": ["string", "array"], "description": "Text, or blocks of which text is read" },
+                "content": {
+                    "type": ["string", "array"], "items": {},
+                    "description": "Text, or blocks of which text is read",
+                },
             },
         },
         "description": "A conversation to answer, in the place of `question`",

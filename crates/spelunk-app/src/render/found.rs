@@ -1,7 +1,7 @@
-//! Passages found in contexts, for people and for programs.
+//! Passages found in files and in contexts, for people and for programs.
 
 use serde_json::{Value, json};
-use spelunk_index::Notice;
+use spelunk_index::{Hit, Notice, SearchResults};
 use spelunk_types::truncate;
 
 use super::passages::highlighted;
@@ -67,8 +67,58 @@ pub fn found_text(found: &FoundInContexts, paint: Paint) -> String {
     text + &format!("[{n_hits} in {} by {}]\n", count(found.n_searched, "context"), found.mode.name())
 }
 
+/// The location and the best line of each passage of files.
+pub fn hits_text(hits: &[Hit], paint: Paint) -> String {
+    let mut text = String::new();
+    for (idx, hit) in hits.iter().enumerate() {
+        if idx > 0 {
+            text.push('\n');
+        }
+        text += &hit_text(hit, paint);
+    }
+    text
+}
+
+fn hit_text(hit: &Hit, paint: Paint) -> String {
+    let mut text = paint.apply("36", &format!("{}:{}", head(&hit.document, 200), hit.mark.line));
+    if let Some(scope) = &hit.scope {
+        text += &format!("  {}", head(scope, 80));
+    }
+    if let Some(similarity) = hit.similarity {
+        text += &format!("  similarity {similarity:.2}");
+    }
+    if hit.twins > 0 {
+        text += &format!("  and {} like it", hit.twins);
+    }
+    format!("{text}\n    {}\n", highlighted(&hit.mark, paint).trim())
+}
+
+/// Each passage of files with its place and score.
+pub fn hits_json(found: &SearchResults) -> Value {
+    let hit = |hit: &Hit| {
+        json!({
+            "document": hit.document,
+            "line_start": hit.line_start,
+            "line_end": hit.line_end,
+            "line": hit.mark.line,
+            "scope": hit.scope,
+            "text": hit.text,
+            "score": hit.score,
+            "similarity": hit.similarity,
+            "matched": hit.matched,
+            "twins": hit.twins,
+        })
+    };
+    json!({
+        "mode": found.mode.name(),
+        "documents": found.documents,
+        "hits": found.hits.iter().map(hit).collect::<Vec<_>>(),
+        "notices": notices_json(&found.notices),
+    })
+}
+
 /// The notices of a search, as JSON.
-pub fn notices_json(notices: &[Notice]) -> Value {
+fn notices_json(notices: &[Notice]) -> Value {
     let of_notice = |notice: &Notice| json!({ "code": notice.code(), "message": notice.to_string() });
     notices.iter().map(of_notice).collect()
 }

@@ -94,7 +94,7 @@ test('the tree opens a call with its prompt and its reply', async () => {
   await page.getByRole('tree').focus();
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
-  await page.locator('.detail h3', { hasText: 'Call 0#0' }).waitFor();
+  await page.locator('.detail h2', { hasText: 'Call 0#0' }).waitFor();
   await page.locator('.detail details', { hasText: 'User' }).locator('pre').first().waitFor();
   assert.match(await page.locator('.detail').innerText(), /Where do orders go/u);
   assert.match(await page.locator('.detail details', { hasText: 'Reply' }).innerText(), /hits = grep\("billing"\)/u);
@@ -130,7 +130,7 @@ test('the timeline shows calls side by side, and the keyboard goes from one to t
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('Enter');
-  await page.locator('.detail h3', { hasText: 'Call 0#1' }).waitFor();
+  await page.locator('.detail h2', { hasText: 'Call 0#1' }).waitFor();
   await page.keyboard.press('+');
   await shoot(page, 'timeline-light');
   await close(page);
@@ -138,8 +138,9 @@ test('the timeline shows calls side by side, and the keyboard goes from one to t
 
 test('a run that crashed and was resumed has no gap and says so', async () => {
   const page = await open(demo, 'timeline');
+  await page.getByRole('button', { name: 'Details' }).click();
   assert.match(await page.locator('.facts').first().innerText(), /Resumed\s+1 time/u);
-  assert.match(await page.locator('.meters').innerText(), /Dollars\s+\$0\.\d+ of \$5\.00/u);
+  assert.match(await page.locator('.meters').innerText(), /Cost\s+\$0\.\d+ of \$5\.00/u);
   await close(page);
 });
 

@@ -259,6 +259,7 @@ test('a run that nobody is at work on can be resumed, and is then watched again'
   assert.equal(mock.done, `resume ${LIVE}`);
   mock.push(LIVE, ...REVIEW.slice(30));
   await until(page, REVIEW.length);
+  await page.getByRole('button', { name: 'Details' }).click();
   await page.getByRole('button', { name: 'Report .html' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Resume' }).count(), 0);
   await close(page);
@@ -268,7 +269,8 @@ test('a run that is not there is said to be so, once', async () => {
   const page = await openPage(browser);
   page.mayFail = true;
   await page.goto(`${mock.url}#/run/rlm-20260101T000000Z-ffffffff`);
-  await page.locator('.masthead [role=alert]', { hasText: 'there is no run' }).waitFor();
+  await page.locator('[role=alert]', { hasText: 'There is no such run' }).waitFor();
+  await page.getByRole('link', { name: 'All runs' }).waitFor();
   await page.waitForTimeout(1200);
   assert.equal(mock.requests.filter((request) => request.path.endsWith('/events')).length, 1);
   page.mayFail = false;

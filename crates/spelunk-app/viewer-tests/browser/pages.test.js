@@ -177,7 +177,7 @@ test('every control can be reached with Tab and is seen to have the focus', asyn
       }),
     );
   }
-  for (const wanted of ['To the content', 'Runs', 'New run', 'Report .html', 'tab', 'tree'])
+  for (const wanted of ['To the content', 'Runs', 'New run', 'Details', 'tab', 'tree'])
     assert.ok(
       seen.some(({ name }) => name === wanted),
       `${wanted} in ${JSON.stringify(seen)}`,
@@ -206,7 +206,7 @@ test('a new run: what is wrong is said at the field, and what is right is sent',
   await page.getByRole('button', { name: 'Start the run' }).click();
   assert.match(await page.locator('#field-limits-calls_max-fault').innerText(), /above 0/u);
   await page.getByLabel('Calls at most').fill('40');
-  await page.getByLabel('Dollars at most').fill('0.25');
+  await page.getByLabel('Cost at most, in dollars').fill('0.25');
   mock.refuse = {
     status: 422,
     title: 'refused',
@@ -358,8 +358,8 @@ test('a token is taken out of the address, kept for the tab, and sent', async ()
   const other = await openPage(browser);
   other.mayFail = true;
   await other.goto(mock.url);
-  await other.locator('[role=alert]', { hasText: 'a token is needed' }).waitFor();
-  await other.getByRole('button', { name: 'Token' }).click();
+  await other.locator('[role=alert]', { hasText: 'This server asks for a token' }).waitFor();
+  await other.getByRole('button', { name: 'Enter the token' }).click();
   await other.getByLabel('Bearer token').fill('spk_secret');
   await other.keyboard.press('Enter');
   await other.locator('.run-row').first().waitFor();

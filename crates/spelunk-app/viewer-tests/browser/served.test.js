@@ -172,6 +172,7 @@ test('a run is cancelled and resumed from its page', async () => {
   gate.open();
   await page.getByRole('button', { name: 'Resume' }).click();
   await state(page, 'answered');
+  await page.getByRole('button', { name: 'Details' }).click();
   await page.locator('.facts', { hasText: 'Resumed' }).first().waitFor();
   await close(page);
 });
@@ -204,6 +205,7 @@ test('files are uploaded and read', async () => {
   await page.getByRole('button', { name: 'Start the run' }).click();
   await page.locator('#tab-answer').waitFor();
   await state(page, 'answered');
+  await page.getByRole('button', { name: 'Details' }).click();
   assert.match(await page.locator('.facts').first().innerText(), /1 file/u);
   await close(page);
 });

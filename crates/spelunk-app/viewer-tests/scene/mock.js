@@ -153,7 +153,7 @@ async function create(mock, request, response) {
   mock.created.push({ type: request.headers['content-type'], body });
   if (mock.refuse) return send(response, mock.refuse.status, 'application/problem+json', JSON.stringify(mock.refuse));
   const id = Object.keys(mock.runs).sort().pop();
-  return send(response, 202, 'application/json', JSON.stringify({ id, state: 'open', links: {} }));
+  return send(response, 202, 'application/json', JSON.stringify({ run: id, id, state: 'open', links: {} }));
 }
 
 function page() {

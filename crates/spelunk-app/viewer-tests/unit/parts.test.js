@@ -9,7 +9,8 @@ import { locate } from '../../viewer/source.js';
 import { blocks } from '../../viewer/prose.js';
 import { bytes, dollars, head, startOf, time, tokens } from '../../viewer/units.js';
 import { findingKey } from '../../viewer/findings.js';
-import { rows } from '../../viewer/tree.js';
+import { flameBars } from '../../viewer/flame.js';
+import { branchSums, filterOf, nested, passing, rows } from '../../viewer/tree.js';
 import { applyAll, emptyRun } from '../../viewer/fold.js';
 
 test('a stream cut anywhere gives the same messages', () => {
@@ -168,4 +169,75 @@ test('a tree of any depth is laid out without recursion', () => {
   const run = applyAll(emptyRun(), events);
   assert.equal(rows(run, new Set()).length, 5000);
   assert.equal(rows(run, new Set(['0.0'])).length, 2);
+});
+
+/** A run whose events are `[type, frame, fields]`, ten milliseconds apart. */
+function runOf(...events) {
+  return applyAll(
+    emptyRun(),
+    events.map(([type, frame, fields], idx) => ({ seq: idx + 1, at_ms: idx * 10, type, frame, ...fields })),
+  );
+}
+const opened = (frame, strategy = 'repl') => ['frame.opened', frame, { strategy, question: { text: 'q' } }];
+const started = (frame, n) => ['call.started', frame, { call: `${frame}#${n}`, model: 'm', text: { text: '' } }];
+const settled = (frame, n, cost = 0) => [
+  'call.settled',
+  frame,
+  {
+    call: `${frame}#${n}`,
+    served: 'live',
+    outcome: { is: 'replied', reply: { text: 'r' }, usage: { input_tokens: 10, output_tokens: 1, cost_microusd: cost } },
+  },
+];
+const ran = (frame, cell, calls, children, took) => [
+  'cell.ran',
+  frame,
+  { cell, calls, children, took_ms: took, code: { text: 'x' }, output: { text: '' }, outcome: { is: 'printed' } },
+];
+const shape = (twigs) => twigs.map(({ id, below }) => (below?.length > 0 ? [id, shape(below)] : id));
+
+test('what a cell made is below it: not the turn that wrote it, nor a turn that wrote nothing', () => {
+  const run = runOf(
+    opened('0'),
+    ...[started('0', 0), settled('0', 0), started('0', 1), settled('0', 1)],
+    ...[started('0', 2), opened('0.0'), settled('0', 2), ran('0', 0, 1, 1, 35)],
+    ...[started('0', 3), settled('0', 3), ran('0', 1, 0, 0, 5)],
+    started('0', 4),
+  );
+  assert.deepEqual(shape(nested(run, '0')), ['0#0', '0#1', ['0:0', ['0#2', '0.0']], '0#3', '0:1', '0#4']);
+});
+
+test('a cell that was asked for two calls and made one has one', () => {
+  // A typed call keeps a number for its correction.
+  const run = runOf(opened('0'), started('0', 0), settled('0', 0), started('0', 1), settled('0', 1), ran('0', 0, 2, 0, 25));
+  assert.deepEqual(shape(nested(run, '0')), ['0#0', ['0:0', ['0#1']]]);
+});
+
+test('what a tool opened is below it', () => {
+  const tool = ['tool.ran', '0', { tool: 0, name: 'delegate', took_ms: 25, arguments: { text: '' }, output: { text: '' } }];
+  const run = runOf(opened('0', 'agent'), started('0', 0), settled('0', 0), opened('0.0'), started('0.0', 0), tool);
+  assert.deepEqual(shape(nested(run, '0')), ['0#0', ['0!0', ['0.0']]]);
+});
+
+test('a branch has its own sum and that of all below it', () => {
+  const run = runOf(opened('0'), opened('0.0'), opened('0.0.0'), started('0.0.0', 0), settled('0.0.0', 0, 5), started('0', 0), settled('0', 0, 2));
+  const sums = branchSums(run);
+  assert.deepEqual(
+    ['0', '0.0', '0.0.0'].map((id) => [sums.get(id).calls, sums.get(id).tokens, sums.get(id).cost]),
+    [[2, 22, 7], [1, 11, 5], [1, 11, 5]],
+  );
+  const kept = (words) => passing(run, sums, filterOf(words)).map((row) => row.id);
+  assert.deepEqual(kept('cost>0.000003'), ['0', '0.0', '0.0.0', '0.0.0#0']);
+  assert.deepEqual(kept('state:replied 0#0'), ['0', '0.0', '0.0.0', '0.0.0#0', '0#0']);
+  assert.deepEqual(kept('nothing like this'), []);
+});
+
+test('frames, calls and cells are bars, children below their parents, and what is open reaches to now', () => {
+  const run = runOf(opened('0'), started('0', 0), settled('0', 0), opened('0.0'), opened('0.1'), started('0.1', 0));
+  const { bars, nLanes } = flameBars(run, 100);
+  assert.deepEqual(
+    bars.map(({ id, lane, start, end }) => [id, lane, start, end]),
+    [['0', 0, 0, 100], ['0#0', 1, 10, 20], ['0.0', 2, 30, 100], ['0.1', 3, 40, 100], ['0.1#0', 4, 50, 100]],
+  );
+  assert.equal(nLanes, 5);
 });

@@ -52,8 +52,7 @@ enum Dialect {
 }
 
 pub(super) fn routes() -> Vec<Route> {
-    let list =
-        json!({ "type": "object", "required": ["data"], "properties": { "data": { "type": "array" } } });
+    let list = json!({ "type": "object", "required": ["data"], "properties": { "data": { "type": "array", "items": model_schema() } } });
     vec![
         answers(
             Dialect::Chat,
@@ -71,7 +70,7 @@ pub(super) fn routes() -> Vec<Route> {
             list,
         ),
         get("/v1/models/{model}", "One of them", show_model)
-            .answers(200, "The model", json!({ "type": "object" }))
+            .answers(200, "The model", model_schema())
             .answers(404, "There is none of that name", error_schema()),
     ]
 }
@@ -123,10 +122,17 @@ pub(super) fn message_schema() -> Value {
             "type": { "const": "message" },
             "role": { "enum": ["system", "developer", "user", "assistant"] },
             "content": { "anyOf": [text, { "type": "array", "minItems": 1, "items": part }] },
-            "tool_calls": { "type": "array", "maxItems": 0 },
+            "tool_calls": { "type": "array", "maxItems": 0, "items": { "type": "object" } },
             "function_call": { "type": "null" },
         },
     })
+}
+
+fn model_schema() -> Value {
+    json!({ "type": "object", "required": ["id"], "properties": {
+        "id": { "type": "string" }, "object": { "type": "string" }, "owned_by": { "type": "string" },
+        "created": { "type": "integer" }, "display_name": { "type": "string" }, "created_at": { "type": "string" },
+    } })
 }
 
 fn error_schema() -> Value {

@@ -63,23 +63,38 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-/// One line of JSON per request; never a body, a token or a URL with parameters.
+/// One line per request; never a body, a token or a URL with parameters.
 fn log(server: &Shared, method: &Method, route: &str, response: &Response, took_ms: u64) {
-    if server.log == Log::Nothing {
-        return;
-    }
     let code = response.extensions().get::<Problem>().map(|problem| problem.code.as_str());
-    let mut line = json!({
-        "at_ms": SystemClock.now_ms(),
-        "method": method.as_str(),
-        "route": route,
-        "status": response.status().as_u16(),
-        "ms": took_ms,
-    });
-    if let Some(code) = code {
-        line["code"] = json!(code);
+    let (at_ms, status) = (SystemClock.now_ms(), response.status().as_u16());
+    match server.log {
+        Log::Nothing => {}
+        Log::Lines => server.app.say(&for_people(at_ms, method, route, status, took_ms, code)),
+        Log::Json => {
+            let mut line = json!({
+                "at_ms": at_ms, "method": method.as_str(), "route": route, "status": status, "ms": took_ms,
+            });
+            if let Some(code) = code {
+                line["code"] = json!(code);
+            }
+            server.app.say(&line.to_string());
+        }
     }
-    server.app.say(&line.to_string());
+}
+
+/// The time is UTC, as in the names of runs.
+fn for_people(
+    at_ms: u64,
+    method: &Method,
+    route: &str,
+    status: u16,
+    took_ms: u64,
+    code: Option<&str>,
+) -> String {
+    let second = at_ms / 1000 % 86_400;
+    let (hours, minutes, seconds) = (second / 3600, second / 60 % 60, second % 60);
+    let code = code.map(|code| format!("  {code}")).unwrap_or_default();
+    format!("{hours:02}:{minutes:02}:{seconds:02}  {status}  {method:<6} {route}  {took_ms} ms{code}")
 }
 
 /// A page of another site can make a browser send requests here, and can point its own host name at our address. In
@@ -193,6 +208,17 @@ fn client(needs: &RouteScope, request: &Request) -> Result<Client, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_of_the_log_reads_well() {
+        let line =
+            |route: &str, status, code| for_people(1_794_771_947_775, &Method::GET, route, status, 3, code);
+        assert_eq!(line("/v1/runs", 200, None), "12:25:47  200  GET    /v1/runs  3 ms");
+        assert_eq!(
+            line("/v1/runs/{run}", 404, Some("run-not-found")),
+            "12:25:47  404  GET    /v1/runs/{run}  3 ms  run-not-found"
+        );
+    }
 
     #[test]
     fn a_host_is_told_from_its_port_and_from_junk() {

@@ -215,8 +215,8 @@ mod tests {
     #[test]
     fn what_was_counted_is_told() {
         let metrics = Metrics::default();
-        metrics.request(&Method::GET, "/v1/runs/{id}", StatusCode::OK, 7);
-        metrics.request(&Method::GET, "/v1/runs/{id}", StatusCode::OK, 40_000);
+        metrics.request(&Method::GET, "/v1/runs/{run}", StatusCode::OK, 7);
+        metrics.request(&Method::GET, "/v1/runs/{run}", StatusCode::OK, 40_000);
         let usage = Usage { input_tokens: 100, cached_tokens: 60, output_tokens: 20, ..Usage::default() };
         metrics.run_ended("answered", &usage);
         let text = metrics.text(&Counts { running: 1, queued: 2 });
@@ -227,10 +227,10 @@ mod tests {
             "spelunk_run_input_tokens_total 100",
             "spelunk_run_cached_tokens_total 60",
             "spelunk_runs_ended_total{outcome=\"answered\"} 1",
-            "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\",le=\"5\"} 0",
-            "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\",le=\"20\"} 1",
-            "spelunk_http_request_duration_ms_sum{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\"} 40007",
-            "spelunk_http_request_duration_ms_count{method=\"GET\",route=\"/v1/runs/{id}\",status=\"200\"} 2",
+            "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{run}\",status=\"200\",le=\"5\"} 0",
+            "spelunk_http_request_duration_ms_bucket{method=\"GET\",route=\"/v1/runs/{run}\",status=\"200\",le=\"20\"} 1",
+            "spelunk_http_request_duration_ms_sum{method=\"GET\",route=\"/v1/runs/{run}\",status=\"200\"} 40007",
+            "spelunk_http_request_duration_ms_count{method=\"GET\",route=\"/v1/runs/{run}\",status=\"200\"} 2",
         ] {
             assert!(text.lines().any(|told| told == line), "{line}\n{text}");
         }

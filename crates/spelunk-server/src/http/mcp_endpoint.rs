@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::{Method, StatusCode};
 use axum::response::IntoResponse as _;
 use axum::routing::{MethodFilter, on};
@@ -84,7 +85,7 @@ pub(super) fn routes() -> Vec<Route> {
         .answers_nothing(405, "The protocol of the request has no sessions")
         .answers_nothing(406, "The agent accepts no stream"),
         route(Method::DELETE, MethodFilter::DELETE, "The end of a session")
-            .answers_nothing(202, "It is over")
+            .answers_nothing(204, "It is over")
             .answers_nothing(404, "There is no such session")
             .answers_nothing(405, "The protocol of the request has no sessions"),
     ]
@@ -101,9 +102,18 @@ async fn serve(State(server): State<Shared>, request: Request) -> Answer {
             detail,
         ));
     }
+    let is_end = request.method() == Method::DELETE;
     let (parts, body) = request.into_parts();
     // The transport itself would wait forever for a body that does not arrive.
     let body = read_body(body, &server).await?;
     let request = Request::from_parts(parts, Body::from(body));
-    Ok(agents.service.handle(request).await.map(Body::new).into_response())
+    let mut response = agents.service.handle(request).await.map(Body::new).into_response();
+    // The library accepts the end of a session; by then it is done, and there is nothing to say about it.
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        *response.body_mut() = Body::empty();
+        response.headers_mut().remove(CONTENT_TYPE);
+        response.headers_mut().remove(CONTENT_LENGTH);
+    }
+    Ok(response)
 }

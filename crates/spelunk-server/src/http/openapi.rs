@@ -2,6 +2,7 @@
 //! `docs/reference/openapi.json`.
 
 use axum::Json;
+use axum::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::route::{Route, document_path, get};
@@ -16,6 +17,75 @@ pub(super) fn routes() -> Vec<Route> {
 
 async fn show() -> Json<Value> {
     Json(document())
+}
+
+/// The name of an operation, from which generated clients name their functions, and its group.
+pub(super) struct OperationName {
+    pub(super) tag: &'static str,
+    pub(super) id: &'static str,
+}
+
+/// The groups, with what they are about.
+const TAGS: [(&str, &str); 6] = [
+    ("runs", "Questions and what came of them"),
+    ("contexts", "Registered texts"),
+    ("openai", "Endpoints for clients of OpenAI's APIs"),
+    ("anthropic", "The endpoint for clients of Anthropic's API"),
+    ("mcp", "Tools for agents"),
+    ("server", "The server itself"),
+];
+
+/// Method, path, group, name.
+const OPERATIONS: [(&str, &str, &str, &str); 42] = [
+    ("POST", "/v1/runs", "runs", "create_run"),
+    ("GET", "/v1/runs", "runs", "list_runs"),
+    ("GET", "/v1/runs/{run}", "runs", "get_run"),
+    ("DELETE", "/v1/runs/{run}", "runs", "delete_run"),
+    ("POST", "/v1/runs/{run}/cancel", "runs", "cancel_run"),
+    ("POST", "/v1/runs/{run}/resume", "runs", "resume_run"),
+    ("POST", "/v1/runs/{run}/questions", "runs", "ask_follow_up"),
+    ("GET", "/v1/runs/{run}/events", "runs", "stream_events"),
+    ("GET", "/v1/runs/{run}/result", "runs", "get_result"),
+    ("GET", "/v1/runs/{run}/evidence", "runs", "get_evidence"),
+    ("GET", "/v1/runs/{run}/report", "runs", "get_report"),
+    ("GET", "/v1/runs/{run}/plan", "runs", "get_run_plan"),
+    ("GET", "/v1/runs/{run}/files", "runs", "list_files"),
+    ("GET", "/v1/runs/{run}/files/{*path}", "runs", "get_file"),
+    ("GET", "/v1/runs/{run}/blobs/{digest}", "runs", "get_blob"),
+    ("GET", "/v1/runs/{run}/source", "runs", "get_source"),
+    ("POST", "/v1/plan", "runs", "plan_run"),
+    ("GET", "/api/context/", "contexts", "list_contexts"),
+    ("GET", "/api/context/stats", "contexts", "get_context_stats"),
+    ("GET", "/api/context/search/all", "contexts", "search_contexts"),
+    ("POST", "/api/context/register", "contexts", "register_context"),
+    ("GET", "/api/context/{id}", "contexts", "get_context"),
+    ("DELETE", "/api/context/{id}", "contexts", "delete_context"),
+    ("GET", "/api/context/{id}/peek", "contexts", "peek_context"),
+    ("GET", "/api/context/{id}/grep", "contexts", "grep_context"),
+    ("GET", "/api/context/{id}/chunk/{i}", "contexts", "get_context_page"),
+    ("GET", "/api/context/{id}/search", "contexts", "search_context"),
+    ("POST", "/v1/chat/completions", "openai", "create_chat_completion"),
+    ("POST", "/v1/responses", "openai", "create_response"),
+    ("GET", "/v1/models", "openai", "list_models"),
+    ("GET", "/v1/models/{model}", "openai", "get_model"),
+    ("POST", "/v1/messages", "anthropic", "create_message"),
+    ("POST", "/mcp", "mcp", "send_mcp_message"),
+    ("GET", "/mcp", "mcp", "stream_mcp_messages"),
+    ("DELETE", "/mcp", "mcp", "end_mcp_session"),
+    ("GET", "/v1/server", "server", "get_server"),
+    ("GET", "/healthz", "server", "get_health"),
+    ("GET", "/readyz", "server", "get_readiness"),
+    ("GET", "/metrics", "server", "get_metrics"),
+    ("GET", "/openapi.json", "server", "get_openapi"),
+    ("GET", "/", "server", "get_page"),
+    ("GET", "/assets/{file}", "server", "get_asset"),
+];
+
+/// The name of the operation of a route.
+pub(super) fn named(method: &Method, path: &str) -> OperationName {
+    let found = OPERATIONS.iter().find(|(of, at, _, _)| *of == method.as_str() && *at == path);
+    let (_, _, tag, id) = found.expect("every route has a name: a test looks at all of them");
+    OperationName { tag, id }
 }
 
 /// The API document.
@@ -34,6 +104,7 @@ pub(crate) fn document() -> Value {
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "/" }],
+        "tags": TAGS.map(|(name, about)| json!({ "name": name, "description": about })),
         "paths": paths,
         "components": {
             "securitySchemes": { "token": {
@@ -51,67 +122,159 @@ pub(crate) fn document() -> Value {
     })
 }
 
+/// A reference to a schema of this document.
+fn schema_of(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+fn list_of(items: &Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
 fn schemas() -> Value {
+    let mut schemas = small_schemas();
+    let text = json!({ "type": "string" });
+    let text_or_null = json!({ "type": ["string", "null"] });
+    let whole = json!({ "type": "integer" });
+    let counts = json!({ "type": "object", "additionalProperties": whole });
+    let citations = json!({ "type": ["array", "null"], "items": schema_of("Citation") });
+    let large = json!({
+        "Run": {
+            "type": "object",
+            "required": ["run", "outcome", "question", "answer", "events", "usage"],
+            "properties": {
+                "run": run_id(), "question": text_or_null, "answer": text_or_null, "citations": citations,
+                "outcome": { "anyOf": [schema_of("Outcome"), { "type": "null" }] },
+                "model": { "anyOf": [schema_of("Model"), { "type": "null" }] },
+                "documents": whole, "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole,
+                "skipped": counts, "redacted": counts, "usage": schema_of("Usage"), "active_ms": whole,
+                "events": whole, "resumed": whole, "frames": list_of(&text), "calls": list_of(&schema_of("Call")),
+                "cells": list_of(&schema_of("Cell")),
+            },
+        },
+        "Result": {
+            "type": "object",
+            "required": ["run", "outcome", "answer", "success", "citations", "evidence", "metrics", "errors", "grounding", "usage"],
+            "properties": {
+                "run": run_id(), "outcome": schema_of("Outcome"), "answer": text_or_null, "citations": citations,
+                "grounding": { "type": ["string", "null"], "description": "cited, uncited or partial" },
+                "evidence": {
+                    "type": "array", "items": { "type": "object", "required": ["is"], "properties": { "is": text } },
+                    "description": "Citations that were looked up, and facts that an agent kept; the first thousand",
+                },
+                "metrics": { "type": "object", "description": "What was counted" },
+                "errors": {
+                    "type": "array",
+                    "items": { "type": "object", "required": ["code", "message"], "properties": { "code": text, "message": text } },
+                    "description": "Recovered errors; the first thousand",
+                },
+                "error": { "type": ["object", "null"], "description": "Why there is no answer: code, message, hint" },
+                "success": { "type": "boolean" }, "degraded": { "type": "boolean" }, "model": text_or_null,
+                "documents": whole, "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole, "calls": whole,
+                "calls_cached": whole, "skipped": counts, "redacted": counts, "usage": schema_of("Usage"),
+                "active_ms": whole, "warnings": list_of(&text),
+            },
+        },
+    });
+    for more in [part_schemas(), large] {
+        if let (Some(all), Value::Object(more)) = (schemas.as_object_mut(), more) {
+            all.extend(more);
+        }
+    }
+    schemas
+}
+
+fn run_id() -> Value {
+    json!({ "type": "string", "description": "The id of the run" })
+}
+
+fn small_schemas() -> Value {
     let text = json!({ "type": "string" });
     let whole = json!({ "type": "integer" });
     json!({
-            "Message": super::compat::message_schema(),
-            "Problem": {
-                "type": "object",
-                "required": ["type", "title", "status", "detail", "code"],
-                "properties": {
-                    "type": text,
-                    "title": text,
-                    "status": whole,
-                    "detail": text,
-                    "code": { "type": "string", "description": "The stable name; see docs/errors.md and docs/server.md" },
-                    "hint": { "type": "string", "description": "One next step" },
-                },
+        "Message": super::compat::message_schema(),
+        "Problem": {
+            "type": "object",
+            "required": ["type", "title", "status", "detail", "code"],
+            "properties": {
+                "type": text,
+                "title": text,
+                "status": whole,
+                "detail": text,
+                "code": { "type": "string", "description": "The stable name; see docs/errors.md and docs/server.md" },
+                "hint": { "type": "string", "description": "One next step" },
             },
-            "Promise": {
-                "type": "object",
-                "required": ["id", "state", "links"],
-                "properties": { "id": text, "state": text, "links": { "type": "object" } },
+        },
+        "Promise": {
+            "type": "object",
+            "required": ["run", "state", "links"],
+            "properties": {
+                "run": run_id(),
+                "id": { "type": "string", "deprecated": true, "description": "The same as `run`" },
+                "state": text,
+                "links": { "type": "object", "additionalProperties": text },
             },
-            "Row": {
-                "type": "object",
-                "required": ["run", "lifecycle", "state", "question", "calls", "cost_microusd", "queued"],
-                "properties": {
-                    "run": text, "lifecycle": text, "state": text, "question": text,
-                    "calls": whole, "cost_microusd": whole, "queued": { "type": "boolean" },
-                    "active_ms": { "type": ["integer", "null"], "minimum": 0 },
-                    "problem": { "type": "object", "description": "Why it could not begin, or not go on" },
-                },
+        },
+        "Row": {
+            "type": "object",
+            "required": ["run", "lifecycle", "state", "question", "calls", "cost_microusd", "queued"],
+            "properties": {
+                "run": run_id(), "lifecycle": text, "state": text, "question": text,
+                "strategy": { "type": ["string", "null"] }, "model": { "type": ["string", "null"] },
+                "calls": whole, "cost_microusd": whole, "queued": { "type": "boolean" },
+                "active_ms": { "type": ["integer", "null"], "minimum": 0 },
+                "problem": { "type": "object", "description": "Why it could not begin, or not go on" },
             },
-            "Run": {
-                "type": "object",
-                "required": ["run", "outcome", "question", "answer", "events", "usage"],
-                "properties": {
-                    "run": text, "outcome": {}, "question": {}, "answer": {}, "citations": {}, "model": {},
-                    "documents": whole, "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole, "skipped": { "type": "object" },
-                    "redacted": { "type": "object" }, "usage": { "type": "object" }, "active_ms": whole,
-                    "events": whole, "resumed": whole, "frames": { "type": "array" }, "calls": { "type": "array" },
-                    "cells": { "type": "array" },
-                },
+        },
+    })
+}
+
+/// What the larger schemas are made of.
+fn part_schemas() -> Value {
+    let text = json!({ "type": "string" });
+    let whole = json!({ "type": "integer" });
+    json!({
+        "Outcome": {
+            "type": "object",
+            "required": ["is"],
+            "properties": {
+                "is": { "type": "string", "enum": ["answered", "partial", "failed", "cancelled"] },
+                "stopped_by": text, "code": text, "message": text,
             },
-            "Result": {
-                "type": "object",
-                "required": ["run", "outcome", "answer", "success", "citations", "evidence", "metrics", "errors", "grounding", "usage"],
-                "properties": {
-                    "run": text, "outcome": { "type": "object" }, "answer": {}, "citations": {}, "grounding": {},
-                    "evidence": {
-                        "type": "array", "items": { "type": "object", "required": ["is"] },
-                        "description": "Citations that were looked up, and facts that an agent kept; the first thousand",
-                    },
-                    "metrics": { "type": "object", "description": "What was counted" },
-                    "errors": {
-                        "type": "array", "items": { "type": "object", "required": ["code", "message"] },
-                        "description": "What went wrong on the way; the first thousand things",
-                    },
-                    "success": { "type": "boolean" }, "degraded": { "type": "boolean" }, "error": {}, "model": {}, "documents": whole,
-                    "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole, "calls": whole, "calls_cached": whole,
-                    "usage": { "type": "object" }, "active_ms": whole, "warnings": { "type": "array" },
-                },
+        },
+        "Model": {
+            "type": "object",
+            "required": ["provider", "name", "base_url"],
+            "properties": { "provider": text, "name": text, "base_url": text },
+        },
+        "Citation": {
+            "type": "object",
+            "required": ["document", "line", "quote"],
+            "properties": { "document": text, "line": whole, "quote": text },
+        },
+        "Usage": {
+            "type": "object",
+            "required": ["input_tokens", "output_tokens"],
+            "properties": {
+                "input_tokens": whole, "cached_tokens": whole, "cache_written_tokens": whole, "output_tokens": whole,
+                "cost_microusd": { "type": "integer", "description": "In millionths of a dollar" },
             },
+        },
+        "Call": {
+            "type": "object",
+            "required": ["call", "state", "retries"],
+            "properties": {
+                "call": text, "state": { "type": "string", "enum": ["open", "replied", "failed"] },
+                "retries": { "type": "array", "items": text, "description": "The code of each failure that was tried again" },
+                "usage": { "anyOf": [schema_of("Usage"), { "type": "null" }] },
+            },
+        },
+        "Cell": {
+            "type": "object",
+            "required": ["frame", "cell", "outcome", "took_ms"],
+            "properties": { "frame": text, "cell": whole, "took_ms": whole, "outcome": {
+                "type": "object", "required": ["is"], "properties": { "is": text, "kind": text, "traceback": text, "message": text },
+            } },
+        },
     })
 }

@@ -27,7 +27,9 @@ pub(super) fn routes() -> Vec<Route> {
                 json!({ "type": "string" }),
                 "The name of its bytes; a file of that name may be kept for ever",
             )
-            .answers_as(200, "The file", "*/*", json!({ "type": "string" }))
+            .answers_as(200, "The file", "text/javascript", json!({ "type": "string" }))
+            .answers_as(200, "The file", "text/css", json!({ "type": "string" }))
+            .answers_as(200, "The file", "image/svg+xml", json!({ "type": "string" }))
             .answers_nothing(304, "It is the same as before")
             .problems(&[404]),
     ]

@@ -12,7 +12,7 @@ use super::auth::Scope;
 /// One path and method, with its parameters and responses.
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// In axum's syntax: `/v1/runs/{id}`.
+    /// In axum's syntax: `/v1/runs/{run}`.
     pub(crate) path: &'static str,
     /// The scope a token must have; `None` for public routes.
     pub(crate) scope: Option<Scope>,
@@ -177,9 +177,11 @@ impl Route {
         for status in statuses {
             responses.entry(status.to_string()).or_insert_with(problem);
         }
+        let named = super::openapi::named(&self.method, self.path);
         let mut operation = json!({
             "summary": self.summary,
-            "operationId": operation_id(&self.method, self.path),
+            "operationId": named.id,
+            "tags": [named.tag],
             "parameters": self.parameters,
             "responses": responses,
             "security": match self.scope {
@@ -212,14 +214,4 @@ fn path_parameters(path: &str) -> Vec<&str> {
 /// The path as the API document writes it.
 pub(crate) fn document_path(path: &str) -> String {
     path.replace("{*", "{")
-}
-
-fn operation_id(method: &Method, path: &str) -> String {
-    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let mut id = method.as_str().to_ascii_lowercase();
-    for word in words {
-        id.push('_');
-        id.push_str(word);
-    }
-    id
 }

@@ -83,18 +83,22 @@ pub(super) fn routes() -> Vec<Route> {
     ];
     routes.extend(list::routes());
     routes.extend([
-        post("/v1/runs/{id}/cancel", "Stop a run; it can be resumed", cancel)
+        post("/v1/runs/{run}/cancel", "Stop a run; it can be resumed", cancel)
             .answers(202, "It will stop", promise.clone())
             .problems(&[404, 409]),
-        post("/v1/runs/{id}/resume", "Go on with a run that was stopped, cut off or reached a limit", resume)
-            .takes_optionally(json!({
-                "type": "object",
-                "additionalProperties": false,
-                "properties": { "limits": or_null(request::limits_schema()) },
-            }))
-            .answers(202, "It waits for its turn", promise)
-            .problems(&[404, 409, 503]),
-        delete("/v1/runs/{id}", "Remove a run that is not at work", remove)
+        post(
+            "/v1/runs/{run}/resume",
+            "Go on with a run that was stopped, cut off or reached a limit",
+            resume,
+        )
+        .takes_optionally(json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": { "limits": or_null(request::limits_schema()) },
+        }))
+        .answers(202, "It waits for its turn", promise)
+        .problems(&[404, 409, 503]),
+        delete("/v1/runs/{run}", "Remove a run that is not at work", remove)
             .answers_nothing(204, "It is gone")
             .problems(&[404, 409]),
     ]);
@@ -192,6 +196,7 @@ async fn promised_answer(server: &Shared, run: &RunId) -> Answer {
     let state = blocking(move || word(&looking, &name)).await?;
     let at = format!("/v1/runs/{run}");
     let body = json!({
+        "run": run,
         "id": run,
         "state": state,
         "links": {
@@ -209,7 +214,7 @@ async fn promised_answer(server: &Shared, run: &RunId) -> Answer {
     Ok(response)
 }
 
-/// `POST /v1/runs/{id}/cancel`.
+/// `POST /v1/runs/{run}/cancel`.
 async fn cancel(State(server): State<Shared>, PathPart(id): PathPart<String>) -> Answer {
     let cancelling = Arc::clone(&server);
     let (run, was_live) = blocking(move || {
@@ -227,7 +232,7 @@ async fn cancel(State(server): State<Shared>, PathPart(id): PathPart<String>) ->
     promised_answer(&server, &run).await
 }
 
-/// `POST /v1/runs/{id}/resume`.
+/// `POST /v1/runs/{run}/resume`.
 async fn resume(
     State(server): State<Shared>,
     Extension(client): Extension<Client>,
@@ -298,7 +303,7 @@ fn not_resumable(server: &Shared, error: EngineError) -> Problem {
     }
 }
 
-/// `DELETE /v1/runs/{id}`.
+/// `DELETE /v1/runs/{run}`.
 async fn remove(State(server): State<Shared>, PathPart(id): PathPart<String>) -> Answer<Response> {
     work(move || {
         let FoundRun { run, workspace, .. } = find(&server, &id)?;

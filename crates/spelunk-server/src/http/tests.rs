@@ -36,6 +36,25 @@ fn every_operation_has_an_answer_and_a_name_of_its_own() {
         let operation = route.operation();
         let answers = operation["responses"].as_object().unwrap();
         assert!(answers.keys().any(|status| status.starts_with('2')), "{} {}", route.method, route.path);
+        assert_eq!(operation["tags"].as_array().map(Vec::len), Some(1), "{operation}");
         assert!(ids.insert(operation["operationId"].as_str().unwrap().to_owned()), "{operation}");
     }
+}
+
+/// A generated client has a type for every list.
+#[test]
+fn every_list_of_the_document_says_what_it_holds() {
+    let document = document();
+    let mut left = vec![("", &document)];
+    let mut bare = Vec::new();
+    while let Some((name, value)) = left.pop() {
+        let is_list = value["type"] == "array"
+            || value["type"].as_array().is_some_and(|kinds| kinds.contains(&"array".into()));
+        if is_list && value.get("items").is_none() {
+            bare.push(format!("{name}: {value}"));
+        }
+        left.extend(value.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value)));
+        left.extend(value.as_array().into_iter().flatten().map(|value| (name, value)));
+    }
+    assert_eq!(bare, Vec::<String>::new());
 }

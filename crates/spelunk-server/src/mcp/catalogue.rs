@@ -1,6 +1,7 @@
 //! The catalogue of tools: their names, descriptions, schemas and effects. Both the list a client sees and the dispatch
 //! are built from it.
 
+mod essential;
 mod tools;
 
 use std::sync::Arc;
@@ -14,11 +15,41 @@ use super::answer::ToolAnswer;
 use super::schema::Properties;
 use super::state::State;
 
-pub(super) use tools::entries;
+/// Every tool that can be called, in the order in which an agent should consider them.
+pub(super) fn entries() -> Vec<Entry> {
+    let mut entries = essential::entries();
+    entries.extend(tools::entries());
+    entries
+}
+
+/// Which tools a client is shown. All of them can be called by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum ToolSet {
+    /// The few that cover everyday work.
+    #[default]
+    Essential,
+    /// These and the tasks for agents of the host.
+    Tasks,
+    /// Every tool, including former names.
+    All,
+}
+
+impl ToolSet {
+    /// Their names, the smallest first.
+    pub const WORDS: [&str; 3] = ["essential", "tasks", "all"];
+
+    /// The set of this name.
+    pub fn of(word: &str) -> Option<Self> {
+        let sets = [Self::Essential, Self::Tasks, Self::All];
+        Self::WORDS.iter().zip(sets).find(|(known, _)| **known == word).map(|(_, set)| set)
+    }
+}
 
 /// A tool.
 pub(super) struct Entry {
     pub(super) name: &'static str,
+    /// The smallest set that lists it.
+    pub(super) set: ToolSet,
     title: &'static str,
     doc: &'static str,
     effect: Effect,
@@ -55,6 +86,8 @@ pub(super) enum Action {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waiting {
     Query,
+    Ask,
+    Run,
     Resume,
     Result,
     Cancel,
@@ -66,7 +99,13 @@ pub(super) enum Waiting {
 impl Entry {
     fn new(effect: Effect, name: &'static str, title: &'static str, action: Action) -> Self {
         let (input, output) = (Properties::default(), Properties::default());
-        Self { name, title, doc: "", effect, input, output, action }
+        Self { name, set: ToolSet::All, title, doc: "", effect, input, output, action }
+    }
+
+    /// Lists it in this set and the larger ones.
+    fn listed_in(mut self, set: ToolSet) -> Self {
+        self.set = set;
+        self
     }
 
     fn doc(mut self, doc: &'static str) -> Self {
@@ -105,18 +144,15 @@ impl Entry {
 
     /// The tool as the protocol describes it.
     pub(super) fn tool(&self) -> Tool {
-        let (read_only, destructive, idempotent, open_world) = match self.effect {
-            Effect::Look => (true, false, true, false),
-            Effect::Set => (false, false, true, false),
-            Effect::Add => (false, false, false, false),
-            Effect::Remove => (false, true, true, false),
-            Effect::Ask => (false, false, false, true),
+        // Only what differs from the protocol's defaults: every word of the list is in the agent's window.
+        let hints = ToolAnnotations::new();
+        let annotations = match self.effect {
+            Effect::Look => hints.read_only(true).open_world(false),
+            Effect::Set => hints.destructive(false).idempotent(true).open_world(false),
+            Effect::Add => hints.destructive(false).open_world(false),
+            Effect::Remove => hints.idempotent(true).open_world(false),
+            Effect::Ask => hints.destructive(false),
         };
-        let annotations = ToolAnnotations::with_title(self.title)
-            .read_only(read_only)
-            .destructive(destructive)
-            .idempotent(idempotent)
-            .open_world(open_world);
         Tool::new(self.name, self.doc, Arc::new(self.input.input()))
             .with_title(self.title)
             .with_raw_output_schema(Arc::new(self.output.output()))

@@ -2,7 +2,7 @@
 //! the next.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use spelunk_app::render::found::{found_json, found_text};
 use spelunk_app::render::passages::{passages_json, passages_text};
 use spelunk_app::units::{count, head, listed};
 use spelunk_context::{
-    ContextId, ContextKind, Factory, GrepQuery, NewContext, NewSource, ScanOptions, StoreError, View,
+    Context, ContextId, ContextKind, Factory, GrepQuery, NewContext, NewSource, ScanOptions, StoreError, View,
 };
 use spelunk_index::{Mode, RankOptions, Ranking, rank};
 
@@ -24,17 +24,17 @@ use super::material::Material;
 use super::state::State;
 use super::truncate::cut;
 
-const ID_CHARS_MAX: usize = 1000;
-const PATTERN_CHARS_MAX: usize = 10_000;
-const QUESTION_CHARS_MAX: usize = 10_000;
-const TEXT_CHARS_MAX: usize = 10_000_000;
+pub(super) const ID_CHARS_MAX: usize = 1000;
+pub(super) const PATTERN_CHARS_MAX: usize = 10_000;
+pub(super) const QUESTION_CHARS_MAX: usize = 10_000;
+pub(super) const TEXT_CHARS_MAX: usize = 10_000_000;
 /// The maximum number of characters per batch entry.
 const BATCH_CHARS_MAX: usize = 400;
-const PASSAGES_MAX: u64 = 20;
-const PASSAGES_DEFAULT: u64 = 5;
+pub(super) const PASSAGES_MAX: u64 = 20;
+pub(super) const PASSAGES_DEFAULT: u64 = 5;
 const PASSAGES_BYTES_MAX: u64 = 20_000;
 const LOAD_CHARS_DEFAULT: u64 = 20_000;
-const NUMBER_MAX: u64 = u64::MAX;
+pub(super) const NUMBER_MAX: u64 = u64::MAX;
 
 pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let kind = arguments.text("type", ID_CHARS_MAX)?;
@@ -53,7 +53,7 @@ pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<ToolAnswer
     let next_offset = (next < n_all as u64).then_some(next);
     let mut text = render::list(&shown, false);
     if n_all == 0 {
-        text.push_str("no contexts; register one with context_register");
+        text.push_str("no contexts; register some with context_add");
     } else if let Some(next) = next_offset {
         text += &format!("[{} of {n_all}; the next from offset {next}]\n", shown.len());
     }
@@ -80,18 +80,8 @@ fn with_steps(text: String, steps: &[spelunk_context::Suggestion]) -> String {
     }
 }
 
-pub(super) fn grep(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
-    let id = arguments.needed("context_id", ID_CHARS_MAX)?;
-    let query = GrepQuery {
-        case_sensitive: arguments.flag("case_sensitive")?,
-        literal: arguments.flag("literal")?,
-        ..state.navigator.query(
-            &arguments.needed("pattern", PATTERN_CHARS_MAX)?,
-            arguments.whole("context_lines", NUMBER_MAX)?.unwrap_or(2),
-        )
-    };
-    arguments.finish()?;
-    let view = state.navigator.grep(&id, &query)?;
+pub(super) fn grep_one(state: &State, id: &str, query: &GrepQuery) -> Result<ToolAnswer, Failure> {
+    let view = state.navigator.grep(id, query)?;
     let text = with_steps(render::grep(&view, false, Paint::Plain), &view.suggestions);
     Ok(ToolAnswer::new(text, render::grep_json(&view)))
 }
@@ -190,7 +180,7 @@ fn best_passages(state: &State, ids: Vec<String>, query: &str, n_max: u64) -> Re
     };
     if ids.is_empty() {
         let message = "there are no contexts to search".to_owned();
-        return Err(Usage { message, hint: "register some with `context_register`".into() }.into());
+        return Err(Usage { message, hint: "register some with `context_add`".into() }.into());
     }
     let material = Material::of_contexts(ids);
     let (_, corpus) = material.scan(state, &ScanOptions::default())?;
@@ -202,47 +192,69 @@ pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<ToolAn
     let path = arguments.text("path", 4096)?;
     let text = arguments.text("text", TEXT_CHARS_MAX)?;
     let id = arguments.text("context_id", ID_CHARS_MAX)?;
-    let kind = arguments.text("type", ID_CHARS_MAX)?.unwrap_or_else(|| "document".to_owned());
+    let kind = arguments.text("type", ID_CHARS_MAX)?;
     let pattern = arguments.text("pattern", 500)?.unwrap_or_else(|| "*".to_owned());
     let prefix = arguments.text("prefix", ID_CHARS_MAX)?.unwrap_or_default();
-    let replace = arguments.flag("replace")?;
+    let is_replaced = arguments.flag("replace")?;
     arguments.finish()?;
+    if text.is_some() && id.is_none() {
+        return Err(wrong("context_id", "is needed with `text`").into());
+    }
     // Create the workspace's own files first: they keep the directory private and out of git.
     drop(state.app.workspace()?);
-    let store = state.store();
-    let kind = match ContextKind::from_name(&kind) {
+    let kind = kind_named(state, kind.as_deref())?;
+    let path = path.map(|path| state.admit(&path)).transpose()?;
+    if let Some(directory) = path.as_deref().filter(|path| path.is_dir() && text.is_none()) {
+        return register_directory(state, directory, &pattern, &kind, &prefix);
+    }
+    let context = register_one(state, NewRegistration { path, text, id, kind, is_replaced })?;
+    let text = format!("registered {}", context.id);
+    Ok(ToolAnswer::new(text, render::added_json(&[context], &[], &BTreeMap::new())))
+}
+
+/// A file or a text to register.
+pub(super) struct NewRegistration {
+    /// Admitted already.
+    pub(super) path: Option<PathBuf>,
+    pub(super) text: Option<String>,
+    pub(super) id: Option<String>,
+    pub(super) kind: ContextKind,
+    /// Whether a context with the same id is replaced.
+    pub(super) is_replaced: bool,
+}
+
+/// The kind of this name; a new one is declared.
+pub(super) fn kind_named(state: &State, name: Option<&str>) -> Result<ContextKind, Failure> {
+    let name = name.unwrap_or("document");
+    match ContextKind::from_name(name) {
         Some(ContextKind::Custom(name)) => {
-            store.declare_kind(name.as_str(), ContextKind::Custom(name.clone()).default_policy())?
+            let policy = ContextKind::Custom(name.clone()).default_policy();
+            Ok(state.store().declare_kind(name.as_str(), policy)?)
         }
-        Some(kind) => kind,
-        None => return Err(StoreError::BadKindName { name: cut(&kind, 100).0 }.into()),
-    };
-    let put = |new: NewContext| if replace { store.replace(new) } else { store.register(new) };
-    let context = match (path, text, id) {
+        Some(kind) => Ok(kind),
+        None => Err(StoreError::BadKindName { name: cut(name, 100).0 }.into()),
+    }
+}
+
+/// Registers one file, or one text under its id.
+pub(super) fn register_one(state: &State, new: NewRegistration) -> Result<Arc<Context>, Failure> {
+    let NewRegistration { path, text, id, kind, is_replaced } = new;
+    let store = state.store();
+    let put = |new: NewContext| if is_replaced { store.replace(new) } else { store.register(new) };
+    Ok(match (path, text, id) {
         (None, Some(text), Some(id)) => {
             put(NewContext::new(ContextId::new(&id)?, kind, NewSource::Inline(text)))?
         }
-        (None, Some(_), None) => return Err(wrong("context_id", "is needed with `text`").into()),
-        (Some(path), None, id) => {
-            let path = state.admit(&path)?;
-            if path.is_dir() {
-                return register_directory(state, &path, &pattern, &kind, &prefix);
-            }
-            match id {
-                Some(id) => {
-                    let mut new = NewContext::new(ContextId::new(&id)?, kind, NewSource::File(path.clone()));
-                    new.name = path.file_name().map_or(id, |name| head(&name.to_string_lossy(), 200));
-                    put(new)?
-                }
-                None => Factory::new(store).from_file_by_name(&path, &kind)?,
-            }
+        (Some(path), None, Some(id)) => {
+            let mut new = NewContext::new(ContextId::new(&id)?, kind, NewSource::File(path.clone()));
+            new.name = path.file_name().map_or(id, |name| head(&name.to_string_lossy(), 200));
+            put(new)?
         }
-        (Some(_), Some(_), _) | (None, None, _) => {
+        (Some(path), None, None) => Factory::new(store).from_file_by_name(&path, &kind)?,
+        (Some(_), Some(_), _) | (None, _, _) => {
             return Err(wrong("path", "or `text` is needed, and only one of them").into());
         }
-    };
-    let text = format!("registered {}", context.id);
-    Ok(ToolAnswer::new(text, render::added_json(&[context], &[], &BTreeMap::new())))
+    })
 }
 
 fn register_directory(

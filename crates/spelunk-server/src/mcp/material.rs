@@ -16,7 +16,7 @@ const GLOBS_MAX: usize = 50;
 const GLOB_CHARS_MAX: usize = 500;
 
 /// The named material, before anything is read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Material {
     paths: Vec<String>,
     contexts: Vec<String>,

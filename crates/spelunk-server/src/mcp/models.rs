@@ -67,7 +67,7 @@ impl Models {
     pub(super) fn of_agents() -> Self {
         let tasks = Arc::new(AgentTasks::default());
         let root = Arc::new(AgentModel::new(Arc::clone(&tasks)));
-        let host = HostAnswers { questions: None, agent_tasks: Some(tasks) };
+        let host = HostAnswers { agent_tasks: Some(tasks), ..HostAnswers::default() };
         Self { host, patience_ms: agent_tasks::CALL_MS_MAX, ..Self::of(root) }
     }
 
@@ -124,6 +124,6 @@ pub(super) fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> 
         sub: Some(Arc::new(SamplingModel::new(ModelRole::Sub, channel))),
         synthesis: None,
     };
-    let host = HostAnswers { questions, agent_tasks: None };
+    let host = HostAnswers { questions, ..HostAnswers::default() };
     Some(Models { roles, host, patience_ms: sampling::CALL_MS_MAX })
 }

@@ -36,6 +36,24 @@ impl Notes {
     fn vars_bytes(&self) -> usize {
         self.vars.iter().map(|(name, value)| name.len() + value.len()).sum()
     }
+
+    /// Removes one variable or all; returns how many.
+    fn clear_vars(&mut self, name: Option<&str>) -> usize {
+        match name {
+            Some(name) => usize::from(self.vars.remove(name).is_some()),
+            None => std::mem::take(&mut self.vars).len(),
+        }
+    }
+
+    /// Removes one buffer or all; returns the number of entries.
+    fn clear_buffers(&mut self, label: Option<&str>) -> usize {
+        let gone: Vec<Vec<String>> = match label {
+            Some(label) => self.buffers.remove(label).into_iter().collect(),
+            None => std::mem::take(&mut self.buffers).into_values().collect(),
+        };
+        self.buffered_bytes -= gone.iter().flatten().map(String::len).sum::<usize>();
+        gone.iter().map(Vec::len).sum()
+    }
 }
 
 fn full(what: &str, max: u64) -> Usage {
@@ -43,6 +61,38 @@ fn full(what: &str, max: u64) -> Usage {
         message: format!("{what} are full: at most {max}"),
         hint: "clear what is not needed any more".into(),
     }
+}
+
+/// The actions of `notes`.
+pub(super) const ACTIONS: [&str; 7] = ["set", "get", "list", "append", "read", "pop", "clear"];
+
+/// `notes`: one tool for variables and buffers, which share their names here.
+pub(super) fn note(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
+    let action = arguments.needed("action", NAME_CHARS_MAX)?;
+    match action.as_str() {
+        "set" => set(state, arguments),
+        "get" => get(state, arguments),
+        "list" => list(state, arguments),
+        "append" => {
+            arguments.rename("key", "label");
+            arguments.rename("value", "text");
+            append(state, arguments)
+        }
+        "read" | "pop" => {
+            arguments.rename("key", "label");
+            if action == "read" { read(state, arguments) } else { pop(state, arguments) }
+        }
+        "clear" => clear_both(state, arguments),
+        _ => Err(wrong("action", &format!("must be one of {}", ACTIONS.join(", "))).into()),
+    }
+}
+
+fn clear_both(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
+    let key = arguments.text("key", NAME_CHARS_MAX)?;
+    arguments.finish()?;
+    let mut notes = state.notes();
+    let n_cleared = notes.clear_vars(key.as_deref()) + notes.clear_buffers(key.as_deref());
+    Ok(ToolAnswer::new(format!("{n_cleared} cleared"), json!({ "cleared": n_cleared })))
 }
 
 pub(super) fn set(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
@@ -83,7 +133,7 @@ pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
     let Some(value) = notes.var(&name) else {
         let known: Vec<&str> = notes.vars.keys().map(String::as_str).take(20).collect();
         let hint = if known.is_empty() {
-            "nothing is set; use `state_set`".to_owned()
+            "nothing is set".to_owned()
         } else {
             format!("the variables are {}", known.join(", "))
         };
@@ -121,11 +171,7 @@ pub(super) fn list(state: &State, arguments: Arguments) -> Result<ToolAnswer, Fa
 pub(super) fn clear(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let name = arguments.text("key", NAME_CHARS_MAX)?;
     arguments.finish()?;
-    let mut notes = state.notes();
-    let n_cleared = match name {
-        Some(name) => usize::from(notes.vars.remove(&name).is_some()),
-        None => std::mem::take(&mut notes.vars).len(),
-    };
+    let n_cleared = state.notes().clear_vars(name.as_deref());
     Ok(ToolAnswer::new(format!("{n_cleared} cleared"), json!({ "cleared": n_cleared })))
 }
 
@@ -184,12 +230,6 @@ pub(super) fn pop(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
 pub(super) fn clear_buffer(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let label = arguments.text("label", NAME_CHARS_MAX)?;
     arguments.finish()?;
-    let mut notes = state.notes();
-    let gone: Vec<Vec<String>> = match label {
-        Some(label) => notes.buffers.remove(&label).into_iter().collect(),
-        None => std::mem::take(&mut notes.buffers).into_values().collect(),
-    };
-    notes.buffered_bytes -= gone.iter().flatten().map(String::len).sum::<usize>();
-    let n_entries: usize = gone.iter().map(Vec::len).sum();
+    let n_entries = state.notes().clear_buffers(label.as_deref());
     Ok(ToolAnswer::new(format!("{n_entries} cleared"), json!({ "cleared": n_entries })))
 }

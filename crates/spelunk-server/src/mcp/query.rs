@@ -14,6 +14,7 @@ use spelunk_app::error_text::{Paint, error_text};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::live_runs::Slot;
 use spelunk_app::planning::{Planned, planned};
+use spelunk_app::provider::OF_CLIENT;
 use spelunk_app::render::answer::{answer_text, closing_line, remarks, result_json};
 use spelunk_app::render::passages::{passages_json, passages_text};
 use spelunk_app::render::plan::{plan_text, plan_value};
@@ -21,7 +22,7 @@ use spelunk_app::runs::state as state_of;
 use spelunk_context::{Mode, View};
 use spelunk_engine::{EngineError, RunSettings, Schema};
 use spelunk_index::{RankOptions, rank};
-use spelunk_types::{Focus, Limits, RunOutcome};
+use spelunk_types::{ErrorCode, Explain as _, Focus, Limits, RunOutcome};
 
 use super::agent_tasks::AgentTasks;
 use super::answer::ToolAnswer;
@@ -43,7 +44,11 @@ pub(crate) const LIMITS: [&str; 6] =
 pub(super) const NO_MODEL: &str = "no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a \
     local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself";
 
+const CANNOT_SAMPLE: &str = "no model answered: the client declares sampling and does not offer it; set ANTHROPIC_API_KEY or \
+    OPENAI_API_KEY for the server or start a local one such as Ollama, or explore with rlm_repl and the context tools yourself";
+
 /// How to answer a question: the options that every frontend accepts under the same names.
+#[derive(Clone)]
 pub(crate) struct Manner {
     pub(crate) strategy: StrategyChoice,
     pub(crate) focus: Focus,
@@ -79,6 +84,7 @@ pub(crate) fn strategy(arguments: &mut Arguments) -> Result<Option<StrategyChoic
 }
 
 /// A parsed question, from any frontend.
+#[derive(Clone)]
 pub(crate) struct Query {
     pub(crate) question: String,
     pub(crate) material: Material,
@@ -159,7 +165,7 @@ pub(super) async fn query(
     let models = models(state, context, model).await?;
     let Some(models) = models else {
         let state = Arc::clone(state);
-        return blocking(move || passages(&state, &query)).await.map(CallStart::Answered);
+        return blocking(move || passages(&state, &query, NO_MODEL)).await.map(CallStart::Answered);
     };
     Ok(CallStart::Waits(Work::Run(launch(state, query, thought, models, slot).await?), wait_ms))
 }
@@ -186,7 +192,10 @@ async fn launch(
     slot: Slot,
 ) -> Result<Arc<Live>, Failure> {
     let settings = models.settings(state, query.limits.clone());
-    let Models { roles, host, .. } = models;
+    let Models { roles, mut host, .. } = models;
+    if roles.root.reference().provider == OF_CLIENT {
+        host.query = Some(Arc::new(query.clone()));
+    }
     let reading = Arc::clone(state);
     let ready = blocking(move || query.ready(&reading, roles, settings)).await?;
     let then = thought.map(|number| keep_with_thought(state, number));
@@ -206,19 +215,32 @@ fn keep_with_thought(state: &Arc<State>, number: usize) -> AfterEnd {
 }
 
 /// The answer without a model: the passages that share the most words with the question.
-fn passages(state: &State, query: &Query) -> Result<ToolAnswer, Failure> {
+fn passages(state: &State, query: &Query, hint: &str) -> Result<ToolAnswer, Failure> {
     let (_, corpus) = query.material.scan(state, &query.material.scan_options(&state.app.settings.limits))?;
     let view = View::of(Arc::new(corpus));
     let options = RankOptions::new(PASSAGES_MAX, PASSAGES_BYTES_MAX);
     let ranking = rank(&view, &query.question, &options, &mut |_| {})?;
     let mut data = passages_json(&ranking);
-    data["hint"] = json!(NO_MODEL);
+    data["hint"] = json!(hint);
     let found = if ranking.passages.is_empty() {
         "No model wrote this: no passage shares a word with the question.\n".to_owned()
     } else {
         passages_text(&ranking, &query.question, Paint::Plain)
     };
-    Ok(ToolAnswer::new(format!("{found}\n[{NO_MODEL}]"), data))
+    Ok(ToolAnswer::new(format!("{found}\n[{hint}]"), data))
+}
+
+/// The result of a run, or passages if it was to use the model of a client that cannot sample after all.
+pub(super) async fn ended_run(state: &Arc<State>, live: &Live, came: &Ended) -> Result<ToolAnswer, Failure> {
+    let cannot_sample = came.result.answer.is_none()
+        && came.result.error.as_ref().is_some_and(|error| error.code() == ErrorCode::ModelNotFound);
+    match live.host.query.clone().filter(|_| cannot_sample) {
+        None => ended(state, came),
+        Some(query) => {
+            let reading = Arc::clone(state);
+            blocking(move || passages(&reading, &query, CANNOT_SAMPLE)).await
+        }
+    }
 }
 
 /// The result of a run.
@@ -245,8 +267,10 @@ pub(super) fn ended(state: &State, ended: &Ended) -> Result<ToolAnswer, Failure>
 /// The response for a run in progress.
 pub(super) fn under_way(live: &Live) -> ToolAnswer {
     let (run, step) = (live.run.short(), live.progress.borrow().clone());
-    let text =
-        format!("run {run} is under way: {}\n[ask for its answer with rlm_result, run {run}]", step.text);
+    let text = format!(
+        "run {run} is under way: {}\n[get its answer with rlm_run, action result, run {run}]",
+        step.text
+    );
     ToolAnswer::new(
         text,
         json!({ "run": live.run, "state": "running", "progress": step.text, "events": step.seq }),

@@ -29,6 +29,35 @@ use super::tool_wait::{CallStart, Work};
 
 /// The maximum number of runs per list.
 const RUNS_SHOWN_MAX: usize = 20;
+/// How long a call waits for a run unless it says otherwise.
+const WAIT_MS: u64 = 45_000;
+
+/// The actions of `rlm_run`.
+pub(super) const ACTIONS: [&str; 4] = ["result", "status", "cancel", "resume"];
+
+/// `rlm_run`: the tools of an existing run under one name.
+pub(super) async fn run(
+    state: &Arc<State>,
+    context: &RequestContext<RoleServer>,
+    mut arguments: Arguments,
+) -> Result<CallStart, Failure> {
+    match arguments.needed("action", RUN_CHARS_MAX)?.as_str() {
+        "status" => {
+            let reading = Arc::clone(state);
+            blocking(move || status(&reading, arguments)).await.map(CallStart::Answered)
+        }
+        "cancel" => cancel(state, context, arguments).await.map(CallStart::Answered),
+        "result" => result(state, with_patience(arguments)).await,
+        "resume" => resume(state, context, with_patience(arguments)).await,
+        _ => Err(wrong("action", &format!("must be one of {}", ACTIONS.join(", "))).into()),
+    }
+}
+
+/// The arguments with the time that a call waits at most: many clients give up after a minute.
+pub(super) fn with_patience(mut arguments: Arguments) -> Arguments {
+    arguments.unless_given("wait_ms", json!(WAIT_MS));
+    arguments
+}
 
 /// `rlm_status`: one run, or the newest ones.
 pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
@@ -95,7 +124,7 @@ fn list(state: &State) -> Result<ToolAnswer, Failure> {
         }));
     }
     if rows.is_empty() {
-        text.push_str("no runs yet; start one with rlm_query");
+        text.push_str("no runs yet; start one with rlm_ask");
     }
     Ok(ToolAnswer::new(text, json!({ "runs": rows, "total": n_runs })))
 }
@@ -111,7 +140,7 @@ pub(super) async fn cancel(
     let (_, run) = find_run(&state.app, Some(&name))?;
     if !state.app.live_runs.cancel(&run) {
         let message = format!("run `{}` is not in progress in this server", run.short());
-        return Err(Usage { message, hint: "see its state with `rlm_status`".into() }.into());
+        return Err(Usage { message, hint: "see its state with `rlm_run`, action status".into() }.into());
     }
     // A run that was started over HTTP ends by itself; nobody here can wait for it.
     if let Some(live) = state.runs.find(&run) {
@@ -120,7 +149,7 @@ pub(super) async fn cancel(
             () = context.ct.cancelled() => {}
         }
     }
-    let text = format!("run {} is cancelled; rlm_resume goes on with it", run.short());
+    let text = format!("run {} is cancelled; rlm_run, action resume, continues it", run.short());
     Ok(ToolAnswer::new(text, json!({ "run": run, "state": "cancelled" })))
 }
 
@@ -142,7 +171,7 @@ fn find_result(state: &State, mut arguments: Arguments) -> Result<CallStart, Fai
     let view = read_view(&workspace, &run)?;
     if view.outcome.is_none() {
         let message = format!("run `{}` was cut off before its end", run.short());
-        return Err(Usage { message, hint: "go on with it by `rlm_resume`".into() }.into());
+        return Err(Usage { message, hint: "continue it with `rlm_run`, action resume".into() }.into());
     }
     let mut result = recorded_result(&workspace, run, &view)?;
     if let Some(answer) = &mut result.answer {
@@ -208,7 +237,9 @@ pub(super) async fn ask_more(
     let (workspace, run) = find_run(&state.app, Some(&name))?;
     if state.runs.find(&run).is_some() {
         let message = format!("run `{}` is under way", run.short());
-        return Err(Usage { message, hint: "wait for its answer with `rlm_result`".into() }.into());
+        return Err(
+            Usage { message, hint: "wait for its answer with `rlm_run`, action result".into() }.into()
+        );
     }
     let view = read_view(&workspace, &run)?;
     check_more(&run, &view, &question)?;
@@ -262,7 +293,7 @@ fn same_models(
     if root.provider == provider::OF_CLIENT {
         return Ok(of_client(context).ok_or_else(|| Usage {
             message: "the run was begun with the model of a client, and this client offers none".into(),
-            hint: "ask again with `rlm_query` and a configured provider".into(),
+            hint: "ask again with `rlm_ask` and a configured provider".into(),
         })?);
     }
     Ok(Models::of_roles(asking::same_models(&state.app, run, view)?))

@@ -6,17 +6,21 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use spelunk_app::app::App;
+use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Usage;
-use spelunk_app::live_runs::{LiveRuns, Slot};
+use spelunk_app::live_runs::Slot;
 use spelunk_app::render::progress::{run_status, task_line};
+use spelunk_app::runs::files_incomplete;
 use spelunk_app::units::count;
-use spelunk_engine::{Cancel, RunHandle, RunResult, RunView};
+use spelunk_engine::{Cancel, Projector, RunHandle, RunResult, RunView};
 use spelunk_journal::Record;
 use spelunk_types::{EventKind, FrameId, RunId};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::agent_tasks::AgentTasks;
+use super::query::Query;
 use super::sampling::Questions;
 
 /// All runs in progress.
@@ -24,7 +28,7 @@ pub(super) struct Runs {
     live: Arc<Mutex<HashMap<RunId, Arc<Live>>>>,
     keepers: Mutex<JoinSet<()>>,
     stop: watch::Sender<bool>,
-    registry: Arc<LiveRuns>,
+    app: Arc<App>,
 }
 
 /// A run in progress.
@@ -44,6 +48,8 @@ pub(super) struct HostAnswers {
     pub(super) questions: Option<Arc<Questions>>,
     /// Tasks for agents, if agents replace the model.
     pub(super) agent_tasks: Option<Arc<AgentTasks>>,
+    /// What was asked of the client's model, to find passages for if the client cannot sample after all.
+    pub(super) query: Option<Arc<Query>>,
 }
 
 /// What to do with the result of a run.
@@ -86,16 +92,17 @@ impl Live {
 }
 
 impl Runs {
-    pub(super) fn new(registry: Arc<LiveRuns>) -> Self {
+    pub(super) fn new(app: Arc<App>) -> Self {
         let (live, keepers, stop) = (Arc::default(), Mutex::default(), watch::Sender::new(false));
-        Self { live, keepers, stop, registry }
+        Self { live, keepers, stop, app }
     }
 
     /// Takes a slot for a run, before anything is read for it.
     pub(super) fn take_slot(&self) -> Result<Slot, Usage> {
-        self.registry.take_slot().ok_or_else(|| Usage {
-            message: format!("{} in progress already", count(self.registry.slots_taken() as u64, "run")),
-            hint: "wait for one with `rlm_result`, or stop one with `rlm_cancel`".into(),
+        let registry = &self.app.live_runs;
+        registry.take_slot().ok_or_else(|| Usage {
+            message: format!("{} in progress already", count(registry.slots_taken() as u64, "run")),
+            hint: "wait for one or cancel one with `rlm_run`".into(),
         })
     }
 
@@ -121,11 +128,17 @@ impl Runs {
         });
         self.live().insert(live.run.clone(), Arc::clone(&live));
         let (table, stop) = (Arc::clone(&self.live), self.stop.subscribe());
-        let run = live.run.clone();
+        let (run, app) = (live.run.clone(), Arc::clone(&self.app));
+        let workspace = app.existing_workspace().ok().flatten();
+        let projector = workspace.and_then(|workspace| Projector::start(&workspace, &run));
         let mut keepers = self.keepers.lock().unwrap_or_else(PoisonError::into_inner);
         while keepers.try_join_next().is_some() {}
         keepers.spawn(async move {
             if let Some(came) = follow(handle, &fold, tell, stop).await.map(Arc::new) {
+                let finished = blocking(move || Ok(projector.map_or(Ok(()), Projector::finish)?)).await;
+                if let Err(failure) = finished {
+                    app.say(&format!("warning: {}", files_incomplete(&run, failure.0.as_ref())));
+                }
                 if let Some(then) = then {
                     then(Arc::clone(&came)).await;
                 }

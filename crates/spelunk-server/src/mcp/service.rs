@@ -22,9 +22,9 @@ use super::tool_wait::{self, CallStart, wait_for};
 use super::truncate::plain_head;
 use super::{cells, prompts, query, resources, run_tools, tasks};
 
-const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Explore with the context \
-    tools (list, peek, grep, chunk, search), run code over it with rlm_repl, and start a whole run with rlm_query only \
-    when the user asks for one.";
+const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Find passages with search, \
+    register text with context_add and look at it with context_read and context_grep, run code over it with rlm_repl, \
+    and start a whole run with rlm_ask only when the user asks for one.";
 
 /// Serves one client, over any transport. All connections that share a state share its contexts, runs and notes.
 pub(crate) struct Service {
@@ -61,7 +61,8 @@ impl ServerHandler for Service {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.entries.iter().map(Entry::tool).collect()))
+        let listed = self.entries.iter().filter(|entry| entry.set <= self.state.tools);
+        Ok(ListToolsResult::with_all_items(listed.map(Entry::tool).collect()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -96,6 +97,10 @@ impl ServerHandler for Service {
                 return Ok(ToolAnswer::from(said).respond(state));
             }
             Action::Waiting(Waiting::Query) => query::query(state, &context, arguments).await,
+            Action::Waiting(Waiting::Ask) => {
+                query::query(state, &context, run_tools::with_patience(arguments)).await
+            }
+            Action::Waiting(Waiting::Run) => run_tools::run(state, &context, arguments).await,
             Action::Waiting(Waiting::Resume) => run_tools::resume(state, &context, arguments).await,
             Action::Waiting(Waiting::Result) => run_tools::result(state, arguments).await,
             Action::Waiting(Waiting::Cancel) => {

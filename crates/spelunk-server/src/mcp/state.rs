@@ -13,6 +13,7 @@ use spelunk_sandbox::Sandbox;
 use spelunk_types::SourceSpec;
 use tokio::sync::Semaphore;
 
+use super::catalogue::ToolSet;
 use super::cells::Consoles;
 use super::notes::Notes;
 use super::runs::Runs;
@@ -34,6 +35,8 @@ pub struct ServerOptions {
     pub sandbox: Sandbox,
     /// The longest text a tool returns.
     pub output_chars_max: u64,
+    /// The tools that clients are shown.
+    pub tools: ToolSet,
 }
 
 /// State shared by all calls.
@@ -42,6 +45,7 @@ pub struct State {
     pub(crate) navigator: Navigator,
     pub(crate) sandbox: Sandbox,
     pub(super) output_chars_max: usize,
+    pub(super) tools: ToolSet,
     pub(super) runs: Runs,
     pub(super) consoles: Consoles,
     pub(super) rounds: Rounds,
@@ -83,7 +87,8 @@ impl State {
             navigator: Navigator::new(Arc::new(store)),
             sandbox: options.sandbox,
             output_chars_max: usize::try_from(options.output_chars_max).unwrap_or(usize::MAX),
-            runs: Runs::new(Arc::clone(&app.live_runs)),
+            tools: options.tools,
+            runs: Runs::new(Arc::clone(&app)),
             consoles: Consoles::default(),
             rounds: Rounds::default(),
             reads: Semaphore::new(READS_MAX),
@@ -97,6 +102,11 @@ impl State {
 
     pub(crate) fn store(&self) -> &Arc<ContextStore> {
         self.navigator.store()
+    }
+
+    /// The directories that may be read, with links resolved.
+    pub fn roots(&self) -> &[PathBuf] {
+        &self.roots
     }
 
     /// The last path component of each root: enough to tell them apart, and no more than a client needs.

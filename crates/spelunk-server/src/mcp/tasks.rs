@@ -93,7 +93,7 @@ fn listed(live: &Live) -> Result<ToolAnswer, Usage> {
         text += &format!("{}  {holder}  {}\n", id(live, &task.call), task.about);
     }
     if tasks.is_empty() && has_ended {
-        text += "the run has ended: rlm_result has its report\n";
+        text += "the run has ended: rlm_run, action result, has its report\n";
     }
     let data = json!({
         "run": live.run,

@@ -51,7 +51,7 @@ impl Work {
 
 /// One tool call that waits.
 struct Wait<'a> {
-    state: &'a State,
+    state: &'a Arc<State>,
     context: &'a RequestContext<RoleServer>,
     /// The tool that was called; a handle is valid only for the same tool.
     tool: &'static str,
@@ -69,7 +69,7 @@ pub(super) enum CallStart {
 
 /// Waits, if there is something to wait for.
 pub(super) async fn wait_for(
-    state: &State,
+    state: &Arc<State>,
     context: &RequestContext<RoleServer>,
     tool: &'static str,
     begun: Result<CallStart, Failure>,
@@ -139,7 +139,7 @@ impl Rounds {
 
 /// Continues a call that ended in a round.
 pub(super) async fn go_on(
-    state: &State,
+    state: &Arc<State>,
     context: &RequestContext<RoleServer>,
     tool: &'static str,
     handle: &str,
@@ -147,7 +147,7 @@ pub(super) async fn go_on(
 ) -> Result<CallToolResponse, ErrorData> {
     let Some(suspended) = state.rounds.take(handle, tool) else {
         let message = "the request state is not one of this server's".to_owned();
-        let hint = "find the run with `rlm_status` and go on with `rlm_result` or `rlm_resume`".to_owned();
+        let hint = "find the run and continue it with `rlm_run`".to_owned();
         return Ok(ToolAnswer::error(&Usage { message, hint }).respond(state));
     };
     if let Some(questions) = &suspended.work.live().host.questions {
@@ -191,7 +191,9 @@ impl Wait<'_> {
                     return Ok(self.suspend(work, requests, past).into());
                 }
                 WaitOutcome::Ended(ended) => match &work {
-                    Work::Run(_) => ToolAnswer::from(super::query::ended(self.state, &ended)),
+                    Work::Run(live) => {
+                        ToolAnswer::from(super::query::ended_run(self.state, live, &ended).await)
+                    }
                     Work::Cell { console, .. } => console.ended(&ended),
                 },
                 WaitOutcome::Printed(text) => match &work {
@@ -291,7 +293,7 @@ fn too_many_rounds(live: &Live) -> Usage {
     Usage {
         message: format!("run `{run}` asked the client's model in {ROUNDS_MAX} rounds and is not done"),
         hint: format!(
-            "configure a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY or a local server), or call `rlm_result` with run `{run}` to go on"
+            "configure a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY or a local server), or call `rlm_run` with action result and run `{run}` to continue"
         ),
     }
 }

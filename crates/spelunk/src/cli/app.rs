@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use spelunk_app::app::App;
-use spelunk_app::config::{self, ColorChoice, FlagValue, model_values};
+use spelunk_app::config::{self, ColorChoice, FlagValue, model_values, nearest};
 use spelunk_app::env::{self, Environment};
 use spelunk_app::error_text::{Paint, error_json, error_text, exit_code};
 use spelunk_app::failure::{Failure, Usage};
@@ -68,9 +68,10 @@ pub(crate) fn report_text(error: &dyn Explain, paint: Paint) {
 
 /// The error for a word that is not one of those allowed.
 pub(crate) fn no_such(what: &str, word: &str, words: &[&str]) -> Usage {
+    let meant = nearest(word, words.iter().copied()).map(|meant| format!("did you mean `{meant}`? "));
     Usage {
         message: format!("there is no {what} `{word}`"),
-        hint: format!("choose one of {}", words.join(", ")),
+        hint: format!("{}choose one of {}", meant.unwrap_or_default(), words.join(", ")),
     }
 }
 

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use spelunk_app::app::App;
-use spelunk_app::failure::Failure;
-use spelunk_server::mcp::{ServerOptions, State, serve_stdio};
+use spelunk_app::failure::{Failure, Usage};
+use spelunk_server::mcp::{ServerOptions, State, ToolSet, serve_stdio};
 
 use super::ModelFlags;
+use super::app::no_such;
 use super::serve::OUTPUT_CHARS_MAX;
 
 #[derive(Debug, Args)]
@@ -26,22 +27,41 @@ pub(crate) struct McpArgs {
     /// The maximum length of a tool response, in characters
     #[arg(long, value_name = "N", default_value_t = OUTPUT_CHARS_MAX)]
     output_chars_max: u64,
-    /// Add the server to the settings of this client and exit: claude-code, cursor, vscode, gemini or codex
+    /// The tools that clients are shown: essential, tasks (with tasks for agents) or all
+    #[arg(long, value_name = "SET", default_value = McpArgs::TOOLS)]
+    tools: String,
+    /// Add the server to the settings of this client and exit: claude-code, claude-desktop, cursor, vscode, windsurf,
+    /// zed, codex, gemini, opencode or cline
     #[arg(long, value_name = "CLIENT")]
     install: Option<String>,
-    /// Print the change instead of making it
+    /// Print the entry instead of adding it
     #[arg(long, requires = "install")]
     print: bool,
+    /// Replace another entry of the same name
+    #[arg(long, requires = "install")]
+    force: bool,
+}
+
+impl McpArgs {
+    /// The tools that clients are shown unless the flag says otherwise.
+    pub(super) const TOOLS: &str = "essential";
 }
 
 pub(crate) async fn mcp(app: &Arc<App>, args: McpArgs) -> Result<ExitCode, Failure> {
     if let Some(client) = &args.install {
-        return install::install(app, client, &args.roots, args.print);
+        return install::install(app, client, &args);
     }
+    let tools = tool_set(&args.tools)?;
     args.model.check(app).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
-    let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: args.output_chars_max };
+    let options =
+        ServerOptions { roots: args.roots, sandbox, output_chars_max: args.output_chars_max, tools };
     let state = Arc::new(State::open(Arc::clone(app), options)?);
     Box::pin(serve_stdio(state)).await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The set of tools that `--tools` names.
+pub(super) fn tool_set(word: &str) -> Result<ToolSet, Usage> {
+    ToolSet::of(word).ok_or_else(|| no_such("set of tools", word, &ToolSet::WORDS))
 }

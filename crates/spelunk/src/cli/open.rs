@@ -9,7 +9,7 @@ use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::trust::random;
 use spelunk_server::http::{Log, NewToken, Server, Tokens, app as router, listen};
-use spelunk_server::mcp::{ServerOptions, State};
+use spelunk_server::mcp::{ServerOptions, State, ToolSet};
 use spelunk_types::{RunId, SourceSpec};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -38,7 +38,12 @@ pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Res
             run.short()
         ),
     };
-    let options = ServerOptions { roots, sandbox: app.sandbox(None)?, output_chars_max: OUTPUT_CHARS_MAX };
+    let options = ServerOptions {
+        roots,
+        sandbox: app.sandbox(None)?,
+        output_chars_max: OUTPUT_CHARS_MAX,
+        tools: ToolSet::default(),
+    };
     let state = Arc::new(State::open(Arc::clone(app), options)?);
     let made = NewToken::make("page", "read", None, random().map_err(refused)?)?;
     let server = Server::new(Arc::clone(app), state, Tokens::only(&made), Log::Nothing)?;

@@ -1,6 +1,6 @@
 //! `spelunk serve`: runs, contexts and models over HTTP, on loopback only unless tokens are required.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,6 +10,7 @@ use clap::Args;
 use spelunk_app::app::App;
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::provider;
 use spelunk_app::trust::random;
 use spelunk_app::units::count;
 use spelunk_engine::{Clock as _, SystemClock};
@@ -19,6 +20,7 @@ use tokio::net::TcpListener;
 
 use super::ModelFlags;
 use super::app::print_line;
+use super::mcp::{McpArgs, tool_set};
 
 /// The maximum length of one tool response, about 12 000 tokens.
 pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;
@@ -49,6 +51,9 @@ pub(crate) struct ServeArgs {
     /// The sandbox for code that models write: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     sandbox: Option<String>,
+    /// The tools that clients of `/mcp` are shown: essential, tasks (with tasks for agents) or all
+    #[arg(long, value_name = "SET", default_value = McpArgs::TOOLS)]
+    tools: String,
 }
 
 pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, Failure> {
@@ -68,17 +73,19 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
         return Err(Usage { message, hint }.into());
     }
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
-    let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: OUTPUT_CHARS_MAX };
+    let tools = tool_set(&args.tools)?;
+    let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: OUTPUT_CHARS_MAX, tools };
     let state = Arc::new(State::open(Arc::clone(app), options)?);
     let tokens = token_file.as_deref().map_or_else(|| Ok(Tokens::default()), Tokens::read)?;
-    let server = Server::new(Arc::clone(app), Arc::clone(&state), tokens, Log::Requests)?;
+    let log = if io::stderr().is_terminal() { Log::Lines } else { Log::Json };
+    let server = Server::new(Arc::clone(app), Arc::clone(&state), tokens, log)?;
     let listener = TcpListener::bind(address).await.map_err(|error| Usage {
         message: format!("could not listen on `{address}`: {error}"),
         hint: "name another address or port with `--listen`".into(),
     })?;
     let bound = listener.local_addr().unwrap_or(address);
     app.say_without_waiting();
-    app.say(&format!("listening on http://{bound}"));
+    app.say(&banner(app, &state, bound).await);
     let recovering = Arc::clone(&server);
     let n_recovered = blocking(move || recovering.runs.recover(&recovering)).await?;
     if n_recovered > 0 {
@@ -90,6 +97,21 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     state.shut_down().await;
     app.close_log();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where the server can be reached, what it reads and which model answers.
+async fn banner(app: &App, state: &State, bound: SocketAddr) -> String {
+    let model = match provider::choose(&app.settings, &app.environment).await {
+        Ok(Some(chosen)) => chosen.model.reference().to_string(),
+        Ok(None) => "none; `spelunk doctor` shows how to configure one".to_owned(),
+        Err(error) => format!("not usable: {error}"),
+    };
+    let roots: Vec<String> = state.roots().iter().map(|root| root.display().to_string()).collect();
+    format!(
+        "listening on http://{bound}\n  page   http://{bound}/\n  API    http://{bound}/v1, described by /openapi.json\n  \
+        MCP    http://{bound}/mcp\n  model  {model}\n  roots  {}",
+        roots.join(", ")
+    )
 }
 
 fn address(typed: &str) -> Result<SocketAddr, Usage> {

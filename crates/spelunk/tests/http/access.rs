@@ -80,6 +80,8 @@ fn the_help_says_how_to_serve() {
                                        a model of the same provider
               --base-url <URL>         The base URL for requests, such as `http://127.0.0.1:PORT/v1`
               --sandbox <SANDBOX>      The sandbox for code that models write: monty or cpython
+              --tools <SET>            The tools that clients of `/mcp` are shown: essential, tasks (with
+                                       tasks for agents) or all [default: essential]
               --set <KEY=VALUE>        Override a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>        The directory for runs [default: .spelunk]
               --json                   Print the result as JSON
@@ -166,5 +168,5 @@ fn the_log_has_a_line_for_each_request_and_nothing_of_what_was_said() {
         .iter()
         .map(|line| format!("{} {} {} {}", line["method"], line["route"], line["status"], line["code"]))
         .collect();
-    assert_eq!(told, [r#""POST" "/v1/plan" 200 null"#, r#""GET" "/v1/runs/{id}" 404 "run-not-found""#,]);
+    assert_eq!(told, [r#""POST" "/v1/plan" 200 null"#, r#""GET" "/v1/runs/{run}" 404 "run-not-found""#,]);
 }

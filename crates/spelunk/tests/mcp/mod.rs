@@ -2,6 +2,7 @@
 
 pub(crate) mod client;
 mod contexts;
+mod essential;
 mod hostile;
 mod more;
 mod notes;

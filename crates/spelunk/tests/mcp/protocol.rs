@@ -1,7 +1,7 @@
 //! The protocol itself: both eras, the capabilities, and shutdown.
 
 use expect_test::{expect, expect_file};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::client::{Client, LEGACY, MODERN};
 use crate::scene::{NOTE, Scene};
@@ -21,7 +21,7 @@ fn a_handshake_names_the_server_and_what_it_offers() {
             "resources": {},
             "tools": {}
           },
-          "instructions": "Spelunk keeps text that is too large for your window outside of it. Explore with the context tools (list, peek, grep, chunk, search), run code over it with rlm_repl, and start a whole run with rlm_query only when the user asks for one.",
+          "instructions": "Spelunk keeps text that is too large for your window outside of it. Find passages with search, register text with context_add and look at it with context_read and context_grep, run code over it with rlm_repl, and start a whole run with rlm_ask only when the user asks for one.",
           "protocolVersion": "2025-11-25",
           "serverInfo": {
             "name": "spelunk",
@@ -36,7 +36,7 @@ fn a_handshake_names_the_server_and_what_it_offers() {
 #[test]
 fn a_refusal_has_the_form_that_was_promised() {
     let scene = Scene::new(&[]);
-    let mut client = Client::modern(&scene, &[], None, &json!({}));
+    let mut client = Client::modern(&scene, &["--tools", "all"], None, &json!({}));
     let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
     for tool in tools.as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
@@ -76,12 +76,59 @@ fn the_newest_revision_needs_no_handshake() {
     assert_eq!(client.close(), (0, String::new()));
 }
 
+fn tools(args: &[&str]) -> Vec<Value> {
+    let scene = Scene::new(&[]);
+    let mut client = Client::legacy(&scene, args, None, &json!({}));
+    client.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone()
+}
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
 #[test]
 fn the_tools_are_as_recorded() {
+    let all = tools(&["--tools", "all"]);
+    expect_file!["golden/tools.json"].assert_eq(&format!("{:#}\n", json!(all)));
+}
+
+#[test]
+fn a_client_is_shown_few_tools_unless_it_asks_for_more() {
+    let essential = tools(&[]);
+    assert_eq!(
+        names(&essential),
+        [
+            "search",
+            "context_list",
+            "context_read",
+            "context_grep",
+            "context_add",
+            "rlm_repl",
+            "rlm_ask",
+            "rlm_run",
+            "notes"
+        ]
+    );
+    let with_tasks = tools(&["--tools", "tasks"]);
+    assert_eq!(names(&with_tasks)[..9], names(&essential)[..]);
+    assert_eq!(names(&with_tasks)[9..], ["rlm_tasks", "task_list", "task_claim", "task_get", "task_submit"]);
+    assert_eq!(tools(&["--tools", "all"]).len(), 37);
     let scene = Scene::new(&[]);
-    let mut client = Client::plain(&scene);
-    let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
-    expect_file!["golden/tools.json"].assert_eq(&format!("{tools:#}\n"));
+    scene.spelunk(["mcp", "--tools", "al"]).run().check(&expect![[r#"
+        --- stderr
+        error: there is no set of tools `al`
+
+        hint: did you mean `all`? choose one of essential, tasks, all
+        --- exit 2
+    "#]]);
+}
+
+/// The whole list, schemas of arguments and of answers included, is in the window of every conversation. A token of such a
+/// list is about four bytes.
+#[test]
+fn the_list_of_tools_takes_less_than_2500_tokens() {
+    let n_bytes = json!({ "tools": tools(&[]) }).to_string().len();
+    assert!(n_bytes / 4 < 2_500, "{} tokens", n_bytes / 4);
 }
 
 #[test]

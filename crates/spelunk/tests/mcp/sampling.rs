@@ -79,7 +79,7 @@ fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
         --- stderr
         error: the run was begun by an MCP client, with a model or agents of its own
 
-        hint: go on with it from such a client, by the tool `rlm_resume`
+        hint: go on with it from such a client, by the tool `rlm_run`
         --- exit 2
     "#]]);
     let id = client.begin("tools/call", json!({ "name": "rlm_resume", "arguments": { "run": run } }));
@@ -89,7 +89,7 @@ fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
 }
 
 #[test]
-fn a_client_that_cannot_sample_after_all_is_told_what_to_do() {
+fn a_client_that_cannot_sample_after_all_gets_passages() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::legacy(&scene, &[], None, &json!({ "sampling": {} }));
     let id = client.begin("tools/call", query());
@@ -97,7 +97,10 @@ fn a_client_that_cannot_sample_after_all_is_told_what_to_do() {
     client
         .send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "error": { "code": -32601, "message": "no" } }));
     let result = client.answer(id)["result"].clone();
-    assert!(result["structuredContent"]["error"].to_string().contains("configure a provider"), "{result}");
+    let data = &result["structuredContent"];
+    assert_eq!((&result["isError"], &data["degraded"]), (&json!(false), &json!(true)), "{result}");
+    assert_eq!(data["passages"][0]["document"], "a.md", "{data}");
+    assert!(data["hint"].as_str().unwrap().contains("declares sampling and does not offer it"), "{data}");
     assert!(!client.text("context_list", &json!({})).starts_with("FAILED"));
 }
 

@@ -26,7 +26,7 @@ fn the_official_client_gets_along_in_both_eras() {
         assert!(ran.status.success(), "{mode}: {stdout}{stderr}");
         expect![[r##"
             {
-             "tools": 31,
+             "tools": 9,
              "grep": "The magic number is 42.",
              "wrong": [
               true,

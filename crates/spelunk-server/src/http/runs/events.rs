@@ -36,7 +36,7 @@ pub(super) const SEQ_MAX: u64 = (1 << 53) - 1;
 pub(super) fn routes() -> Vec<Route> {
     let seq = whole_schema(0, SEQ_MAX);
     vec![
-        get("/v1/runs/{id}/events", "The events of a run as they come", events)
+        get("/v1/runs/{run}/events", "The events of a run as they come", events)
             .query("after", seq.clone(), "Begin behind this event")
             .header("Last-Event-ID", seq, "Begin behind this event")
             .answers_as(
@@ -55,7 +55,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// `GET /v1/runs/{id}/events`.
+/// `GET /v1/runs/{run}/events`.
 pub(super) async fn events(
     State(server): State<Shared>,
     PathPart(id): PathPart<String>,

@@ -28,7 +28,7 @@ use crate::mcp::{or_null, read_limits};
 pub(super) fn routes() -> Vec<Route> {
     let promise = json!({ "$ref": "#/components/schemas/Promise" });
     vec![
-        post("/v1/runs/{id}/questions", "Ask the run of an agent more: it goes on with all it has", ask)
+        post("/v1/runs/{run}/questions", "Ask the run of an agent more: it goes on with all it has", ask)
             .takes(json!({
                 "type": "object",
                 "additionalProperties": false,
@@ -56,7 +56,7 @@ impl FollowUp {
     }
 }
 
-/// `POST /v1/runs/{id}/questions`.
+/// `POST /v1/runs/{run}/questions`.
 async fn ask(
     State(server): State<Shared>,
     Extension(client): Extension<Client>,

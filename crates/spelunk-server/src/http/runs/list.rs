@@ -51,7 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
                     },
                 }),
             ),
-        get("/v1/runs/{id}", "A run as it stands: what `spelunk show RUN --json` prints", show)
+        get("/v1/runs/{run}", "A run as it stands: what `spelunk show RUN --json` prints", show)
             .answers(200, "The run", json!({ "$ref": "#/components/schemas/Run" }))
             .problems(&[404, 409]),
     ]

@@ -30,11 +30,11 @@ use super::list::{FoundRun, find, word};
 pub(super) fn routes() -> Vec<Route> {
     let text = json!({ "type": "string" });
     vec![
-        get("/v1/runs/{id}/result", "What came of a run: what `spelunk ask --json` prints", result)
+        get("/v1/runs/{run}/result", "What came of a run: what `spelunk ask --json` prints", result)
             .answers(200, "The result", json!({ "$ref": "#/components/schemas/Result" }))
             .problems(&[404, 409]),
         get(
-            "/v1/runs/{id}/evidence",
+            "/v1/runs/{run}/evidence",
             "Every citation that was looked up, what the look said, and the facts that an agent kept",
             evidence,
         )
@@ -51,7 +51,7 @@ pub(super) fn routes() -> Vec<Route> {
             }),
         )
         .problems(&[404, 409]),
-        get("/v1/runs/{id}/report", "The report of a run", report)
+        get("/v1/runs/{run}/report", "The report of a run", report)
             .query("format", json!({ "enum": Format::WORDS, "default": "json" }), "How it is written")
             .answers_as(200, "The report", "application/json", json!({ "type": "object" }))
             .answers_as(200, "The report", "text/markdown", text.clone())
@@ -151,7 +151,7 @@ async fn report(State(server): State<Shared>, PathPart(id): PathPart<String>, mu
 
 pub(super) fn plan_routes() -> Vec<Route> {
     vec![
-        get("/v1/runs/{id}/plan", "The documents of a run, and how far it has come with each", plan)
+        get("/v1/runs/{run}/plan", "The documents of a run, and how far it has come with each", plan)
             .answers(
                 200,
                 "The documents",
@@ -199,7 +199,7 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 
 pub(super) fn file_routes() -> Vec<Route> {
     vec![
-        get("/v1/runs/{id}/files", "The files of a run", list_files)
+        get("/v1/runs/{run}/files", "The files of a run", list_files)
             .answers(
                 200,
                 "Their paths and sizes",
@@ -216,7 +216,7 @@ pub(super) fn file_routes() -> Vec<Route> {
                 }),
             )
             .problems(&[404, 409]),
-        get("/v1/runs/{id}/files/{*path}", "One file of a run", read_file)
+        get("/v1/runs/{run}/files/{*path}", "One file of a run", read_file)
             .answers_as(200, "The file, as text", "text/plain", json!({ "type": "string" }))
             .problems(&[404, 409, 413]),
     ]
@@ -287,7 +287,7 @@ const NAMED_RUNS_MAX: usize = 32;
 
 pub(super) fn blob_routes() -> Vec<Route> {
     vec![
-        get("/v1/runs/{id}/blobs/{digest}", "A long text that the run names", read_blob)
+        get("/v1/runs/{run}/blobs/{digest}", "A long text that the run names", read_blob)
             .answers_as(200, "The text", "text/plain", json!({ "type": "string" }))
             .answers_nothing(304, "It is the same as before, as it always is")
             .problems(&[404, 409]),

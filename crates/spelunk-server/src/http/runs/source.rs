@@ -32,7 +32,7 @@ const CORPORA_MAX: usize = 8;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        get("/v1/runs/{id}/source", "The text around a line of a source of the run", read)
+        get("/v1/runs/{run}/source", "The text around a line of a source of the run", read)
             .query_needed("source", json!({ "type": "string" }), "The document, as citations name it")
             .query("line", whole_schema(1, u64::from(u32::MAX)), "The line that is meant, from 1")
             .query("context", whole_schema(0, CONTEXT_MAX), "Lines before and behind it")

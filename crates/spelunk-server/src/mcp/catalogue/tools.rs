@@ -1,4 +1,5 @@
-//! The tools themselves: contexts, runs and code sessions, tasks for agents of the host, and notes.
+//! The tools that are listed on request: tasks for agents of the host, plans, thoughts, and the former names of the
+//! essential tools, which keep working.
 
 use serde_json::{Map, Value, json};
 use spelunk_app::asking::{attachments_schema, messages_schema};
@@ -7,20 +8,19 @@ use spelunk_types::Focus;
 
 use super::Action::{Local, Waiting as Waits};
 use super::Effect::{Add, Ask, Look, Remove, Set};
-use super::{Entry, Waiting};
+use super::{Entry, ToolSet, Waiting};
 use crate::mcp::models::ModelChoice;
 use crate::mcp::query::LIMITS;
 use crate::mcp::schema::{choice, flag, object, objects, or_null, text, texts, whole};
 use crate::mcp::{contexts, notes, query, run_tools, session_log, tasks};
 
-/// Every tool, in the order in which an agent should consider them.
-pub(in crate::mcp) fn entries() -> Vec<Entry> {
+pub(super) fn entries() -> Vec<Entry> {
     let groups = [
         context_looks(),
         context_searches(),
         vec![rlm_query()],
         runs(),
-        vec![rlm_repl(), rlm_tasks()],
+        vec![rlm_tasks()],
         agent_tasks(),
         variables(),
         buffers(),
@@ -35,13 +35,6 @@ fn context_id() -> Value {
 
 fn context_looks() -> Vec<Entry> {
     vec![
-        Entry::new(Look, "context_list", "List contexts", Local(contexts::list))
-            .doc("Lists the registered texts with their sizes, never their content. Begin here.")
-            .takes("type", text("Only contexts of this type"))
-            .takes("offset", whole("How many to leave out at the beginning"))
-            .gives("contexts", objects("What is known of each"))
-            .gives("total", whole("How many there are"))
-            .may_give("next_offset", or_null(whole("Where the next list begins"))),
         Entry::new(Look, "context_peek", "Peek into a context", Local(contexts::peek))
             .doc("Shows the first lines of a context, and what to do next.")
             .needs("context_id", context_id())
@@ -49,18 +42,6 @@ fn context_looks() -> Vec<Entry> {
             .gives("context", object("What is known of it"))
             .gives("preview", text("The first lines"))
             .may_give("truncated", flag("Whether the last line shown is cut"))
-            .may_give("suggestions", texts("Next steps")),
-        Entry::new(Look, "context_grep", "Grep a context", Local(contexts::grep))
-            .doc("Finds lines of a context by a regular expression, without regard to case. At most 20 are shown, all are counted.")
-            .needs("context_id", context_id())
-            .needs("pattern", text("A regular expression"))
-            .takes("context_lines", whole("Lines around each match; 2 unless said, 10 at most"))
-            .takes("case_sensitive", flag("Tell upper and lower case apart"))
-            .takes("literal", flag("Take the pattern as it is"))
-            .gives("context", context_id())
-            .gives("matches", objects("Line number, text, and the lines around"))
-            .gives("total_matches", whole("Lines that match"))
-            .may_give("truncated", flag("Whether more match than are shown"))
             .may_give("suggestions", texts("Next steps")),
         Entry::new(Look, "context_chunk", "Read a page of a context", Local(contexts::chunk))
             .doc("Reads a context page by page.")
@@ -76,7 +57,10 @@ fn context_looks() -> Vec<Entry> {
         Entry::new(Look, "context_load", "Load a context", Local(contexts::load))
             .doc("Gives the text of a context from its beginning, up to a cap. Costly: peek and grep first.")
             .needs("context_id", context_id())
-            .takes("chars_max", whole("The most characters; 20000 unless said, and never more than the server allows"))
+            .takes(
+                "chars_max",
+                whole("The most characters; 20000 unless said, and never more than the server allows"),
+            )
             .gives("context", context_id())
             .gives("content", text("The text"))
             .gives("size_chars", whole("Characters of the whole"))
@@ -243,20 +227,18 @@ fn runs() -> Vec<Entry> {
     ]
 }
 
-fn rlm_repl() -> Entry {
-    let doc = "Runs a cell of Python in a sandbox, over text that stays outside of your window. Variables stay from cell to cell. You are the root model: explore, ask sub-questions with llm_query, and end with FINAL(answer).";
-    let code = "Python. `context` is the text; peek(), grep(), chunk(), search(), llm_query() and FINAL() are there; SHOW_VARS() lists variables. Left out: what `context` is";
-    let session = "The session, to go on with it; left out, a new one is opened over `paths` or `contexts`";
+pub(super) fn rlm_repl() -> Entry {
+    let doc = "Runs Python in a sandbox over text that stays outside of your window. Variables persist between cells. `context` is the text; peek(), grep(), chunk(), search(), llm_query() and SHOW_VARS() are defined; FINAL(answer) ends the session.";
     Entry::new(Ask, "rlm_repl", "Run code over text", Waits(Waiting::Repl))
         .doc(doc)
-        .takes("code", text(code))
-        .takes("session", text(session))
+        .takes("code", text("Python; without it, `context` is described"))
+        .takes("session", text("Continue this session; without it, open one over `paths` or `contexts`"))
         .takes("end", flag("End the session"))
-        .takes("model", model())
-        .with(material)
-        .gives("session", text("The name of the session"))
-        .may_give("output", or_null(text("What the cell printed")))
-        .gives("ended", flag("Whether the session is over"))
+        .takes("paths", texts("Files or directories below the server's roots"))
+        .takes("contexts", texts("Context ids"))
+        .gives("session", json!({ "type": "string" }))
+        .may_give("output", json!({ "type": ["string", "null"] }))
+        .gives("ended", json!({ "type": "boolean" }))
 }
 
 fn task() -> Value {
@@ -289,7 +271,7 @@ fn task_output(entry: Entry) -> Entry {
 }
 
 fn rlm_tasks() -> Entry {
-    let doc = "Starts a run whose analysts are your own agents: the text is cut into parts, each agent claims one after the other with task_claim and hands in its report with task_submit until none remain; the synthesis tasks follow, and rlm_result has the report. Only call it when it was asked for.";
+    let doc = "Starts a run whose analysts are your own agents: the text is cut into parts, each agent claims one after the other with task_claim and hands in its report with task_submit until none remain; the synthesis tasks follow, and rlm_run has the report. Only call it when it was asked for.";
     Entry::new(Add, "rlm_tasks", "Cut text into tasks for agents", Waits(Waiting::Tasks))
         .doc(doc)
         .needs("question", text("The question; every task has the same"))
@@ -297,11 +279,12 @@ fn rlm_tasks() -> Entry {
         .takes("focus", focus())
         .takes("limits", limits())
         .with(list_output)
+        .listed_in(ToolSet::Tasks)
 }
 
 fn agent_tasks() -> Vec<Entry> {
     let only_run = || text("The run; the only one unless said");
-    vec![
+    let entries = vec![
         Entry::new(Look, "task_list", "List tasks", Local(tasks::list))
             .doc("Lists the tasks of a run that can be worked on, and how far it is.")
             .takes("run", only_run())
@@ -327,7 +310,8 @@ fn agent_tasks() -> Vec<Entry> {
             .gives("accepted", flag("Whether it was taken"))
             .may_give("notice", text("What came of it, in a line"))
             .may_give("faults", text("What is wrong with it")),
-    ]
+    ];
+    entries.into_iter().map(|entry| entry.listed_in(ToolSet::Tasks)).collect()
 }
 
 fn key() -> Value {

@@ -1,5 +1,5 @@
 //! `spelunk mcp --install`: adds the server to a client's settings and keeps everything else. An existing entry that
-//! differs is never overwritten.
+//! differs is replaced only with `--force`.
 #![expect(
     clippy::disallowed_methods,
     reason = "the settings of another program are a file that the user names"
@@ -14,18 +14,30 @@ use spelunk_app::app::App;
 use spelunk_app::env::HOME;
 use spelunk_app::failure::{Failure, Usage};
 
+use super::McpArgs;
 use crate::cli::app::{no_such, print};
 
 const NAME: &str = "spelunk";
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
-/// A client and the location of its settings.
+/// A client and its settings.
 struct Client {
     name: &'static str,
-    /// Relative to the current directory, or to the home directory.
-    file: &'static str,
-    is_at_home: bool,
+    place: Place,
     form: Form,
+}
+
+/// The location of its settings.
+#[derive(Clone, Copy)]
+enum Place {
+    /// In the project, where the client also starts its servers.
+    Project(&'static str),
+    /// In the home directory; the client starts its servers in the project.
+    Home(&'static str),
+    /// Where this platform keeps the settings of programs; the client starts its servers anywhere.
+    Settings(&'static str),
+    /// In the home directory; the client starts its servers anywhere.
+    HomeAnywhere(&'static str),
 }
 
 /// The format of its settings.
@@ -33,47 +45,63 @@ struct Client {
 enum Form {
     /// JSON with the servers under this key.
     Json(&'static str),
+    /// The same, and each names its transport.
+    Stdio(&'static str),
+    /// JSON as Zed has it, where a server names its source.
+    Zed,
+    /// JSON as opencode has it, where the command is one list.
+    OpenCode,
     /// TOML with a table per server.
     Toml,
 }
 
-const CLIENTS: [Client; 5] = [
-    Client { name: "claude-code", file: ".mcp.json", is_at_home: false, form: Form::Json("mcpServers") },
-    Client { name: "cursor", file: ".cursor/mcp.json", is_at_home: false, form: Form::Json("mcpServers") },
-    Client { name: "vscode", file: ".vscode/mcp.json", is_at_home: false, form: Form::Json("servers") },
-    Client {
-        name: "gemini",
-        file: ".gemini/settings.json",
-        is_at_home: false,
-        form: Form::Json("mcpServers"),
-    },
-    Client { name: "codex", file: ".codex/config.toml", is_at_home: true, form: Form::Toml },
+const CLINE: &str = "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json";
+const CLIENTS: [Client; 10] = [
+    client("claude-code", Place::Project(".mcp.json"), Form::Json("mcpServers")),
+    client("claude-desktop", Place::Settings("Claude/claude_desktop_config.json"), Form::Json("mcpServers")),
+    client("cursor", Place::Project(".cursor/mcp.json"), Form::Json("mcpServers")),
+    client("vscode", Place::Project(".vscode/mcp.json"), Form::Stdio("servers")),
+    client("windsurf", Place::HomeAnywhere(".codeium/windsurf/mcp_config.json"), Form::Json("mcpServers")),
+    client("zed", Place::HomeAnywhere(".config/zed/settings.json"), Form::Zed),
+    client("codex", Place::Home(".codex/config.toml"), Form::Toml),
+    client("gemini", Place::Project(".gemini/settings.json"), Form::Json("mcpServers")),
+    client("opencode", Place::Project("opencode.json"), Form::OpenCode),
+    client("cline", Place::Settings(CLINE), Form::Json("mcpServers")),
 ];
 
-pub(super) fn install(
-    app: &App,
-    client: &str,
-    roots: &[String],
-    only_print: bool,
-) -> Result<ExitCode, Failure> {
+const fn client(name: &'static str, place: Place, form: Form) -> Client {
+    Client { name, place, form }
+}
+
+/// What to do with a different entry of the same name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Other {
+    Kept,
+    Replaced,
+}
+
+pub(super) fn install(app: &App, client: &str, flags: &McpArgs) -> Result<ExitCode, Failure> {
     let client = CLIENTS
         .iter()
         .find(|known| known.name == client)
         .ok_or_else(|| no_such("client", client, &CLIENTS.map(|known| known.name)))?;
-    let args: Vec<&str> =
-        std::iter::once("mcp").chain(roots.iter().flat_map(|root| ["--root", root.as_str()])).collect();
-    if only_print {
-        let fresh = merged(client.form, None, &args).ok().flatten();
+    let entry = Entry::new(app, client.place, flags)?;
+    if flags.print {
+        let fresh = merged(client.form, None, &entry, Other::Kept).ok().flatten();
         print(&fresh.unwrap_or_default());
         return Ok(ExitCode::SUCCESS);
     }
-    let (path, shown) = place(app, client)?;
+    let (path, shown) = place(app, client.place)?;
     let left_alone = |what: String| Usage {
         message: format!("`{shown}` is left alone: {what}"),
-        hint: format!("put the entry in by hand; `spelunk mcp --install {} --print` shows it", client.name),
+        hint: format!(
+            "add the entry by hand: `spelunk mcp --install {} --print` shows it; `--force` replaces another entry",
+            client.name
+        ),
     };
     let before = read(&path).map_err(|error| left_alone(format!("it cannot be read: {error}")))?;
-    match merged(client.form, before.as_deref(), &args).map_err(left_alone)? {
+    let other = if flags.force { Other::Replaced } else { Other::Kept };
+    match merged(client.form, before.as_deref(), &entry, other).map_err(left_alone)? {
         None => app.say(&format!("`{NAME}` is in `{shown}` already")),
         Some(text) => {
             write(&path, &text).map_err(|error| left_alone(format!("it cannot be written: {error}")))?;
@@ -83,15 +111,63 @@ pub(super) fn install(
     Ok(ExitCode::SUCCESS)
 }
 
-fn place(app: &App, client: &Client) -> Result<(PathBuf, String), Usage> {
-    if !client.is_at_home {
-        return Ok((app.current_dir.join(client.file), client.file.to_owned()));
+/// How a client starts the server.
+struct Entry {
+    command: String,
+    args: Vec<String>,
+}
+
+impl Entry {
+    /// With absolute paths: a client may start it in any directory and without the user's `PATH`.
+    fn new(app: &App, place: Place, flags: &McpArgs) -> Result<Self, Usage> {
+        let program = std::env::current_exe().map_err(|error| Usage {
+            message: format!("could not find the path of this program: {error}"),
+            hint: "add the entry by hand".into(),
+        })?;
+        let is_anywhere = matches!(place, Place::Settings(_) | Place::HomeAnywhere(_));
+        let mut roots = flags.roots.clone();
+        if roots.is_empty() && is_anywhere {
+            roots.push(".".to_owned());
+        }
+        let mut args = vec!["mcp".to_owned()];
+        for root in roots {
+            let path = app.current_dir.join(&root);
+            let path = path.canonicalize().unwrap_or(path);
+            args.extend(["--root".to_owned(), path.to_string_lossy().into_owned()]);
+        }
+        if flags.tools != McpArgs::TOOLS {
+            args.extend(["--tools".to_owned(), flags.tools.clone()]);
+        }
+        Ok(Self { command: program.to_string_lossy().into_owned(), args })
     }
+
+    fn json(&self, form: Form) -> Value {
+        let Self { command, args } = self;
+        match form {
+            Form::Json(_) | Form::Toml => json!({ "command": command, "args": args }),
+            Form::Stdio(_) => json!({ "type": "stdio", "command": command, "args": args }),
+            Form::Zed => json!({ "source": "custom", "command": command, "args": args }),
+            Form::OpenCode => {
+                let command: Vec<&String> = std::iter::once(command).chain(args).collect();
+                json!({ "type": "local", "command": command, "enabled": true })
+            }
+        }
+    }
+}
+
+fn place(app: &App, place: Place) -> Result<(PathBuf, String), Usage> {
+    let file = match place {
+        Place::Project(file) => return Ok((app.current_dir.join(file), file.to_owned())),
+        Place::Home(file) | Place::HomeAnywhere(file) => file.to_owned(),
+        Place::Settings(file) if cfg!(target_os = "macos") => format!("Library/Application Support/{file}"),
+        Place::Settings(file) if cfg!(windows) => format!("AppData/Roaming/{file}"),
+        Place::Settings(file) => format!(".config/{file}"),
+    };
     let home = app.environment.text(HOME).ok_or_else(|| Usage {
         message: "there is no home directory".into(),
         hint: "set HOME, or use `--print`".into(),
     })?;
-    Ok((Path::new(home).join(client.file), format!("~/{}", client.file)))
+    Ok((Path::new(home).join(&file), format!("~/{file}")))
 }
 
 /// `None` if the file does not exist.
@@ -120,23 +196,27 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// The settings with the server added; `None` if it is already there.
-fn merged(form: Form, before: Option<&str>, args: &[&str]) -> Result<Option<String>, String> {
+fn merged(form: Form, before: Option<&str>, entry: &Entry, other: Other) -> Result<Option<String>, String> {
     let before = before.filter(|text| !text.trim().is_empty());
-    match form {
-        Form::Json(servers) => merged_json(servers, before, args),
-        Form::Toml => merged_toml(before.unwrap_or_default(), args),
-    }
+    let servers = match form {
+        Form::Json(servers) | Form::Stdio(servers) => servers,
+        Form::Zed => "context_servers",
+        Form::OpenCode => "mcp",
+        Form::Toml => return merged_toml(before.unwrap_or_default(), entry, other),
+    };
+    merged_json(servers, before, entry.json(form), other)
 }
 
-fn other() -> String {
+fn has_other() -> String {
     format!("it has another entry `{NAME}`")
 }
 
-fn merged_json(servers: &str, before: Option<&str>, args: &[&str]) -> Result<Option<String>, String> {
-    let mut entry = json!({ "command": NAME, "args": args });
-    if servers == "servers" {
-        entry["type"] = json!("stdio");
-    }
+fn merged_json(
+    servers: &str,
+    before: Option<&str>,
+    entry: Value,
+    other: Other,
+) -> Result<Option<String>, String> {
     let parsed = before.map(serde_json::from_str::<Value>).transpose();
     let mut settings = match parsed.map_err(|error| format!("it is not plain JSON: {error}"))? {
         None => Map::new(),
@@ -147,26 +227,45 @@ fn merged_json(servers: &str, before: Option<&str>, args: &[&str]) -> Result<Opt
     let all = all.as_object_mut().ok_or_else(|| format!("`{servers}` is not an object"))?;
     match all.get(NAME) {
         Some(known) if *known == entry => return Ok(None),
-        Some(_) => return Err(other()),
-        None => drop(all.insert(NAME.to_owned(), entry)),
+        Some(_) if other == Other::Kept => return Err(has_other()),
+        Some(_) | None => drop(all.insert(NAME.to_owned(), entry)),
     }
     Ok(Some(format!("{:#}\n", Value::Object(settings))))
 }
 
-fn merged_toml(before: &str, args: &[&str]) -> Result<Option<String>, String> {
+fn merged_toml(before: &str, entry: &Entry, other: Other) -> Result<Option<String>, String> {
     let parse = |text: &str| text.parse::<toml::Table>().map_err(|error| format!("it is not TOML: {error}"));
     let settings = parse(before)?;
-    let args = toml::Value::Array(args.iter().map(|arg| toml::Value::from(*arg)).collect());
+    let args = toml::Value::Array(entry.args.iter().map(|arg| toml::Value::from(arg.as_str())).collect());
+    let command = toml::Value::from(entry.command.as_str());
     let known = settings.get("mcp_servers").and_then(|servers| servers.get(NAME));
-    if let Some(known) = known {
-        let is_same = known.get("command").and_then(toml::Value::as_str) == Some(NAME)
-            && known.get("args") == Some(&args);
-        return if is_same { Ok(None) } else { Err(other()) };
-    }
+    let before = match known {
+        Some(known) if known.get("command") == Some(&command) && known.get("args") == Some(&args) => {
+            return Ok(None);
+        }
+        Some(_) if other == Other::Kept => return Err(has_other()),
+        Some(_) => without_entry(before),
+        None => before.to_owned(),
+    };
     let gap = if before.is_empty() { "" } else { "\n" };
     let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
-    let text = format!("{before}{end}{gap}[mcp_servers.{NAME}]\ncommand = \"{NAME}\"\nargs = {args}\n");
+    let text = format!("{before}{end}{gap}[mcp_servers.{NAME}]\ncommand = {command}\nargs = {args}\n");
     // An inline table cannot be extended.
     parse(&text).map_err(|_| "its servers are written in a form that cannot be added to".to_owned())?;
     Ok(Some(text))
+}
+
+/// The text without the server's table and the tables below it.
+fn without_entry(text: &str) -> String {
+    let (own, below) = (format!("[mcp_servers.{NAME}]"), format!("[mcp_servers.{NAME}."));
+    let (mut kept, mut is_own) = (String::new(), false);
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with('[') {
+            is_own = line.trim_start().starts_with(&own) || line.trim_start().starts_with(&below);
+        }
+        if !is_own {
+            kept.push_str(line);
+        }
+    }
+    kept.trim_end().to_owned()
 }
