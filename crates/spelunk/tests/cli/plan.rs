@@ -72,7 +72,7 @@ fn a_mixed_folder_is_planned_by_type() {
           openai/gpt-5-mini            $0.0108 to $1.44
           openai/gpt-5                 $0.0538 to $7.18
         --- stderr
-        skipped: 1 binary, 1 secret
+        Skipped: 1 binary, 1 secret
         --- exit 0
     "#]]);
     assert!(!scene.exists(".spelunk"));
@@ -241,7 +241,7 @@ fn json_is_the_whole_plan() {
         usage_at_least: {"input_tokens":7168,"output_tokens":6}
         usage_at_most: {"input_tokens":266242,"output_tokens":49152}
         warnings: ["1 file is left out by `files_max`; set it to 0 to take all"]"#]].assert_eq(&shown.join("\n"));
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, "skipped: 1 files-max, 1 secret\n"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "Skipped: 1 files-max, 1 secret\n"));
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn a_type_that_does_not_exist_or_a_broken_pattern_is_refused() {
         --- stderr
         error: `*.md[` is not a pattern for file names
 
-        hint: mend the pattern
+        hint: correct the pattern
         --- exit 2
     "#]]);
 }

@@ -78,7 +78,7 @@ fn a_flag_sets_the_cap_and_the_rest_is_counted() {
           openai/gpt-5                 $0.0008 to $0.18
         warning: 3 files are left out by `files_max`; set it to 0 to take all
         --- stderr
-        skipped: 3 files-max
+        Skipped: 3 files-max
         --- exit 0
     "#]]);
 }

@@ -37,7 +37,7 @@ fn the_line_says_how_far_the_tasks_are() {
     view.tasks = Some(tasks);
     assert_eq!(
         run_status(&view, 0, Duration::from_secs(20)),
-        "10 of 40 tasks, 1 failed · 2 high, 1 unrated · about 1 min 0 s left · 0 calls done · 0 tokens · $0.00 · 20.0 s"
+        "10 of 40 tasks, 1 failed · 2 high, 1 unrated · about 1 min 0 s left\n0 calls done · 0 tokens · $0.00 · 20.0 s"
     );
 }
 
@@ -95,7 +95,7 @@ fn a_run_that_builds_an_index_says_so_until_something_else_happens() {
     view.apply(&tick(3_000, 1_000_000));
     assert_eq!(
         run_status(&view, 0, Duration::from_secs(9)),
-        "indexing: 3 of 8 documents · 1.0 MB of 4.0 MB · about 6.0 s left · 0 calls done · 0 tokens · $0.00 · 9.0 s"
+        "indexing: 3 of 8 documents · 1.0 MB of 4.0 MB · about 6.0 s left\n0 calls done · 0 tokens · $0.00 · 9.0 s"
     );
     view.apply(&event(4_000, EventKind::WarningRaised { message: "m".into(), hint: String::new() }));
     assert_eq!(view.ticked, None);
