@@ -4,7 +4,6 @@
 mod computed;
 mod sentences;
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use spelunk_context::{ContentType, View};
@@ -16,6 +15,7 @@ use spelunk_journal::{JournalError, Workspace};
 pub use self::computed::Computed;
 use self::sentences::{Line, lines, plainness, sentences, words_shared};
 use crate::app::App;
+use crate::config::RoleModel;
 use crate::context_search::{Indexed, Level};
 use crate::failure::Failure;
 
@@ -72,7 +72,10 @@ pub fn find(
     let query = Query { hits_max: HITS_MAX, ..Query::new(question) };
     let folder = index_folder(view);
     let mut indexed = Indexed { app, folder: &folder, level: Level::Always, progress };
-    let is_kept = view.bytes() > UNKEPT_BYTES_MAX || Workspace::exists(&app.workspace_root());
+    // Vectors of another model may cost money: they are kept, and no sentences are sent to it.
+    let is_built_in = app.settings.roles.embedding == RoleModel::Unset;
+    let is_large = view.bytes() > UNKEPT_BYTES_MAX;
+    let is_kept = is_large || !is_built_in || Workspace::exists(&app.workspace_root());
     let found = if is_kept && app.workspace().is_ok() {
         indexed.search(view, &query, || Ok(None))?
     } else {
@@ -80,7 +83,7 @@ pub fn find(
         let unkept = tempfile::tempdir().map_err(unusable)?;
         indexed.search_in(Some(&PrivateDir::new(unkept.path())), view, &query, || Ok(None))?
     };
-    let embedder = app.embedder().ok();
+    let embedder = app.embedder().ok().filter(|_| is_built_in);
     let passages = passages(app, view, question, &found.hits, embedder.as_deref());
     let (documents, bytes) = (found.documents, view.bytes());
     Ok(Found { computed, passages, documents, bytes, notices: found.notices })
@@ -96,7 +99,7 @@ fn passages(
 ) -> Vec<FoundPassage> {
     let mut shown: Vec<(Hit, Chosen)> = Vec::new();
     let mut n_alike: Vec<u64> = Vec::new();
-    let mut seen: Vec<HashSet<String>> = Vec::new();
+    let mut seen: Vec<String> = Vec::new();
     // Without a word in common, anything is similar to anything.
     if hits.iter().all(|hit| hit.matched.is_empty()) {
         return Vec::new();
@@ -107,12 +110,12 @@ fn passages(
     for hit in hits.iter().filter(is_near) {
         let Some(chosen) = best_sentence(app, hit, question, embedder) else { continue };
         let said = normal(hit.text.get(chosen.sentence.clone()).unwrap_or_default());
-        if let Some(same) = seen.iter_mut().position(|sentences| sentences.contains(&said)) {
+        if let Some(same) = seen.iter().position(|other| *other == said) {
             n_alike[same] += 1 + hit.twins;
             continue;
         }
         if shown.len() < PASSAGES_MAX {
-            seen.push(HashSet::from([said]));
+            seen.push(said);
             n_alike.push(hit.twins);
             shown.push((hit.clone(), chosen));
         }

@@ -348,12 +348,12 @@ impl Reading {
             (Asked::Count, []) => Some(format!("SELECT COUNT(*) {from}")),
             (Asked::CountDistinct, [only]) => Some(format!("SELECT COUNT(DISTINCT {}) {from}", name(only))),
             (Asked::Most(order), [group]) => Some(format!(
-                "SELECT {group}, COUNT(*) AS n {from} GROUP BY {group} ORDER BY n {} LIMIT {ROWS_MAX}",
+                "SELECT {group}, COUNT(*) AS n {from} GROUP BY {group} ORDER BY n {}, 1 LIMIT {ROWS_MAX}",
                 order.sql(),
                 group = name(group)
             )),
             (Asked::Most(order), [group, sum]) if sum.kind != ColumnType::Text => Some(format!(
-                "SELECT {group}, SUM({sum}) AS n {from} GROUP BY {group} ORDER BY n {} LIMIT {ROWS_MAX}",
+                "SELECT {group}, SUM({sum}) AS n {from} GROUP BY {group} ORDER BY n {}, 1 LIMIT {ROWS_MAX}",
                 order.sql(),
                 group = name(group),
                 sum = name(sum)

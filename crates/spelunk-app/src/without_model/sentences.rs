@@ -150,5 +150,6 @@ fn words(text: &str) -> Vec<String> {
 fn is_same(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
     let stem = short.strip_suffix(['e', 's', 'y']).unwrap_or(short);
-    short == long || (stem.len() >= 4 && long.starts_with(stem) && long.len() <= stem.len() + 4)
+    let is_plural = long.strip_suffix('s') == Some(short);
+    short == long || is_plural || (stem.len() >= 4 && long.starts_with(stem) && long.len() <= stem.len() + 4)
 }

@@ -121,7 +121,7 @@ async fn an_unchanged_or_lower_limit_is_named_with_the_flag_that_raises_it() {
     let n_events = events(&engine, &stopped.run).len();
     let refused = refusal(stage.resume(&engine, &stopped.run));
     expect![[r"
-        calls-exhausted: run `RUN` has a partial answer: it stopped at `limits.calls_max` = 4, and that limit is 4 now
+        calls-exhausted: run `RUN` has a partial answer: call limit reached (4), and the limit is 4 now
         hint: continue: `spelunk resume RUN --max-calls 8`"]]
     .assert_eq(&shown(&refused, &stopped.run));
     stage.limits.calls_max = 3;
@@ -196,7 +196,7 @@ async fn a_run_out_of_time_continues_when_it_is_given_more() {
     partial(&stage.resume(&engine, &run).unwrap().join().await, ErrorCode::TimeExhausted);
     let refused = refusal(stage.resume(&engine, &run));
     expect![[r"
-        time-exhausted: run `RUN` has a partial answer: it stopped at `limits.run_ms_max` = 100000, and that limit is 100000 now
+        time-exhausted: run `RUN` has a partial answer: time limit reached (100 s), and the limit is 100000 now
         hint: continue: `spelunk resume RUN --max-time 200s`"]]
     .assert_eq(&shown(&refused, &run));
     stage.limits.run_ms_max = 1_000_000;

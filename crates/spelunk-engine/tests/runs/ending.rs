@@ -121,10 +121,10 @@ async fn a_panic_in_a_program_fails_its_run_and_no_other() {
     at_gate(&gate, 1).await;
     let failed = broken.ask(&engine, "").await;
     expect![[r"
-        bug: frame `0.0` broke: the program is wrong
+        bug: internal error in frame `0.0`: the program is wrong
         hint: this is a bug: please report it and attach the run's journal"]]
     .assert_eq(&shown(&failed.error.unwrap(), &failed.run));
-    let message = "frame `0.0` broke: the program is wrong".to_owned();
+    let message = "internal error in frame `0.0`: the program is wrong".to_owned();
     assert_eq!(failed.outcome, RunOutcome::Failed { code: ErrorCode::Bug, message });
     expect![[r"
         run.started      program openai/scripted

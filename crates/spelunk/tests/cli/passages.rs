@@ -157,7 +157,7 @@ fn a_count_is_computed_or_said_to_be_impossible() {
         No model is configured. Computed:
 
         south: 2
-            SELECT "region", COUNT(*) AS n FROM "orders" GROUP BY "region" ORDER BY n DESC LIMIT 5, over 3 rows
+            SELECT "region", COUNT(*) AS n FROM "orders" GROUP BY "region" ORDER BY n DESC, 1 LIMIT 5, over 3 rows
         --- stderr
 
         1 file · 34 B searched

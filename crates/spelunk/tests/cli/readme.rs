@@ -44,7 +44,7 @@ fn scene() -> Scene {
         ("logs/app.log", "09:41 INFO started\n09:42 ERROR refused\n09:43 ERROR refused again\n"),
         ("orders.csv", "id,region,status\n1,north,paid\n2,south,failed\n3,south,failed\n"),
     ]);
-    for name in ["usage.md", "errors.md", "server.md", "agent.md"] {
+    for name in ["usage.md", "errors.md", "reading.md"] {
         scene.write(&format!("docs/{name}"), page(&format!("docs/{name}")).as_bytes());
     }
     scene
@@ -76,16 +76,16 @@ fn every_command_of_the_readme_does_what_it_says() {
     let ran = executed(&page("README.md"));
     expect![[r#"
         0 spelunk demo
-        4 spelunk ask "what happens to requests in flight when the program crashes?" docs
-        0 spelunk ask "what happens to requests in flight when the program crashes?" docs
-        0 spelunk ask "what happens to requests in flight when the program crashes?" docs --model openai/qwen3:8b --base-url http://127.0.0.1:11434/v1"#]].assert_eq(&ran.join("\n"));
+        4 spelunk ask "which exit code says that a limit was reached?" docs
+        0 spelunk ask "which exit code says that a limit was reached?" docs
+        0 spelunk ask "which exit code says that a limit was reached?" docs --model openai/qwen3:8b --base-url http://127.0.0.1:11434/v1"#]].assert_eq(&ran.join("\n"));
 }
 
 #[test]
 fn every_command_of_the_usage_page_does_what_it_says() {
     let ran = executed(&page("docs/usage.md"));
     expect![[r#"
-        4 spelunk ask "which exit code says that a limit was reached?" docs
+        4 spelunk ask "how are secrets redacted?" docs/reading.md
         4 spelunk ask "how many ERROR lines?" logs
         4 spelunk ask "which region has the most failed orders?" orders.csv"#]]
     .assert_eq(&ran.join("\n"));

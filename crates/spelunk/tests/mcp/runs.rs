@@ -64,14 +64,14 @@ fn without_a_model_the_best_passages_are_shown_and_the_ways_to_one() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::plain(&scene);
     let result = client.call("rlm_query", &query());
-    expect![[r"
-        No model wrote this: the passages that share most words with the question.
+    expect![[r#"
+        Best-matching passages (no model was used):
 
         a.md:3
             # Numbers
             The magic number is 42.
 
-        [no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself]"]]
+        [no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself]"#]]
     .assert_eq(&text_of(&result));
     assert_eq!(
         (result["isError"].as_bool(), result["structuredContent"]["degraded"].as_bool()),
@@ -112,7 +112,7 @@ fn a_wrong_question_is_refused_before_anything_is_spent() {
         (json!({ "question": "q", "paths": ["notes"], "focus": "x" }), "must be one of general"),
         (json!({ "question": "q", "paths": ["notes"], "schema": { "type": 7 } }), "schema"),
         (json!({ "question": "q", "contexts": ["nope"] }), "there is no context `nope`"),
-        (json!({ "question": "q", "paths": ["gone.txt"] }), "does not exist"),
+        (json!({ "question": "q", "paths": ["gone.txt"] }), "there is nothing at"),
     ] {
         let said = client.text("rlm_query", &arguments);
         assert!(said.starts_with("FAILED") && said.contains(says), "{said}");

@@ -28,7 +28,7 @@ fn told(provider: &str, base_url: &str, variables: &[(&str, &str)], flags: &[(&s
 #[track_caller]
 fn check_unknown(provider: &str, base_url: &str, variables: &[(&str, &str)], flags: &[(&str, &str)]) {
     let told = told(provider, base_url, variables, flags);
-    assert!(told.contains("an address that your settings do not name"), "{told}");
+    assert!(told.contains("an address that is not in your settings"), "{told}");
 }
 
 #[track_caller]
