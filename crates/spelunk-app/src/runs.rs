@@ -266,8 +266,8 @@ pub fn archived_row(workspace: &Workspace, run: RunId) -> Row {
     let number = |name: &str| summary[name].as_u64().unwrap_or_default();
     let status = match text("state").split_once(':') {
         Some(("stopped", code)) => format!("limited:{code}"),
-        _ if text("state") == "open" => "interrupted".to_owned(),
-        _ => text("state"),
+        Some(_) | None if text("state") == "open" => "interrupted".to_owned(),
+        Some(_) | None => text("state"),
     };
     Row {
         run,

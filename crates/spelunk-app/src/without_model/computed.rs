@@ -448,7 +448,7 @@ fn in_words(result: &QueryResult) -> String {
     let of_row = |row: &Vec<Cell>| row.iter().map(Cell::to_string).collect::<Vec<_>>().join(": ");
     let equals = |row: &&Vec<Cell>| match result.rows.first() {
         Some(first) if first.len() == 2 => row.last() == first.last(),
-        _ => true,
+        Some(_) | None => true,
     };
     let mut rows: Vec<String> = result.rows.iter().filter(equals).map(of_row).collect();
     if result.is_cut {

@@ -81,7 +81,7 @@ fn sentences_end_at_stops_and_lists_have_one_each() {
     let text = "# Title\n\nOne is e.g. in this sentence. Two goes over\nlines.\n\n- item a\n- [only](a.md)\n\nHead\n====\n\nstart\nstop\n";
     let of = |is_prose| {
         let ranges = sentences(text, &lines(text), is_prose);
-        ranges.into_iter().map(|range| text[range].to_owned()).collect::<Vec<_>>()
+        ranges.into_iter().map(|range| text.get(range).unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(
         of(true),
@@ -106,7 +106,7 @@ fn a_window_has_whole_lines_around_its_sentence() {
         let start = text.find(at).unwrap();
         Chosen { sentence: start..start + at.len(), lines: lines(text) }
     };
-    assert_eq!(&text[chosen("third").window(text, 20)], "second\nthird\nfourth\n");
-    assert_eq!(&text[chosen("first").window(text, 13)], "first\nsecond\n");
-    assert_eq!(&text[chosen("second").window(text, 3)], "sec");
+    assert_eq!(text.get(chosen("third").window(text, 20)).unwrap(), "second\nthird\nfourth\n");
+    assert_eq!(text.get(chosen("first").window(text, 13)).unwrap(), "first\nsecond\n");
+    assert_eq!(text.get(chosen("second").window(text, 3)).unwrap(), "sec");
 }

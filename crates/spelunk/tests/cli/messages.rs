@@ -92,10 +92,10 @@ fn messages(source: &str) -> Vec<String> {
         if rest.starts_with("//") {
             rest = rest.split_once('\n').map_or("", |(_, after)| after);
         } else if rest.starts_with("'\"'") {
-            rest = &rest[3..];
+            rest = rest.get(3..).unwrap();
         } else if c == '"' {
             let is_raw = before.ends_with("r#") || before.ends_with('r');
-            let (text, after) = literal(&rest[1..], is_raw);
+            let (text, after) = literal(rest.get(1..).unwrap(), is_raw);
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             let is_for_people =
                 !FOR_DEVELOPERS.iter().any(|words| before.trim_end().ends_with(words.trim_end()));
@@ -106,7 +106,7 @@ fn messages(source: &str) -> Vec<String> {
             rest = after;
         } else {
             before.push(c);
-            rest = &rest[c.len_utf8()..];
+            rest = rest.get(c.len_utf8()..).unwrap();
         }
     }
     found
@@ -118,7 +118,7 @@ fn literal(text: &str, is_raw: bool) -> (String, &str) {
     let mut shown = String::new();
     while let Some((at, c)) = chars.next() {
         match c {
-            '"' => return (shown, &text[at + 1..]),
+            '"' => return (shown, text.get(at + 1..).unwrap()),
             '\\' if !is_raw => match chars.next() {
                 Some((_, 'n' | '\n')) | None => shown.push(' '),
                 Some((_, other)) => shown.push(other),
