@@ -18,7 +18,7 @@ use crate::{ExtractError, SkipReason};
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum SourceError {
-    #[error("`{path}` does not exist")]
+    #[error("there is nothing at `{path}`")]
     NotFound { path: PathBuf, nearest: Nearest },
     #[error("could not read `{path}`")]
     Read {
@@ -28,7 +28,7 @@ pub enum SourceError {
     },
     #[error("`{name}` is not text: {why}")]
     NotText { name: String, why: NotText },
-    #[error("`{path}` may contain secrets and was not read")]
+    #[error("`{path}` may hold secrets and was not read")]
     Secret { path: PathBuf },
     #[error("`{path}` is neither a file nor a directory")]
     Special { path: PathBuf },
@@ -88,7 +88,7 @@ impl Explain for SourceError {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::NotFound { nearest: Nearest::Sibling(path), .. } => {
-                return Some(format!("did you mean `{}`?", path.display()));
+                return Some(format!("try `{}`, which does exist", path.display()));
             }
             Self::NotFound { nearest: Nearest::Parent(path), .. } => {
                 return Some(format!("look in `{}`, the nearest directory that exists", path.display()));

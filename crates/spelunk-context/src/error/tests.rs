@@ -13,13 +13,13 @@ fn every_error_says_what_and_what_to_try() {
     check(
         &SourceError::NotFound { path: path(), nearest: Nearest::Sibling("notes/b.md".into()) },
         &expect![[r"
-            source-not-found: `notes/a.md` does not exist
-            hint: did you mean `notes/b.md`?"]],
+            source-not-found: there is nothing at `notes/a.md`
+            hint: try `notes/b.md`, which does exist"]],
     );
     check(
         &SourceError::NotFound { path: path(), nearest: Nearest::Parent("notes".into()) },
         &expect![[r"
-            source-not-found: `notes/a.md` does not exist
+            source-not-found: there is nothing at `notes/a.md`
             hint: look in `notes`, the nearest directory that exists"]],
     );
     check(
@@ -37,7 +37,7 @@ fn every_error_says_what_and_what_to_try() {
     check(
         &SourceError::Secret { path: ".env".into() },
         &expect![[r"
-            source-unreadable: `.env` may contain secrets and was not read
+            source-unreadable: `.env` may hold secrets and was not read
             hint: leave it out, or pass `--allow-secrets` if it must be read"]],
     );
     check(
@@ -113,7 +113,7 @@ fn io_errors_keep_their_cause_and_absence_is_its_own_kind() {
     check(
         &SourceError::from_io(Path::new("/no-such-directory/a"), io::Error::from_raw_os_error(2)),
         &expect![[r"
-            source-not-found: `/no-such-directory/a` does not exist
+            source-not-found: there is nothing at `/no-such-directory/a`
             hint: look in `/`, the nearest directory that exists"]],
     );
 }

@@ -53,8 +53,8 @@ fn a_missing_file_and_an_empty_one_are_told_apart() {
         Reader::open(&directory.path().join("emty.txt")),
         directory.path(),
         &expect![[r#"
-            source-not-found: `DIR/emty.txt` does not exist
-            hint: did you mean `DIR/empty.txt`?"#]],
+            source-not-found: there is nothing at `DIR/emty.txt`
+            hint: try `DIR/empty.txt`, which does exist"#]],
     );
 }
 
@@ -178,7 +178,7 @@ fn bounds_are_checked_and_named() {
         text.load(5),
         nowhere,
         &expect![[r#"
-        usage-wrong: that part of `text` has 6 bytes, and at most 5 are read at once
+        usage-wrong: `text` has 6 bytes there, and 5 are read at once
         hint: read it by pages, search it, or take a smaller part"#]],
     );
 }

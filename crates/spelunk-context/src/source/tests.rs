@@ -17,28 +17,28 @@ fn a_missing_path_is_answered_with_what_is_near_it() {
         root.path(),
         "notes/README.mb",
         &expect![[r"
-            source-not-found: `ROOT/notes/README.mb` does not exist
-            hint: did you mean `ROOT/notes/readme.md`?"]],
+            source-not-found: there is nothing at `ROOT/notes/README.mb`
+            hint: try `ROOT/notes/readme.md`, which does exist"]],
     );
     check(
         root.path(),
         "note",
         &expect![[r"
-            source-not-found: `ROOT/note` does not exist
-            hint: did you mean `ROOT/notes`?"]],
+            source-not-found: there is nothing at `ROOT/note`
+            hint: try `ROOT/notes`, which does exist"]],
     );
     check(
         root.path(),
         "notes/deeper/still/a.md",
         &expect![[r"
-            source-not-found: `ROOT/notes/deeper/still/a.md` does not exist
+            source-not-found: there is nothing at `ROOT/notes/deeper/still/a.md`
             hint: look in `ROOT/notes`, the nearest directory that exists"]],
     );
     check(
         root.path(),
         "notes/readme.md/a",
         &expect![[r"
-            source-not-found: `ROOT/notes/readme.md/a` does not exist
+            source-not-found: there is nothing at `ROOT/notes/readme.md/a`
             hint: look in `ROOT/notes`, the nearest directory that exists"]],
     );
 }
@@ -73,7 +73,7 @@ fn a_named_secret_is_refused_unless_it_was_asked_for() {
         root.path(),
         "server.key",
         &expect![[r"
-            source-unreadable: `ROOT/server.key` may contain secrets and was not read
+            source-unreadable: `ROOT/server.key` may hold secrets and was not read
             hint: leave it out, or pass `--allow-secrets` if it must be read"]],
     );
     let sources = [SourceInput::Path(root.path().join("server.key"))];
@@ -92,7 +92,7 @@ fn a_link_to_a_secret_is_a_secret_under_any_name() {
         root.path(),
         "notes.txt",
         &expect![[r"
-            source-unreadable: `ROOT/notes.txt` may contain secrets and was not read
+            source-unreadable: `ROOT/notes.txt` may hold secrets and was not read
             hint: leave it out, or pass `--allow-secrets` if it must be read"]],
     );
 }

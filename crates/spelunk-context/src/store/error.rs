@@ -27,7 +27,7 @@ pub enum StoreError {
     DescriptionTooLong { id: String, what: &'static str, size: u64, size_max: u64, unit: &'static str },
     #[error("the {what} of `{id}` is empty")]
     DescriptionEmpty { id: String, what: &'static str },
-    #[error("the store already has {contexts_max} contexts, its limit")]
+    #[error("the store holds {contexts_max} contexts and takes no more")]
     Full { contexts_max: u64 },
     #[error("`{uri}` is not a URI")]
     BadUri { uri: String },

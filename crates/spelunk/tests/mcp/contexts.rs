@@ -180,7 +180,7 @@ fn a_directory_is_registered_without_its_secrets() {
     assert_eq!(added["skipped"], json!({ "secret": 1 }));
     expect![[r#"
         FAILED error: could not read the context `.env`
-          caused by: `DIR/work/d/.env` may contain secrets and was not read
+          caused by: `DIR/work/d/.env` may hold secrets and was not read
 
         hint: HINT"#]]
     .assert_eq(&without_hint(&scene, &client.text("context_register", &json!({ "path": "d/.env" }))));

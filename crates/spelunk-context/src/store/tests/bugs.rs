@@ -186,7 +186,7 @@ fn a_file_that_changes_vanishes_or_returns_is_seen() {
     let root = files.path().display().to_string();
     expect![[r"
         source-not-found: could not read the context `a`
-          caused by: `ROOT/a` does not exist
+          caused by: there is nothing at `ROOT/a`
         hint: look in `ROOT`, the nearest directory that exists"]]
     .assert_eq(&explain(&store.load("a").unwrap_err()).replace(&root, "ROOT"));
     assert_eq!(&*store.load("empty").unwrap(), "");
@@ -290,7 +290,7 @@ fn a_server_reads_no_file_outside_of_its_directories() {
     .assert_eq(&refused(&inside.join("../out/b")));
     expect![[r"
         source-unreadable: could not read the context `x`
-          caused by: `ROOT/in/.env` may contain secrets and was not read
+          caused by: `ROOT/in/.env` may hold secrets and was not read
         hint: leave it out, or pass `--allow-secrets` if it must be read"]]
     .assert_eq(&refused(&inside.join(".env")));
     // A file that becomes a link after registration is refused when it is read.

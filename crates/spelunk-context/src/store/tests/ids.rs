@@ -69,7 +69,7 @@ fn a_store_takes_no_more_than_its_limit() {
     let store = ContextStore::in_memory(HandClock::at(0).clock(), settings);
     store.register_all(vec![of_text("a", ""), of_text("b", "")]).unwrap();
     expect![[r"
-        workspace-unusable: the store already has 2 contexts, its limit
+        workspace-unusable: the store holds 2 contexts and takes no more
         hint: remove contexts that are not needed any more"]]
     .assert_eq(&explain(&store.register(of_text("c", "")).unwrap_err()));
     store.replace(of_text("b", "other")).unwrap();
@@ -111,7 +111,7 @@ fn a_directory_and_a_missing_file_are_refused_by_name() {
     .assert_eq(&refused("d"));
     expect![[r"
         source-not-found: could not read the context `x`
-          caused by: `ROOT/d/a.txd` does not exist
-        hint: did you mean `ROOT/d/a.txt`?"]]
+          caused by: there is nothing at `ROOT/d/a.txd`
+        hint: try `ROOT/d/a.txt`, which does exist"]]
     .assert_eq(&refused("d/a.txd"));
 }
