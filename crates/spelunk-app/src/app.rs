@@ -21,8 +21,12 @@ use crate::local::ModelFolder;
 use crate::log::LogWriter;
 use crate::provider::{self, SharedEmbedder};
 use crate::sandbox::WorkerPlace;
+use crate::terminal::{fitted, stderr_width};
 use crate::trust::{self, ChosenBy, UserState};
 use crate::units::escaped;
+
+/// How many directories above the current one are looked through for a workspace.
+const ANCESTORS_MAX: usize = 100;
 
 /// The application state that every frontend works with.
 pub struct App {
@@ -39,6 +43,8 @@ pub struct App {
     embedder: SharedEmbedder,
     /// Per-user state, outside of any project.
     pub user: UserState,
+    /// The path of the workspace, once it was looked for.
+    workspace_root: OnceLock<PathBuf>,
     /// Set once the workspace was found to be trusted.
     is_trusted: OnceLock<()>,
     /// Set once the user was told that it is not trusted.
@@ -79,6 +85,7 @@ impl App {
             worker,
             embedder: SharedEmbedder::default(),
             user,
+            workspace_root: OnceLock::new(),
             is_trusted: OnceLock::new(),
             is_told: OnceLock::new(),
             cache_key: OnceLock::new(),
@@ -91,9 +98,23 @@ impl App {
         }
     }
 
-    /// The path of the workspace, whether or not it exists.
+    /// The path of the workspace, whether or not it exists. If no path is set, it is that of the nearest directory
+    /// upwards that has a workspace of this user.
     pub fn workspace_root(&self) -> PathBuf {
-        self.current_dir.join(&self.settings.workspace_path)
+        self.workspace_root.get_or_init(|| self.find_workspace()).clone()
+    }
+
+    fn find_workspace(&self) -> PathBuf {
+        let here = self.current_dir.join(&self.settings.workspace_path);
+        if *self.settings.origin("workspace.path") != Origin::Default || Workspace::exists(&here) {
+            return here;
+        }
+        // Somebody else may have put a workspace into a directory above: only a trusted one is taken.
+        let is_own = |root: &PathBuf| {
+            Workspace::exists(root) && matches!(self.user.distrust(root, ChosenBy::Location), Ok(None))
+        };
+        let above = self.current_dir.ancestors().skip(1).map(|dir| dir.join(&self.settings.workspace_path));
+        above.take(ANCESTORS_MAX).find(is_own).unwrap_or(here)
     }
 
     /// Whether the user named this workspace explicitly or it was found in the current directory.
@@ -143,7 +164,7 @@ impl App {
         {
             let workspace = Workspace::open_read_only(&root)?;
             if self.is_told.set(()).is_ok() {
-                self.say(&format!("note: {untrusted}; it is only read"));
+                self.say(&format!("note: {untrusted}; opened read-only"));
             }
             return Ok(Some(workspace));
         }
@@ -238,7 +259,7 @@ impl App {
         let text = escaped(text);
         match self.log.get() {
             Some(log) => log.say(&text),
-            None => drop(writeln!(io::stderr().lock(), "{text}")),
+            None => drop(writeln!(io::stderr().lock(), "{}", fitted(&text, stderr_width()))),
         }
     }
 

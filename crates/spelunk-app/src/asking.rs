@@ -197,8 +197,8 @@ pub fn same_models(app: &App, run: &RunId, view: &RunView) -> Result<RoleModels,
 /// The model of a run that recorded at least its first event.
 pub fn begun<'a>(run: &RunId, view: &'a RunView) -> Result<&'a ModelRef, Usage> {
     view.model.as_ref().ok_or_else(|| {
-        let message = format!("run `{}` died before its first event", run.short());
-        Usage { message, hint: "ask again: nothing was sent or paid".into() }
+        let message = format!("run `{}` ended before its first event", run.short());
+        Usage { message, hint: "ask again; nothing was sent and nothing was spent".into() }
     })
 }
 
@@ -245,7 +245,7 @@ pub fn decide(
         StrategyChoice::Hybrid => Strategy::Hybrid,
     };
     if is_typed {
-        let message = format!("the strategy `{strategy}` does not hold its answer to a schema");
+        let message = format!("the strategy `{strategy}` does not check its answer against a schema");
         let hint = "leave `--strategy` out, or choose `repl` or `agent`".to_owned();
         return Err(Usage { message, hint }.into());
     }

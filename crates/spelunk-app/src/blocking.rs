@@ -7,8 +7,8 @@ use crate::failure::{Failure, FixedError};
 /// The work panicked; the panic message is on standard error.
 const BROKE: FixedError = FixedError {
     code: ErrorCode::Bug,
-    message: "the tool broke",
-    hint: "the log of the server says where; try with other arguments",
+    message: "the tool failed with an internal error",
+    hint: "see the server's log, or try other arguments",
 };
 
 /// Runs the closure on a blocking thread.

@@ -26,8 +26,10 @@ pub mod result_details;
 pub mod runs;
 pub mod sandbox;
 pub mod sources;
+pub mod terminal;
 pub mod trust;
 pub mod units;
+pub mod without_model;
 
 pub use config::StrategyChoice as Strategy;
 pub use library::{Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, serve_worker};

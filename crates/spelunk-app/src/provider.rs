@@ -61,17 +61,17 @@ pub enum ProviderError {
     KeyCommand { section: String, reason: String },
     #[error("`{section}.provider` is `command`, and `{section}.command` names no program")]
     CommandMissing { section: String },
-    #[error("it is not known where {provider} is")]
+    #[error("the address of {provider} is not set")]
     AddressMissing { provider: &'static str, variable: &'static str },
     #[error("{provider} needs the name of a model")]
     NameMissing { provider: String },
-    #[error("`{section}` leads to no provider: none is set, and no key was found")]
+    #[error("`{section}` has no provider: none is set, and no key was found")]
     Nobody { section: String },
-    #[error("the model `{name}` cannot be asked: no key was found, and no server on this machine has it")]
+    #[error("cannot use the model `{name}`: no key was found, and no server on this machine offers it")]
     NotOffered { name: String, known: String },
-    #[error("`{name}` is no model of {base_url}")]
+    #[error("`{name}` is not a model of {base_url}")]
     OfAnother { name: String, base_url: String },
-    #[error("vectors are asked for in OpenAI's format, and {provider} has another")]
+    #[error("embeddings need OpenAI's API, and {provider} has a different one")]
     NoEmbeddings { provider: &'static str },
     #[error("`{section}.effort` is set, and {provider} takes no reasoning effort here")]
     NoEffort { section: String, provider: &'static str },
@@ -81,13 +81,13 @@ pub enum ProviderError {
     LocalMissing { name: String },
     #[error("the local model `{name}` cannot be read")]
     LocalDamaged { name: String, source: GgufError },
-    #[error("`local:{name}` is there, and this program was built without the runner for local models")]
+    #[error("`local:{name}` is installed, but this program was built without the runner for local models")]
     NotBuiltIn { name: String },
     #[error("the server at `{base_url}` offers no model")]
     NoModels { base_url: String },
-    #[error("the run was begun by an MCP client, with a model or agents of its own")]
+    #[error("the run was started by an MCP client with its own model or agents")]
     OfClient,
-    #[error("the run was begun with a model at `{base_url}`, an address that your settings do not name")]
+    #[error("the run was started with a model at `{base_url}`, an address that is not in your settings")]
     AddressUnknown { base_url: String },
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -139,9 +139,9 @@ impl Explain for ProviderError {
             }
             Self::NotBuiltIn { .. } => format!("build it with `{BUILD_COMMAND}`"),
             Self::NoModels { .. } => "load a model there, or name one with `--model`".into(),
-            Self::OfClient => "go on with it from such a client, by the tool `rlm_run`".into(),
+            Self::OfClient => "continue it from such a client with the tool `rlm_run`".into(),
             Self::AddressUnknown { .. } => {
-                "if that server may have your documents and your key, name it with `--base-url`".into()
+                "if you trust that server with your documents and your key, name it with `--base-url`".into()
             }
             Self::Model(error) => return error.hint(),
         })

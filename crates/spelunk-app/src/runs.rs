@@ -3,13 +3,17 @@
 use serde_json::{Value, json};
 use spelunk_engine::{Answer, CallState, EngineError, RunResult, RunView};
 use spelunk_journal::{JournalError, Record, Workspace, archive_summary};
-use spelunk_types::{Explain, RunId, RunOutcome};
+use spelunk_types::{ErrorCode, Explain, RunId, RunOutcome, Strategy};
 
 use crate::app::App;
 use crate::failure::Failure;
 use crate::units::{count, dollars, head};
 
 pub const STATES: [&str; 6] = ["open", "answered", "stopped", "failed", "cancelled", "damaged"];
+
+/// The states that a person sees, by [`status`].
+pub const STATUSES: [&str; 9] =
+    ["running", "waiting", "interrupted", "limited", "answered", "failed", "cancelled", "damaged", "newer"];
 
 /// The run with this id or prefix; without one, the latest run.
 pub fn find_run(app: &App, name: Option<&str>) -> Result<(Workspace, RunId), Failure> {
@@ -37,6 +41,40 @@ pub fn state(view: &RunView) -> String {
         Some(RunOutcome::Failed { code, .. }) => format!("failed: {code}"),
         Some(RunOutcome::Cancelled) => "cancelled".to_owned(),
     }
+}
+
+/// The state of a run for a person: `open` is divided by whether a process is working on the run, and whether it has
+/// anything to do. A code follows where there is one.
+pub fn status(view: &RunView, is_locked: bool) -> String {
+    match &view.outcome {
+        None if !is_locked => "interrupted".to_owned(),
+        None if is_session(view) && view.calls.values().all(|call| call.state != CallState::Open) => {
+            "waiting".to_owned()
+        }
+        None => "running".to_owned(),
+        Some(RunOutcome::Partial { stopped_by }) => format!("limited: {stopped_by}"),
+        Some(RunOutcome::Answered | RunOutcome::Failed { .. } | RunOutcome::Cancelled) => state(view),
+    }
+}
+
+/// Whether a person drives the run, as with `spelunk repl`.
+fn is_session(view: &RunView) -> bool {
+    view.strategy == Some(Strategy::Program)
+}
+
+/// The newest run that can be resumed; if there is none, the newest run. Nobody can resume a session, and a run in
+/// progress needs no resuming.
+pub fn find_resumable(app: &App) -> Result<(Workspace, RunId), Failure> {
+    let (workspace, newest) = find_run(app, None)?;
+    for run in workspace.runs()?.into_iter().rev() {
+        let Ok(view) = read_view(&workspace, &run) else { continue };
+        let is_resumable =
+            view.check_resumable(&run, &app.settings.limits).is_ok() && !view.has_whole_answer();
+        if is_resumable && !is_session(&view) && !workspace.is_locked(&run) {
+            return Ok((workspace, run));
+        }
+    }
+    Ok((workspace, newest))
 }
 
 /// The state of a run as JSON.
@@ -99,6 +137,8 @@ pub struct Row {
     pub run: RunId,
     lifecycle: &'static str,
     pub state: String,
+    /// The state for a person.
+    status: String,
     pub question: String,
     pub n_calls: u64,
     pub cost_microusd: u64,
@@ -107,6 +147,15 @@ pub struct Row {
 }
 
 impl Row {
+    /// The first word of the state for a person; an unreadable journal is `damaged`, or of a `newer` version.
+    pub fn status(&self) -> &str {
+        if self.status == ErrorCode::JournalNewer.name() {
+            return "newer";
+        }
+        let first = self.status.split(':').next().unwrap_or_default();
+        STATUSES.into_iter().find(|status| *status == first).unwrap_or("damaged")
+    }
+
     /// The first word of the state; an unreadable journal is `damaged`.
     pub fn word(&self) -> &str {
         let first = self.state.split([':', ' ']).next().unwrap_or_default();
@@ -126,19 +175,52 @@ impl Row {
         })
     }
 
-    pub fn line(&self) -> String {
-        let cost = dollars(self.cost_microusd);
-        let when = self.run.as_str().get(4..20).unwrap_or_default();
-        let archived = if self.lifecycle == "archived" { "archived: " } else { "" };
+    /// The row for a person, under [`HEADER`].
+    pub fn line(&self, now_ms: u64, width: usize) -> String {
+        let (when, cost) = (when(&self.run, now_ms), dollars(self.cost_microusd));
+        let archived = if self.lifecycle == "archived" { "(archived) " } else { "" };
+        let question = head(&format!("{archived}{}", self.question), width.saturating_sub(HEADER.len() - 8));
         let line = format!(
-            "{}  {when}  {:<28} {:>10}  {cost:>8}  {archived}{}",
+            "{}  {when:<11}  {:<11}  {:>5}  {cost:>8}  {question}",
             self.run.short(),
-            self.state,
-            count(self.n_calls, "call"),
-            head(&self.question, 60)
+            self.status(),
+            self.n_calls
         );
         format!("{}\n", line.trim_end())
     }
+}
+
+/// The header of a list of runs.
+pub const HEADER: &str = "RUN       STARTED      STATE        CALLS      COST  QUESTION";
+
+/// When a run started, as people say it; the date if that is more than a month ago.
+fn when(run: &RunId, now_ms: u64) -> String {
+    const DAY_S: u64 = 86_400;
+    let stamp = run.as_str().get(4..19).unwrap_or_default();
+    let number = |range: std::ops::Range<usize>| stamp.get(range)?.parse::<u64>().ok();
+    let ago_s = || {
+        let days = days_of(number(0..4)?, number(4..6)?, number(6..8)?);
+        let started_s = days * DAY_S + number(9..11)? * 3_600 + number(11..13)? * 60 + number(13..15)?;
+        Some((now_ms / 1_000).saturating_sub(started_s))
+    };
+    match ago_s() {
+        Some(0..60) => "just now".to_owned(),
+        Some(ago_s @ 60..3_600) => format!("{} min ago", ago_s / 60),
+        Some(ago_s @ 3_600..DAY_S) => format!("{} h ago", ago_s / 3_600),
+        Some(ago_s) if ago_s < 31 * DAY_S => format!("{} ago", count(ago_s / DAY_S, "day")),
+        Some(_) | None => {
+            let part = |range: std::ops::Range<usize>| stamp.get(range).unwrap_or_default();
+            format!("{}-{}-{}", part(0..4), part(4..6), part(6..8))
+        }
+    }
+}
+
+/// The days from 1970-01-01 to a date of the Gregorian calendar, for years from 1970.
+fn days_of(year: u64, month: u64, day: u64) -> u64 {
+    // Years are counted from March, so that the leap day comes last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year.saturating_sub(1), month + 9) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day;
+    days.saturating_sub(719_469)
 }
 
 /// A damaged run is listed as such: one bad journal must not hide the others.
@@ -148,14 +230,24 @@ pub fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
         Ok(records) => records,
         Err(error) => {
             let state = error.code().name().to_owned();
-            let (question, active_ms) = (String::new(), None);
-            return Ok(Row { run, lifecycle, state, question, n_calls: 0, cost_microusd: 0, active_ms });
+            let (status, question, active_ms) = (state.clone(), String::new(), None);
+            return Ok(Row {
+                run,
+                lifecycle,
+                state,
+                status,
+                question,
+                n_calls: 0,
+                cost_microusd: 0,
+                active_ms,
+            });
         }
     };
     let view = fold(&records);
     let question = view.question.as_ref().map(|question| workspace.blobs().text(question)).transpose()?;
     Ok(Row {
         state: state(&view),
+        status: status(&view, workspace.is_locked(&run)),
         lifecycle,
         question: question.unwrap_or_default(),
         n_calls: view.n_paid_calls(),
@@ -172,9 +264,15 @@ pub fn archived_row(workspace: &Workspace, run: RunId) -> Row {
         .unwrap_or_else(|| json!({ "state": "archive-damaged" }));
     let text = |name: &str| summary[name].as_str().unwrap_or_default().to_owned();
     let number = |name: &str| summary[name].as_u64().unwrap_or_default();
+    let status = match text("state").split_once(':') {
+        Some(("stopped", code)) => format!("limited:{code}"),
+        Some(_) | None if text("state") == "open" => "interrupted".to_owned(),
+        Some(_) | None => text("state"),
+    };
     Row {
         run,
         lifecycle: "archived",
+        status,
         state: text("state"),
         question: text("question"),
         n_calls: number("calls"),
@@ -199,6 +297,27 @@ pub fn can_go_on(view: &RunView) -> bool {
 /// The warning about run files that could not be written. The journal is complete, so they can be rebuilt.
 pub fn files_incomplete(run: &RunId, error: &dyn std::error::Error) -> String {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-    let again = format!("write them again with `spelunk run export {} --format workspace`", run.short());
-    format!("the files of run {} are not complete: {error}{cause}; {again}", run.short())
+    let again = format!("rewrite them with `spelunk run export {} --format workspace`", run.short());
+    format!("the files of run {} are incomplete: {error}{cause}; {again}", run.short())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_as_people_say_them() {
+        let started_ms = 1_767_312_000_000;
+        let run = RunId::new(started_ms, 7);
+        let after_s = [0, 59, 60, 3_599, 3_600, 86_399, 86_400, 2_000_000, 2_678_400];
+        let shown = after_s.map(|s| when(&run, started_ms + s * 1_000));
+        let (a_day, days) = ("1 day ago", "23 days ago");
+        let of_hours = ["just now", "just now", "1 min ago", "59 min ago", "1 h ago", "23 h ago"];
+        assert_eq!(shown[..6], of_hours);
+        assert_eq!(shown[6..], [a_day, days, "2026-01-02"]);
+        for days in [0_u64, 58, 59, 60, 10_956, 10_957, 11_016, 20_454, 40_000] {
+            let [year, month, day] = spelunk_types::civil_date(days);
+            assert_eq!(days_of(year, month, day), days);
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use spelunk_types::truncate;
+use unicode_width::UnicodeWidthChar as _;
 
 /// `3.1 MB`, in powers of ten.
 pub fn bytes(n: u64) -> String {
@@ -103,6 +104,47 @@ fn color_len(text: &str) -> usize {
     if rest.as_bytes().get(parameters) == Some(&b'm') { parameters + 3 } else { 0 }
 }
 
+/// The text with lines of at most `width` columns, broken between words. Continued lines are indented as their first
+/// one; a word that is longer than a line is left whole, so that it can be copied. Colour sequences take no space.
+pub fn wrapped(text: &str, width: usize) -> String {
+    let lines: Vec<String> = text.split('\n').map(|line| wrapped_line(line, width)).collect();
+    lines.join("\n")
+}
+
+fn wrapped_line(line: &str, width: usize) -> String {
+    if columns(line) <= width {
+        return line.to_owned();
+    }
+    let indent = line.len() - line.trim_start().len();
+    let (indent, rest) = line.split_at(indent);
+    let (mut shown, mut used) = (indent.to_owned(), columns(indent));
+    for (idx, word) in rest.split(' ').enumerate() {
+        let n_columns = columns(word);
+        if idx > 0 && used + 1 + n_columns > width {
+            shown.truncate(shown.trim_end().len());
+            shown = format!("{shown}\n{indent}");
+            used = columns(indent);
+        } else if idx > 0 {
+            shown.push(' ');
+            used += 1;
+        }
+        shown += word;
+        used += n_columns;
+    }
+    shown
+}
+
+/// The columns that a text takes on a terminal, without its colour sequences.
+fn columns(text: &str) -> usize {
+    let (mut n_columns, mut rest) = (0, text);
+    while let Some(c) = rest.chars().next() {
+        let color = color_len(rest);
+        n_columns += if color > 0 { 0 } else { c.width().unwrap_or_default() };
+        rest = rest.get(color.max(c.len_utf8())..).unwrap_or_default();
+    }
+    n_columns
+}
+
 /// The beginning of a text on one line, at most `chars_max` characters.
 pub fn head(text: &str, chars_max: usize) -> String {
     let line = safe(text).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -125,6 +167,15 @@ mod tests {
         assert_eq!(costs, ["$0.00", "<$0.0001", "$0.0001", "$0.0024", "$0.1000", "$0.10", "$5.01"]);
         assert_eq!([7, 4_250, 200_000].map(time), ["7 ms", "4.2 s", "3 min 20 s"]);
         assert_eq!([count(1, "file"), count(0, "file")], ["1 file", "0 files"]);
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_and_keep_their_indent() {
+        assert_eq!(wrapped("one two three", 8), "one two\nthree");
+        assert_eq!(wrapped("  one two three\nfour", 9), "  one two\n  three\nfour");
+        assert_eq!(wrapped("a/path/that/is/long b", 8), "a/path/that/is/long\nb");
+        assert_eq!(wrapped("\u{1b}[1mone\u{1b}[0m two", 7), "\u{1b}[1mone\u{1b}[0m two");
+        assert_eq!(wrapped("日本 日本", 5), "日本\n日本");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use spelunk_journal::JournalError;
 use spelunk_sandbox::InterpreterError;
 use spelunk_types::{CallId, ErrorCode, Explain, FrameId, ModelRef, RunId, Strategy};
 
-use crate::limits::budget::{BudgetExceeded, code_of, raising_flag};
+use crate::limits::budget::{BudgetExceeded, code_of, limit_reached, raising_flag};
 use crate::schema::SchemaError;
 
 /// Why a frame got no result from outside. A strategy may continue after `Call`, `Child` and `Refused`; the others
@@ -46,29 +46,29 @@ pub enum Stop {
     Cancelled,
     #[error(transparent)]
     Journal(Arc<JournalError>),
-    #[error("call `{call}` asks something else than the journal recorded")]
+    #[error("call `{call}` differs from what the journal recorded")]
     Diverged { call: CallId },
-    #[error("cell {cell} of frame `{frame}` ends otherwise than the journal recorded")]
+    #[error("cell {cell} of frame `{frame}` ended differently from what the journal recorded")]
     CellDiverged { frame: FrameId, cell: u32 },
-    #[error("tool {tool} of frame `{frame}` does something else than the journal recorded")]
+    #[error("tool call {tool} of frame `{frame}` differs from what the journal recorded")]
     ToolDiverged { frame: FrameId, tool: u32 },
-    #[error("the desk of frame `{frame}` begins otherwise than the journal recorded")]
+    #[error("the desk of frame `{frame}` differs from what the journal recorded")]
     DeskDiverged { frame: FrameId },
-    #[error("frame `{frame}` is given another task than the journal recorded")]
+    #[error("the task of frame `{frame}` differs from what the journal recorded")]
     TaskDiverged { frame: FrameId },
-    #[error("frame `{frame}` asks for `{now}` where the journal recorded `{recorded}`")]
+    #[error("frame `{frame}` requested `{now}`, but the journal recorded `{recorded}`")]
     ObservationDiverged { frame: FrameId, recorded: String, now: String },
-    #[error("the model '{name}', which the run has asked, cannot be asked now: {why}")]
+    #[error("the model `{name}` of this run cannot be used now: {why}")]
     ModelClosed { name: String, why: String },
     #[error(transparent)]
     Source(Arc<SourceError>),
-    #[error("the sandbox of frame `{frame}` broke")]
+    #[error("the sandbox of frame `{frame}` crashed")]
     Sandbox {
         frame: FrameId,
         #[source]
         source: Arc<InterpreterError>,
     },
-    #[error("frame `{frame}` broke: {message}")]
+    #[error("internal error in frame `{frame}`: {message}")]
     Bug { frame: FrameId, message: String },
 }
 
@@ -139,7 +139,7 @@ impl Explain for Stop {
             | Self::CellDiverged { .. }
             | Self::ToolDiverged { .. }
             | Self::DeskDiverged { .. }
-            | Self::Bug { .. } => Some("please report it, with the run's journal".into()),
+            | Self::Bug { .. } => Some("this is a bug: please report it and attach the run's journal".into()),
             Self::Sandbox { .. } | Self::ModelClosed { .. } => self.code().hint().map(str::to_owned),
             Self::Cancelled => None,
         }
@@ -165,18 +165,18 @@ pub enum EngineError {
     Source(#[from] SourceError),
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    #[error("run `{}` has its answer already", run.short())]
+    #[error("run `{}` already has its answer", run.short())]
     Finished { run: RunId },
-    #[error("run `{}` has a partial answer: it stopped at `limits.{limit}` = {value}, and that limit is {now} now", run.short())]
+    #[error("run `{}` has a partial answer: {}, and the limit is {now} now", run.short(), limit_reached(limit, *value))]
     LimitNotRaised { run: RunId, limit: String, value: u64, now: u64 },
-    #[error("run `{}` has a partial answer, and no higher limit on spending makes it whole: {}", run.short(), stopped_by.meaning())]
+    #[error("run `{}` has a partial answer that no higher spending limit can complete: {}", run.short(), stopped_by.meaning())]
     PartForGood {
         run: RunId,
         stopped_by: ErrorCode,
         /// The limit that is part of the run, with its value.
         limit: Option<(&'static str, u64)>,
     },
-    #[error("run `{}` cannot be asked more: its strategy `{strategy}` keeps nothing to go on with", run.short())]
+    #[error("run `{}` takes no follow-up question: it used the strategy `{strategy}`, and only `agent` keeps its work", run.short())]
     NotAgent { run: RunId, strategy: Strategy },
     #[error("run `{}` has no answer yet", run.short())]
     Unfinished { run: RunId },
@@ -184,7 +184,7 @@ pub enum EngineError {
     SettingsChanged { run: RunId, what: &'static str, recorded: String, now: String },
     #[error("the text of run `{}` has changed since it was started", run.short())]
     CorpusChanged { run: RunId },
-    #[error("run `{}` was driven by a program that is not here", run.short())]
+    #[error("run `{}` was started by a program with a strategy of its own, which this program does not have", run.short())]
     ProgramMissing { run: RunId },
     #[error("no price is known for `{model}`, so `limits.cost_microusd_max` would have no effect")]
     PriceUnknown { model: ModelRef },
@@ -213,16 +213,16 @@ impl Explain for EngineError {
             Self::Schema(_) => {
                 Some("write it in the part of JSON Schema that `docs/schemas.md` names".into())
             }
-            Self::NotAgent { .. } => Some("ask a new question about its files: name another strategy".into()),
+            Self::NotAgent { .. } => {
+                Some("ask a new question about its files with another `--strategy`".into())
+            }
             Self::Unfinished { run } => {
                 Some(format!("finish it first with `spelunk resume {}`", run.short()))
             }
             Self::Finished { run } => Some(format!("see it with `spelunk show {}`", run.short())),
-            Self::LimitNotRaised { run, limit, value, .. } => Some(format!(
-                "raise it to continue: `spelunk resume {} {}`",
-                run.short(),
-                raising_flag(limit, *value)
-            )),
+            Self::LimitNotRaised { run, limit, value, .. } => {
+                Some(format!("continue: `spelunk resume {} {}`", run.short(), raising_flag(limit, *value)))
+            }
             Self::PartForGood { limit: Some((limit, value)), .. } => Some(format!(
                 "`limits.{limit}` is part of a run; ask again with `--set limits.{limit}={}`: replies that fit are taken from the cache",
                 value.saturating_mul(2).max(1)

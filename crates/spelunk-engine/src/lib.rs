@@ -44,7 +44,7 @@ pub use error::{EngineError, FrameError, Stop};
 pub use findings::{ReportCoverage, RunReport};
 pub use frame::{Frame, Program, RunSettings};
 pub use journal::EventStream;
-pub use limits::{Budget, BudgetExceeded, RateLimits, Reservation, raising_flag};
+pub use limits::{Budget, BudgetExceeded, RateLimits, Reservation, limit_reached, raising_flag};
 pub use models::{ModelCapacity, NamedModels};
 pub use projection::{Projection, Projector};
 pub use report::{CountedValues, MergedFinding};

@@ -6,5 +6,5 @@ pub(crate) mod estimate;
 pub(crate) mod in_flight;
 pub(crate) mod rate_limit;
 
-pub use self::budget::{Budget, BudgetExceeded, Reservation, raising_flag};
+pub use self::budget::{Budget, BudgetExceeded, Reservation, limit_reached, raising_flag};
 pub use self::rate_limit::RateLimits;

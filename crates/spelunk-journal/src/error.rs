@@ -23,15 +23,15 @@ pub enum JournalError {
     },
     #[error("journal line {line} of run `{}` is damaged: {what}", run.short())]
     Damaged { run: RunId, line: u64, what: String },
-    #[error("run `{}` has a journal of format {format}; this engine reads up to {JOURNAL_FORMAT}", run.short())]
+    #[error("run `{}` has a journal of format {format}; this version reads formats up to {JOURNAL_FORMAT}", run.short())]
     Newer { run: RunId, format: u64 },
-    #[error("run `{}` holds an event `{name}` (line {line}) that this engine does not know", run.short())]
+    #[error("run `{}` contains an event `{name}` (line {line}) that this version does not know", run.short())]
     UnknownEvent { run: RunId, line: u64, name: String },
-    #[error("no run is called `{name}`")]
+    #[error("there is no run `{name}`")]
     NotFound { name: String },
     #[error("there are no runs here")]
     NoRuns,
-    #[error("{} runs are called `{name}…`", runs.len())]
+    #[error("{} runs begin with `{name}`", runs.len())]
     Ambiguous { name: String, runs: Vec<RunId> },
     #[error("another process{} is working on run `{}`", pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default(), run.short())]
     Locked { run: RunId, pid: Option<u32> },
@@ -39,7 +39,7 @@ pub enum JournalError {
     WorkspaceBusy,
     #[error("blob `{blob}` is {what}")]
     Blob { blob: BlobId, what: &'static str },
-    #[error("run `{}` is here already", run.short())]
+    #[error("run `{}` already exists", run.short())]
     RunExists { run: RunId },
     #[error("the archive `{name}` {what}")]
     Archive { name: String, what: String },
@@ -51,7 +51,7 @@ pub enum JournalError {
         #[source]
         source: io::Error,
     },
-    #[error("the workspace `{path}` says `{format}`, which this engine does not know")]
+    #[error("the workspace `{path}` has the format `{format}`, which this version does not know")]
     WorkspaceNewer { path: String, format: String },
 }
 
@@ -95,7 +95,7 @@ impl Explain for JournalError {
                 format!("run `spelunk repair {}` to keep the first {n_kept} events", run.short())
             }
             Self::Newer { .. } | Self::UnknownEvent { .. } | Self::WorkspaceNewer { .. } => {
-                "use the engine that wrote it, or a newer one".to_owned()
+                "use the version that wrote it, or a newer one".to_owned()
             }
             Self::NotFound { .. } => "run `spelunk run list` to see the runs of this workspace".to_owned(),
             Self::NoRuns => "ask something first, such as `spelunk ask \"what is this?\" .`".to_owned(),

@@ -27,13 +27,13 @@ impl fmt::Display for Feature {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ModelError {
-    #[error("the provider at `{base_url}` did not accept the key: {detail}")]
+    #[error("the provider at `{base_url}` rejected the key: {detail}")]
     Unauthorized { base_url: String, detail: String },
     #[error("there are no keys for {service}: {detail}")]
     KeysMissing { service: String, detail: String },
     #[error("the provider at `{base_url}` does not know `{model}`: {detail}")]
     NotFound { base_url: String, model: String, detail: String },
-    #[error("the provider asks for fewer requests")]
+    #[error("the provider is limiting the rate of requests")]
     RateLimited { retry_after: Option<Duration> },
     #[error("the provider has no capacity right now")]
     Overloaded { retry_after: Option<Duration> },
@@ -53,7 +53,7 @@ pub enum ModelError {
     LocalFailed { name: String, detail: String },
     #[error("no reply within {after_ms} ms")]
     TimedOut { after_ms: u64 },
-    #[error("the reply ended before its end mark")]
+    #[error("the reply was cut off before its end")]
     StreamCut,
     #[error("the reply is not in the provider's format: {detail}")]
     ReplyMalformed { detail: String },

@@ -9,6 +9,7 @@ mod context;
 mod demo;
 mod doctor;
 mod eval;
+mod greet;
 mod limits;
 mod maintenance;
 mod mcp;
@@ -46,15 +47,15 @@ Examples:
   journalctl -u nginx | spelunk ask \"why did it restart?\" -
   spelunk demo
 
-Exit codes: 0 answered, 1 failed, 2 invalid usage or settings,
-            3 stopped at a limit, 130 interrupted.";
+Exit codes: 0 answered, 1 failed, 2 invalid usage or settings, 3 stopped
+            at a limit, 4 no model (passages shown), 130 interrupted.";
 
 #[derive(Debug, Parser)]
 #[command(name = "spelunk", version, about = "Ask questions of text too large for any model", after_help = EXAMPLES)]
-#[command(subcommand_required = true, arg_required_else_help = true, infer_subcommands = false)]
+#[command(infer_subcommands = false)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
     #[command(flatten)]
     common: Common,
 }
@@ -138,7 +139,7 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Evaluate strategies and models on tasks with known answers
     Eval(eval::EvalArgs),
-    /// Watch a run crash and resume; the model is scripted, so no key is needed
+    /// Watch the recursive loop, a crash and a resume; the model is scripted, so no key is needed
     Demo,
     /// Recover the intact beginning of a damaged journal
     Repair(maintenance::RepairArgs),
@@ -166,11 +167,18 @@ pub(crate) fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let app = match app::open_app(cli.common.clone(), setting_flags(&cli.command)) {
+    let app = match app::open_app(
+        cli.common.clone(),
+        cli.command.as_ref().map(setting_flags).unwrap_or_default(),
+    ) {
         Ok(app) => Arc::new(app),
         Err(failure) => return app::report(&failure, cli.common.json, Paint::Plain),
     };
-    match dispatch(&app, cli.command) {
+    let ended = match cli.command {
+        Some(command) => dispatch(&app, command),
+        None => app::block_on(greet::greet(&app)),
+    };
+    match ended {
         Ok(code) => code,
         Err(failure) => app::report(&failure, app.json, app.paint_errors),
     }

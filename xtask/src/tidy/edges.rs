@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("spelunk-tables", "context"),
     ("spelunk-engine", "context desk fs index journal model sandbox tables types"),
     ("spelunk-eval", "model types"),
-    ("spelunk-app", "context desk engine fs index journal model sandbox types"),
+    ("spelunk-app", "context desk engine fs index journal model sandbox tables types"),
     ("spelunk-server", "app context engine fs index journal model sandbox types"),
     ("spelunk", "app context desk engine eval fs index journal model sandbox server types"),
     ("spelunk-fuzz", "context journal model sandbox server types"),

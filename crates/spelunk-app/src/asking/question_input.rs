@@ -75,7 +75,7 @@ fn conversation(arguments: &mut Arguments) -> Result<Option<Conversation>, Usage
         }
     };
     let read = Conversation::read(&whole.to_string());
-    read.map(Some).map_err(|error| wrong("messages", &format!("is no conversation: {error}")))
+    read.map(Some).map_err(|error| wrong("messages", &format!("is not a conversation: {error}")))
 }
 
 /// One attachment: `{name, text}` or `{name, base64}`.

@@ -14,7 +14,7 @@ pub enum ConfigError {
     #[error("there is no setting `{key}` ({origin})")]
     Unknown { key: String, hint: String, origin: Origin },
     /// A variable with our prefix that names no setting.
-    #[error("the environment variable `{variable}` sets nothing")]
+    #[error("no setting belongs to the environment variable `{variable}`")]
     UnknownVariable { variable: String, hint: String },
     /// A value of the wrong kind or size.
     #[error("`{key}` must be {must}, not {found} ({origin})")]
@@ -45,7 +45,7 @@ pub enum ConfigError {
     /// A name that no model has; the advice lists those that exist.
     #[error("`{key}` names the model `{name}`, which is not defined ({origin})")]
     UnknownModel { key: String, name: String, advice: Box<str>, origin: Origin },
-    #[error("a key does not belong in settings: `{key}` ({origin})")]
+    #[error("keys are not allowed in settings files: `{key}` ({origin})")]
     KeyInSettings { key: String, origin: Origin },
     #[error("a project file may not set `{key}` ({origin})")]
     NotFromProject { key: String, origin: Origin },
@@ -64,7 +64,7 @@ pub enum ConfigError {
     NotToml { path: PathBuf, line: usize, column: usize, detail: String },
     #[error("could not read `{}`", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
-    #[error("`{}` is larger than {bytes_max} bytes, which settings never are", path.display())]
+    #[error("`{}` is larger than {bytes_max} bytes, the maximum for a settings file", path.display())]
     TooLarge { path: PathBuf, bytes_max: u64 },
     #[error("`--set {argument}` is not of the form `key=value`")]
     NotKeyValue { argument: String },

@@ -186,12 +186,12 @@ fn what_is_not_toml_is_refused_with_line_and_column() {
 fn a_key_in_a_file_is_refused_and_not_repeated() {
     check_refused(
         "[model]\napi_key = 'sk-123'\n",
-        "setting-invalid: a key does not belong in settings: `model.api_key` (spelunk.toml:2); \
+        "setting-invalid: keys are not allowed in settings files: `model.api_key` (spelunk.toml:2); \
          put the key in an environment variable and name that variable with `model.key_env`",
     );
     check_refused(
         "OPENAI_API_KEY = 'sk-123'\n",
-        "setting-invalid: a key does not belong in settings: `OPENAI_API_KEY` (spelunk.toml:1); \
+        "setting-invalid: keys are not allowed in settings files: `OPENAI_API_KEY` (spelunk.toml:1); \
          put the key in an environment variable and name that variable with `model.key_env`",
     );
     check_refused(
@@ -315,7 +315,7 @@ fn a_file_that_cannot_be_read_or_is_too_large_is_named() {
     let error = load(&home.environment(&[]), &home.path("project"), &[]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        format!("`{}` is larger than 1000000 bytes, which settings never are", user_file.display())
+        format!("`{}` is larger than 1000000 bytes, the maximum for a settings file", user_file.display())
     );
     std::fs::write(&user_file, [0xff]).unwrap();
     let error = load(&home.environment(&[]), &home.path("project"), &[]).unwrap_err();

@@ -46,6 +46,17 @@ impl Indexed<'_> {
         query: &Query,
         whole: impl Fn() -> Result<Option<View>, Failure>,
     ) -> Result<SearchResults, Failure> {
+        self.search_in(None, view, query, whole)
+    }
+
+    /// The same with the index in another directory than the workspace.
+    pub(crate) fn search_in(
+        &mut self,
+        dir: Option<&PrivateDir>,
+        view: &View,
+        query: &Query,
+        whole: impl Fn() -> Result<Option<View>, Failure>,
+    ) -> Result<SearchResults, Failure> {
         let embedder = match self.app.embedder() {
             Ok(embedder) => embedder,
             Err(error) => return self.read(view, query, error),
@@ -55,7 +66,7 @@ impl Indexed<'_> {
             detector_key: self.app.detector_key(),
             ..UpdateOptions::default()
         };
-        let mut index = self.open(embedder)?;
+        let mut index = self.open(dir, embedder)?;
         let mut notices = Vec::new();
         let mut is_due = self.level == Level::Always || !index.holds(view, &options);
         loop {
@@ -80,9 +91,14 @@ impl Indexed<'_> {
         }
     }
 
-    fn open(&self, embedder: Arc<dyn Embedder>) -> Result<Index, Failure> {
-        let workspace = self.app.workspace()?;
-        let dir = workspace.dir().cloned().unwrap_or_else(|| PrivateDir::new(self.app.workspace_root()));
+    fn open(&self, dir: Option<&PrivateDir>, embedder: Arc<dyn Embedder>) -> Result<Index, Failure> {
+        let dir = match dir {
+            Some(dir) => dir.clone(),
+            None => {
+                let workspace = self.app.workspace()?;
+                workspace.dir().cloned().unwrap_or_else(|| PrivateDir::new(self.app.workspace_root()))
+            }
+        };
         Ok(Index::open_in(&dir, self.folder, IndexOptions { embedder: Some(embedder) })?)
     }
 

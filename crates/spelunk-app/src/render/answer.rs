@@ -91,14 +91,15 @@ pub fn remarks(view: &RunView) -> Vec<String> {
     remarks
 }
 
-/// Skipped files by reason, and redacted secrets by rule.
+/// Skipped files by reason, and the number of redacted secrets.
 pub fn left_out(skipped: &BTreeMap<String, u64>, redacted: &BTreeMap<String, u64>) -> Vec<String> {
     let mut remarks = Vec::new();
     if !skipped.is_empty() {
-        remarks.push(format!("skipped: {}", listed(skipped)));
+        remarks.push(format!("Skipped: {}", listed(skipped)));
     }
     if !redacted.is_empty() {
-        remarks.push(format!("blacked out: {} (`--allow-secrets` leaves them in)", listed(redacted)));
+        let n_secrets = count(redacted.values().sum(), "secret");
+        remarks.push(format!("Redacted: {n_secrets} (keep them with `--allow-secrets`)"));
     }
     remarks
 }

@@ -30,7 +30,12 @@ pub fn list(contexts: &[Arc<Context>], as_json: bool) -> String {
         let looks = context.access.peeks + context.access.greps + context.access.pages + context.access.loads;
         let id = context.id.as_str();
         let pad = " ".repeat(width.saturating_sub(id.chars().count()));
-        text += &format!("{id}{pad}  {:<11} {size:>9}  {}\n", context.kind.name(), count(looks, "look"));
+        let read = match looks {
+            0 => "never read".to_owned(),
+            1 => "read once".to_owned(),
+            n => format!("read {n} times"),
+        };
+        text += &format!("{id}{pad}  {:<11} {size:>9}, {read}\n", context.kind.name());
     }
     text
 }

@@ -88,7 +88,7 @@ fn hit_text(hit: &Hit, paint: Paint) -> String {
         text += &format!("  similarity {similarity:.2}");
     }
     if hit.twins > 0 {
-        text += &format!("  and {} like it", hit.twins);
+        text += &format!("  and {} similar", hit.twins);
     }
     format!("{text}\n    {}\n", highlighted(&hit.mark, paint).trim())
 }

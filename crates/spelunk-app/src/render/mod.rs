@@ -10,7 +10,9 @@ pub mod plan;
 pub mod progress;
 pub mod report;
 pub mod tree;
+pub mod turn;
 pub mod viewer;
+pub mod without_model;
 
 use std::ops::Range;
 

@@ -6,16 +6,15 @@ use spelunk_types::truncate;
 
 use super::highlight;
 use crate::error_text::Paint;
-use crate::units::{bytes, count, head, safe};
+use crate::units::{head, safe};
 
 const LINE_CHARS_MAX: usize = 160;
 /// Lines shown around the best one.
 const AROUND: u64 = 2;
 
-/// The passages for stdout, best first. The first line states that no model wrote this.
+/// The passages, best first. The first line states that no model was used.
 pub fn passages_text(ranking: &Ranking, question: &str, paint: Paint) -> String {
-    let mut shown =
-        String::from("No model wrote this: the passages that share most words with the question.\n");
+    let mut shown = String::from("Best-matching passages (no model was used):\n");
     for passage in &ranking.passages {
         shown.push('\n');
         shown += &passage_text(passage, question, paint);
@@ -51,17 +50,6 @@ fn cut(line: &str) -> String {
     let reset = if line.contains('\u{1b}') { "\u{1b}[0m" } else { "" };
     let shown = truncate(line, LINE_CHARS_MAX);
     if shown.len() == line.len() { line.to_owned() } else { format!("{shown}…{reset}") }
-}
-
-/// The closing line.
-pub fn passages_closing(ranking: &Ranking) -> String {
-    format!(
-        "{} of {} that match · {} · {} searched",
-        count(ranking.passages.len() as u64, "passage"),
-        ranking.passages_matched,
-        count(ranking.documents_searched, "file"),
-        bytes(ranking.bytes_searched)
-    )
 }
 
 /// The passages as JSON, in the shape of a result.

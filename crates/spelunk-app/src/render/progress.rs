@@ -1,33 +1,37 @@
-//! The progress line: what the run is doing, on stderr, redrawn in place. It is shown only on a terminal and cleared
+//! The progress block: what the run is doing, on stderr, redrawn in place. It is shown only on a terminal and cleared
 //! before anything else is printed.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use spelunk_engine::{CallState, RunView, TasksView, Ticked};
+use spelunk_engine::{CallState, CallView, RunView, TasksView, Ticked};
 use spelunk_index::IndexProgress;
 use spelunk_model::Loading;
-use spelunk_types::EventKind;
+use spelunk_types::{CallId, EventKind, FrameId, Strategy};
 
-use crate::units::{bytes, count, dollars, time, tokens};
+use crate::terminal::stderr_width;
+use crate::units::{bytes, count, dollars, head, time, tokens};
 
 const EVERY: Duration = Duration::from_millis(80);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-const CHARS_MAX: usize = 100;
+/// The longest label of a task in its line.
+const LABEL_CHARS_MAX: usize = 100;
+const WIDTH_DEFAULT: usize = 80;
 
-/// The line, if there is one.
+/// The block, if there is one.
 pub struct Progress {
     enabled: bool,
-    shown: bool,
+    /// The lines on the screen.
+    n_lines: usize,
     drawn_at: Option<Instant>,
     n_drawn: usize,
 }
 
 impl Progress {
-    /// A line on stderr if that is a terminal and the user did not ask for quiet.
+    /// A block on stderr if that is a terminal and the user did not ask for quiet.
     pub fn new(quiet: bool) -> Self {
-        Self { enabled: !quiet && io::stderr().is_terminal(), shown: false, drawn_at: None, n_drawn: 0 }
+        Self { enabled: !quiet && io::stderr().is_terminal(), n_lines: 0, drawn_at: None, n_drawn: 0 }
     }
 
     /// Draws the text, at most every 80 ms.
@@ -36,20 +40,37 @@ impl Progress {
             return;
         }
         let spinner = SPINNER.get(self.n_drawn % SPINNER.len()).copied().unwrap_or_default();
-        let text: String = text().chars().filter(|c| !c.is_control()).take(CHARS_MAX).collect();
-        drop(write!(io::stderr().lock(), "\r\u{1b}[2K{spinner} {text}"));
+        let text = block(&text(), stderr_width().unwrap_or(WIDTH_DEFAULT));
+        drop(write!(io::stderr().lock(), "{}{spinner} {text}", self.erased()));
         drop(io::stderr().lock().flush());
-        (self.shown, self.drawn_at, self.n_drawn) = (true, Some(Instant::now()), self.n_drawn + 1);
+        (self.n_lines, self.drawn_at, self.n_drawn) =
+            (text.split('\n').count(), Some(Instant::now()), self.n_drawn + 1);
     }
 
-    /// Clears the line.
+    /// Clears the block.
     pub fn clear(&mut self) {
-        if self.shown {
-            drop(write!(io::stderr().lock(), "\r\u{1b}[2K"));
+        if self.n_lines > 0 {
+            drop(write!(io::stderr().lock(), "{}", self.erased()));
             drop(io::stderr().lock().flush());
-            self.shown = false;
+            self.n_lines = 0;
         }
     }
+
+    /// The sequence that erases what is on the screen and goes back to its beginning.
+    fn erased(&self) -> String {
+        let up = match self.n_lines {
+            0 | 1 => String::new(),
+            n => format!("\u{1b}[{}A", n - 1),
+        };
+        format!("\r{up}\u{1b}[J")
+    }
+}
+
+/// The lines of a block, each cut to the width. The spinner and a space come before the first, two spaces before the
+/// others.
+fn block(text: &str, width: usize) -> String {
+    let lines: Vec<String> = text.lines().map(|line| head(line, width.saturating_sub(3))).collect();
+    lines.join("\n  ")
 }
 
 impl Drop for Progress {
@@ -113,24 +134,26 @@ pub fn loading_status(loading: &[Loading]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// What a run is doing, in a line.
+/// What a run is doing, in two lines: the turn and what is running; calls, tokens, cost and time.
 pub fn run_status(view: &RunView, streamed_bytes: u64, elapsed: Duration) -> String {
-    let open: Vec<String> = view
-        .calls
-        .iter()
-        .filter(|(_, call)| call.state == CallState::Open)
-        .map(|(id, call)| match call.retries.last() {
-            Some(code) => format!("{id} again after {code}"),
-            None => id.to_string(),
-        })
-        .collect();
+    let open: Vec<(&CallId, &CallView)> =
+        view.calls.iter().filter(|(_, call)| call.state == CallState::Open).collect();
     let model = view.model.as_ref().map(ToString::to_string).unwrap_or_default();
     let doing = match open.as_slice() {
-        [] if view.cells.is_empty() => "reading".to_owned(),
-        [] => "running code".to_owned(),
-        [one] if streamed_bytes > 0 => format!("{one} {model} writes"),
-        [one] => format!("{one} asks {model}"),
-        many => format!("{} to {model}", count(many.len() as u64, "call")),
+        [] if view.cells.is_empty() => "reading files".to_owned(),
+        [] => format!("turn {}: running code", n_cells(view, &FrameId::root()) + 1),
+        [(id, call)] => {
+            let turn = turn(view, id);
+            match call.retries.last() {
+                Some(code) => format!("{turn}: trying {model} again after {code}"),
+                None if streamed_bytes > 0 => format!("{turn}: {model} is replying"),
+                None => format!("{turn}: waiting for {model}"),
+            }
+        }
+        many => {
+            let turn = n_cells(view, &FrameId::root()) + 1;
+            format!("turn {turn}: waiting for {} to {model}", count(many.len() as u64, "call"))
+        }
     };
     let doing = match view.tasks.as_ref().filter(|tasks| tasks.planned > 0) {
         Some(tasks) => tasks_status(tasks, elapsed),
@@ -138,13 +161,30 @@ pub fn run_status(view: &RunView, streamed_bytes: u64, elapsed: Duration) -> Str
     };
     let doing = view.ticked.as_ref().map_or(doing, ticked_status);
     let settled = view.calls.len() - open.len();
+    let in_flight = if open.is_empty() { String::new() } else { format!(", {} in flight", open.len()) };
     let elapsed = time(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX));
     format!(
-        "{doing} · {} done · {} tokens · {} · {elapsed}",
+        "{doing}\n{} done{in_flight} · {} tokens · {} · {elapsed}",
         count(settled as u64, "call"),
         tokens(view.spent.tokens()),
         dollars(view.spent.cost_microusd)
     )
+}
+
+/// The cells that a frame has run.
+fn n_cells(view: &RunView, frame: &FrameId) -> usize {
+    view.cells.get(frame).map_or(0, Vec::len)
+}
+
+/// `turn 3`, or `child 0.1, turn 2`. A turn of the recursive loop is a cell, with all calls that it makes; elsewhere,
+/// each call is a turn.
+fn turn(view: &RunView, id: &CallId) -> String {
+    let is_root = id.frame == FrameId::root();
+    let strategy = view.frames.get(&id.frame).map(|frame| frame.strategy);
+    let is_loop = strategy == Some(Strategy::Repl) || (is_root && view.chosen == Some(Strategy::Repl));
+    let n_before = if is_loop { n_cells(view, &id.frame) } else { id.ordinal as usize };
+    let turn = format!("turn {}", n_before + 1);
+    if is_root { turn } else { format!("child {}, {turn}", id.frame) }
 }
 
 /// `12 of 40 tasks, 1 failed · 2 high, 5 medium · about 3m left`
@@ -185,7 +225,7 @@ pub fn task_line(kind: &EventKind) -> Option<String> {
         (0, true) => "no findings".to_owned(),
         (n, _) => format!("{} ({})", count(n, "finding"), findings_text(findings)),
     };
-    let label: String = label.chars().filter(|c| !c.is_control()).take(CHARS_MAX).collect();
+    let label: String = label.chars().filter(|c| !c.is_control()).take(LABEL_CHARS_MAX).collect();
     Some(format!("task {task}/{of} complete: {found}: {label}"))
 }
 

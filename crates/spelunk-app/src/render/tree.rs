@@ -3,7 +3,7 @@
 use spelunk_engine::{CallState, CallView, CellView, FrameState, FrameView, RunView};
 use spelunk_types::{CallId, FrameId, Grounding, Served, Text};
 
-use crate::units::{dollars, head, time, tokens};
+use crate::units::{count, dollars, head, time, tokens};
 
 /// The tree for people, with one line per frame and call.
 pub fn tree(view: &RunView) -> String {
@@ -47,12 +47,14 @@ fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>
 
 fn frame_line(id: &FrameId, frame: &FrameView) -> String {
     let state = match &frame.state {
-        FrameState::Open => "open".to_owned(),
+        FrameState::Open => "unfinished".to_owned(),
         FrameState::Answered { grounding: Grounding::Partial { stopped_by }, .. } => {
-            format!("partial: {stopped_by}")
+            format!("limited: {stopped_by}")
         }
         FrameState::Answered { citations, .. } if citations.is_empty() => "answered".to_owned(),
-        FrameState::Answered { citations, .. } => format!("answered, {} cited", citations.len()),
+        FrameState::Answered { citations, .. } => {
+            format!("answered, {}", count(citations.len() as u64, "citation"))
+        }
         FrameState::Failed { code, .. } => format!("failed: {code}"),
     };
     let took = frame.closed_at_ms.map(|at| format!("  {}", time(at.saturating_sub(frame.opened_at_ms))));
@@ -70,7 +72,7 @@ fn cell_line(cell: &CellView) -> String {
 
 fn call_line(id: &CallId, call: &CallView) -> String {
     let state = match &call.state {
-        CallState::Open => "open".to_owned(),
+        CallState::Open => "no reply yet".to_owned(),
         CallState::Failed { code } => format!("failed: {code}"),
         CallState::Replied { served: Served::Cache, .. } => "from cache".to_owned(),
         CallState::Replied { usage, .. } => {
@@ -81,7 +83,8 @@ fn call_line(id: &CallId, call: &CallView) -> String {
     let took = call.settled_at_ms.map(|at| format!("  {}", time(at.saturating_sub(call.started_at_ms))));
     let retries = match call.retries.len() {
         0 => String::new(),
-        n => format!("  ({n} tried again)"),
+        1 => "  (1 retry)".to_owned(),
+        n => format!("  ({n} retries)"),
     };
     format!("{id}  {state}{}{retries}", took.unwrap_or_default())
 }

@@ -11,7 +11,7 @@ use crate::sync::lock;
 
 /// A limit that a run has reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the run has reached `limits.{limit}` = {value}")]
+#[error("{}", limit_reached(limit, *value))]
 pub struct BudgetExceeded {
     /// The limit's name.
     pub limit: &'static str,
@@ -25,11 +25,8 @@ impl Explain for BudgetExceeded {
     }
 
     fn hint(&self) -> Option<String> {
-        Some(format!(
-            "go on with `spelunk resume --set limits.{}={}`",
-            self.limit,
-            self.value.saturating_mul(2).max(1)
-        ))
+        let higher = self.value.saturating_mul(2).max(1);
+        Some(format!("raise it with `--set limits.{}={higher}`", self.limit))
     }
 }
 
@@ -54,16 +51,34 @@ pub(crate) fn is_about_spending(code: ErrorCode) -> bool {
     .contains(&code)
 }
 
+/// `call limit reached (5)`.
+pub fn limit_reached(limit: &str, value: u64) -> String {
+    match limit {
+        "calls_max" => format!("call limit reached ({value})"),
+        "tokens_max" => format!("token limit reached ({value})"),
+        "cost_microusd_max" => format!("cost limit reached (${})", dollars(value)),
+        "run_ms_max" => format!("time limit reached ({} s)", decimal(value, 1_000, 3)),
+        _ => format!("limit `limits.{limit}` reached ({value})"),
+    }
+}
+
+/// Dollars without needless zeros.
+fn dollars(microusd: u64) -> String {
+    decimal(microusd, 1_000_000, 6)
+}
+
+fn decimal(value: u64, unit: u64, digits: usize) -> String {
+    let text = format!("{}.{:0digits$}", value / unit, value % unit);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// The flag that doubles a limit, as a user would write it.
 pub fn raising_flag(limit: &str, value: u64) -> String {
     let higher = value.saturating_mul(2).max(1);
     match limit {
         "calls_max" => format!("--max-calls {higher}"),
         "tokens_max" => format!("--max-tokens {higher}"),
-        "cost_microusd_max" => {
-            let cents = format!("{}.{:06}", higher / 1_000_000, higher % 1_000_000);
-            format!("--max-cost {}", cents.trim_end_matches('0').trim_end_matches('.'))
-        }
+        "cost_microusd_max" => format!("--max-cost {}", dollars(higher)),
         "run_ms_max" => format!("--max-time {}s", higher.div_ceil(1000)),
         _ => format!("--set limits.{limit}={higher}"),
     }

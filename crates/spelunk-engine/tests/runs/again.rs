@@ -109,7 +109,7 @@ async fn under_a_higher_limit_refused_calls_are_made_and_the_answer_is_whole() {
     // The run is finished now.
     assert_eq!(
         refusal(stage.resume(&engine, &stopped.run)).to_string(),
-        format!("run `{}` has its answer already", stopped.run.short())
+        format!("run `{}` already has its answer", stopped.run.short())
     );
 }
 
@@ -121,8 +121,8 @@ async fn an_unchanged_or_lower_limit_is_named_with_the_flag_that_raises_it() {
     let n_events = events(&engine, &stopped.run).len();
     let refused = refusal(stage.resume(&engine, &stopped.run));
     expect![[r"
-        calls-exhausted: run `RUN` has a partial answer: it stopped at `limits.calls_max` = 4, and that limit is 4 now
-        hint: raise it to continue: `spelunk resume RUN --max-calls 8`"]]
+        calls-exhausted: run `RUN` has a partial answer: call limit reached (4), and the limit is 4 now
+        hint: continue: `spelunk resume RUN --max-calls 8`"]]
     .assert_eq(&shown(&refused, &stopped.run));
     stage.limits.calls_max = 3;
     assert!(refusal(stage.resume(&engine, &stopped.run)).to_string().ends_with("and that limit is 3 now"));
@@ -196,8 +196,8 @@ async fn a_run_out_of_time_continues_when_it_is_given_more() {
     partial(&stage.resume(&engine, &run).unwrap().join().await, ErrorCode::TimeExhausted);
     let refused = refusal(stage.resume(&engine, &run));
     expect![[r"
-        time-exhausted: run `RUN` has a partial answer: it stopped at `limits.run_ms_max` = 100000, and that limit is 100000 now
-        hint: raise it to continue: `spelunk resume RUN --max-time 200s`"]]
+        time-exhausted: run `RUN` has a partial answer: time limit reached (100 s), and the limit is 100000 now
+        hint: continue: `spelunk resume RUN --max-time 200s`"]]
     .assert_eq(&shown(&refused, &run));
     stage.limits.run_ms_max = 1_000_000;
     whole(&stage.resume(&engine, &run).unwrap().join().await, "42");
@@ -246,7 +246,7 @@ async fn a_limit_that_is_part_of_the_run_is_not_raised_and_says_what_to_do() {
     stage.limits.calls_max = u64::MAX;
     let refused = refusal(stage.resume(&engine, &stopped.run));
     expect![[r"
-        turns-exhausted: run `RUN` has a partial answer, and no higher limit on spending makes it whole: A frame has reached its turn limit.
+        turns-exhausted: run `RUN` has a partial answer that no higher spending limit can complete: A frame has reached its turn limit.
         hint: `limits.turns_max` is part of a run; ask again with `--set limits.turns_max=2`: replies that fit are taken from the cache"]]
     .assert_eq(&shown(&refused, &stopped.run));
 }

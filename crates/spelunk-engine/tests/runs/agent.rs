@@ -347,8 +347,8 @@ async fn only_an_agent_with_an_answer_is_asked_more() {
     };
     let refused = refusal(engine.ask_more(&result.run, "More?", request, &mut |_| {}));
     expect![[r#"
-        usage-wrong: run `RUN` cannot be asked more: its strategy `direct` keeps nothing to go on with
-        hint: ask a new question about its files: name another strategy"#]]
+        usage-wrong: run `RUN` takes no follow-up question: it used the strategy `direct`, and only `agent` keeps its work
+        hint: ask a new question about its files with another `--strategy`"#]]
     .assert_eq(&shown(&refused, &result.run));
 }
 

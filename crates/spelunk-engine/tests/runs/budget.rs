@@ -51,8 +51,8 @@ async fn calls_in_parallel_never_send_more_than_calls_max() {
     assert_eq!(stage.server.requests().len(), 5);
     assert_eq!(result.outcome, RunOutcome::Partial { stopped_by: ErrorCode::CallsExhausted });
     expect![[r"
-        calls-exhausted: the run has reached `limits.calls_max` = 5
-        hint: go on with `spelunk resume --set limits.calls_max=10`"]]
+        calls-exhausted: call limit reached (5)
+        hint: raise it with `--set limits.calls_max=10`"]]
     .assert_eq(&shown(&result.error.unwrap(), &result.run));
 }
 

@@ -121,10 +121,10 @@ async fn a_panic_in_a_program_fails_its_run_and_no_other() {
     at_gate(&gate, 1).await;
     let failed = broken.ask(&engine, "").await;
     expect![[r"
-        bug: frame `0.0` broke: the program is wrong
-        hint: please report it, with the run's journal"]]
+        bug: internal error in frame `0.0`: the program is wrong
+        hint: this is a bug: please report it and attach the run's journal"]]
     .assert_eq(&shown(&failed.error.unwrap(), &failed.run));
-    let message = "frame `0.0` broke: the program is wrong".to_owned();
+    let message = "internal error in frame `0.0`: the program is wrong".to_owned();
     assert_eq!(failed.outcome, RunOutcome::Failed { code: ErrorCode::Bug, message });
     expect![[r"
         run.started      program openai/scripted
@@ -157,8 +157,8 @@ async fn a_program_that_asks_something_else_is_stopped_before_it_sends() {
         stage.program = Some(ask_in_turn(words));
         let diverged = stage.resume(&engine, &run).unwrap().join().await;
         let expected = format!(
-            "replay-diverged: call `{call}` asks something else than the journal recorded\n\
-             hint: please report it, with the run's journal"
+            "replay-diverged: call `{call}` differs from what the journal recorded\n\
+             hint: this is a bug: please report it and attach the run's journal"
         );
         assert_eq!(shown(diverged.error.as_ref().unwrap(), &run), expected);
         assert_eq!(diverged.stopped_by(), Some(ErrorCode::ReplayDiverged));
@@ -310,6 +310,6 @@ async fn a_run_of_another_process_is_not_resumed() {
     assert_eq!(handle.join().await.answer, Some(cited("42.", "a.md")));
     // The lock was released with the run, and the refusal recorded nothing.
     let refused = refusal(stage.resume(&second, &run));
-    assert_eq!(refused.to_string(), format!("run `{}` has its answer already", run.short()));
+    assert_eq!(refused.to_string(), format!("run `{}` already has its answer", run.short()));
     assert_eq!(view(&events(&second, &run)).n_resumed, 0);
 }

@@ -27,7 +27,7 @@ async fn an_answered_run_is_not_resumed() {
     let answered = stage.ask(&engine, "Which number?").await;
     let refused = refusal(stage.resume(&engine, &answered.run));
     expect![[r"
-        run-finished: run `RUN` has its answer already
+        run-finished: run `RUN` already has its answer
         hint: see it with `spelunk show RUN`"]]
     .assert_eq(&shown(&refused, &answered.run));
 }
@@ -125,7 +125,7 @@ async fn an_unknown_run_is_refused() {
     let refused = refusal(stage.resume(&empty, &run));
     expect![[r"
         run-not-found: could not use the journal of run `RUN`
-        caused by: no run is called `RUN`
+        caused by: there is no run `RUN`
         hint: run `spelunk run list` to see the runs of this workspace"]]
     .assert_eq(&shown(&refused, &run));
 }

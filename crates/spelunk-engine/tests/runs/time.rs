@@ -132,8 +132,8 @@ async fn a_run_that_takes_too_long_stops_and_can_go_on() {
     let stopped = stage.ask(&engine, "").await;
     assert_eq!(stopped.outcome, RunOutcome::Partial { stopped_by: ErrorCode::TimeExhausted });
     expect![[r"
-        time-exhausted: the run has reached `limits.run_ms_max` = 500
-        hint: go on with `spelunk resume --set limits.run_ms_max=1000`"]]
+        time-exhausted: time limit reached (0.5 s)
+        hint: raise it with `--set limits.run_ms_max=1000`"]]
     .assert_eq(&shown(&stopped.error.unwrap(), &stopped.run));
     expect![[r"
         run.started      program openai/scripted

@@ -139,7 +139,7 @@ async fn a_child_that_is_given_another_task_is_stopped() {
     let diverged = stage.resume(&engine, &failed.run).unwrap().join().await;
     expect![[r"
         replay-diverged: frame `0.0` is given another task than the journal recorded
-        hint: please report it, with the run's journal"]]
+        hint: this is a bug: please report it and attach the run's journal"]]
     .assert_eq(&shown(diverged.error.as_ref().unwrap(), &failed.run));
     stage.program = Some(asking("Which number?"));
     let resumed = stage.resume(&engine, &failed.run).unwrap().join().await;

@@ -168,7 +168,7 @@ async fn a_run_that_does_not_exist_is_one_error_and_the_end() {
     let mut stream = process(directory.path()).watch(&run, 0).unwrap();
     let error = stream.next().await.unwrap().unwrap_err();
     expect_test::expect![[r"
-        run-not-found: no run is called `RUN`
+        run-not-found: there is no run `RUN`
         hint: run `spelunk run list` to see the runs of this workspace"]]
     .assert_eq(&shown(&error, &run));
     assert_eq!(stream.next().await.map(|record| record.map_err(|error| error.to_string())), None);

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use spelunk_types::{FrameId, ModelRef, ScanOptions, Strategy};
+use spelunk_types::{EventKind, FrameId, ModelRef, ScanOptions, Strategy};
 
 use super::*;
 

@@ -223,7 +223,7 @@ fn passages(state: &State, query: &Query, hint: &str) -> Result<ToolAnswer, Fail
     let mut data = passages_json(&ranking);
     data["hint"] = json!(hint);
     let found = if ranking.passages.is_empty() {
-        "No model wrote this: no passage shares a word with the question.\n".to_owned()
+        "No passage matches the question (no model was used).\n".to_owned()
     } else {
         passages_text(&ranking, &query.question, Paint::Plain)
     };

@@ -11,6 +11,7 @@ use spelunk_app::env::{self, Environment};
 use spelunk_app::error_text::{Paint, error_json, error_text, exit_code};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::sandbox::WorkerPlace;
+use spelunk_app::terminal::{fitted, stderr_width};
 use spelunk_app::units::escaped;
 use spelunk_journal::JournalError;
 use spelunk_types::Explain;
@@ -63,7 +64,8 @@ pub(crate) fn report(failure: &Failure, json: bool, paint: Paint) -> ExitCode {
 
 /// Prints an error for a person.
 pub(crate) fn report_text(error: &dyn Explain, paint: Paint) {
-    drop(write!(io::stderr().lock(), "{}", escaped(&error_text(error, paint))));
+    let text = error_text(error, paint);
+    drop(write!(io::stderr().lock(), "{}", fitted(&escaped(&text), stderr_width())));
 }
 
 /// The error for a word that is not one of those allowed.

@@ -14,24 +14,25 @@ use spelunk_app::asking::{
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
-use spelunk_app::render::passages::{passages_closing, passages_json, passages_text};
-use spelunk_app::render::progress::Progress;
+use spelunk_app::render::progress::{IndexingLine, Progress};
+use spelunk_app::render::without_model::{found_closing, found_json, found_text};
 use spelunk_app::runs::{find_run, read_view};
 use spelunk_app::sources::scan_status;
-use spelunk_app::units::bytes;
+use spelunk_app::terminal::{fitted, stdout_width};
+use spelunk_app::without_model::{self, Computed};
 use spelunk_context::{SourceInput, View};
 use spelunk_engine::{Conversation, EngineError, RunView, Schema};
-use spelunk_index::{RankOptions, rank};
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{EventKind, Focus, RunId, Strategy};
 
 use super::app::{no_such, print, print_line};
 use super::limits::LimitFlags;
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
+use super::watch::OutputFlags;
 use super::{ModelFlags, open, report, resume, watch};
 
-const PASSAGES_MAX: u64 = 5;
-const PASSAGE_BYTES_MAX: u64 = 20_000;
+/// The exit code if no model is configured and passages or a count were shown instead of an answer.
+const WITHOUT_MODEL: u8 = 4;
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
@@ -74,9 +75,8 @@ pub(crate) struct AskArgs {
     no_cache: bool,
     #[command(flatten)]
     scan: ScanFlags,
-    /// Print each event as a line of JSON instead of the answer
-    #[arg(long)]
-    events: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     /// Show the run in a browser while it is in progress, until Ctrl-C
     #[arg(long)]
     open: bool,
@@ -109,7 +109,7 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     let handle = ready.start()?;
     let run = handle.run.clone();
     let page = if args.open { Some(open::open(app, &run, roots).await?) } else { None };
-    let code = watch::finish(app, handle, args.events).await?;
+    let code = watch::finish(app, handle, args.output).await?;
     report::write(app, &workspace, &run, &targets)?;
     if let Some(page) = page {
         page.stay(app).await;
@@ -121,12 +121,9 @@ fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {
     if args.run.is_none() || (args.paths.is_empty() && args.scan.is_unset()) {
         return Ok(());
     }
-    let message = "`--run` asks about the files of that run, so no others can be named".to_owned();
-    Err(Usage {
-        message,
-        hint: "leave out either `--run` or the paths and the flags that say which files".into(),
-    }
-    .into())
+    let message =
+        "`--run` uses the files of that run, so paths and file flags cannot be given with it".to_owned();
+    Err(Usage { message, hint: "leave out either `--run` or the paths and file flags".into() }.into())
 }
 
 fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<Sources, Failure> {
@@ -176,38 +173,37 @@ fn read_schema(app: &App, path: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Without a model: shows the passages that share the most words with the question. Nothing is recorded.
+/// Without a model: shows a computed count or the best passages. No run is recorded.
 fn show_passages(
     app: &App,
     args: &AskArgs,
     question: &str,
     along: Vec<SourceInput>,
 ) -> Result<ExitCode, Failure> {
-    let corpus = read_sources(app, args, along)?.corpus;
-    let mut progress = Progress::new(app.quiet);
-    let corpus = Arc::new(corpus);
+    let corpus = Arc::new(read_sources(app, args, along)?.corpus);
+    let mut progress = IndexingLine::new(app.quiet);
     let view = View::of(Arc::clone(&corpus));
-    let ranking = rank(&view, question, &RankOptions::new(PASSAGES_MAX, PASSAGE_BYTES_MAX), &mut |done| {
-        progress.draw(|| format!("searching {} of {}", bytes(done.bytes_done), bytes(done.bytes_total)));
-    })?;
-    progress.clear();
+    let found = without_model::find(app, &view, question, &mut |so_far| progress.draw(so_far))?;
+    drop(progress);
     if app.json {
-        print_line(passages_json(&ranking));
-    } else if ranking.passages.is_empty() {
-        print("No model wrote this: no passage shares a word with the question.\n");
+        print_line(found_json(&found));
     } else {
-        print(&passages_text(&ranking, question, app.paint));
+        print(&fitted(&found_text(&found, app.paint), stdout_width()));
     }
     app.say("");
+    for notice in &found.notices {
+        app.say(&notice.to_string());
+    }
     say_left_out(app, &corpus);
-    app.say(&passages_closing(&ranking));
+    app.say(&found_closing(&found));
     app.say(
-        "for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`",
+        "For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.",
     );
     if !args.report.is_empty() {
-        app.say("no report was written: no model was asked");
+        app.say("No report was written, because no model is configured.");
     }
-    Ok(if ranking.passages.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let is_empty = found.passages.is_empty() && !matches!(found.computed, Computed::Result { .. });
+    Ok(if is_empty { ExitCode::FAILURE } else { ExitCode::from(WITHOUT_MODEL) })
 }
 
 /// Reads the question. With a conversation, every positional argument is a path.
@@ -226,7 +222,7 @@ fn question_input(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Failur
         hint: "name a file of JSON with a list of messages".into(),
     })?;
     let conversation = Conversation::read(&read).map_err(|error| Usage {
-        message: format!("`{file}` is no conversation: {error}"),
+        message: format!("`{file}` is not a conversation: {error}"),
         hint: "write it as `[{\"role\": \"user\", \"content\": \"...\"}]`".into(),
     })?;
     let question = along.converse(&conversation);
@@ -235,7 +231,7 @@ fn question_input(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Failur
 
 fn attached(app: &App, files: &[String]) -> Result<Attachments, Failure> {
     if files.len() > ATTACHED_MAX {
-        let message = format!("{} files are attached, at most {ATTACHED_MAX} can be", files.len());
+        let message = format!("{} files are attached; the maximum is {ATTACHED_MAX}", files.len());
         return Err(Usage { message, hint: "name their directory as a path".into() }.into());
     }
     let mut along = Attachments::default();
@@ -291,6 +287,6 @@ async fn ask_agent(
     let handle =
         go_on(app, sandbox, &run, Some(question), request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
-    app.say(&format!("going on with run {}", run.short()));
-    watch::finish(app, handle, args.events).await
+    app.say(&format!("continuing run {}", run.short()));
+    watch::finish(app, handle, OutputFlags { shown_seq: view.seq_last, ..args.output }).await
 }

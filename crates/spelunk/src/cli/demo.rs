@@ -1,26 +1,23 @@
-//! `spelunk demo`: a whole run without a key. The documents are bundled, and the model is scripted and says so; the
-//! engine, the journal, the citation checks, the crash and the resume are real.
+//! `spelunk demo`: the recursive loop without a key. The documents are bundled, and the model is scripted and says so; the
+//! engine, the journal, the sandbox, the citation checks, the crash and the resume are real.
 
 mod script;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use futures_util::future::join_all;
 use script::ScriptedModel;
 use spelunk_app::app::App;
 use spelunk_app::asking::RoleModels;
 use spelunk_app::failure::Failure;
 use spelunk_app::render::tree::tree;
+use spelunk_app::render::turn::turn_text;
 use spelunk_context::ScanOptions;
-use spelunk_engine::{
-    Answer, Engine, Frame, FrameError, Program, ResumeRequest, RunHandle, RunRequest, RunView, Task,
-};
+use spelunk_engine::{CallState, Engine, ResumeRequest, RunHandle, RunView};
 use spelunk_journal::Record;
-use spelunk_model::Prompt;
-use spelunk_types::{Grounding, ModelRef, RunId, SourceSpec, Strategy};
+use spelunk_types::{ModelRef, RunId, SourceSpec, Strategy};
 
-use super::watch;
+use super::watch::{self, OutputFlags};
 
 const QUESTION: &str = "Why did checkout fail on 3 March, and what would have prevented it?";
 const DOCUMENTS: [(&str, &str); 3] = [
@@ -28,33 +25,32 @@ const DOCUMENTS: [(&str, &str); 3] = [
     ("deploys.csv", include_str!("../../demo/deploys.csv")),
     ("runbook.md", include_str!("../../demo/runbook.md")),
 ];
-/// The number of replies before the simulated crash.
-const REPLIES_BEFORE_CRASH: u64 = 2;
-const SYNTHESIS: &str = "Join the findings into one answer to the question. Say only what the findings say.";
+/// The replies before the simulated crash, which cuts off the next one: the second of the child.
+const REPLIES_BEFORE_CRASH: u64 = 3;
 
 pub(crate) async fn demo(app: &App) -> Result<ExitCode, Failure> {
-    app.say("A demonstration. The model is scripted: its replies are shipped with the program, nothing is sent anywhere.");
-    app.say("Everything else is real: the engine, its journal, the checked citations, the crash and the resume.\n");
-    let engine = app.engine(ScanOptions::default())?;
+    app.say("A demonstration: the model is scripted, and nothing is sent anywhere. The rest is real: the engine, the sandbox, the journal, the checked citations, the crash and the resume.\n");
+    let engine = app.engine(ScanOptions::default())?.with_sandbox(app.sandbox(None)?);
     let mut sources = Vec::new();
     for (name, text) in DOCUMENTS {
         sources.push(engine.keep_text(name, text.as_bytes())?);
     }
-    let run = run_until_crash(app, &engine, sources).await?;
-    app.say(&format!("\nresuming, as `spelunk resume {}` would:", run.short()));
+    let (run, shown_seq) = run_until_crash(app, &engine, sources).await?;
+    let short = run.short();
+    app.say(&format!("\nResuming, as `spelunk resume {short}` would:\n"));
     let handle = engine.resume(&run, resume_request(app), &mut |_| {})?;
-    let (result, view) = watch::follow(app, handle, false).await?;
+    let output = OutputFlags { verbose: true, shown_seq, ..OutputFlags::default() };
+    let (result, view) = watch::follow(app, handle, output).await?;
     let n_new = view.n_settled_calls().saturating_sub(REPLIES_BEFORE_CRASH);
     app.say(&format!(
-        "{REPLIES_BEFORE_CRASH} replies came from the journal, only {n_new} calls were made now\n"
+        "\n{REPLIES_BEFORE_CRASH} replies came from the journal; {n_new} calls were made now.\n"
     ));
     app.say(&tree(&view));
-    let code = watch::show_result(app, &result, &view, false)?;
-    app.say(&format!(
-        "\nlook at it again:  spelunk show {short}   spelunk tail {short}",
-        short = run.short()
-    ));
-    app.say("ask about your own text:  spelunk ask \"what is this about?\" PATH");
+    let code = watch::show_result(app, &result, &view, OutputFlags::default())?;
+    app.say("\nTry next:");
+    app.say(&format!("  spelunk show {short}                    the run again: its tree, costs and answer"));
+    app.say("  spelunk serve                            runs in your browser");
+    app.say("  spelunk ask \"what is this about?\" PATH   your own text");
     Ok(code)
 }
 
@@ -68,58 +64,46 @@ pub(crate) fn resume_request(app: &App) -> ResumeRequest {
     let mut settings = app.run_settings();
     // The point is to see calls, so a second demo must not find the first one's replies.
     settings.cache_replies = false;
-    let request = RoleModels::one(Arc::new(ScriptedModel::new())).request(settings);
-    ResumeRequest { program: Some(survey()), ..request }
+    RoleModels::one(Arc::new(ScriptedModel::new())).request(settings)
 }
 
-async fn run_until_crash(app: &App, engine: &Engine, sources: Vec<SourceSpec>) -> Result<RunId, Failure> {
+/// The run, and the last event whose turn was shown.
+async fn run_until_crash(
+    app: &App,
+    engine: &Engine,
+    sources: Vec<SourceSpec>,
+) -> Result<(RunId, u64), Failure> {
     let corpus = engine.open_corpus(&sources, &mut |_| {})?;
-    let ResumeRequest { model, settings, program, .. } = resume_request(app);
-    app.say(&format!("question: {QUESTION}"));
-    let request = RoleModels::one(model).start(QUESTION, corpus, sources, Strategy::Program, settings);
-    let handle = engine.start(RunRequest { program, ..request })?;
+    let ResumeRequest { model, settings, .. } = resume_request(app);
+    app.say(&format!("Question: {QUESTION}\n"));
+    let request = RoleModels::one(model).start(QUESTION, corpus, sources, Strategy::Repl, settings);
+    let handle = engine.start(request)?;
     let run = handle.run.clone();
-    app.say(&format!("run {} over {} documents, a child frame for each", run.short(), DOCUMENTS.len()));
-    let (handle, view) = until_replies(handle, REPLIES_BEFORE_CRASH).await?;
+    let (handle, view) = until_crash(app, engine, handle).await?;
     handle.abandon().await;
-    app.say(&format!(
-        "\ncrash! The run was cut off after {REPLIES_BEFORE_CRASH} replies. What its journal holds:\n"
-    ));
-    app.say(&tree(&view));
-    Ok(run)
+    app.say(&format!("\nCrash! The run was cut off in the middle of a reply. Its journal holds:\n"));
+    app.say(tree(&view).trim_end());
+    Ok((run, view.seq_last))
 }
 
-async fn until_replies(mut handle: RunHandle, n: u64) -> Result<(RunHandle, RunView), Failure> {
+async fn until_crash(
+    app: &App,
+    engine: &Engine,
+    mut handle: RunHandle,
+) -> Result<(RunHandle, RunView), Failure> {
+    let blobs = engine.workspace().blobs_of(&handle.run);
     let mut view = RunView::default();
-    while view.n_settled_calls() < n
+    let is_due = |view: &RunView| {
+        let is_open = view.calls.values().any(|call| call.state == CallState::Open);
+        view.n_settled_calls() == REPLIES_BEFORE_CRASH && is_open
+    };
+    while !is_due(&view)
         && let Some(record) = handle.events.next().await
     {
         if let Record::Known(event) = record? {
             view.apply(&event);
+            turn_text(&event, &blobs).into_iter().for_each(|turn| app.say(&turn));
         }
     }
     Ok((handle, view))
-}
-
-/// One child per document, then a call that combines what they found. A strategy in twenty lines.
-fn survey() -> Program {
-    Arc::new(|frame: Frame, task: Task| {
-        Box::pin(async move {
-            let children = task.view.documents().map(|document| {
-                let name = document.name.clone();
-                let view = task.view.narrow(|other| other.name == name);
-                frame.descend(Task::new(task.question.clone(), view, Strategy::Direct))
-            });
-            let answers = join_all(children.collect::<Vec<_>>())
-                .await
-                .into_iter()
-                .collect::<Result<Vec<_>, FrameError>>()?;
-            let findings: Vec<&str> = answers.iter().map(|answer| answer.text.as_str()).collect();
-            let prompt = format!("Findings:\n{}\n\nQuestion: {}", findings.join("\n"), task.question);
-            let reply =
-                frame.ask(Prompt::single(SYNTHESIS, prompt, frame.limits().root_output_tokens_max)).await?;
-            let citations = answers.into_iter().flat_map(|answer| answer.citations).collect();
-            Ok(Answer { text: reply.text, citations, grounding: Grounding::Cited })
-        })
-    })
 }

@@ -160,7 +160,7 @@ fn settings(app: &App) -> Check {
 fn workspace(app: &App) -> Check {
     match app.existing_workspace().map_err(|failure| failure.0) {
         Ok(None) => {
-            good("workspace", format!("none yet; the first `ask` makes {}", app.workspace_root().display()))
+            good("workspace", format!("none yet; the first `ask` creates {}", app.workspace_root().display()))
         }
         Ok(Some(workspace)) => {
             let n_runs = workspace.runs().map(|runs| runs.len() as u64).unwrap_or_default();

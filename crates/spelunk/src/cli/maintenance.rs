@@ -44,7 +44,7 @@ pub(crate) fn repair(app: &App, args: &RepairArgs) -> Result<ExitCode, Failure> 
     print(&match report.kept_in {
         None => format!("run {} is sound: {kept}\n", run.short()),
         Some(aside) => format!(
-            "run {} keeps its first {kept}; {} set aside in {aside}\nresume with: spelunk resume {}\n",
+            "run {} keeps its first {kept}; {} set aside in {aside}\nContinue: spelunk resume {}\n",
             run.short(),
             bytes(report.bytes_cut),
             run.short()

@@ -64,7 +64,7 @@ fn outline_text(outline: &Outline, structure: Option<&(Detected, Landmarks)>) ->
         text += &format!("{}\n", safe(&landmarks.to_string()));
     }
     if !landmarks.is_whole {
-        text += "[only its beginning was looked through]\n";
+        text += "[only its beginning was examined]\n";
     }
     text
 }

@@ -71,7 +71,7 @@ fn detector(app: &App, types: &[String]) -> Result<Detector, Failure> {
 
 fn override_hint(error: &BadOverride, detector: &Detector) -> String {
     match error {
-        BadOverride::Pattern { .. } => "mend the pattern".to_owned(),
+        BadOverride::Pattern { .. } => "correct the pattern".to_owned(),
         BadOverride::UnknownType { name } => {
             let known = format!("the types are {}", known_types(detector));
             match nearest(name, detector.type_names()) {

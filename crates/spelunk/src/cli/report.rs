@@ -43,7 +43,7 @@ pub(crate) fn writable(app: &App, typed: &str) -> Result<PathBuf, Failure> {
     } else {
         format!("the directory of `{typed}` does not exist")
     };
-    Err(Usage { message, hint: "name a file in a directory that is there".into() }.into())
+    Err(Usage { message, hint: "name a file in a directory that exists".into() }.into())
 }
 
 /// Writes the reports of a run.

@@ -8,7 +8,7 @@ use spelunk_app::asking::{begun, go_on, same_models};
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
 use spelunk_app::render::progress::Progress;
-use spelunk_app::runs::{files_incomplete, find_run, read_view, recorded_result};
+use spelunk_app::runs::{files_incomplete, find_resumable, find_run, read_view, recorded_result};
 use spelunk_app::sources::scan_status;
 use spelunk_app::units::count;
 use spelunk_engine::{EngineError, Projection, ResumeRequest, RunView};
@@ -16,11 +16,12 @@ use spelunk_journal::DerivedFiles;
 use spelunk_types::{Explain as _, RunId};
 
 use super::limits::LimitFlags;
+use super::watch::OutputFlags;
 use super::{ModelFlags, demo, watch};
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// The run: its id or a unique prefix [default: the newest]
+    /// The run: its id or a unique prefix [default: the newest that can be resumed]
     run: Option<String>,
     #[command(flatten)]
     pub(super) model: ModelFlags,
@@ -29,33 +30,37 @@ pub(crate) struct ResumeArgs {
     /// The sandbox for code that models write: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     sandbox: Option<String>,
-    /// Print each event as a line of JSON instead of the answer
-    #[arg(long)]
-    events: bool,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Failure> {
     args.model.check(app).await?;
-    let (workspace, run) = find_run(app, args.run.as_deref())?;
+    let (workspace, run) = match args.run.as_deref() {
+        None => find_resumable(app)?,
+        named => find_run(app, named)?,
+    };
     let view = read_view(&workspace, &run)?;
     let resumable = view.check_resumable(&run, &app.settings.limits);
     if view.has_whole_answer() {
-        app.say(&format!("run {} has its answer already", run.short()));
+        app.say(&format!("run {} already has its answer", run.short()));
         complete_files(app, &run);
         let result = recorded_result(&workspace, run, &view)?;
-        return watch::show_result(app, &result, &view, false);
+        return watch::show_result(app, &result, &view, OutputFlags::default());
     }
     if let Err(error @ (EngineError::PartForGood { .. } | EngineError::Finished { .. })) = &resumable {
         app.say(&error.to_string());
         let result = recorded_result(&workspace, run, &view)?;
-        let shown = watch::show_result(app, &result, &view, false)?;
+        let shown = watch::show_result(app, &result, &view, OutputFlags::default())?;
         app.say(&format!("hint: {}", error.hint().unwrap_or_default()));
         return Ok(shown);
     }
     if view.model.is_none() {
         let message =
-            format!("run `{}` died before its first event: there is nothing to go on with", run.short());
-        return Err(Usage { message, hint: "ask again: nothing was sent or paid".into() }.into());
+            format!("run `{}` ended before its first event, so there is nothing to continue", run.short());
+        return Err(
+            Usage { message, hint: "ask again; nothing was sent and nothing was spent".into() }.into()
+        );
     }
     resumable?;
     let request = request_of(app, &args.model, &run, &view).await?;
@@ -64,11 +69,11 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     let handle = go_on(app, sandbox, &run, None, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
     let settled = match view.n_settled_calls() {
-        0 => "no call was settled before".to_owned(),
-        n => format!("{} not made again", count(n, "settled call")),
+        0 => "no completed calls to reuse".to_owned(),
+        n => format!("reusing {}", count(n, "completed call")),
     };
     app.say(&format!("resuming run {} after event {}: {settled}", run.short(), view.seq_last));
-    watch::finish(app, handle, args.events).await
+    watch::finish(app, handle, OutputFlags { shown_seq: view.seq_last, ..args.output }).await
 }
 
 /// A run that was killed right after its last event may lack files next to its journal. A read-only workspace is left
@@ -98,8 +103,8 @@ pub(super) async fn request_of(
     let named = if flags.model.is_some() || flags.sub_model.is_some() || is_elsewhere() {
         let chosen = provider::choose(&app.settings, &app.environment).await?;
         Some(chosen.ok_or_else(|| Usage {
-            message: format!("run `{}` cannot go on without a model", run.short()),
-            hint: "leave out `--model`: it goes on with the model it was started with".into(),
+            message: format!("run `{}` cannot continue without a model", run.short()),
+            hint: "leave out `--model`: a run continues with the model it was started with".into(),
         })?)
     } else {
         None

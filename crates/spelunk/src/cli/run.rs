@@ -9,8 +9,10 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::failure::Failure;
-use spelunk_app::runs::{Row, STATES, archived_row, row};
+use spelunk_app::runs::{HEADER, Row, STATUSES, archived_row, row};
+use spelunk_app::terminal::stdout_width;
 use spelunk_app::units::{bytes, count, head};
+use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_journal::{ArchiveReport, JournalError, Workspace, archive, archives, unarchive};
 use spelunk_types::RunId;
 
@@ -41,7 +43,8 @@ enum RunCommand {
 
 #[derive(Debug, Args)]
 struct ListArgs {
-    /// Only runs in this state: open, answered, stopped, failed, cancelled or damaged
+    /// Only runs in this state: running, waiting, interrupted, limited, answered, failed, cancelled,
+    /// damaged or newer
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
     /// The runs to list: active, archived or all [default: active]
@@ -49,6 +52,8 @@ struct ListArgs {
     lifecycle: Option<String>,
 }
 
+/// The width of a list that does not go to a terminal.
+const WIDTH_DEFAULT: usize = 80;
 const LIFECYCLES: [&str; 3] = ["active", "archived", "all"];
 
 pub(crate) fn run(app: &App, args: &RunArgs) -> Result<ExitCode, Failure> {
@@ -63,13 +68,13 @@ pub(crate) fn run(app: &App, args: &RunArgs) -> Result<ExitCode, Failure> {
 }
 
 fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
-    let state = one_of("state", args.state.as_deref(), &STATES)?;
+    let states = args.state.as_deref().map(states).transpose()?;
     let lifecycle = one_of("lifecycle", args.lifecycle.as_deref(), &LIFECYCLES)?.unwrap_or("active");
     let Some(workspace) = app.existing_workspace()? else {
         if app.json {
             print("[]\n");
         }
-        app.say("no runs yet: there is no workspace here");
+        app.say("No runs yet: there is no workspace here.");
         return Ok(ExitCode::SUCCESS);
     };
     let mut rows = Vec::new();
@@ -81,19 +86,36 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
     if lifecycle != "active" {
         rows.extend(archives(&workspace)?.into_iter().map(|run| archived_row(&workspace, run)));
     }
-    rows.retain(|row| state.is_none_or(|state| state == row.word()));
+    rows.retain(|row| states.as_ref().is_none_or(|states| states.contains(&row.status())));
     rows.sort_by(|a, b| b.run.cmp(&a.run));
     if app.json {
-        print_line(json!(rows.iter().map(Row::json).collect::<Vec<_>>()));
+        let with_status = |row: &Row| {
+            let mut shown = row.json();
+            shown["status"] = row.status().into();
+            shown
+        };
+        print_line(json!(rows.iter().map(with_status).collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
     }
-    for row in &rows {
-        print(&row.line());
-    }
     if rows.is_empty() {
-        app.say(if state.is_some() || lifecycle != "active" { "no such runs" } else { "no runs yet" });
+        app.say(if states.is_some() || lifecycle != "active" { "No such runs." } else { "No runs yet." });
+        return Ok(ExitCode::SUCCESS);
+    }
+    print_line(HEADER);
+    let (now_ms, width) = (SystemClock.now_ms(), stdout_width().unwrap_or(WIDTH_DEFAULT));
+    for row in &rows {
+        print(&row.line(now_ms, width));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The states that a word selects: itself, or those that a former word covered.
+fn states(word: &str) -> Result<Vec<&str>, Failure> {
+    match word {
+        "open" => Ok(vec!["running", "waiting", "interrupted"]),
+        "stopped" => Ok(vec!["limited"]),
+        word => Ok(one_of("state", Some(word), &STATUSES)?.into_iter().collect()),
+    }
 }
 
 /// Validates the value of a flag against the allowed words.

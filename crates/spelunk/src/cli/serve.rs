@@ -67,9 +67,8 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     let typed = args.listen.as_deref().unwrap_or(&settings.listen);
     let address = address(typed)?;
     if !address.ip().is_loopback() && token_file.is_none() {
-        let message =
-            format!("`{address}` can be reached from other machines, and no token would be asked for");
-        let hint = "name a file of tokens with `--token-file`, or listen on 127.0.0.1".to_owned();
+        let message = format!("`{address}` can be reached from other machines, but no tokens are configured");
+        let hint = "name a token file with `--token-file`, or listen on 127.0.0.1".to_owned();
         return Err(Usage { message, hint }.into());
     }
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
@@ -89,7 +88,7 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     let recovering = Arc::clone(&server);
     let n_recovered = blocking(move || recovering.runs.recover(&recovering)).await?;
     if n_recovered > 0 {
-        app.say(&format!("going on with {}", count(n_recovered, "run")));
+        app.say(&format!("continuing {}", count(n_recovered, "run")));
     }
     let stop = stop_signal();
     listen(listener, router(&server), Arc::clone(&server), stop).await;
@@ -125,8 +124,8 @@ fn address(typed: &str) -> Result<SocketAddr, Usage> {
 /// Creates a token: its digest goes into the file, and the token itself is shown only once.
 fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<ExitCode, Failure> {
     let refused = |error: io::Error| Usage {
-        message: format!("could not write the file of tokens `{}`: {error}", file.display()),
-        hint: "name a file in a directory that is there".into(),
+        message: format!("could not write the token file `{}`: {error}", file.display()),
+        hint: "name a file in a directory that exists".into(),
     };
     let now_s = SystemClock.now_ms() / 1000;
     let until_s = args.days.map(|days| now_s.saturating_add(days.saturating_mul(DAY_S)));
@@ -138,7 +137,7 @@ fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<
     let mut opened = options.open(file).map_err(refused)?;
     opened.write_all(made.line.as_bytes()).map_err(refused)?;
     print_line(made.token);
-    app.say("it is shown only now; the file keeps its digest");
+    app.say("this token is shown only once; the file keeps its digest");
     Ok(ExitCode::SUCCESS)
 }
 

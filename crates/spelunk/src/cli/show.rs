@@ -9,7 +9,8 @@ use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::answer::{answer_text, closing_line, remarks};
 use spelunk_app::render::tree::tree;
-use spelunk_app::runs::{find_run, state, view_json};
+use spelunk_app::runs::{find_run, status, view_json};
+use spelunk_app::terminal::{fitted, stdout_width};
 use spelunk_app::units::{bytes, count, head, safe};
 use spelunk_context::ScanOptions;
 use spelunk_engine::{CallState, RunView};
@@ -58,13 +59,13 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
     }
     print(&summary(&workspace, &run, &view)?);
     if n_unknown > 0 {
-        app.say(&format!("{} of a newer engine not shown", count(n_unknown, "event")));
+        app.say(&format!("{} from a newer version not shown", count(n_unknown, "event")));
     }
     print("\n");
     print(&tree(&view));
     if let Some((answer, citations, _)) = view.answer() {
         print("\n");
-        print(&answer_text(&workspace.blobs().text(answer)?, citations, app.paint));
+        print(&fitted(&answer_text(&workspace.blobs().text(answer)?, citations, app.paint), stdout_width()));
     }
     for remark in remarks(&view) {
         print_line(remark);
@@ -103,7 +104,7 @@ fn summary(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<String,
         None => String::new(),
     };
     let model = view.model.as_ref().map(ToString::to_string).unwrap_or_default();
-    let mut text = format!("run       {run}  ({})\n", state(view));
+    let mut text = format!("run       {run}  ({})\n", status(view, workspace.is_locked(run)));
     text += &format!("question  {}\n", head(&question, 200));
     text += &format!("model     {model}\n");
     text += &format!("corpus    {} · {}\n", count(view.n_documents, "file"), bytes(view.corpus_bytes));
@@ -169,7 +170,7 @@ pub(crate) async fn tail(app: &App, args: TailArgs) -> Result<ExitCode, Failure>
             Record::Known(event) if app.json => serde_json::to_string(&event).unwrap_or_default(),
             Record::Known(event) => format!("{:>5}  {}", event.seq, safe(&event.to_string())),
             Record::Unknown { raw, .. } if app.json => raw.to_string(),
-            Record::Unknown { seq, name, .. } => format!("{seq:>5}  {} (of a newer engine)", safe(&name)),
+            Record::Unknown { seq, name, .. } => format!("{seq:>5}  {} (from a newer version)", safe(&name)),
         };
         print_line(line);
     }

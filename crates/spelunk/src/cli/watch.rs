@@ -3,38 +3,57 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use spelunk_app::app::App;
 use spelunk_app::error_text::exit_code;
-use spelunk_app::failure::Failure;
+use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::otel;
 use spelunk_app::render::answer::{answer_text, closing_line, remarks, result_json};
 use spelunk_app::render::progress::{Progress, loading_status, run_status, task_line};
+use spelunk_app::render::turn::turn_text;
 use spelunk_app::runs::files_incomplete;
-use spelunk_engine::{Projector, RunHandle, RunResult, RunView, raising_flag};
+use spelunk_app::terminal::{fitted, stdout_width};
+use spelunk_engine::{Projector, RunHandle, RunResult, RunView, limit_reached, raising_flag};
 use spelunk_journal::{Record, Workspace};
 use spelunk_model::models_loading;
-use spelunk_types::{Blame, ErrorCode, EventKind};
+use spelunk_types::{ErrorCode, EventKind};
 
 use super::app::{print, print_line, report_text};
 
 /// The exit code of a partial answer.
 const PARTIAL: u8 = 3;
 
+/// What is printed of a run besides its answer.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct OutputFlags {
+    /// Print each event as a line of JSON instead of the answer
+    #[arg(long)]
+    pub(super) events: bool,
+    /// Show the code of each turn and what it printed
+    #[arg(long, short)]
+    pub(super) verbose: bool,
+    /// Turns up to this event were shown by an earlier process.
+    #[arg(skip)]
+    pub(super) shown_seq: u64,
+}
+
 /// Waits for a run to end and prints its result.
-pub(crate) async fn finish(app: &App, handle: RunHandle, print_events: bool) -> Result<ExitCode, Failure> {
-    let (result, view) = follow(app, handle, print_events).await?;
+pub(crate) async fn finish(app: &App, handle: RunHandle, output: OutputFlags) -> Result<ExitCode, Failure> {
+    let (result, view) = follow(app, handle, output).await?;
     otel::export(app, &result.run).await;
-    show_result(app, &result, &view, print_events)
+    show_result(app, &result, &view, output)
 }
 
 /// Follows a run to its end.
 pub(crate) async fn follow(
     app: &App,
     mut handle: RunHandle,
-    print_events: bool,
+    output: OutputFlags,
 ) -> Result<(RunResult, RunView), Failure> {
     let mut progress = Progress::new(app.quiet);
-    let projector = app.own_workspace()?.and_then(|workspace| Projector::start(&workspace, &handle.run));
+    let workspace = app.own_workspace()?;
+    let projector = workspace.as_ref().and_then(|workspace| Projector::start(workspace, &handle.run));
+    let blobs = workspace.filter(|_| output.verbose).map(|workspace| workspace.blobs_of(&handle.run));
     let mut view = RunView::default();
     let began = Instant::now();
     let mut streamed_bytes = 0;
@@ -58,7 +77,7 @@ pub(crate) async fn follow(
         };
         let Some(record) = record else { break };
         let Record::Known(event) = record? else { continue };
-        if print_events {
+        if output.events {
             print_line(serde_json::to_string(&event).unwrap_or_default());
         }
         if let EventKind::CallStreamed { text, .. } = &event.kind {
@@ -66,7 +85,9 @@ pub(crate) async fn follow(
         } else if matches!(event.kind, EventKind::CallStarted { .. } | EventKind::CallRetried { .. }) {
             streamed_bytes = 0;
         }
-        if let Some(line) = task_line(&event.kind).filter(|_| !print_events) {
+        let is_new = event.seq > output.shown_seq;
+        let turn = blobs.as_ref().filter(|_| is_new).and_then(|blobs| turn_text(&event, blobs));
+        for line in task_line(&event.kind).filter(|_| !output.events).into_iter().chain(turn) {
             progress.clear();
             app.say(&line);
         }
@@ -126,13 +147,13 @@ pub(crate) fn show_result(
     app: &App,
     result: &RunResult,
     view: &RunView,
-    print_events: bool,
+    output: OutputFlags,
 ) -> Result<ExitCode, Failure> {
-    if app.json && !print_events {
+    if app.json && !output.events {
         let blobs = app.workspace()?.blobs();
         print_line(result_json(result, view, &blobs));
-    } else if let Some(answer) = result.answer.as_ref().filter(|_| !print_events) {
-        print(&answer_text(&answer.text, &answer.citations, app.paint));
+    } else if let Some(answer) = result.answer.as_ref().filter(|_| !output.events) {
+        print(&fitted(&answer_text(&answer.text, &answer.citations, app.paint), stdout_width()));
     }
     for remark in remarks(view) {
         app.say(&remark);
@@ -142,28 +163,50 @@ pub(crate) fn show_result(
     Ok(match (result.stopped_by(), &result.error) {
         (None, _) => ExitCode::SUCCESS,
         (Some(ErrorCode::Cancelled), _) => {
-            app.say(&format!("resume with: spelunk resume {short}"));
+            app.say(&format!("Interrupted. Continue: spelunk resume {short}"));
             ExitCode::from(exit_code(ErrorCode::Cancelled))
         }
         (Some(code), Some(error)) => {
-            report_text(error, app.paint_errors);
-            // The hint of a limit already says how to continue, and a run cannot continue with another model.
             let is_there = |workspace: Workspace| workspace.has(&result.run);
             let is_there = app.existing_workspace()?.is_some_and(is_there);
-            if is_there && !app.json && code.blame() != Blame::Limit && code != ErrorCode::ModelNotFound {
-                app.say(&format!("resume with: spelunk resume {short}"));
+            if is_there && !raised(view).is_empty() {
+                let hint = format!("continue: `spelunk resume {short}{}`", raised(view));
+                report_text(&Usage { message: error.to_string(), hint }, app.paint_errors);
+                return Ok(ExitCode::from(exit_code(code)));
+            }
+            report_text(error, app.paint_errors);
+            // A run cannot continue with another model.
+            if is_there && !app.json && code != ErrorCode::ModelNotFound {
+                app.say(&format!("Continue: spelunk resume {short}"));
             }
             ExitCode::from(exit_code(code))
         }
         (Some(code), None) => {
-            app.say(&format!("this answer is partial: {}", code.meaning().trim_end_matches('.')));
-            if let Some(reached) = view.limits_reached.last() {
-                let flag = raising_flag(&reached.limit, reached.value);
-                app.say(&format!("hint: continue with a higher limit: `spelunk resume {short} {flag}`"));
-            } else if let Some(hint) = code.hint() {
-                app.say(&format!("hint: {hint}"));
+            match view.limits_reached.last() {
+                Some(reached) => {
+                    let limit = capitalised(&limit_reached(&reached.limit, reached.value));
+                    app.say(&format!(
+                        "Partial answer. {limit}. Continue: spelunk resume {short}{}",
+                        raised(view)
+                    ));
+                }
+                None => {
+                    app.say(&format!("Partial answer. {}", code.meaning()));
+                    app.say(&format!("hint: {}", code.hint().unwrap_or("ask again")));
+                }
             }
             ExitCode::from(PARTIAL)
         }
     })
+}
+
+/// The flag that raises the limit that stopped a run, after a space; nothing if none did.
+fn raised(view: &RunView) -> String {
+    let reached = view.limits_reached.last();
+    reached.map(|reached| format!(" {}", raising_flag(&reached.limit, reached.value))).unwrap_or_default()
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }

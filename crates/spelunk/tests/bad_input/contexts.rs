@@ -255,24 +255,24 @@ fn what_cannot_be_a_context_is_refused() {
     refused(
         &["add", "guid.md"],
         &expect![[r#"
-        --- stderr
-        error: could not read the context `guid`
-          caused by: there is nothing at `DIR/work/guid.md`
+            --- stderr
+            error: could not read the context `guid`
+              caused by: there is nothing at `DIR/work/guid.md`
 
-        hint: try `DIR/work/guide.md`, which does exist
-        --- exit 1
-    "#]],
+            hint: try `DIR/work/guide.md`, which does exist
+            --- exit 1
+        "#]],
     );
     refused(
         &["add", "guid.md", "--id", "x"],
         &expect![[r#"
-        --- stderr
-        error: could not read the context `x`
-          caused by: there is nothing at `DIR/work/guid.md`
+            --- stderr
+            error: could not read the context `x`
+              caused by: there is nothing at `DIR/work/guid.md`
 
-        hint: try `DIR/work/guide.md`, which does exist
-        --- exit 1
-    "#]],
+            hint: try `DIR/work/guide.md`, which does exist
+            --- exit 1
+        "#]],
     );
     refused(
         &["add", ".", "--pattern", "[a"],
@@ -369,7 +369,7 @@ fn a_registry_cut_in_half_gives_its_good_entries_with_a_warning() {
     let half = registry.find("\"id\":\"notes\"").unwrap() + 20;
     scene.write(".spelunk/registry.json", &registry.as_bytes()[..half]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide  document         81 B  0 looks
+        guide  document         81 B, never read
         --- stderr
         warning: the registry was damaged: 1 context was kept, 1 lost; the damaged file is `DIR/work/.spelunk/registry.json.damaged-1`
         --- exit 0
@@ -380,8 +380,8 @@ fn a_registry_cut_in_half_gives_its_good_entries_with_a_warning() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide  document         81 B  0 looks
-        notes  document          8 B  0 looks
+        guide  document         81 B, never read
+        notes  document          8 B, never read
         --- stderr
         --- exit 0
     "#]]);

@@ -54,7 +54,7 @@ fn a_damaged_journal_is_refused_by_line_then_repaired_then_resumed() {
     assert_eq!(std::fs::read_to_string(scene.journal_path(&run)).unwrap(), damaged);
     scene.spelunk(["repair", short(&run)]).run().check(&expect![[r#"
         run SHORT keeps its first 3 events; 1.8 kB set aside in runs/RUN/journal.cut-at-4
-        resume with: spelunk resume SHORT
+        Continue: spelunk resume SHORT
         --- stderr
         --- exit 0
     "#]]);
@@ -66,7 +66,7 @@ fn a_damaged_journal_is_refused_by_line_then_repaired_then_resumed() {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        resuming run SHORT after event 3: no call was settled before
+        resuming run SHORT after event 3: no completed calls to reuse
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -84,7 +84,7 @@ fn a_sound_journal_needs_no_repair() {
     "]]);
     scene.spelunk(["repair", "nothing"]).run().check(&expect![[r"
         --- stderr
-        error: no run is called `nothing`
+        error: there is no run `nothing`
 
         hint: run `spelunk run list` to see the runs of this workspace
         --- exit 1
@@ -101,7 +101,7 @@ fn a_torn_last_line_is_dropped() {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        resuming run SHORT after event 5: no call was settled before
+        resuming run SHORT after event 5: no completed calls to reuse
         warning: 1 request had been sent and not answered when the run stopped; it is counted as 4380 tokens (that is the most it can have cost; the provider's bill may be lower)
         1 file · 35 B read · 2 calls · 4.5k tokens · $0.00 · TIME · run SHORT
         --- exit 0
@@ -114,30 +114,30 @@ fn a_journal_of_a_newer_format_is_refused_and_left_alone() {
     let journal = std::fs::read_to_string(scene.journal_path(&run)).unwrap();
     let newer = with_format(&journal, 3);
     std::fs::write(scene.journal_path(&run), &newer).unwrap();
-    scene.spelunk(["resume"]).run().check(&expect![[r"
+    scene.spelunk(["resume"]).run().check(&expect![[r#"
         --- stderr
         error: could not use the journal of run `SHORT`
-          caused by: run `SHORT` has a journal of format 3; this engine reads up to 2
+          caused by: run `SHORT` has a journal of format 3; this version reads formats up to 2
 
-        hint: use the engine that wrote it, or a newer one
+        hint: use the version that wrote it, or a newer one
         --- exit 1
-    "]]);
-    scene.spelunk(["show"]).run().check(&expect![[r"
+    "#]]);
+    scene.spelunk(["show"]).run().check(&expect![[r#"
         --- stderr
-        error: run `SHORT` has a journal of format 3; this engine reads up to 2
+        error: run `SHORT` has a journal of format 3; this version reads formats up to 2
 
-        hint: use the engine that wrote it, or a newer one
+        hint: use the version that wrote it, or a newer one
         --- exit 1
-    "]]);
-    scene.spelunk(["repair", short(&run)]).run().check(&expect![[r"
+    "#]]);
+    scene.spelunk(["repair", short(&run)]).run().check(&expect![[r#"
         --- stderr
-        error: run `SHORT` has a journal of format 3; this engine reads up to 2
+        error: run `SHORT` has a journal of format 3; this version reads formats up to 2
 
-        hint: use the engine that wrote it, or a newer one
+        hint: use the version that wrote it, or a newer one
         --- exit 1
-    "]]);
+    "#]]);
     let ran = scene.spelunk(["run", "list"]).run();
-    assert_eq!(ran.stdout.matches("journal-newer").count(), 1);
+    assert_eq!(ran.stdout.matches(" newer ").count(), 1, "{}", ran.stdout);
     assert_eq!(std::fs::read_to_string(scene.journal_path(&run)).unwrap(), newer);
     assert_eq!(n_calls(&server), 1);
 }
@@ -177,7 +177,7 @@ fn a_run_that_died_before_its_first_line_is_nothing_to_resume() {
     "#]]);
     scene.spelunk(["run", "list"]).run().check(&expect![[r#"
         --- stderr
-        no runs yet
+        No runs yet.
         --- exit 0
     "#]]);
     assert_eq!(scene.spelunk(["gc"]).run().code, 0);

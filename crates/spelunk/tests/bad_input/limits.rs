@@ -27,16 +27,16 @@ fn calls_are_limited() {
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
             1 file · 0 B read of 35 B · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
-            error: the run has reached `limits.calls_max` = 0
+            error: call limit reached (0)
 
-            hint: go on with `spelunk resume --set limits.calls_max=1`
+            hint: continue: `spelunk resume SHORT --max-calls 1`
             --- exit 3
         "#]],
         &expect![[r#"
             The magic number is 42.
               a.md:3  The magic number is 42.
             --- stderr
-            resuming run SHORT after event 7: no call was settled before
+            resuming run SHORT after event 7: no completed calls to reuse
             1 file · 35 B read · 1 call · 120 tokens · $0.0014 · TIME · run SHORT
             --- exit 0
         "#]],
@@ -51,16 +51,16 @@ fn tokens_are_limited() {
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
             1 file · 0 B read of 35 B · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
-            error: the run has reached `limits.tokens_max` = 3000
+            error: token limit reached (3000)
 
-            hint: go on with `spelunk resume --set limits.tokens_max=6000`
+            hint: continue: `spelunk resume SHORT --max-tokens 6000`
             --- exit 3
         "#]],
         &expect![[r#"
             The magic number is 42.
               a.md:3  The magic number is 42.
             --- stderr
-            resuming run SHORT after event 7: no call was settled before
+            resuming run SHORT after event 7: no completed calls to reuse
             1 file · 35 B read · 1 call · 120 tokens · $0.0014 · TIME · run SHORT
             --- exit 0
         "#]],
@@ -75,16 +75,16 @@ fn cost_is_limited() {
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
             1 file · 0 B read of 35 B · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
-            error: the run has reached `limits.cost_microusd_max` = 50000
+            error: cost limit reached ($0.05)
 
-            hint: go on with `spelunk resume --set limits.cost_microusd_max=100000`
+            hint: continue: `spelunk resume SHORT --max-cost 0.1`
             --- exit 3
         "#]],
         &expect![[r#"
             The magic number is 42.
               a.md:3  The magic number is 42.
             --- stderr
-            resuming run SHORT after event 7: no call was settled before
+            resuming run SHORT after event 7: no completed calls to reuse
             1 file · 35 B read · 1 call · 120 tokens · $0.0014 · TIME · run SHORT
             --- exit 0
         "#]],
@@ -101,9 +101,9 @@ fn time_is_limited() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 0 B read of 35 B · 1 call · 236 tokens · $0.00 · TIME · run SHORT
-        error: the run has reached `limits.run_ms_max` = 1500
+        error: time limit reached (TIME)
 
-        hint: go on with `spelunk resume --set limits.run_ms_max=3000`
+        hint: continue: `spelunk resume SHORT --max-time 3s`
         --- exit 3
     "#]]);
     let resume = scene.spelunk(["resume", "--set", "limits.run_ms_max=3000"]);
@@ -111,7 +111,7 @@ fn time_is_limited() {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        resuming run SHORT after event 8: no call was settled before
+        resuming run SHORT after event 8: no completed calls to reuse
         1 file · 35 B read · 2 calls · 356 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -131,8 +131,8 @@ fn json_holds_the_limit() {
         {
           "causes": [],
           "code": "calls-exhausted",
-          "hint": "go on with `spelunk resume --set limits.calls_max=1`",
-          "message": "the run has reached `limits.calls_max` = 0"
+          "hint": "raise it with `--set limits.calls_max=1`",
+          "message": "call limit reached (0)"
         }
     "#]]
     .assert_eq(&format!("{:#}\n{:#}\n", json["outcome"], json["error"]));

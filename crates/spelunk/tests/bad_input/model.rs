@@ -24,10 +24,10 @@ fn a_wrong_key_is_not_tried_again() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` did not accept the key: scripted status 401
+                error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` rejected the key: scripted status 401
 
                 hint: check the key in the environment, then run `spelunk doctor`
-                resume with: spelunk resume SHORT
+                Continue: spelunk resume SHORT
                 --- exit 1
             "#]]
         ),
@@ -63,10 +63,10 @@ fn a_storm_of_429_ends_after_the_retries() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider asks for fewer requests
+                error: call `0#0` got no reply: the provider is limiting the rate of requests
 
                 hint: wait a moment, or lower `limits.calls_parallel_max`
-                resume with: spelunk resume SHORT
+                Continue: spelunk resume SHORT
                 --- exit 1
             "#]]
         ),
@@ -86,7 +86,7 @@ fn a_server_that_breaks_is_asked_again_until_the_retries_end() {
                 error: call `0#0` got no reply: the provider answered with status 500: scripted status 500
 
                 hint: try again in a few minutes, choose another model with `--model`, or set a `fallback`
-                resume with: spelunk resume SHORT
+                Continue: spelunk resume SHORT
                 --- exit 1
             "#]]
         ),
@@ -106,7 +106,7 @@ fn an_overloaded_provider_is_asked_again_until_the_retries_end() {
                 error: call `0#0` got no reply: the provider has no capacity right now
 
                 hint: try again in a few minutes, choose another model with `--model`, or set a `fallback`
-                resume with: spelunk resume SHORT
+                Continue: spelunk resume SHORT
                 --- exit 1
             "#]]
         ),
@@ -126,7 +126,7 @@ fn a_stream_that_is_not_json_is_asked_for_again() {
                 error: call `0#0` got no reply: the reply is not in the provider's format: an event cannot be read: EOF while parsing a value at line 1 column 9
 
                 hint: check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints
-                resume with: spelunk resume SHORT
+                Continue: spelunk resume SHORT
                 --- exit 1
             "#]]
         ),
@@ -143,10 +143,10 @@ fn a_stream_that_ends_early_is_asked_for_again() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 952 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the reply ended before its end mark
+                error: call `0#0` got no reply: the reply was cut off before its end
 
                 hint: try again; if it keeps happening, check for a proxy that cuts off long replies
-                resume with: spelunk resume SHORT
+                Continue: spelunk resume SHORT
                 --- exit 1
             "#]]
         ),
@@ -166,7 +166,7 @@ fn a_web_page_is_no_reply() {
                 error: call `0#0` got no reply: the reply is not in the provider's format: its content type is `text/html`
 
                 hint: check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints
-                resume with: spelunk resume SHORT
+                Continue: spelunk resume SHORT
                 --- exit 1
             "#]]
         ),
@@ -186,7 +186,7 @@ fn a_reply_of_ten_megabytes_is_cut_off() {
                 error: call `0#0` got no reply: the reply is longer than 8000000 bytes
 
                 hint: raise `limits.reply_bytes_max`
-                resume with: spelunk resume SHORT
+                Continue: spelunk resume SHORT
                 --- exit 1
             "#]]
         ),
@@ -207,7 +207,7 @@ fn escapes_of_a_provider_do_not_reach_the_terminal() {
                 error: call `0#0` got no reply: the provider refused the request with status 400: bad [31mrequest ]0;owned second line
 
                 hint: check that the model supports such requests (`spelunk model test`), or choose another with `--model`
-                resume with: spelunk resume SHORT
+                Continue: spelunk resume SHORT
                 --- exit 1
             "#]]
         ),
@@ -228,7 +228,7 @@ fn a_refused_connection_ends_after_the_retries_and_the_run_can_go_on() {
         error: call `0#0` got no reply: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111)
 
         hint: check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
-        resume with: spelunk resume SHORT
+        Continue: spelunk resume SHORT
         --- exit 1
     "#]]);
     let run = scene.only_run();
@@ -240,7 +240,7 @@ fn a_refused_connection_ends_after_the_retries_and_the_run_can_go_on() {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        resuming run SHORT after event 9: no call was settled before
+        resuming run SHORT after event 9: no completed calls to reuse
         1 file · 35 B read · 5 calls · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

@@ -44,7 +44,7 @@ fn an_unknown_run_is_refused() {
     scene.answered(&server);
     scene.spelunk(["resume", "nothing"]).run().check(&expect![[r"
         --- stderr
-        error: no run is called `nothing`
+        error: there is no run `nothing`
 
         hint: run `spelunk run list` to see the runs of this workspace
         --- exit 1
@@ -60,7 +60,7 @@ fn a_beginning_that_two_runs_share_is_refused_with_both() {
     scene.write(".spelunk/runs/rlm-20200102T000000Z-beef0002/journal.jsonl", &journal);
     let ran = scene.spelunk(["resume", "beef"]).run();
     expect![[r"
-        error: 2 runs are called `beef…`
+        error: 2 runs begin with `beef`
 
         hint: name one of beef0001, beef0002
     "]]
@@ -77,7 +77,7 @@ fn a_run_with_an_answer_gives_it_again() {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        run SHORT has its answer already
+        run SHORT already has its answer
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "]]);
@@ -92,7 +92,7 @@ fn a_run_that_failed_goes_on() {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        resuming run SHORT after event 6: no call was settled before
+        resuming run SHORT after event 6: no completed calls to reuse
         1 file · 35 B read · 2 calls · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

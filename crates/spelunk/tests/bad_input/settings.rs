@@ -45,7 +45,7 @@ fn an_unknown_setting_is_answered_with_a_known_one() {
     let scene = Scene::new(&NOTE);
     scene.spelunk(["ask", QUESTION]).env("SPELUNK_LIMITS_CALL_MAX", "5").run().check(&expect![[r"
         --- stderr
-        error: the environment variable `SPELUNK_LIMITS_CALL_MAX` sets nothing
+        error: no setting belongs to the environment variable `SPELUNK_LIMITS_CALL_MAX`
 
         hint: did you mean `SPELUNK_LIMITS_CALLS_MAX`?
         --- exit 2
@@ -128,7 +128,7 @@ fn a_key_in_a_settings_file_is_refused_and_not_repeated() {
         "[model]\napi_key = \"sk-very-secret\"\n",
         &expect![[r"
         --- stderr
-        error: a key does not belong in settings: `model.api_key` (spelunk.toml:2)
+        error: keys are not allowed in settings files: `model.api_key` (spelunk.toml:2)
 
         hint: put the key in an environment variable and name that variable with `model.key_env`
         --- exit 2

@@ -19,24 +19,24 @@ fn a_path_that_does_not_exist_is_answered_with_one_that_does() {
     refused(
         &Scene::new(&NOTE),
         &["note"],
-        &expect![[r"
-        --- stderr
-        error: there is nothing at `DIR/work/note`
+        &expect![[r#"
+            --- stderr
+            error: there is nothing at `DIR/work/note`
 
-        hint: try `DIR/work/notes`, which does exist
-        --- exit 1
-    "]],
+            hint: try `DIR/work/notes`, which does exist
+            --- exit 1
+        "#]],
     );
     refused(
         &Scene::new(&NOTE),
         &["notes/b/c.md"],
-        &expect![[r"
-        --- stderr
-        error: there is nothing at `DIR/work/notes/b/c.md`
+        &expect![[r#"
+            --- stderr
+            error: there is nothing at `DIR/work/notes/b/c.md`
 
-        hint: look in `DIR/work/notes`, the nearest directory that exists
-        --- exit 1
-    "]],
+            hint: look in `DIR/work/notes`, the nearest directory that exists
+            --- exit 1
+        "#]],
     );
 }
 
@@ -45,26 +45,26 @@ fn a_path_through_a_file_is_not_there() {
     refused(
         &Scene::new(&NOTE),
         &["notes/a.md/b"],
-        &expect![[r"
-        --- stderr
-        error: there is nothing at `DIR/work/notes/a.md/b`
+        &expect![[r#"
+            --- stderr
+            error: there is nothing at `DIR/work/notes/a.md/b`
 
-        hint: look in `DIR/work/notes`, the nearest directory that exists
-        --- exit 1
-    "]],
+            hint: look in `DIR/work/notes`, the nearest directory that exists
+            --- exit 1
+        "#]],
     );
 }
 
 #[test]
 fn without_a_model_the_refusal_is_the_same_and_nothing_is_made() {
     let scene = Scene::new(&NOTE);
-    scene.spelunk(["ask", QUESTION, "note"]).run().check(&expect![[r"
+    scene.spelunk(["ask", QUESTION, "note"]).run().check(&expect![[r#"
         --- stderr
         error: there is nothing at `DIR/work/note`
 
         hint: try `DIR/work/notes`, which does exist
         --- exit 1
-    "]]);
+    "#]]);
     assert!(!scene.exists(".spelunk"));
 }
 
@@ -160,13 +160,13 @@ fn a_secret_is_read_only_when_that_is_said_twice() {
     refused(
         &scene,
         &[".env"],
-        &expect![[r"
-        --- stderr
-        error: `DIR/work/.env` may hold secrets and was not read
+        &expect![[r#"
+            --- stderr
+            error: `DIR/work/.env` may hold secrets and was not read
 
-        hint: leave it out, or pass `--allow-secrets` if it must be read
-        --- exit 1
-    "]],
+            hint: leave it out, or pass `--allow-secrets` if it must be read
+            --- exit 1
+        "#]],
     );
     let server = answering("42.\n\n```evidence\n.env:1: MAGIC=42\n```");
     let ask = scene.spelunk(["ask", QUESTION, ".env", "--allow-secrets"]).server(&server);
@@ -208,12 +208,12 @@ fn one_path_that_is_missing_among_good_ones_is_refused() {
     refused(
         &Scene::new(&NOTE),
         &["notes", "missing"],
-        &expect![[r"
-        --- stderr
-        error: there is nothing at `DIR/work/missing`
+        &expect![[r#"
+            --- stderr
+            error: there is nothing at `DIR/work/missing`
 
-        hint: look in `DIR/work`, the nearest directory that exists
-        --- exit 1
-    "]],
+            hint: look in `DIR/work`, the nearest directory that exists
+            --- exit 1
+        "#]],
     );
 }

@@ -24,16 +24,16 @@ fn a_workspace_of_another_format_is_refused_and_left_alone() {
     scene.write(".spelunk/workspace.toml", b"format = 7\n");
     scene.ask(&server).run().check(&expect![[r#"
         --- stderr
-        error: the workspace `DIR/work/.spelunk` says `format = 7`, which this engine does not know
+        error: the workspace `DIR/work/.spelunk` has the format `format = 7`, which this version does not know
 
-        hint: use the engine that wrote it, or a newer one
+        hint: use the version that wrote it, or a newer one
         --- exit 1
     "#]]);
     scene.spelunk(["run", "list"]).run().check(&expect![[r#"
         --- stderr
-        error: the workspace `DIR/work/.spelunk` says `format = 7`, which this engine does not know
+        error: the workspace `DIR/work/.spelunk` has the format `format = 7`, which this version does not know
 
-        hint: use the engine that wrote it, or a newer one
+        hint: use the version that wrote it, or a newer one
         --- exit 1
     "#]]);
     assert_eq!(scene.read(".spelunk/workspace.toml"), "format = 7\n");
@@ -47,5 +47,5 @@ fn a_workspace_elsewhere_is_used_where_it_is_named() {
     assert_eq!(ask.run().code, 0);
     assert!(!scene.exists(".spelunk"));
     let listed = scene.spelunk(["run", "list", "--workspace", "../home/runs"]).run();
-    assert_eq!(listed.stdout.lines().count(), 1);
+    assert_eq!(listed.stdout.lines().count(), 2);
 }

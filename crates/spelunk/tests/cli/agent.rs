@@ -35,7 +35,7 @@ fn an_agent_answers_leaves_its_desk_and_can_be_asked_more() {
     scene.spelunk(["ask", "--run", &run, "And half of it?"]).server(&server).run().check(&expect![[r#"
         It is 21.
         --- stderr
-        going on with run SHORT
+        continuing run SHORT
         1 file · 35 B worked on in 2 tool calls · 2 calls · 240 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -65,7 +65,7 @@ fn a_conversation_and_attachments_are_answered() {
     scene.write("chat.json", b"{}");
     scene.spelunk(["ask", "--messages", "chat.json"]).server(&server).run().check(&expect![[r#"
         --- stderr
-        error: `chat.json` is no conversation: it is neither a list of messages nor an object with `messages`
+        error: `chat.json` is not a conversation: it is neither a list of messages nor an object with `messages`
 
         hint: write it as `[{"role": "user", "content": "..."}]`
         --- exit 2
@@ -143,7 +143,7 @@ fn a_folder_for_an_agent_outside_has_instructions_and_tools() {
         .run()
         .check(&expect![[r#"
             --- stderr
-            error: `cache/indexes/a.md_chunks.json` is or lies behind a link
+            error: `cache/indexes/a.md_chunks.json` is a link or is reached through one
 
             hint: remove the link: files stay in the folder
             --- exit 2

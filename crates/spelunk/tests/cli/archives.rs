@@ -30,7 +30,7 @@ fn a_zip_is_read_like_a_folder() {
               notes.zip/notes/a.md:3  The magic number is 42.
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            skipped: 1 secret, 1 unsafe-name
+            Skipped: 1 secret, 1 unsafe-name
             1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
             --- exit 0
         "#]],
@@ -47,7 +47,7 @@ fn a_compressed_tar_is_read_like_a_folder() {
               notes.tar.gz/notes/a.md:3  The magic number is 42.
             --- stderr
             openai/scripted (OPENAI_BASE_URL is set)
-            skipped: 1 secret, 1 unsafe-name
+            Skipped: 1 secret, 1 unsafe-name
             1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
             --- exit 0
         "#]],
@@ -62,7 +62,7 @@ fn an_archive_in_a_folder_is_opened_only_where_it_is_included() {
         1 document, 7 B: b.md
         type: prose
         --- stderr
-        skipped: 1 excluded
+        Skipped: 1 excluded
         --- exit 0
     "#]]);
     let include = ["outline", "docs", "--include", "*.zip", "--include", "*.md"];
@@ -81,7 +81,7 @@ fn an_archive_in_a_folder_is_opened_only_where_it_is_included() {
         type: prose
         1: # Numbers
         --- stderr
-        skipped: 1 filtered
+        Skipped: 1 filtered
         --- exit 0
     "#]]);
 }
@@ -121,7 +121,7 @@ fn a_broken_archive_gives_what_was_readable_or_is_refused() {
           openai/gpt-6.1-sol           $0.0006 to $0.21
           openai/gpt-6-luna            <$0.0001 to $0.0105
         --- stderr
-        skipped: 1 damaged, 1 secret, 1 unsafe-name
+        Skipped: 1 damaged, 1 secret, 1 unsafe-name
         --- exit 0
     "#]]);
     scene.spelunk(["plan", "cut.tgz"]).run().check(&expect![[r#"

@@ -88,7 +88,7 @@ fn a_file_is_cited_by_the_path_that_was_typed_and_still_is_when_the_run_is_resum
         Both.
           b/two.md:1  second
         --- stderr
-        resuming run SHORT after event 6: no call was settled before
+        resuming run SHORT after event 6: no completed calls to reuse
         1 file · 7 B read · 2 calls · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -126,7 +126,7 @@ fn what_was_skipped_and_what_was_not_found_is_said() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 citation not in the sources and left out
-        skipped: 1 binary, 1 hidden, 1 secret
+        Skipped: 1 binary, 1 hidden, 1 secret
         1 file · 6 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -222,8 +222,8 @@ fn a_busy_provider_is_asked_again_and_the_tree_says_so() {
         model     openai/scripted
         corpus    1 file · 35 B
 
-        0  direct  answered, 1 cited  TIME
-        └─ 0#0  100 → 20 tokens  $0.00  TIME  (2 tried again)
+        0  direct  answered, 1 citation  TIME
+        └─ 0#0  100 → 20 tokens  $0.00  TIME  (2 retries)
 
         The magic number is 42.
           a.md:3  The magic number is 42.

@@ -33,22 +33,22 @@ fn always_colours_the_places_of_citations() {
 fn always_colours_passages_and_never_does_not() {
     let scene = Scene::new(&NOTE);
     let ran = scene.spelunk(["ask", QUESTION, "--set", "output.color=always"]).run();
-    expect![[r"
-        No model wrote this: the passages that share most words with the question.
+    expect![[r#"
+        No model is configured. Best-matching passages:
 
-        ESC[36mnotes/a.md:3ESC[0m
+        ESC[36mnotes/a.md:3ESC[0m  Numbers
             # Numbers
-            The ESC[1mmagicESC[0m ESC[1mnumberESC[0m is 42.
-    "]]
+            ESC[1mThe magic number is 42.ESC[0m
+    "#]]
     .assert_eq(&visible(&ran.stdout));
     let ran = scene.spelunk(["ask", QUESTION, "--set", "output.color=never"]).run();
-    expect![[r"
-        No model wrote this: the passages that share most words with the question.
+    expect![[r#"
+        No model is configured. Best-matching passages:
 
-        notes/a.md:3
+        notes/a.md:3  Numbers
             # Numbers
-            The magic number is 42.
-    "]]
+            **The magic number is 42.**
+    "#]]
     .assert_eq(&visible(&ran.stdout));
 }
 

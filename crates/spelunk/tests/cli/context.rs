@@ -61,8 +61,8 @@ fn a_file_is_added_under_its_name_and_only_once() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide      document         38 B  0 looks
-        guide.txt  document         25 B  0 looks
+        guide      document         38 B, never read
+        guide.txt  document         25 B, never read
         --- stderr
         --- exit 0
     "#]]);
@@ -148,7 +148,7 @@ fn a_kind_of_ones_own_is_kept() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "list", "--kind", "recipe"]).run().check(&expect![[r#"
-        guide  recipe           38 B  0 looks
+        guide  recipe           38 B, never read
         --- stderr
         --- exit 0
     "#]]);
@@ -212,7 +212,7 @@ fn a_file_changes_its_kind_only_where_that_is_asked_for() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide  project          38 B  0 looks
+        guide  project          38 B, never read
         --- stderr
         --- exit 0
     "#]]);
@@ -284,7 +284,7 @@ fn looks_are_counted_from_one_process_to_the_next() {
     scene.spelunk(["context", "chunk", "guide"]).run();
     scene.spelunk(["context", "load", "guide"]).run();
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide  document         38 B  5 looks
+        guide  document         38 B, read 5 times
         --- stderr
         --- exit 0
     "#]]);

@@ -37,7 +37,7 @@ fn an_archive_is_one_context() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        pack  document        341 B  2 looks
+        pack  document        341 B, read 2 times
         --- stderr
         --- exit 0
     "#]]);
@@ -165,7 +165,7 @@ fn a_hidden_file_of_secrets_is_added_with_its_folder_where_secrets_are_allowed()
           .env: 6 B
           a.md: 5 B
         --- stderr
-        skipped: 1 hidden
+        Skipped: 1 hidden
         --- exit 0
     "#]]);
 }

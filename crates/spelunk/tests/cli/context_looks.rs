@@ -330,7 +330,7 @@ fn a_changed_file_is_seen_as_it_is_now() {
         --- exit 1
     "#]]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide  document         11 B  3 looks
+        guide  document         11 B, read 3 times
         --- stderr
         --- exit 0
     "#]]);

@@ -10,7 +10,7 @@ fn all_is_well() {
     let (scene, server) = (Scene::new(&NOTE), answering("ready"));
     scene.spelunk(["doctor"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_BASE_URL is set)
         ok    price      free
@@ -26,7 +26,7 @@ fn all_is_well() {
 fn no_model_is_a_note() {
     Scene::new(&NOTE).spelunk(["doctor"]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         note  model      none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages
         --- stderr
@@ -39,7 +39,7 @@ fn a_server_that_cannot_be_reached_is_bad() {
     let (scene, port) = (Scene::new(&NOTE), ClosedPort::reserve());
     scene.spelunk(["doctor", "--base-url", &port.base_url()]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         bad   model      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
         --- stderr
@@ -47,7 +47,7 @@ fn a_server_that_cannot_be_reached_is_bad() {
     "#]]);
     scene.spelunk(["doctor", "--base-url", &port.base_url(), "--model", "tiny"]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/tiny (model.base_url is set)
         ok    price      free
@@ -62,7 +62,7 @@ fn a_model_that_the_server_does_not_list_is_a_note() {
     let (scene, server) = (Scene::new(&NOTE), answering("ready"));
     scene.spelunk(["doctor", "--model", "tiny"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/tiny (OPENAI_BASE_URL is set)
         ok    price      free
@@ -77,7 +77,7 @@ fn asked_to_it_sends_one_question() {
     let (scene, server) = (Scene::new(&NOTE), answering("ready"));
     scene.spelunk(["doctor", "--ask", "--model", "scripted"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_BASE_URL is set)
         ok    price      free
@@ -93,7 +93,7 @@ fn a_model_that_says_nothing_is_bad() {
     let (scene, server) = (Scene::new(&NOTE), answering(""));
     scene.spelunk(["doctor", "--ask", "--model", "scripted"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_BASE_URL is set)
         ok    price      free
@@ -114,21 +114,21 @@ fn a_wrong_key_is_found_by_asking() {
     };
     doctor(&[]).check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_API_KEY is set)
         ok    price      free
-        bad   reach      the provider at `http://127.0.0.1:PORT/v1` did not accept the key: scripted status 401; check the key in the environment, then run `spelunk doctor`
+        bad   reach      the provider at `http://127.0.0.1:PORT/v1` rejected the key: scripted status 401; check the key in the environment, then run `spelunk doctor`
         --- stderr
         --- exit 1
     "#]]);
     doctor(&["--ask"]).check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (OPENAI_API_KEY is set)
         ok    price      free
-        bad   ask        the provider at `http://127.0.0.1:PORT/v1` did not accept the key: scripted status 401; check the key in the environment, then run `spelunk doctor`
+        bad   ask        the provider at `http://127.0.0.1:PORT/v1` rejected the key: scripted status 401; check the key in the environment, then run `spelunk doctor`
         --- stderr
         --- exit 1
     "#]]);
@@ -140,7 +140,7 @@ fn anthropic_is_asked_for_its_list() {
     let doctor = scene.spelunk(["doctor"]).env("ANTHROPIC_API_KEY", "sk-ant-test");
     doctor.env("ANTHROPIC_BASE_URL", &server.base_url().replace("/v1", "")).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         ok    model      anthropic/claude-sonnet-5-5 (ANTHROPIC_API_KEY is set)
         ok    price      free
@@ -170,7 +170,7 @@ fn json_lists_the_checks() {
           },
           {
             "check": "workspace",
-            "detail": "none yet; the first `ask` makes DIR/work/.spelunk",
+            "detail": "none yet; the first `ask` creates DIR/work/.spelunk",
             "outcome": "ok"
           },
           {
@@ -203,7 +203,7 @@ fn a_workspace_that_cannot_be_used_is_bad() {
     let scene = Scene::new(&[(".spelunk", "a file\n")]);
     scene.spelunk(["doctor"]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         note  model      none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages
         --- stderr

@@ -86,7 +86,7 @@ fn the_simulated_reader_answers_by_every_strategy() {
     .assert_eq(&shown(&scene).join("\n"));
     assert!(!scene.exists("r.runs"));
     let again = evaluate(&scene, &["--strategies", STRATEGIES, "--model", "sim", "--sim-slip-permille", "0"]);
-    assert!(again.stderr.starts_with("24 of 24 trials were made before\n"), "{}", again.stderr);
+    assert!(again.stderr.starts_with("24 of 24 trials were already done\n"), "{}", again.stderr);
 }
 
 /// Too long for one call: analysts and sub-calls read the parts, and code combines the results.
@@ -234,7 +234,7 @@ fn what_cannot_be_used_is_refused_before_anything_is_asked() {
 
         hint: choose of auto, direct, repl, search, map, hybrid, whole
 
-        2 error: `--budget-time` is no amount: `soon`
+        2 error: `--budget-time` is not an amount: `soon`
 
         hint: write it like `--budget-cost 2.50` or `--budget-time 9m`
 
@@ -258,7 +258,7 @@ fn what_cannot_be_used_is_refused_before_anything_is_asked() {
 
         hint: name one with `--tree`, or leave the kind `code` out
 
-        2 error: `DIR/work/t` holds tasks already
+        2 error: `DIR/work/t` already contains tasks
 
         hint: name another folder with `--out`, or remove that one
 
@@ -266,7 +266,7 @@ fn what_cannot_be_used_is_refused_before_anything_is_asked() {
 
         hint: remove the line, or name another file
 
-        2 error: there is no report of the form of `r.pdf`
+        2 error: unknown report format: `r.pdf`
 
         hint: name a file that ends in `.md` or `.html`
     "#]].assert_eq(&scene.normalise(&all.join("\n")));

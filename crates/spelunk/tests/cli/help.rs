@@ -9,7 +9,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
     Scene::new(&[]).spelunk(["--help"]).run().check(&expect![[r#"
         Ask questions of text too large for any model
 
-        Usage: spelunk [OPTIONS] <COMMAND>
+        Usage: spelunk [OPTIONS] [COMMAND]
 
         Commands:
           ask          Answer a question from files, directories or standard input
@@ -31,7 +31,8 @@ fn help_lists_the_commands_and_the_exit_codes() {
           model        List, test and install models
           doctor       Check settings, workspace and model, and suggest fixes
           eval         Evaluate strategies and models on tasks with known answers
-          demo         Watch a run crash and resume; the model is scripted, so no key is needed
+          demo         Watch the recursive loop, a crash and a resume; the model is scripted, so no key is
+                       needed
           repair       Recover the intact beginning of a damaged journal
           gc           Remove data that no run needs
           trust        Trust a workspace that you did not create here, such as one that was moved
@@ -51,8 +52,8 @@ fn help_lists_the_commands_and_the_exit_codes() {
           journalctl -u nginx | spelunk ask "why did it restart?" -
           spelunk demo
 
-        Exit codes: 0 answered, 1 failed, 2 invalid usage or settings,
-                    3 stopped at a limit, 130 interrupted.
+        Exit codes: 0 answered, 1 failed, 2 invalid usage or settings, 3 stopped
+                    at a limit, 4 no model (passages shown), 130 interrupted.
         --- stderr
         --- exit 0
     "#]]);
@@ -101,6 +102,7 @@ fn help_of_ask_lists_its_flags() {
               --json                 Print the result as JSON
               --events               Print each event as a line of JSON instead of the answer
           -q, --quiet                Print only the result
+          -v, --verbose              Show the code of each turn and what it printed
               --open                 Show the run in a browser while it is in progress, until Ctrl-C
           -h, --help                 Print help
 

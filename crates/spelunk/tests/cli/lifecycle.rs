@@ -204,13 +204,17 @@ fn linked(mut tar: Vec<u8>) -> Vec<u8> {
 fn runs_are_listed_by_state() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     scene.answered(&server);
-    let listed = |state| scene.spelunk(["run", "list", "--state", state]).run().stdout.lines().count();
-    assert_eq!(["answered", "open", "failed", "damaged"].map(listed), [1, 0, 0, 0]);
+    let listed =
+        |state| scene.spelunk(["run", "list", "--state", state]).run().stdout.lines().skip(1).count();
+    assert_eq!(
+        ["answered", "interrupted", "open", "limited", "stopped", "damaged"].map(listed),
+        [1, 0, 0, 0, 0, 0]
+    );
     scene.spelunk(["run", "list", "--state", "done"]).run().check(&expect![[r"
         --- stderr
         error: there is no state `done`
 
-        hint: choose one of open, answered, stopped, failed, cancelled, damaged
+        hint: choose one of running, waiting, interrupted, limited, answered, failed, cancelled, damaged, newer
         --- exit 2
     "]]);
     let shown = scene.spelunk(["run", "show"]).run().stdout;
@@ -255,18 +259,50 @@ fn a_run_and_a_path_cannot_both_be_asked_about() {
         let args = ["ask", "Again?", "--run", short(&run)].into_iter().chain(extra.iter().copied());
         scene.spelunk(args).server(&server).run().check(&expect![[r"
             --- stderr
-            error: `--run` asks about the files of that run, so no others can be named
+            error: `--run` uses the files of that run, so paths and file flags cannot be given with it
 
-            hint: leave out either `--run` or the paths and the flags that say which files
+            hint: leave out either `--run` or the paths and file flags
             --- exit 2
         "]]);
     }
     scene.spelunk(["ask", "Again?", "--run", "ffff"]).server(&server).run().check(&expect![[r"
         --- stderr
-        error: no run is called `ffff`
+        error: there is no run `ffff`
 
         hint: run `spelunk run list` to see the runs of this workspace
         --- exit 1
     "]]);
     assert_eq!(n_calls(&server), before);
+}
+
+#[test]
+fn resume_takes_the_newest_run_that_can_be_resumed_and_no_session() {
+    let rule = to_all().fault(status(400)).reply(REPLY).usage(100, 20);
+    let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([rule]));
+    assert_eq!(scene.ask(&server).run().code, 1);
+    let failed = scene.only_run();
+    assert_eq!(scene.ask(&server).arg("--no-cache").run().code, 0);
+    assert_eq!(scene.spelunk(["repl", "notes"]).stdin("print(1)\n").run().code, 0);
+    assert_eq!(scene.runs().len(), 3);
+    let resumed = scene.spelunk(["resume"]).server(&server).run();
+    assert_eq!(resumed.code, 0, "{}", resumed.stderr);
+    assert!(resumed.stderr.contains(&format!("resuming run {}", short(&failed))), "{}", resumed.stderr);
+    // Now nothing can be resumed: the newest run is named.
+    assert!(scene.spelunk(["resume"]).run().stderr.contains("already has its answer"));
+}
+
+#[test]
+fn a_workspace_above_is_found_and_a_foreign_one_is_not() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    let run = scene.answered(&server);
+    std::fs::create_dir_all(scene.path("deep/er")).unwrap();
+    let below = |dir: &str| {
+        let script = format!("cd {dir}");
+        scene.after_shell(&script, ["run", "list", "--json"]).run()
+    };
+    assert!(below("deep/er").stdout.contains(&run));
+    assert!(!scene.exists("deep/er/.spelunk") && !scene.exists("deep/.spelunk"));
+    // A workspace that this user did not create is passed over.
+    scene.write("deep/.spelunk/workspace.toml", scene.read(".spelunk/workspace.toml").as_bytes());
+    assert!(below("deep/er").stdout.contains(&run));
 }

@@ -22,11 +22,13 @@ fn listed() -> Scene {
 #[test]
 fn runs_are_listed_newest_first_and_a_damaged_one_hides_none() {
     let ran = listed().spelunk(["run", "list"]).run();
-    expect![[r"
-        0000000c  20260103T000000Z  open                             1 call     $0.00  What is the magic number?
-        0000000b  20260102T000000Z  journal-damaged                 0 calls     $0.00
-        0000000a  20260101T000000Z  answered                         1 call     $0.00  What is the magic number?
-    "]].assert_eq(&ran.stdout);
+    expect![[r#"
+        RUN       STARTED      STATE        CALLS      COST  QUESTION
+        0000000c  2026-01-03   interrupted      1     $0.00  What is the magic number?
+        0000000b  2026-01-02   damaged          0     $0.00
+        0000000a  2026-01-01   answered         1     $0.00  What is the magic number?
+    "#]]
+    .assert_eq(&ran.stdout);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
 }
 
@@ -43,7 +45,8 @@ fn json_lists_the_same_runs() {
             "lifecycle": "active",
             "question": "What is the magic number?",
             "run": "rlm-20260103T000000Z-0000000c",
-            "state": "open"
+            "state": "open",
+            "status": "interrupted"
           },
           {
             "active_ms": null,
@@ -52,7 +55,8 @@ fn json_lists_the_same_runs() {
             "lifecycle": "active",
             "question": "",
             "run": "rlm-20260102T000000Z-0000000b",
-            "state": "journal-damaged"
+            "state": "journal-damaged",
+            "status": "damaged"
           },
           {
             "active_ms": 0,
@@ -61,7 +65,8 @@ fn json_lists_the_same_runs() {
             "lifecycle": "active",
             "question": "What is the magic number?",
             "run": "rlm-20260101T000000Z-0000000a",
-            "state": "answered"
+            "state": "answered",
+            "status": "answered"
           }
         ]
     "#]]
@@ -73,7 +78,7 @@ fn a_place_without_a_workspace_has_no_runs_and_gets_none() {
     let scene = Scene::new(&[]);
     scene.spelunk(["run", "list"]).run().check(&expect![[r"
         --- stderr
-        no runs yet: there is no workspace here
+        No runs yet: there is no workspace here.
         --- exit 0
     "]]);
     scene.spelunk(["run", "list", "--json", "-q"]).run().check(&expect![[r"

@@ -157,7 +157,7 @@ fn a_schema_is_for_the_strategy_that_keeps_it() {
     let arguments = ["ask", "What is it?", "service", "--strategy", "direct", "--schema", "schema.json"];
     scene.spelunk(arguments).server(&reviewer()).run().check(&expect![[r#"
         --- stderr
-        error: the strategy `direct` does not hold its answer to a schema
+        error: the strategy `direct` does not check its answer against a schema
 
         hint: leave `--strategy` out, or choose `repl` or `agent`
         --- exit 2

@@ -147,7 +147,7 @@ fn a_model_that_does_not_work_says_why_and_fails() {
     two(&scene, &server.base_url());
     scene.spelunk(["model", "test", "fast"]).run().check(&expect![[r#"
         fast  openai/tiny
-        bad   the provider at `http://127.0.0.1:PORT/v1` did not accept the key: scripted status 401
+        bad   the provider at `http://127.0.0.1:PORT/v1` rejected the key: scripted status 401
               hint: check the key in the environment, then run `spelunk doctor`
         --- stderr
         --- exit 1
@@ -186,7 +186,7 @@ fn the_doctor_looks_at_every_role() {
     );
     scene.spelunk(["doctor"]).run().check(&expect![[r#"
         ok    settings   DIR/home/.config/spelunk/config.toml
-        ok    workspace  none yet; the first `ask` makes DIR/work/.spelunk
+        ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
         ok    sandbox    monty (a session opens in TIME)
         ok    model      openai/scripted (roles.root is a)
         ok    price      free
@@ -208,18 +208,18 @@ fn limits_are_flags_in_the_words_of_people() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 0 B read of 35 B · 0 calls · 0 tokens · $0.00 · TIME · run SHORT
-        error: the run has reached `limits.calls_max` = 0
+        error: call limit reached (0)
 
-        hint: go on with `spelunk resume --set limits.calls_max=1`
+        hint: continue: `spelunk resume SHORT --max-calls 1`
         --- exit 3
     "#]]);
     scene.ask(&server).arg("--max-tokens=1k").run().check(&expect![[r#"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 0 B read of 35 B · 0 calls · 0 tokens · $0.00 · TIME · run SHORT2
-        error: the run has reached `limits.tokens_max` = 1000
+        error: token limit reached (1000)
 
-        hint: go on with `spelunk resume --set limits.tokens_max=2000`
+        hint: continue: `spelunk resume SHORT2 --max-tokens 2000`
         --- exit 3
     "#]]);
     scene.ask(&server).arg("--max-time=soon").run().check(&expect![[r#"
@@ -236,9 +236,9 @@ fn limits_are_flags_in_the_words_of_people() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 0 B read of 35 B · 0 calls · 0 tokens · $0.00 · TIME · run SHORT3
-        error: the run has reached `limits.cost_microusd_max` = 10000
+        error: cost limit reached ($0.01)
 
-        hint: go on with `spelunk resume --set limits.cost_microusd_max=20000`
+        hint: continue: `spelunk resume SHORT3 --max-cost 0.02`
         --- exit 3
     "#]]);
     assert_eq!(n_calls(&server), 0);
@@ -247,7 +247,7 @@ fn limits_are_flags_in_the_words_of_people() {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        resuming run SHORT3 after event 7: no call was settled before
+        resuming run SHORT3 after event 7: no completed calls to reuse
         1 file · 35 B read · 1 call · 120 tokens · $0.0006 · TIME · run SHORT3
         --- exit 0
     "#]]);

@@ -31,7 +31,7 @@ fn a_folder_is_shown_by_extension_and_size() {
           guide.md: 63 B
           app.toml: 47 B
         --- stderr
-        skipped: 1 hidden
+        Skipped: 1 hidden
         --- exit 0
     "#]],
     );
@@ -109,7 +109,7 @@ fn flags_say_which_files_count() {
         3: def main():
         6: class App:
         --- stderr
-        skipped: 2 filtered, 1 hidden
+        Skipped: 2 filtered, 1 hidden
         --- exit 0
     "#]],
     );
@@ -146,11 +146,11 @@ fn a_path_that_does_not_exist_is_refused() {
     check(
         &["doc"],
         &expect![[r#"
-        --- stderr
-        error: there is nothing at `DIR/work/doc`
+            --- stderr
+            error: there is nothing at `DIR/work/doc`
 
-        hint: try `DIR/work/docs`, which does exist
-        --- exit 1
-    "#]],
+            hint: try `DIR/work/docs`, which does exist
+            --- exit 1
+        "#]],
     );
 }

@@ -13,24 +13,24 @@ const FILES: [(&str, &str); 3] = [
 #[test]
 fn without_a_model_the_best_passages_are_shown() {
     let scene = Scene::new(&FILES);
-    scene.spelunk(["ask", QUESTION]).run().check(&expect![[r"
-        No model wrote this: the passages that share most words with the question.
+    scene.spelunk(["ask", QUESTION]).run().check(&expect![[r#"
+        No model is configured. Best-matching passages:
 
-        notes/a.md:3
+        notes/a.md:3  Numbers
             # Numbers
-            The magic number is 42.
+            **The magic number is 42.**
             It was found in 1979.
 
         log.txt:2
             start
-            magic word spoken
+            **magic word spoken**
             stop
         --- stderr
 
-        2 passages of 2 that match · 3 files · 107 B searched
-        for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
-        --- exit 0
-    "]]);
+        3 files · 107 B searched
+        For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
+        --- exit 4
+    "#]]);
     assert!(!scene.exists(".spelunk"));
 }
 
@@ -38,19 +38,19 @@ fn without_a_model_the_best_passages_are_shown() {
 fn the_model_none_asks_nobody() {
     let scene = Scene::new(&FILES);
     let ask = scene.spelunk(["ask", QUESTION, "log.txt", "--model", "none"]);
-    ask.env("OPENAI_API_KEY", "sk-unused").run().check(&expect![[r"
-        No model wrote this: the passages that share most words with the question.
+    ask.env("OPENAI_API_KEY", "sk-unused").run().check(&expect![[r#"
+        No model is configured. Best-matching passages:
 
         log.txt:2
             start
-            magic word spoken
+            **magic word spoken**
             stop
         --- stderr
 
-        1 passage of 1 that match · 1 file · 29 B searched
-        for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
-        --- exit 0
-    "]]);
+        1 file · 29 B searched
+        For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
+        --- exit 4
+    "#]]);
     assert!(!scene.exists(".spelunk"));
 }
 
@@ -62,56 +62,112 @@ fn json_says_that_it_is_degraded() {
         {
           "answer": null,
           "bytes_read": 29,
+          "computed": null,
           "degraded": true,
           "documents": 1,
+          "notices": [],
           "outcome": {
             "is": "degraded"
           },
           "passages": [
             {
+              "alike": 0,
               "document": "log.txt",
+              "headings": [],
+              "line": 2,
               "line_end": 3,
               "line_start": 1,
-              "score": 0.3371219038963318,
+              "score": 0.024590162560343742,
+              "sentence": "magic word spoken",
               "text": "start\nmagic word spoken\nstop\n"
             }
           ],
-          "passages_matched": 1,
           "run": null
         }
     "#]]
     .assert_eq(&format!("{:#}\n", scene.normalise_json(&ran.stdout)));
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!((ran.code, ran.stderr.as_str()), (4, ""));
     assert!(!scene.exists(".spelunk"));
 }
 
 #[test]
 fn standard_input_is_searched_too() {
     let scene = Scene::new(&[]);
-    scene.spelunk(["ask", QUESTION, "-"]).stdin("one\nthe magic number\n").run().check(&expect![[r"
-        No model wrote this: the passages that share most words with the question.
+    scene.spelunk(["ask", QUESTION, "-"]).stdin("one\nthe magic number\n").run().check(&expect![[r#"
+        No model is configured. Best-matching passages:
 
         stdin:2
             one
-            the magic number
+            **the magic number**
         --- stderr
 
-        1 passage of 1 that match · 1 file · 21 B searched
-        for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
-        --- exit 0
-    "]]);
+        1 file · 21 B searched
+        For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
+        --- exit 4
+    "#]]);
 }
 
 #[test]
 fn where_nothing_matches_the_exit_code_says_so() {
     let scene = Scene::new(&FILES);
-    scene.spelunk(["ask", "zebra quagga okapi"]).run().check(&expect![[r"
-        No model wrote this: no passage shares a word with the question.
+    scene.spelunk(["ask", "zebra quagga okapi"]).run().check(&expect![[r#"
+        No model is configured. No passage matches the question.
         --- stderr
 
-        0 passages of 0 that match · 3 files · 107 B searched
-        for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
+        3 files · 107 B searched
+        For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
         --- exit 1
-    "]]);
+    "#]]);
     assert!(!scene.exists(".spelunk"));
+}
+
+#[test]
+fn what_is_printed_is_short_and_says_nothing_twice() {
+    let paragraph = "The cache keeps each reply for a day. After that, it asks again and pays again.\n";
+    let filler =
+        "Nothing of interest is said here about anything, at some length and without an end.\n".repeat(40);
+    let page = format!(
+        "# Guide\n\n- [Cache](#cache)\n- [Other](#other)\n\n## Storage\n\n### Cache\n\n{paragraph}{filler}"
+    );
+    let scene = Scene::new(&[("a.md", &page), ("b.md", &page)]);
+    let ran = scene.spelunk(["ask", "how long does the cache keep a reply?"]).run();
+    assert_eq!(ran.code, 4);
+    assert!(ran.stdout.chars().count() <= 1_500, "{}", ran.stdout);
+    assert!(ran.stdout.contains("  Guide > Storage > Cache"), "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("**The cache keeps each reply for a day.**").count(), 1, "{}", ran.stdout);
+    assert!(!ran.stdout.contains("**- [Cache](#cache)"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_count_is_computed_or_said_to_be_impossible() {
+    let log = "09:41 INFO started\n09:42 ERROR refused\n09:43 ERROR refused again\n";
+    let scene = Scene::new(&[("app.log", log), ("t/orders.csv", "id,region\n1,north\n2,south\n3,south\n")]);
+    scene.spelunk(["ask", "how many ERROR lines?", "app.log"]).run().check(&expect![[r#"
+        No model is configured. Computed:
+
+        2
+            lines that contain `ERROR`, of 3 lines
+        --- stderr
+
+        1 file · 65 B searched
+        For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
+        --- exit 4
+    "#]]);
+    scene.spelunk(["ask", "which region has the most orders?", "t"]).run().check(&expect![[r#"
+        No model is configured. Computed:
+
+        south: 2
+            SELECT "region", COUNT(*) AS n FROM "orders" GROUP BY "region" ORDER BY n DESC, 1 LIMIT 5, over 3 rows
+        --- stderr
+
+        1 file · 34 B searched
+        For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
+        --- exit 4
+    "#]]);
+    let ran = scene.spelunk(["ask", "which customer has the most orders?", "t"]).run();
+    assert!(
+        ran.stdout.starts_with("No model is configured, and this count cannot be computed without one. "),
+        "{}",
+        ran.stdout
+    );
 }

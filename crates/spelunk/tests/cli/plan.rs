@@ -73,7 +73,7 @@ fn a_mixed_folder_is_planned_by_type() {
           openai/gpt-6.1-sol           $0.0856 to $9.73
           openai/gpt-6-luna            $0.0043 to $0.49
         --- stderr
-        skipped: 1 binary, 1 secret
+        Skipped: 1 binary, 1 secret
         --- exit 0
     "#]]);
     assert!(!scene.exists(".spelunk"));
@@ -244,7 +244,7 @@ fn json_is_the_whole_plan() {
         usage_at_least: {"input_tokens":7168,"output_tokens":6}
         usage_at_most: {"input_tokens":266242,"output_tokens":49152}
         warnings: ["1 file is left out by `files_max`; set it to 0 to take all"]"#]].assert_eq(&shown.join("\n"));
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, "skipped: 1 files-max, 1 secret\n"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "Skipped: 1 files-max, 1 secret\n"));
 }
 
 #[test]
@@ -453,7 +453,7 @@ fn a_type_that_does_not_exist_or_a_broken_pattern_is_refused() {
         --- stderr
         error: `*.md[` is not a pattern for file names
 
-        hint: mend the pattern
+        hint: correct the pattern
         --- exit 2
     "#]]);
 }

@@ -80,7 +80,7 @@ fn a_flag_sets_the_cap_and_the_rest_is_counted() {
           openai/gpt-6-luna            <$0.0001 to $0.0110
         warning: 3 files are left out by `files_max`; set it to 0 to take all
         --- stderr
-        skipped: 3 files-max
+        Skipped: 3 files-max
         --- exit 0
     "#]]);
 }

@@ -149,7 +149,7 @@ fn without_the_runner_using_a_local_model_says_how_to_build_it() {
     assert_eq!(scene.spelunk(["model", "pull", "m.gguf"]).run().code, 0);
     scene.spelunk(["ask", "why?", "a.md", "--model", "local:m"]).run().check(&expect![[r#"
         --- stderr
-        error: `local:m` is there, and this program was built without the runner for local models
+        error: `local:m` is installed, but this program was built without the runner for local models
 
         hint: build it with `cargo install --path crates/spelunk --features embedded --ignore-rust-version`
         --- exit 2
@@ -161,7 +161,7 @@ fn without_the_runner_using_a_local_model_says_how_to_build_it() {
     "#]]);
     scene.spelunk(["model", "test", "local:m"]).run().check(&expect![[r#"
         --- stderr
-        error: `local:m` is there, and this program was built without the runner for local models
+        error: `local:m` is installed, but this program was built without the runner for local models
 
         hint: build it with `cargo install --path crates/spelunk --features embedded --ignore-rust-version`
         --- exit 2

@@ -56,7 +56,7 @@ fn a_model_explores_with_code_and_cites_what_it_found() {
         model     openai/scripted
         corpus    1 file · 35 B
 
-        0  repl  answered, 1 cited  TIME
+        0  repl  answered, 1 citation  TIME
         ├─ 0#0  100 → 20 tokens  $0.00  TIME
         ├─ 0#1  10 → 1 tokens  $0.00  TIME
         ├─ cell 0  printed  TIME  hits = grep('magic')
@@ -71,6 +71,27 @@ fn a_model_explores_with_code_and_cites_what_it_found() {
         --- exit 0
     "#]]);
     assert_eq!(server.unexpected(), []);
+}
+
+#[test]
+fn verbose_shows_the_code_of_each_turn_and_what_it_printed() {
+    let (scene, server) = (Scene::new(&NOTE), explorer());
+    let ask = scene.spelunk(["ask", QUESTION, "notes", "--strategy", "repl", "-v"]).server(&server);
+    ask.run().check(&expect![[r#"
+        It is forty-two.
+          a.md:3  The magic number is 42.
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        turn 1 (TIME)
+          > hits = grep('magic')
+          > said = llm_query('SUB: ' + hits[0]['text'])
+          > print(hits, said)
+            [{'doc': 'a.md', 'line': 3, 'text': 'The magic number is 42.'}] forty-two
+        turn 2 (TIME)
+          > FINAL(f'It is {said}.', cite=hits)
+        1 file · 35 B explored in 2 cells · 3 calls · 341 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
 }
 
 #[test]
@@ -103,16 +124,16 @@ fn an_answer_that_is_cut_short_is_partial_and_exits_with_3() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 35 B explored in 1 cell · 2 calls · 210 tokens · $0.00 · TIME · run SHORT
-        this answer is partial: A frame has reached its turn limit
+        Partial answer. A frame has reached its turn limit.
         hint: raise `limits.turns_max` (for an agent, `limits.agent_turns_max`), or ask a narrower question
         --- exit 3
     "#]]);
     scene.spelunk(["resume"]).server(&server).run().check(&expect![[r#"
         Perhaps 42.
         --- stderr
-        run `SHORT` has a partial answer, and no higher limit on spending makes it whole: A frame has reached its turn limit.
+        run `SHORT` has a partial answer that no higher spending limit can complete: A frame has reached its turn limit.
         1 file · 35 B explored in 1 cell · 2 calls · 210 tokens · $0.00 · TIME · run SHORT
-        this answer is partial: A frame has reached its turn limit
+        Partial answer. A frame has reached its turn limit.
         hint: raise `limits.turns_max` (for an agent, `limits.agent_turns_max`), or ask a narrower question
         hint: `limits.turns_max` is part of a run; ask again with `--set limits.turns_max=2`: replies that fit are taken from the cache
         --- exit 3

@@ -201,7 +201,7 @@ fn a_report_that_cannot_be_written_is_refused_before_anything_is_spent() {
         --- stderr
         error: the directory of `nowhere/r.md` does not exist
 
-        hint: name a file in a directory that is there
+        hint: name a file in a directory that exists
         --- exit 2
     "]]);
     assert_eq!(n_calls(&server), 0);

@@ -142,7 +142,7 @@ fn a_run_without_an_answer_tells_what_went_wrong() {
           metrics: {"active_ms":0,"calls":0,"calls_cached":0,"calls_failed":0,"cells":0,"cost_microusd":0,"frames":1,"resumed":0,"retries":0,"tokens":0,"tools":{}}
           errors:
             {"call":null,"code":"calls-exhausted","frame":"0","message":"The run has reached its call limit.","seq":7}
-          error: {"causes":[],"code":"calls-exhausted","hint":"go on with `spelunk resume --set limits.calls_max=1`","message":"the run has reached `limits.calls_max` = 0"}
+          error: {"causes":[],"code":"calls-exhausted","hint":"raise it with `--set limits.calls_max=1`","message":"call limit reached (0)"}
         agent 3
           success: false
           answer: null
@@ -150,7 +150,7 @@ fn a_run_without_an_answer_tells_what_went_wrong() {
           metrics: {"active_ms":0,"calls":1,"calls_cached":0,"calls_failed":0,"cells":0,"cost_microusd":0,"frames":1,"resumed":0,"retries":0,"tokens":120,"tools":{}}
           errors:
             {"call":null,"code":"calls-exhausted","frame":"0","message":"The run has reached its call limit.","seq":10}
-          error: {"causes":[],"code":"calls-exhausted","hint":"go on with `spelunk resume --set limits.calls_max=2`","message":"the run has reached `limits.calls_max` = 1"}
+          error: {"causes":[],"code":"calls-exhausted","hint":"raise it with `--set limits.calls_max=2`","message":"call limit reached (1)"}
         repl with a schema 1
           success: false
           answer: null

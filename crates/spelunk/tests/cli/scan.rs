@@ -29,7 +29,7 @@ fn only_what_is_included_and_not_excluded_is_sent() {
           a.md:1  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        skipped: 2 filtered
+        Skipped: 2 filtered
         2 files · 48 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -63,8 +63,8 @@ fn a_resumed_run_reads_the_files_it_was_started_with() {
         42.
           a.md:1  The magic number is 42.
         --- stderr
-        resuming run SHORT after event 6: no call was settled before
-        skipped: 2 filtered
+        resuming run SHORT after event 6: no completed calls to reuse
+        Skipped: 2 filtered
         2 files · 48 B read · 2 calls · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -91,7 +91,7 @@ fn a_cap_keeps_the_first_files_in_order() {
           a.md:1  The magic number is 42.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        skipped: 2 files-max
+        Skipped: 2 files-max
         2 files · 48 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -103,15 +103,18 @@ fn without_a_model_the_same_files_are_searched() {
     let scene = Scene::new(&FILES);
     let ask = ["ask", "43 44 45", "notes", "--no-recursive", "--exclude", "*.txt"];
     scene.spelunk(ask).run().check(&expect![[r#"
-        No model wrote this: the passages that share most words with the question.
+        No model is configured. Best-matching passages:
 
         c.md:1
-            The magic number is 44.
+            **The magic number is 44.**
+
+        a.md:1
+            **The magic number is 42.**
         --- stderr
 
-        skipped: 2 filtered
-        1 passage of 1 that match · 2 files · 48 B searched
-        for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
-        --- exit 0
+        Skipped: 2 filtered
+        2 files · 48 B searched
+        For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
+        --- exit 4
     "#]]);
 }

@@ -141,7 +141,7 @@ fn an_embedding_model_that_cannot_be_asked_is_told() {
     let gemini = scene.spelunk(search).env("SPELUNK_ROLES_EMBEDDING", "gemini/text-embedding-004");
     gemini.env("GEMINI_API_KEY", "k-1").run().check(&expect![[r#"
         --- stderr
-        error: the embedding model `roles.embedding` did not answer: vectors are asked for in OpenAI's format, and gemini has another; unset `roles.embedding` to search without it
+        error: the embedding model `roles.embedding` did not answer: embeddings need OpenAI's API, and gemini has a different one; unset `roles.embedding` to search without it
 
         hint: search by words, or check that the model answers
         --- exit 1

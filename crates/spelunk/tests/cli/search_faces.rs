@@ -200,7 +200,7 @@ fn a_run_that_began_by_words_continues_with_what_they_found() {
         From the environment.
           keys.md:3  The password is read from the environment.
         --- stderr
-        resuming run SHORT after event 11: 1 settled call not made again
+        resuming run SHORT after event 11: reusing 1 completed call
         warning: searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server is running and that `--base-url` is correct, then run `spelunk doctor`)
         2 files · 51 B read of 113 B · 2 calls · 30 tokens · $0.00 · TIME · run SHORT
         --- exit 0

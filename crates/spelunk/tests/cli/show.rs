@@ -14,7 +14,7 @@ fn a_run_is_shown_with_its_tree_and_answer() {
         model     openai/scripted
         corpus    1 file · 35 B
 
-        0  direct  answered, 1 cited  TIME
+        0  direct  answered, 1 citation  TIME
         └─ 0#0  100 → 20 tokens  $0.00  TIME
 
         The magic number is 42.
@@ -69,13 +69,13 @@ fn a_run_is_shown_before_its_call_was_answered() {
     let run = scene.answered(&server);
     let started = scene.journal(&run).iter().position(|event| event["type"] == "call.started").unwrap() + 1;
     scene.spelunk(["show", "--at", &started.to_string()]).run().check(&expect![[r#"
-        run       RUN  (open)
+        run       RUN  (interrupted)
         question  What is the magic number?
         model     openai/scripted
         corpus    1 file · 35 B
 
-        0  direct  open
-        └─ 0#0  open
+        0  direct  unfinished
+        └─ 0#0  no reply yet
 
         1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
         --- stderr

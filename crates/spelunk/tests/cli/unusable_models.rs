@@ -26,12 +26,12 @@ fn every_command_refuses_a_model_that_cannot_be_asked() {
         ("openai/", "`--model openai/` names no model"),
         ("/tiny", "`--model /tiny` names no model"),
         ("local:", "`--model local:` names no model"),
-        ("tiny", "the model `tiny` cannot be asked: no key was found, and no server on this machine has it"),
-        ("nobody/tiny", "the model `nobody/tiny` cannot be asked: no key was found, and no server"),
+        ("tiny", "cannot use the model `tiny`: no key was found, and no server on this machine offers it"),
+        ("nobody/tiny", "cannot use the model `nobody/tiny`: no key was found, and no server"),
         ("anthropic/claude-x", "there is no key for Anthropic"),
         ("openai/gpt-x", "there is no key for OpenAI"),
         ("gemini/gemini-x", "there is no key for Gemini"),
-        ("azure/x", "it is not known where the Azure resource is"),
+        ("azure/x", "the address of the Azure resource is not set"),
         ("command/x", "`model.provider` is `command`, and `model.command` names no program"),
         ("local:absent", "there is no local model `absent`"),
     ] {
@@ -73,7 +73,7 @@ fn the_name_of_another_providers_model_is_refused_where_it_would_be_sent() {
     };
     ask(["--model", "nobody/tiny"]).check(&expect![[r"
         --- stderr
-        error: `nobody/tiny` is no model of https://api.openai.com/v1
+        error: `nobody/tiny` is not a model of https://api.openai.com/v1
 
         hint: write PROVIDER/NAME with a provider that `spelunk ask --help` lists, or name the server with `--base-url`
         --- exit 2
@@ -86,8 +86,8 @@ fn a_run_does_not_go_on_without_a_model_or_with_one_that_cannot_be_asked() {
     let (scene, server) = (Scene::new(&NOTE), ModelServer::start_blocking([to_all().always(status(400))]));
     assert_eq!(scene.ask(&server).run().code, 1);
     for (model, message) in [
-        ("none", "error: run `SHORT` cannot go on without a model\n"),
-        ("tiny", "error: the model `tiny` cannot be asked"),
+        ("none", "error: run `SHORT` cannot continue without a model\n"),
+        ("tiny", "error: cannot use the model `tiny`"),
     ] {
         let ran = scene.spelunk(["resume", "--model", model]).run();
         assert_eq!(ran.code, 2, "{model}: {}", ran.stderr);
@@ -100,9 +100,9 @@ fn a_run_does_not_go_on_without_a_model_or_with_one_that_cannot_be_asked() {
 #[test]
 fn whoever_names_no_model_still_gets_passages() {
     let ran = Scene::new(&NOTE).spelunk(["ask", QUESTION, "notes"]).run();
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
     let ran = Scene::new(&NOTE).spelunk(["ask", QUESTION, "notes", "--model", "none"]).run();
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
 }
 
 #[test]

@@ -97,9 +97,9 @@ fn nobody_listens_to_the_world_without_a_token() {
     let scene = Scene::new(&NOTE);
     scene.spelunk(["serve", "--listen", "0.0.0.0:0"]).run().check(&expect![[r#"
         --- stderr
-        error: `0.0.0.0:0` can be reached from other machines, and no token would be asked for
+        error: `0.0.0.0:0` can be reached from other machines, but no tokens are configured
 
-        hint: name a file of tokens with `--token-file`, or listen on 127.0.0.1
+        hint: name a token file with `--token-file`, or listen on 127.0.0.1
         --- exit 2
     "#]]);
     scene.spelunk(["serve", "--token-file", "none"]).run().check(&expect![[r#"

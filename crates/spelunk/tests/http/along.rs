@@ -92,8 +92,8 @@ fn what_makes_no_sense_is_refused_and_nothing_is_promised() {
     }
     expect![[r#"
         422 usage-wrong: the argument `messages` stands in the place of `question`: send one of the two
-        422 usage-wrong: the argument `messages` is no conversation: it has no messages
-        422 usage-wrong: the argument `messages` is no conversation: message 1 has no `role` and `content`
+        422 usage-wrong: the argument `messages` is not a conversation: it has no messages
+        422 usage-wrong: the argument `messages` is not a conversation: message 1 has no `role` and `content`
         422 usage-wrong: the argument `messages` must be a list of messages
         422 usage-wrong: the argument `system` goes with `messages`, which are missing
         422 usage-wrong: the argument `attachments` cannot be taken: entry 1: it has either `text` or `base64`

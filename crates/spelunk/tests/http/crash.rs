@@ -57,8 +57,8 @@ fn after_kill_9_every_run_is_finished_by_the_next_server() {
     gate.open();
     let server = Server::start(&scene, &ONE_AT_ONCE, Some(&model));
     all_are_answered(&scene, &server, &runs);
-    let log = server.log_with("going on with 3 runs");
-    assert!(log.contains("going on with 3 runs"), "{log}");
+    let log = server.log_with("continuing 3 runs");
+    assert!(log.contains("continuing 3 runs"), "{log}");
 }
 
 #[test]

@@ -123,8 +123,8 @@ fn what_cannot_be_asked_more_is_refused() {
     said += &format!("changed text: {end}\n");
     expect![[r#"
         at work: 409 run-at-work: run `SHORT2` waits or is under way
-        not an agent: 409 usage-wrong: run `SHORT2` cannot be asked more: its strategy `direct` keeps nothing to go on with
-        no run: 404 run-not-found: no run is called `rlm-20260101T000000Z-00000000`
+        not an agent: 409 usage-wrong: run `SHORT2` takes no follow-up question: it used the strategy `direct`, and only `agent` keeps its work
+        no run: 404 run-not-found: there is no run `rlm-20260101T000000Z-00000000`
         no words: 422 usage-wrong: the question is empty
         no question: 422 usage-wrong: the argument `question` is missing
         a path: 422 usage-wrong: there is no argument `paths`

@@ -27,7 +27,7 @@ fn a_reply_that_cannot_be_kept_is_an_error_and_the_run_goes_on_when_there_is_roo
           caused by: File too large (os error 27)
 
         hint: raise `ulimit -f`, then run `spelunk resume`: nothing acknowledged is lost
-        resume with: spelunk resume SHORT
+        Continue: spelunk resume SHORT
         --- exit 1
     "#]]);
     let resumed = scene.spelunk(["resume"]).run();

@@ -22,7 +22,7 @@ fn interrupted_by(signal: &str) {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 0 B read of 35 B · 1 call · 236 tokens · $0.00 · TIME · run SHORT
-        resume with: spelunk resume SHORT
+        Interrupted. Continue: spelunk resume SHORT
         --- exit 130
     "#]]);
     gate.open();
@@ -30,7 +30,7 @@ fn interrupted_by(signal: &str) {
         The magic number is 42.
           a.md:3  The magic number is 42.
         --- stderr
-        resuming run SHORT after event 7: no call was settled before
+        resuming run SHORT after event 7: no completed calls to reuse
         1 file · 35 B read · 2 calls · 356 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

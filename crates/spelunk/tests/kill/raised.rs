@@ -28,15 +28,14 @@ fn a_partial_answer_becomes_whole_under_a_higher_limit_whatever_happens_meanwhil
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         1 file · 35 B explored in 1 cell · 2 calls · 240 tokens · $0.00 · TIME · run SHORT
-        this answer is partial: The run has reached its call limit
-        hint: continue with a higher limit: `spelunk resume SHORT --max-calls 4`
+        Partial answer. Call limit reached (2). Continue: spelunk resume SHORT --max-calls 4
         --- exit 3
     "#]]);
     scene.spelunk(["resume", "--max-calls", "2"]).server(&server).run().check(&expect![[r#"
         --- stderr
-        error: run `SHORT` has a partial answer: it stopped at `limits.calls_max` = 2, and that limit is 2 now
+        error: run `SHORT` has a partial answer: call limit reached (2), and the limit is 2 now
 
-        hint: raise it to continue: `spelunk resume SHORT --max-calls 4`
+        hint: continue: `spelunk resume SHORT --max-calls 4`
         --- exit 3
     "#]]);
     let mut resuming = scene.spelunk(["resume", "--max-calls", "4"]).server(&server).start();
@@ -48,7 +47,7 @@ fn a_partial_answer_becomes_whole_under_a_higher_limit_whatever_happens_meanwhil
     scene.spelunk(["resume", "--max-calls", "4"]).server(&server).run().check(&expect![[r#"
         42
         --- stderr
-        resuming run SHORT after event 13: 1 settled call not made again
+        resuming run SHORT after event 13: reusing 1 completed call
         warning: 1 request had been sent and not answered when the run stopped; it is counted as 5166 tokens (that is the most it can have cost; the provider's bill may be lower)
         1 file · 35 B explored in 2 cells · 4 calls · 5.5k tokens · $0.00 · TIME · run SHORT
         --- exit 0

@@ -297,9 +297,8 @@ fn a_run_that_a_limit_stopped_continues_where_the_program_allows_more() {
         assert_eq!(stopped.answer.as_deref(), Some("I saw a part."));
         let refused = strict.resume(&stopped.run).await.unwrap_err();
         let short = stopped.run.short();
-        let words = format!(
-            "run `{short}` has a partial answer: it stopped at `limits.calls_max` = 2, and that limit is 2 now"
-        );
+        let words =
+            format!("run `{short}` has a partial answer: call limit reached (2), and the limit is 2 now");
         assert_eq!(refused.to_string(), words);
         let generous = builder(&scene, &server).worker(worker).build().unwrap();
         let whole = generous.resume(&stopped.run).await.unwrap();

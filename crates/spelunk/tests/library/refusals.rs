@@ -55,7 +55,7 @@ fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
           name large files as paths
         no schema: the schema's `type` at `/` must be the name of a type, or an array of such [schema-invalid]
           write it in the part of JSON Schema that `docs/schemas.md` names
-        a schema nobody keeps: the strategy `direct` does not hold its answer to a schema [usage-wrong]
+        a schema nobody keeps: the strategy `direct` does not check its answer against a schema [usage-wrong]
           leave `--strategy` out, or choose `repl` or `agent`
         code without a worker: this program cannot run the code of models: it has no worker [sandbox-failed]
           call `spelunk::serve_worker()` first thing in `main`, name a `spelunk` program with `Builder::worker`, or choose a strategy that runs no code
@@ -96,8 +96,8 @@ fn only_an_agent_with_its_answer_is_asked_more() {
         drop(agent);
     });
     expect![[r#"
-        not an agent: run `SHORT` cannot be asked more: its strategy `direct` keeps nothing to go on with [usage-wrong]
-          ask a new question about its files: name another strategy
+        not an agent: run `SHORT` takes no follow-up question: it used the strategy `direct`, and only `agent` keeps its work [usage-wrong]
+          ask a new question about its files with another `--strategy`
         no answer yet: run `SHORT` has no answer yet [usage-wrong]
           finish it first with `spelunk resume SHORT`
         at work: could not use the journal of run `SHORT` [run-locked]

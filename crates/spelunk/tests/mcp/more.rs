@@ -73,13 +73,13 @@ fn what_makes_no_sense_is_refused() {
     expect![[r#"
         FAILED error: the argument `messages` stands in the place of `question`: send one of the two
         FAILED error: the argument `attachments` cannot be taken: entry 1: it has either `text` or `base64`
-        FAILED error: run `SHORT` cannot be asked more: its strategy `direct` keeps nothing to go on with
+        FAILED error: run `SHORT` takes no follow-up question: it used the strategy `direct`, and only `agent` keeps its work
         FAILED error: the argument `paths` cannot go with `run`, which has its own
         FAILED error: the argument `attachments` cannot go with `run`, which has its own
         FAILED error: the argument `strategy` cannot go with `run`, which is that of an agent
         FAILED error: the argument `question` is missing
         FAILED error: the question is empty
-        FAILED error: no run is called `nope`
+        FAILED error: there is no run `nope`
     "#]]
     .assert_eq(&said);
     assert_eq!(n_calls(&server), calls);

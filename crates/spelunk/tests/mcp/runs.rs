@@ -64,14 +64,14 @@ fn without_a_model_the_best_passages_are_shown_and_the_ways_to_one() {
     let scene = Scene::new(&NOTE);
     let mut client = Client::plain(&scene);
     let result = client.call("rlm_query", &query());
-    expect![[r"
-        No model wrote this: the passages that share most words with the question.
+    expect![[r#"
+        Best-matching passages (no model was used):
 
         a.md:3
             # Numbers
             The magic number is 42.
 
-        [no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself]"]]
+        [no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself]"#]]
     .assert_eq(&text_of(&result));
     assert_eq!(
         (result["isError"].as_bool(), result["structuredContent"]["degraded"].as_bool()),

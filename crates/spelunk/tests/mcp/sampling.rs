@@ -77,9 +77,9 @@ fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
     // The command line has no client to call.
     scene.spelunk(["resume"]).run().check(&expect![[r#"
         --- stderr
-        error: the run was begun by an MCP client, with a model or agents of its own
+        error: the run was started by an MCP client with its own model or agents
 
-        hint: go on with it from such a client, by the tool `rlm_run`
+        hint: continue it from such a client with the tool `rlm_run`
         --- exit 2
     "#]]);
     let id = client.begin("tools/call", json!({ "name": "rlm_resume", "arguments": { "run": run } }));

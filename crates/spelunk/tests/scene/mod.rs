@@ -106,6 +106,18 @@ impl Scene {
         self.call(command, args)
     }
 
+    /// The same on a terminal of this width, without colours; both streams are in its standard output.
+    pub(crate) fn on_terminal<'a>(&'a self, columns: usize, args: &[&'a str]) -> Call<'a> {
+        let quoted: Vec<String> = args.iter().map(|arg| format!("'{arg}'")).collect();
+        let run = format!(
+            "stty cols {columns} rows 40; exec {} {}",
+            env!("CARGO_BIN_EXE_spelunk"),
+            quoted.join(" ")
+        );
+        let call = self.call(Command::new("script"), ["-qec"]).arg(&run).arg("/dev/null");
+        call.env("NO_COLOR", "1").env("TERM", "xterm").env("SHELL", "/bin/sh")
+    }
+
     fn call<'a>(&'a self, mut command: Command, args: impl IntoIterator<Item = &'a str>) -> Call<'a> {
         command.args(args).current_dir(self.path("")).env_clear().env("HOME", self.home());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());

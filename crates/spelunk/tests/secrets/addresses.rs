@@ -32,9 +32,9 @@ fn the_address_of_a_foreign_journal_gets_neither_key_nor_documents() {
     scene.rewrite_start(&server.base_url(), "https://evil.test/v1");
     scene.spelunk(["resume"]).env("OPENAI_API_KEY", KEY).run().check(&expect![[r"
         --- stderr
-        error: the run was begun with a model at `https://evil.test/v1`, an address that your settings do not name
+        error: the run was started with a model at `https://evil.test/v1`, an address that is not in your settings
 
-        hint: if that server may have your documents and your key, name it with `--base-url`
+        hint: if you trust that server with your documents and your key, name it with `--base-url`
         --- exit 2
     "]]);
     assert_eq!(n_calls(&server), 1);

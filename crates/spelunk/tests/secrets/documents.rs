@@ -21,8 +21,8 @@ fn a_token_in_a_file_is_not_sent_and_that_is_said() {
           a.txt:1  user = bob
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        skipped: 1 secret
-        blacked out: 1 github-token (`--allow-secrets` leaves them in)
+        Skipped: 1 secret
+        Redacted: 1 secret (keep them with `--allow-secrets`)
         1 file · 84 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -62,8 +62,8 @@ fn a_person_may_say_so_for_one_file() {
           a.txt:1  user = bob
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        skipped: 1 secret
-        blacked out: 1 github-token (`--allow-secrets` leaves them in)
+        Skipped: 1 secret
+        Redacted: 1 secret (keep them with `--allow-secrets`)
         2 files · 133 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -92,19 +92,19 @@ fn a_resumed_run_keeps_the_word_it_was_given() {
 #[test]
 fn passages_without_a_model_are_without_tokens_too() {
     scene().spelunk(["ask", "bob token", "notes"]).run().check(&expect![[r#"
-        No model wrote this: the passages that share most words with the question.
+        No model is configured. Best-matching passages:
 
         a.txt:2
             user = bob
-            token = [secret:github-token]
+            **token = [secret:github-token]**
             The magic number is 42.
         --- stderr
 
-        skipped: 1 secret
-        blacked out: 1 github-token (`--allow-secrets` leaves them in)
-        1 passage of 1 that match · 1 file · 84 B searched
-        for an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`
-        --- exit 0
+        Skipped: 1 secret
+        Redacted: 1 secret (keep them with `--allow-secrets`)
+        1 file · 84 B searched
+        For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
+        --- exit 4
     "#]]);
 }
 
@@ -113,8 +113,8 @@ fn a_plan_says_what_was_taken_out() {
     let scene = scene();
     let ran = scene.spelunk(["plan", "notes", "--json"]).run();
     expect![[r#"
-        skipped: 1 secret
-        blacked out: 1 github-token (`--allow-secrets` leaves them in)
+        Skipped: 1 secret
+        Redacted: 1 secret (keep them with `--allow-secrets`)
     "#]]
     .assert_eq(&ran.stderr);
     assert_eq!(scene.normalise_json(&ran.stdout)["redacted"], serde_json::json!({ "github-token": 1 }));

@@ -90,7 +90,7 @@ fn what_was_taken_out_of_standard_input_is_counted() {
           stdin:1  The magic number is 42. token = [secret:github-token] password = "[secret:assigned-secret]"
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        blacked out: 1 assigned-secret, 1 github-token (`--allow-secrets` leaves them in)
+        Redacted: 2 secrets (keep them with `--allow-secrets`)
         1 file · 92 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

@@ -99,7 +99,7 @@ fn a_workspace_that_is_not_trusted_is_read_and_never_changed() {
         assert_eq!(ran.code, 0, "{reads:?}: {}", ran.stderr);
         assert!(ran.stderr.starts_with("note: the workspace"), "{reads:?}: {}", ran.stderr);
         assert!(
-            ran.stderr.contains("; it is only read\n") && !ran.stderr.contains("warning"),
+            ran.stderr.contains("; opened read-only\n") && !ran.stderr.contains("warning"),
             "{}",
             ran.stderr
         );

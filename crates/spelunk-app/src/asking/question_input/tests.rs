@@ -70,9 +70,9 @@ fn what_makes_no_sense_is_refused_by_name() {
         refused: the argument `question` is empty
         refused: the argument `question` must be a string
         refused: the argument `messages` stands in the place of `question`: send one of the two
-        refused: the argument `messages` is no conversation: it has no messages
+        refused: the argument `messages` is not a conversation: it has no messages
         refused: the argument `messages` must be a list of messages
-        refused: the argument `messages` is no conversation: message 1 has no `role` and `content`
+        refused: the argument `messages` is not a conversation: message 1 has no `role` and `content`
         refused: the argument `system` goes with `messages`, which are missing
         refused: the argument `attachments` must be a list
         refused: the argument `attachments` cannot be taken: entry 1: it is not an object

@@ -146,13 +146,13 @@ fn a_refused_variable_is_named_with_what_was_meant() {
     check_variable(
         "SPELUNK_LIMITS_TURN_MAX",
         "3",
-        "setting-unknown: the environment variable `SPELUNK_LIMITS_TURN_MAX` sets nothing; \
+        "setting-unknown: no setting belongs to the environment variable `SPELUNK_LIMITS_TURN_MAX`; \
          did you mean `SPELUNK_LIMITS_TURNS_MAX`?",
     );
     check_variable(
         "SPELUNK_BANANA",
         "3",
-        "setting-unknown: the environment variable `SPELUNK_BANANA` sets nothing; \
+        "setting-unknown: no setting belongs to the environment variable `SPELUNK_BANANA`; \
          unset `SPELUNK_BANANA`, or run `spelunk config show` to see every setting",
     );
     check_variable(
@@ -167,24 +167,24 @@ fn a_key_written_as_a_setting_is_refused_and_not_repeated() {
     let hint = "put the key in an environment variable and name that variable with `model.key_env`";
     check_flag(
         "model.api_key=sk-123",
-        &format!("setting-invalid: a key does not belong in settings: `model.api_key` (--set); {hint}"),
+        &format!("setting-invalid: keys are not allowed in settings files: `model.api_key` (--set); {hint}"),
     );
     check_flag(
         "model.key=sk-1",
-        &format!("setting-invalid: a key does not belong in settings: `model.key` (--set); {hint}"),
+        &format!("setting-invalid: keys are not allowed in settings files: `model.key` (--set); {hint}"),
     );
     check_variable(
         "SPELUNK_MODEL_KEY",
         "sk-123",
         &format!(
-            "setting-invalid: a key does not belong in settings: `SPELUNK_MODEL_KEY` (SPELUNK_MODEL_KEY); {hint}"
+            "setting-invalid: keys are not allowed in settings files: `SPELUNK_MODEL_KEY` (SPELUNK_MODEL_KEY); {hint}"
         ),
     );
     check_variable(
         "SPELUNK_API_KEY",
         "sk-123",
         &format!(
-            "setting-invalid: a key does not belong in settings: `SPELUNK_API_KEY` (SPELUNK_API_KEY); {hint}"
+            "setting-invalid: keys are not allowed in settings files: `SPELUNK_API_KEY` (SPELUNK_API_KEY); {hint}"
         ),
     );
     check_flag(

@@ -95,7 +95,7 @@ fn what_is_wrong_names_the_setting_and_what_there_is() {
     check_refused(
         "[models.fast]\napi_key = 'sk-1'\n",
         user,
-        "setting-invalid: a key does not belong in settings: `models.fast.api_key` (spelunk.toml:2); \
+        "setting-invalid: keys are not allowed in settings files: `models.fast.api_key` (spelunk.toml:2); \
          put the key in an environment variable and name that variable with `models.fast.key_env`",
     );
     check_refused(

@@ -28,7 +28,7 @@ fn told(provider: &str, base_url: &str, variables: &[(&str, &str)], flags: &[(&s
 #[track_caller]
 fn check_unknown(provider: &str, base_url: &str, variables: &[(&str, &str)], flags: &[(&str, &str)]) {
     let told = told(provider, base_url, variables, flags);
-    assert!(told.contains("an address that your settings do not name"), "{told}");
+    assert!(told.contains("an address that is not in your settings"), "{told}");
 }
 
 #[track_caller]
@@ -48,7 +48,7 @@ fn an_address_that_only_a_journal_names_is_refused() {
         "https://evil.test/v1",
         &[KEY],
         &expect![[
-            r"the run was begun with a model at `https://evil.test/v1`, an address that your settings do not name; if that server may have your documents and your key, name it with `--base-url`"
+            r"the run was started with a model at `https://evil.test/v1`, an address that is not in your settings; if you trust that server with your documents and your key, name it with `--base-url`"
         ]],
     );
     let keys = [

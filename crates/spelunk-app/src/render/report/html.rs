@@ -191,7 +191,7 @@ fn coverage(data: &ReportData<'_>) -> String {
         rows.push(("Files left out", listed(&report.view.skipped)));
     }
     if !report.view.redacted.is_empty() {
-        rows.push(("Secrets blacked out", listed(&report.view.redacted)));
+        rows.push(("Secrets redacted", listed(&report.view.redacted)));
     }
     rows.extend(data.excerpts.remark.iter().map(|remark| ("Source lines", remark.clone())));
     let rows: Vec<String> = rows

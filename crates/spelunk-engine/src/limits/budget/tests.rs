@@ -36,9 +36,9 @@ fn the_first_refusal_is_the_last_word() {
 #[test]
 fn each_limit_refuses_by_its_own_name() {
     let refusal = |budget: Arc<Budget>| budget.reserve(usage(2, 2)).unwrap_err().to_string();
-    assert_eq!(refusal(budget(0, 9, 9)), "the run has reached `limits.calls_max` = 0");
-    assert_eq!(refusal(budget(9, 1, 9)), "the run has reached `limits.tokens_max` = 1");
-    assert_eq!(refusal(budget(9, 9, 1)), "the run has reached `limits.cost_microusd_max` = 1");
+    assert_eq!(refusal(budget(0, 9, 9)), "call limit reached (0)");
+    assert_eq!(refusal(budget(9, 1, 9)), "token limit reached (1)");
+    assert_eq!(refusal(budget(9, 9, 1)), "cost limit reached ($0.000001)");
 }
 
 #[test]

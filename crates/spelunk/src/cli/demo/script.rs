@@ -11,27 +11,30 @@ pub(super) const PROVIDER: &str = "scripted";
 
 const PIECES: usize = 6;
 
-/// The replies, by call and document, and the delay of each piece.
-const REPLIES: [(&str, &str, u64); 4] = [
+/// The delay of each piece.
+const DELAY: Duration = Duration::from_millis(60);
+
+/// The replies, by call.
+const REPLIES: [(&str, &str); 5] = [
     (
-        "name=\"deploys.csv\"",
-        "Billing 2.0.0 dropped the v1 token audience at 09:42; the gateway followed only at 10:17.\n\n```evidence\ndeploys.csv:3: drop v1 token audience\ndeploys.csv:4: use v2 token audience\n```",
-        40,
+        "0#0",
+        "I look for errors first.\n\n```repl\nerrors = grep(\"ERROR\")\nfor hit in errors:\n    print(hit[\"doc\"], hit[\"line\"], hit[\"text\"])\n```",
     ),
     (
-        "name=\"gateway.log\"",
-        "From 09:42 to 10:17 billing-v2 refused the gateway's tokens, because their audience was still billing-v1.\n\n```evidence\ngateway.log:3: token audience \"billing-v1\" not accepted\ngateway.log:7: config reloaded: billing.audience=billing-v2\n```",
-        60,
+        "0#1",
+        "Billing refuses the gateway's tokens. A child reads the deployments.\n\n```repl\nchange = rlm_query(\"What was deployed when the errors began at 09:42, and what ended them?\", \"deploys.csv\")\nprint(change)\n```",
     ),
     (
-        "name=\"runbook.md\"",
-        "The runbook asks for the gateway first and billing second.\n\n```evidence\nrunbook.md:10: Doing it the other way round breaks every checkout until the gateway follows.\n```",
-        120,
+        "0.0#0",
+        "```repl\nfor line in context.splitlines():\n    if \"2026-03-03\" in line:\n        print(line)\n```",
     ),
     (
-        "Findings:",
-        "Billing 2.0.0 went out at 09:42, before the gateway asked for v2 tokens, so every checkout failed with 401 until the gateway followed at 10:17. Following the runbook, gateway first, would have prevented it.",
-        60,
+        "0.0#1",
+        "```repl\nFINAL(\"Billing 2.0.0 dropped the v1 token audience at 09:42; the gateway followed only at 10:17.\", cite=grep(\"token audience\"))\n```",
+    ),
+    (
+        "0#2",
+        "```repl\nevidence = errors[:1] + grep(\"token audience\", doc=\"deploys.csv\") + grep(\"other way round\")\nFINAL(\"Billing 2.0.0 went out at 09:42, before the gateway asked for v2 tokens, so every checkout failed with 401 until the gateway followed at 10:17. Following the runbook, gateway first, would have prevented it.\", cite=evidence)\n```",
     ),
 ];
 
@@ -64,22 +67,22 @@ impl Model for ScriptedModel {
         })
     }
 
-    fn stream(&self, prompt: &Prompt, _call: &CallId) -> ModelStream {
-        let asked = prompt.messages.last().map(|message| message.text.as_str()).unwrap_or_default();
-        let Some((_, reply, delay_ms)) = REPLIES.iter().find(|(mark, ..)| asked.contains(mark)) else {
+    fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
+        let call = call.to_string();
+        let Some((_, reply)) = REPLIES.iter().find(|(known, _)| *known == call) else {
             let refused = ModelError::RequestRefused { status: 418, detail: "not in the script".into() };
             return Box::pin(stream::iter([Err(refused)]));
         };
+        let asked = prompt.messages.iter().map(|message| estimate_tokens(&message.text)).sum::<u64>();
         let usage = Usage {
-            input_tokens: estimate_tokens(&prompt.system) + estimate_tokens(asked),
+            input_tokens: estimate_tokens(&prompt.system) + asked,
             output_tokens: estimate_tokens(reply),
             ..Usage::default()
         };
         let done = ModelDelta::Done { stop: StopReason::Finished, usage: Some(usage) };
         let deltas = pieces(reply).into_iter().map(ModelDelta::Text).chain([done]);
-        let delay = Duration::from_millis(*delay_ms);
-        Box::pin(stream::iter(deltas.collect::<Vec<_>>()).then(move |delta| async move {
-            tokio::time::sleep(delay).await;
+        Box::pin(stream::iter(deltas.collect::<Vec<_>>()).then(|delta| async move {
+            tokio::time::sleep(DELAY).await;
             Ok(delta)
         }))
     }

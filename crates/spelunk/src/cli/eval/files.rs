@@ -22,7 +22,7 @@ impl DiskSink {
     pub(super) fn new(root: &Path) -> Result<Self, Failure> {
         if root.join(TASKS_FILE).exists() {
             return Err(Usage {
-                message: format!("`{}` holds tasks already", root.display()),
+                message: format!("`{}` already contains tasks", root.display()),
                 hint: "name another folder with `--out`, or remove that one".into(),
             }
             .into());

@@ -63,9 +63,7 @@ pub(super) fn report(app: &App, args: &ReportArgs) -> Result<ExitCode, Failure> 
             Some("html") => true,
             _ => {
                 let hint = "name a file that ends in `.md` or `.html`".to_owned();
-                return Err(
-                    Usage { message: format!("there is no report of the form of `{out}`"), hint }.into()
-                );
+                return Err(Usage { message: format!("unknown report format: `{out}`"), hint }.into());
             }
         };
         write(&path, &if is_html { report.html() } else { report.markdown() })?;
@@ -85,7 +83,7 @@ pub(super) fn compare(app: &App, args: &CompareArgs) -> Result<ExitCode, Failure
     let differences = compare_trials(&before, &after, pairing);
     if differences.is_empty() {
         return Err(Usage {
-            message: "no trial of one file has its like in the other".into(),
+            message: "the two files have no trials in common".into(),
             hint: "compare results of the same tasks, or pair by task alone with `--across`".into(),
         }
         .into());

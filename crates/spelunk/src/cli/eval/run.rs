@@ -120,7 +120,7 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     let todo = left(all, &before.trials, args.label.as_deref());
     let n_done = planned - todo.len() as u64;
     if n_done > 0 {
-        app.say(&format!("{n_done} of {planned} trials were made before"));
+        app.say(&format!("{n_done} of {planned} trials were already done"));
     }
     // The journals of the trials are next to the results.
     let (runs, label, cost_is_bounded) =
@@ -302,7 +302,7 @@ impl Evaluation<'_> {
         self.results.add(&write_note(&note))?;
         if is_short {
             self.app.say(&format!(
-                "partial: {} of {} trials ({}); the same command goes on with the rest",
+                "partial: {} of {} trials ({}); run the same command again for the rest",
                 note.done, note.planned, note.note
             ));
         }
@@ -376,7 +376,10 @@ impl Budget {
         let amount = |flag: &str, typed: &Option<String>, read: fn(&str) -> Option<u64>| match typed {
             None => Ok(None),
             Some(word) => read(word.trim()).map(Some).ok_or_else(|| Usage {
-                message: format!("`{flag}` is no amount: `{}`", word.chars().take(60).collect::<String>()),
+                message: format!(
+                    "`{flag}` is not an amount: `{}`",
+                    word.chars().take(60).collect::<String>()
+                ),
                 hint: "write it like `--budget-cost 2.50` or `--budget-time 9m`".into(),
             }),
         };

@@ -147,7 +147,7 @@ impl Folder {
         let at = self.root.join(path.as_str());
         if has_link(&self.root, path) {
             return Err(wrong(
-                format!("`{path}` is or lies behind a link"),
+                format!("`{path}` is a link or is reached through one"),
                 "remove the link: files stay in the folder",
             ));
         }

@@ -1,0 +1,135 @@
+//! The catalogue of messages: every sentence that the command line can print, taken from the source, in one file that a
+//! person can read in one sitting. `SPELUNK_UPDATE=1` writes it again; the diff is the review.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+const GOLDEN: &str = "tests/cli/golden/messages.txt";
+/// Where messages for people are written. Servers, prompts and pages have their own tests.
+const PLACES: [&str; 11] = [
+    "spelunk/src",
+    "spelunk-app/src",
+    "spelunk-context/src/error.rs",
+    "spelunk-context/src/reader/error.rs",
+    "spelunk-context/src/store/error.rs",
+    "spelunk-engine/src/error.rs",
+    "spelunk-engine/src/limits/budget.rs",
+    "spelunk-index/src/error.rs",
+    "spelunk-journal/src/error.rs",
+    "spelunk-model/src/error.rs",
+    "spelunk-types/src/error_code.rs",
+];
+const LEFT_OUT: [&str; 6] = [
+    "/render/report/",
+    "/render/viewer",
+    "/otel",
+    "/config/reference.rs",
+    "/asking/question_input.rs",
+    "/demo/script.rs",
+];
+/// What comes before a text that is for developers.
+const FOR_DEVELOPERS: [&str; 7] =
+    ["expect(", "reason = ", "assert!(", "panic!(", "unreachable!(", "include_str!(", "doc = "];
+
+#[test]
+fn every_message_is_in_the_catalogue() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut catalogue = String::from("# Generated from the source; see tests/cli/messages.rs.\n");
+    for place in PLACES {
+        for file in files(&crates.join(place)) {
+            let name = file.strip_prefix(crates).unwrap().to_str().unwrap().to_owned();
+            if LEFT_OUT.iter().any(|part| name.contains(part)) {
+                continue;
+            }
+            let messages = messages(&std::fs::read_to_string(&file).unwrap());
+            if !messages.is_empty() {
+                catalogue += &format!("\n## {name}\n");
+                catalogue.extend(messages.iter().map(|message| format!("{message}\n")));
+            }
+        }
+    }
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN);
+    if std::env::var_os("SPELUNK_UPDATE").is_some() {
+        std::fs::write(&golden, &catalogue).unwrap();
+    }
+    let expected = std::fs::read_to_string(&golden).unwrap();
+    let (new, old): (BTreeSet<&str>, BTreeSet<&str>) =
+        (catalogue.lines().collect(), expected.lines().collect());
+    let changed: Vec<&&str> = new.symmetric_difference(&old).collect();
+    assert!(catalogue == expected, "run with SPELUNK_UPDATE=1 and read the diff; changed: {changed:#?}");
+}
+
+/// Wording that was replaced: nobody who reads it first knows what it means.
+#[test]
+fn no_message_uses_words_that_were_replaced() {
+    let catalogue = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN)).unwrap();
+    let replaced =
+        ["No model wrote this", "blacked out", "it may make", " asks {model}", "o on with", "looks\""];
+    let used: Vec<&str> = replaced.into_iter().filter(|words| catalogue.contains(words)).collect();
+    assert_eq!(used, Vec::<&str>::new());
+}
+
+/// The source files at a path, sorted, without tests.
+fn files(path: &Path) -> Vec<PathBuf> {
+    if path.is_file() {
+        return vec![path.to_owned()];
+    }
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    let is_wanted = |path: &PathBuf| {
+        let name = path.file_stem().unwrap_or_default();
+        name != "tests" && (path.is_dir() || path.extension().is_some_and(|ending| ending == "rs"))
+    };
+    entries.into_iter().filter(is_wanted).flat_map(|path| files(&path)).collect()
+}
+
+/// The sentences in the string literals of a source file: three words and more.
+fn messages(source: &str) -> Vec<String> {
+    let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap();
+    let (mut found, mut rest, mut before) = (Vec::new(), source, String::new());
+    while let Some(c) = rest.chars().next() {
+        if rest.starts_with("//") {
+            rest = rest.split_once('\n').map_or("", |(_, after)| after);
+        } else if rest.starts_with("'\"'") {
+            rest = rest.get(3..).unwrap();
+        } else if c == '"' {
+            let is_raw = before.ends_with("r#") || before.ends_with('r');
+            let (text, after) = literal(rest.get(1..).unwrap(), is_raw);
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let is_for_people =
+                !FOR_DEVELOPERS.iter().any(|words| before.trim_end().ends_with(words.trim_end()));
+            if is_for_people && is_sentence(&text) {
+                found.push(text);
+            }
+            before.clear();
+            rest = after;
+        } else {
+            before.push(c);
+            rest = rest.get(c.len_utf8()..).unwrap();
+        }
+    }
+    found
+}
+
+/// The text up to the closing quote, and what follows.
+fn literal(text: &str, is_raw: bool) -> (String, &str) {
+    let mut chars = text.char_indices();
+    let mut shown = String::new();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return (shown, text.get(at + 1..).unwrap()),
+            '\\' if !is_raw => match chars.next() {
+                Some((_, 'n' | '\n')) | None => shown.push(' '),
+                Some((_, other)) => shown.push(other),
+            },
+            c => shown.push(c),
+        }
+    }
+    (shown, "")
+}
+
+fn is_sentence(text: &str) -> bool {
+    let is_word = |word: &&str| word.chars().any(char::is_alphabetic) && !word.contains(['=', '<', '\u{1b}']);
+    text.split(' ').filter(is_word).count() >= 3 && !text.starts_with("SELECT")
+}

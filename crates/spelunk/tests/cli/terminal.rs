@@ -1,0 +1,72 @@
+//! Output on a terminal of 80 and of 120 columns. The terminal is that of `script`.
+
+use expect_test::expect;
+
+use crate::scene::{NOTE, QUESTION, Scene, answering};
+
+const LONG: &str = "The magic number is 42, as the notes say in their third line, and nothing else in this folder says anything \
+                    about it, so there is no reason to doubt it.\n\n- The first item of a list that is too long for one line of \
+                    a terminal of eighty columns, too.\n\n```evidence\na.md:3: The magic number is 42.\n```";
+
+/// What a terminal shows, with the names of the scene replaced.
+fn shown(scene: &Scene, columns: usize, args: &[&str], base_url: &str) -> String {
+    let ran = scene.on_terminal(columns, args).env("OPENAI_BASE_URL", base_url).run();
+    let text = scene.normalise(&ran.stdout.replace('\r', ""));
+    for line in text.lines() {
+        assert!(line.chars().count() <= columns, "{line}");
+    }
+    text
+}
+
+#[test]
+fn text_is_wrapped_at_words_to_the_width_of_the_terminal() {
+    let (scene, server) = (Scene::new(&NOTE), answering(LONG));
+    let at = |columns| shown(&scene, columns, &["ask", QUESTION, "notes", "-q"], &server.base_url());
+    expect![[r#"
+        The magic number is 42, as the notes say in their third line, and nothing else
+        in this folder says anything about it, so there is no reason to doubt it.
+
+        - The first item of a list that is too long for one line of a terminal of eighty
+        columns, too.
+          a.md:3  The magic number is 42.
+    "#]]
+    .assert_eq(&at(80));
+    expect![[r#"
+        The magic number is 42, as the notes say in their third line, and nothing else in this folder says anything about it, so
+        there is no reason to doubt it.
+
+        - The first item of a list that is too long for one line of a terminal of eighty columns, too.
+          a.md:3  The magic number is 42.
+    "#]].assert_eq(&at(120));
+}
+
+#[test]
+fn errors_and_hints_are_wrapped() {
+    let scene = Scene::new(&NOTE);
+    let args = ["ask", QUESTION, "notes", "--model", "tiny"];
+    let refused = shown(&scene, 80, &args, "");
+    expect![[r#"
+        error: cannot use the model `tiny`: no key was found, and no server on this
+        machine offers it
+
+        hint: set the key of its provider, write PROVIDER/NAME, or name its server with
+        `--base-url`
+    "#]]
+    .assert_eq(&refused);
+}
+
+#[test]
+fn runs_are_listed_in_the_width_of_the_terminal() {
+    let (scene, server) = (Scene::new(&NOTE), answering(LONG));
+    let question = "What is the magic number, and which of the notes in this folder say something about where it comes from?";
+    assert_eq!(scene.spelunk(["ask", question, "notes", "-q"]).server(&server).run().code, 0);
+    expect![[r#"
+        RUN       STARTED      STATE        CALLS      COST  QUESTION
+        SHORT  just now     answered         1     $0.00  What is the magic number,…
+    "#]]
+    .assert_eq(&shown(&scene, 80, &["run", "list"], ""));
+    expect![[r#"
+        RUN       STARTED      STATE        CALLS      COST  QUESTION
+        SHORT  just now     answered         1     $0.00  What is the magic number, and which of the notes in this folder sa…
+    "#]].assert_eq(&shown(&scene, 120, &["run", "list"], ""));
+}
