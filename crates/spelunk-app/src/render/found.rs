@@ -118,7 +118,7 @@ pub fn hits_json(found: &SearchResults) -> Value {
 }
 
 /// The notices of a search, as JSON.
-fn notices_json(notices: &[Notice]) -> Value {
+pub(super) fn notices_json(notices: &[Notice]) -> Value {
     let of_notice = |notice: &Notice| json!({ "code": notice.code(), "message": notice.to_string() });
     notices.iter().map(of_notice).collect()
 }
