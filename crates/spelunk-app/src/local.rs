@@ -76,8 +76,9 @@ impl ModelFolder {
     /// used.
     pub(crate) fn install_catalogue(&self) -> Result<(), String> {
         let path = self.catalogue_path();
-        let unusable =
-            |why: String| format!("`{}` is not used, but the built-in catalogue: {why}", path.display());
+        let unusable = |why: String| {
+            format!("cannot use `{}`, so the built-in catalogue is used: {why}", path.display())
+        };
         match read_text(&path) {
             Ok(text) => {
                 let catalogue = HostedCatalogue::parse(text).map_err(|error| unusable(error.to_string()))?;

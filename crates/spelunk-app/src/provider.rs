@@ -73,7 +73,7 @@ pub enum ProviderError {
     OfAnother { name: String, base_url: String },
     #[error("embeddings need OpenAI's API, and {provider} has a different one")]
     NoEmbeddings { provider: &'static str },
-    #[error("`{section}.effort` is set, and {provider} takes no reasoning effort here")]
+    #[error("`{section}.effort` is set, but {provider} has no reasoning effort")]
     NoEffort { section: String, provider: &'static str },
     #[error("there is no model `{name}`")]
     Unknown { name: String, known: String },

@@ -5,15 +5,14 @@
 mod order;
 mod outline;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
-use std::time::SystemTime;
 
 use spelunk_types::{BlobId, ScanOptions};
 
 pub use self::order::compare_files;
 pub use self::outline::{ExtensionShare, Outline};
-use crate::document::{DocEntry, Origin, SourceInput};
+use crate::document::{DocEntry, Origin, Pins, SourceInput};
 use crate::extract::ExtractKind;
 use crate::scan_read::{Reading, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
@@ -22,18 +21,6 @@ use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// How often a walk reports progress, in files.
 const TICK_FILES: u64 = 256;
-
-/// How an earlier scan found a file. If it has grown since, only these bytes of it are a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pin {
-    /// Its size.
-    pub bytes: u64,
-    /// Its modification time, if its digest includes it: see [`DocEntry::digest_time`].
-    pub modified: Option<SystemTime>,
-}
-
-/// The documents of an earlier scan, by name.
-pub type Pins = HashMap<String, Pin>;
 
 /// All documents of a run.
 #[derive(Debug)]

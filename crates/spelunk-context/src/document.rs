@@ -1,10 +1,23 @@
 //! A source as the caller names it, and a document: one readable item of it. Neither holds the text of a file.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use spelunk_types::BlobId;
+
+/// How an earlier scan found a file. If it has grown since, only these bytes of it are a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pin {
+    /// Its size.
+    pub bytes: u64,
+    /// Its modification time, if its digest includes it: see [`DocEntry::digest_time`].
+    pub modified: Option<SystemTime>,
+}
+
+/// The documents of an earlier scan, by name.
+pub type Pins = HashMap<String, Pin>;
 
 /// A source, as the caller names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -33,9 +33,9 @@ mod unpack_limits;
 mod view;
 
 pub use cite::{Shown, check_citations};
-pub use corpus::{Corpus, ExtensionShare, Outline, Pin, Pins, compare_files};
+pub use corpus::{Corpus, ExtensionShare, Outline, compare_files};
 pub use decode::NotText;
-pub use document::{DocEntry, Origin, SourceInput};
+pub use document::{DocEntry, Origin, Pin, Pins, SourceInput};
 pub use drift::Drift;
 pub use error::{Nearest, SourceError};
 pub use extract::{EXTRACT_TASK, ExtractError, ExtractKind, extract, serve_extract};

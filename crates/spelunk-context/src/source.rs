@@ -16,12 +16,12 @@ pub(crate) use filter::Filter;
 pub(crate) use text::extract_kind;
 pub use text::given_text;
 
-use crate::document::{Origin, SourceInput};
+use crate::document::{Origin, Pin, SourceInput};
 use crate::extract::ExtractKind;
 use crate::scratch::Scratch;
 use crate::secrets::marks_in;
 use crate::unpack_limits::UnpackLimits;
-use crate::{Pin, ScanReport, SkipReason, SourceError, name};
+use crate::{ScanReport, SkipReason, SourceError, name};
 
 /// Something that may become a document.
 #[derive(Debug)]

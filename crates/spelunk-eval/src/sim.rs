@@ -86,10 +86,13 @@ impl SimModel {
         let reader = Reader { rng, noticed_permille, mistake_permille };
         let first = prompt.messages.first().map(|message| message.text.as_str()).unwrap_or_default();
         let last = prompt.messages.last().map(|message| message.text.as_str()).unwrap_or_default();
-        let Some(asked) = Question::of(question_in(first)) else {
+        let role = Role::of(&prompt.system);
+        // The messages before the question of a searcher are examples.
+        let asked_in = if role == Role::Searcher { last } else { first };
+        let Some(asked) = Question::of(question_in(asked_in)) else {
             return "I do not understand the question.".to_owned();
         };
-        match Role::of(&prompt.system) {
+        match role {
             Role::Searcher => speech::searches(&asked),
             Role::Analyst => speech::analysis(&asked, reader, first, slips && prompt.messages.len() == 1),
             Role::Synthesis => speech::synthesis(&asked, reader, first),

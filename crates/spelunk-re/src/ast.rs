@@ -1,7 +1,15 @@
 //! The syntax tree of a Python pattern. Flags are resolved while parsing: every node by itself determines what it
 //! matches.
 
-use crate::Words;
+/// What counts as a word character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// Python's: letters, numbers and `_`.
+    Python,
+    /// Those that the engines use for word boundaries, which include combining marks. Used for patterns with
+    /// boundaries, because both must agree: otherwise `\b\w+\b` finds nothing in Hindi.
+    Boundaries,
+}
 
 /// One part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,9 +223,11 @@ impl Node {
     /// Whether it may prefer an empty match to a longer one at the same position, as lazy repetitions and alternatives
     /// may.
     pub fn may_prefer_empty(&self) -> bool {
-        self.any(&|node| match node {
-            Self::Alt(nodes) => nodes.iter().any(Self::may_be_empty),
-            node => matches!(node, Self::Repeat { kind: Kind::Lazy, .. } | Self::Condition { .. }),
+        self.any(&|node| {
+            let is_empty_alternative =
+                matches!(node, Self::Alt(nodes) if nodes.iter().any(Self::may_be_empty));
+            is_empty_alternative
+                || matches!(node, Self::Repeat { kind: Kind::Lazy, .. } | Self::Condition { .. })
         })
     }
 

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::ast::{Assertion, Category, Fold, Item, Kind, Node};
+use crate::ast::{Assertion, Category, Fold, Item, Kind, Node, Words};
 
 /// The engine that a pattern is written for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,16 +13,6 @@ pub enum Target {
     Linear,
     /// The engine that backtracks.
     Backtracking,
-}
-
-/// What counts as a word character.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Words {
-    /// Python's: letters, numbers and `_`.
-    Python,
-    /// Those that the engines use for word boundaries, which include combining marks. Used for patterns with
-    /// boundaries, because both must agree: otherwise `\b\w+\b` finds nothing in Hindi.
-    Boundaries,
 }
 
 /// Writes patterns.

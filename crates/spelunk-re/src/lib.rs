@@ -7,8 +7,8 @@ mod expand;
 mod flags;
 mod parse;
 
-pub use self::ast::{Assertion, Category, Fold, Item, Kind, Node, Width};
-pub use self::emit::{Emitter, Target, Words};
+pub use self::ast::{Assertion, Category, Fold, Item, Kind, Node, Width, Words};
+pub use self::emit::{Emitter, Target};
 pub use self::expand::Replacement;
 pub use self::flags::Flags;
 pub use self::parse::{Parsed, parse};

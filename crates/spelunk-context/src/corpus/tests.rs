@@ -140,7 +140,7 @@ fn examples_are_few_and_counts_are_complete() {
 
 /// How a corpus was found.
 fn pins_of(corpus: &Corpus) -> Pins {
-    let pin = |document: &DocEntry| Pin { bytes: document.bytes, modified: document.digest_time() };
+    let pin = |document: &DocEntry| crate::Pin { bytes: document.bytes, modified: document.digest_time() };
     corpus.documents().iter().map(|document| (document.name.clone(), pin(document))).collect()
 }
 

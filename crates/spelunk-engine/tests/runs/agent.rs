@@ -400,7 +400,7 @@ async fn what_does_not_fit_on_the_desk_is_refused_by_name() {
     assert!(told[1].starts_with("Write refused: the desk would hold ") && told[1].contains(full), "{told:?}");
     // The documents stay where they are; an attachment is put on the desk.
     let mut sources = stage.sources();
-    sources.push(engine.keep_text("attachments/b.md", &[b'x'; 40_001]).unwrap());
+    sources.push(engine.keep_text("attachments/b.md", &b"x".repeat(40_001)).unwrap());
     let refused = stage.ask_over(&engine, "What is it?", sources).await;
     let error = refused.error.expect("it does not fit");
     assert_eq!(error.code(), ErrorCode::DeskFull);

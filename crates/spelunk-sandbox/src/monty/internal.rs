@@ -90,7 +90,7 @@ const PART_CHARS: usize = 1024;
 
 /// A text in parts of equally many characters.
 fn parts_of(text: Option<ObjectRef<'_>>) -> MontyObject {
-    let mut rest = text.as_ref().and_then(|text| text.as_str()).unwrap_or_default();
+    let mut rest = text.as_ref().and_then(ObjectRef::as_str).unwrap_or_default();
     let mut parts = Vec::new();
     while !rest.is_empty() {
         let end = rest.char_indices().nth(PART_CHARS).map_or(rest.len(), |(at, _)| at);

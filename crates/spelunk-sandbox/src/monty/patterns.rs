@@ -95,7 +95,7 @@ impl Patterns {
     pub(super) fn matches(&mut self, call: &ReplFunctionCall) -> ExtFunctionResult {
         let (pattern, flags) = pattern_and_flags(call);
         let text = call.args.arg(2);
-        let text = text.as_ref().and_then(|text| text.as_str()).unwrap_or_default();
+        let text = text.as_ref().and_then(ObjectRef::as_str).unwrap_or_default();
         let number = |idx| call.args.arg(idx).and_then(|n| usize::try_from(n.as_int()?).ok()).unwrap_or(0);
         let (n_max, start) = (number(3), number(5));
         let how = match text_of(call.args.arg(4)).as_str() {

@@ -79,6 +79,7 @@ fn a_cell_of_cpython_that_has_to_wait_for_the_machine_is_not_stopped() {
     let code = "ask(1)\nn = 0\nfor i in range(4000000):\n    n += 1\nprint(n)";
     assert!(matches!(session.interpreter().feed(code).unwrap(), Step::Calls(_)));
     // Some of them may be spare.
+    #[expect(clippy::disallowed_methods, reason = "the file that the cell writes")]
     let processes = std::fs::read_to_string(&started).unwrap();
     let signal = move |name: &str| {
         for process in processes.lines() {

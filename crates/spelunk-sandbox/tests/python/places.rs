@@ -11,7 +11,7 @@ fn places_in_a_given_text_are_those_of_python() {
         .find(|case| case.title == "places in a large text that is not ASCII")
         .unwrap();
     let (_, code) = case.code.split_once('\n').unwrap();
-    let lines: String = (0..5000).map(|i| format!("line {i} – value {}\n", i * i)).collect();
+    let lines = (0..5000).map(|i| format!("line {i} – value {}\n", i * i)).collect::<Vec<_>>().concat();
     let mut setup = setup(&Stage::default());
     setup.variables.push(("text".to_owned(), Value::Str(format!("é{lines}"))));
     let mut interpreter = MontyInterpreter::open(&setup).unwrap();

@@ -81,7 +81,7 @@ async fn run_until_crash(
     let run = handle.run.clone();
     let (handle, view) = until_crash(app, engine, handle).await?;
     handle.abandon().await;
-    app.say(&format!("\nCrash! The run was cut off in the middle of a reply. Its journal holds:\n"));
+    app.say("\nCrash! The run was cut off in the middle of a reply. Its journal holds:\n");
     app.say(tree(&view).trim_end());
     Ok((run, view.seq_last))
 }
@@ -102,7 +102,9 @@ async fn until_crash(
     {
         if let Record::Known(event) = record? {
             view.apply(&event);
-            turn_text(&event, &blobs).into_iter().for_each(|turn| app.say(&turn));
+            if let Some(turn) = turn_text(&event, &blobs) {
+                app.say(&turn);
+            }
         }
     }
     Ok((handle, view))

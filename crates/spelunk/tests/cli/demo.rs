@@ -5,6 +5,7 @@ use expect_test::expect;
 use crate::scene::{Scene, short};
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one expectation")]
 fn the_demo_crashes_resumes_and_answers() {
     let scene = Scene::new(&[]);
     let ran = scene.spelunk(["demo"]).run();

@@ -133,8 +133,8 @@ fn an_update_replaces_the_catalogue_and_its_defaults() {
     let ran = scene.spelunk(["model", "show", "openai/gpt-5"]).run();
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(
-        ran.stderr.starts_with("warning: `")
-            && ran.stderr.contains("is not used, but the built-in catalogue"),
+        ran.stderr.starts_with("warning: cannot use `")
+            && ran.stderr.contains("so the built-in catalogue is used"),
         "{}",
         ran.stderr
     );
@@ -248,7 +248,7 @@ fn the_effort_of_a_named_model_is_sent_and_replies_of_another_effort_are_not_reu
     assert_eq!(sent, ["low", "high"]);
     settle("low", "command").check(&expect![[r#"
         --- stderr
-        error: `models.mine.effort` is set, and command takes no reasoning effort here
+        error: `models.mine.effort` is set, but command has no reasoning effort
 
         hint: unset `models.mine.effort`
         --- exit 2

@@ -65,6 +65,7 @@ fn the_server_is_put_beside_what_is_there_and_only_once() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one expectation")]
 fn every_client_has_a_form_of_its_own() {
     let scene = Scene::new(&[]);
     for (client, file) in [

@@ -9,7 +9,7 @@ use crate::scene::{NOTE, QUESTION, Scene};
 fn explorer() -> ModelServer {
     ModelServer::start_blocking([
         when(|prompt| prompt.contains("fact or overview")).reply("fact").usage(10, 1),
-        when(|prompt| prompt.contains("Write what to search for")).reply("magic number").usage(10, 2),
+        when(|prompt| prompt.contains("You prepare a search")).reply("magic number").usage(10, 2),
         when(|prompt| prompt.contains("These passages hold")).reply("NOT FOUND: nothing about it.").usage(10, 5),
         when(|prompt| prompt.contains("SUB: The magic")).reply("forty-two").usage(10, 1),
         when(|prompt| prompt.contains("turns left"))

@@ -53,7 +53,7 @@ fn a_question_for_one_fact_is_answered_from_what_was_found() {
     let scene = Scene::new(&[FILES[0], ("docs/log.md", &filler), FILES[1]]);
     let server = ModelServer::start_blocking([
         when(|prompt| prompt.contains("fact or overview")).reply("fact").usage(10, 1),
-        when(|prompt| prompt.contains("Write what to search for")).reply("password environment").usage(10, 5),
+        when(|prompt| prompt.contains("You prepare a search")).reply("password environment").usage(10, 5),
         when(|prompt| prompt.contains("password is read"))
             .reply("From the environment.\n\n```evidence\nkeys.md:3: The password is read from the environment\n```")
             .usage(100, 20),

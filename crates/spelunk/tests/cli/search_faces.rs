@@ -88,7 +88,7 @@ fn code_and_strategies_ask_it_too() {
     assert_eq!((ran.code, ran.stdout.lines().next()), (0, Some("keys.md")), "{}", ran.stderr);
     assert_eq!(n_texts(&vectors), [1, 1, 1, 1]);
     let model = ModelServer::start_blocking([
-        when(|prompt| prompt.contains("Write what to search for")).reply("password").usage(10, 5),
+        when(|prompt| prompt.contains("You prepare a search")).reply("password").usage(10, 5),
         when(|_| true).reply("From the environment.").usage(10, 5),
     ]);
     let ran = scene.spelunk(["ask", "Where?", "docs", "--strategy", "search"]).server(&model).run();
@@ -178,7 +178,7 @@ fn a_run_that_began_by_words_continues_with_what_they_found() {
     let port = ClosedPort::reserve();
     let scene = with_vectors(&port.base_url());
     let model = ModelServer::start_blocking([
-        when(|prompt| prompt.contains("Write what to search for")).reply("password").usage(10, 5),
+        when(|prompt| prompt.contains("You prepare a search")).reply("password").usage(10, 5),
         when(|_| true).reply("From the environment.").usage(10, 5),
     ]);
     let ask = ["ask", "Where does it come from?", "docs", "--strategy", "search"];

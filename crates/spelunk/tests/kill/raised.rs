@@ -92,8 +92,8 @@ fn a_file_beside_the_journal_that_cannot_be_written_is_named_and_costs_no_answer
     let ran = Ran::of(&scene, asking.wait_with_output().unwrap());
     assert!(ran.code == 0 && ran.stdout.starts_with("The magic number is 42.\n"), "{}", ran.stderr);
     let told = format!(
-        "warning: the files of run {0} are not complete: could not write `{1}`: Is a directory (os error 21); \
-         write them again with `spelunk run export {0} --format workspace`\n",
+        "warning: the files of run {0} are incomplete: could not write `{1}`: Is a directory (os error 21); \
+         rewrite them with `spelunk run export {0} --format workspace`\n",
         short(&run),
         taken.display(),
     );

@@ -210,10 +210,10 @@ fn a_call_waits_45_seconds_unless_it_says_otherwise() {
     let (scene, gate) = (Scene::new(&NOTE), Gate::new());
     let server = ModelServer::start_blocking([to_all().gate(&gate).reply(REPLY).usage(100, 20)]);
     let mut client = Client::legacy(&scene, &[], Some(&server), &json!({}));
-    let began = std::time::Instant::now();
+    let start = std::time::Instant::now();
     let begun = client.data("rlm_ask", &json!({ "question": QUESTION, "paths": ["notes"] }));
     assert_eq!(begun["state"], "running", "{begun}");
-    assert!(began.elapsed().as_secs() >= 45, "{:?}", began.elapsed());
+    assert!(start.elapsed().as_secs() >= 45, "{:?}", start.elapsed());
     gate.open();
 }
 
