@@ -104,7 +104,7 @@ async fn an_observation_of_something_else_is_a_divergence() {
     other.workspace().create_journal(&run).append(0, facts).unwrap();
     held.open();
     let error = stage.resume(&other, &run).unwrap().join().await.error.unwrap();
-    expect!["frame `0` asks for `budget` where the journal recorded `weather`"].assert_eq(&error.to_string());
+    expect!["frame `0` requested `budget`, but the journal recorded `weather`"].assert_eq(&error.to_string());
 }
 
 /// An embedding server that is available to one process and not to the next.

@@ -330,7 +330,7 @@ async fn a_resumed_run_whose_model_cannot_be_asked_any_more_says_so_and_loses_no
     let resumed = stage.resume(&engine(false), &result.run).unwrap().join().await;
     assert_eq!(
         answer(&resumed),
-        "model-not-configured: the model 'fast', which the run has asked, cannot be asked now: it has no key"
+        "model-not-configured: the model `fast` of this run cannot be used now: it has no key"
     );
     let resumed = stage.resume(&engine(true), &result.run).unwrap().join().await;
     assert_eq!(answer(&resumed), "forty-two");

@@ -109,7 +109,7 @@ async fn a_program_run_without_its_program_is_refused() {
     let program = stage.program.take();
     let refused = refusal(stage.resume(&engine, &failed.run));
     expect![[r"
-        settings-changed: run `RUN` was driven by a program that is not here
+        settings-changed: run `RUN` was started by a program with a strategy of its own, which this program does not have
         hint: resume it from the program that started it"]]
     .assert_eq(&shown(&refused, &failed.run));
     // The refusal left nothing that prevents a resume.

@@ -236,7 +236,7 @@ async fn a_cell_that_ends_otherwise_than_recorded_is_named() {
     gate.open();
     let resumed = stage.resume(&other, &run).unwrap().join().await;
     expect![[r#"
-        replay-diverged: cell 0 of frame `0` ends otherwise than the journal recorded
+        replay-diverged: cell 0 of frame `0` ended differently from what the journal recorded
         hint: this is a bug: please report it and attach the run's journal"#]]
     .assert_eq(&shown(&resumed.error.unwrap(), &run));
 }

@@ -138,7 +138,7 @@ async fn a_child_that_is_given_another_task_is_stopped() {
     stage.program = Some(asking("Which colour?"));
     let diverged = stage.resume(&engine, &failed.run).unwrap().join().await;
     expect![[r"
-        replay-diverged: frame `0.0` is given another task than the journal recorded
+        replay-diverged: the task of frame `0.0` differs from what the journal recorded
         hint: this is a bug: please report it and attach the run's journal"]]
     .assert_eq(&shown(diverged.error.as_ref().unwrap(), &failed.run));
     stage.program = Some(asking("Which number?"));

@@ -100,14 +100,14 @@ fn line(body: &str) -> Vec<u8> {
 #[test]
 fn a_newer_format_is_refused_as_such() {
     let newer = line(r#"{"seq":1,"at_ms":1,"frame":"0","type":"run.started","format":3,"soul":"yes""#);
-    assert_eq!(refusal(&newer), "run `3f9a2b1c` has a journal of format 3; this engine reads up to 2");
+    assert_eq!(refusal(&newer), "run `3f9a2b1c` has a journal of format 3; this version reads formats up to 2");
 }
 
 #[test]
 fn an_unknown_event_can_be_looked_at_but_not_resumed() {
     let mut bytes = bytes(&written(&[]));
     bytes.extend(line(r#"{"seq":3,"at_ms":1,"frame":"0","type":"cell.dreamt","of":"sheep""#));
-    let refused = "run `3f9a2b1c` holds an event `cell.dreamt` (line 3) that this engine does not know";
+    let refused = "run `3f9a2b1c` contains an event `cell.dreamt` (line 3) that this version does not know";
     assert_eq!(refusal(&bytes), refused);
     let records = Journal::read(on_disk(&bytes).as_ref(), &run()).unwrap();
     let Record::Unknown { seq, name, raw } = &records[2] else { panic!("known: {:?}", records[2]) };
