@@ -100,7 +100,10 @@ fn line(body: &str) -> Vec<u8> {
 #[test]
 fn a_newer_format_is_refused_as_such() {
     let newer = line(r#"{"seq":1,"at_ms":1,"frame":"0","type":"run.started","format":3,"soul":"yes""#);
-    assert_eq!(refusal(&newer), "run `3f9a2b1c` has a journal of format 3; this version reads formats up to 2");
+    assert_eq!(
+        refusal(&newer),
+        "run `3f9a2b1c` has a journal of format 3; this version reads formats up to 2"
+    );
 }
 
 #[test]

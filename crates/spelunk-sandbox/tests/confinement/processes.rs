@@ -78,13 +78,13 @@ fn a_cell_of_cpython_that_has_to_wait_for_the_machine_is_not_stopped() {
     let mut session = Session::open(&Sandbox::cpython(command, python), &setup);
     let code = "ask(1)\nn = 0\nfor i in range(4000000):\n    n += 1\nprint(n)";
     assert!(matches!(session.interpreter().feed(code).unwrap(), Step::Calls(_)));
-    // Some of them may be spare.
+    // Some of them may be spare, and gone.
     #[expect(clippy::disallowed_methods, reason = "the file that the cell writes")]
     let processes = std::fs::read_to_string(&started).unwrap();
     let signal = move |name: &str| {
-        for process in processes.lines() {
-            assert!(Command::new("kill").args([name, process]).status().unwrap().success());
-        }
+        let is_there =
+            |process: &&str| Command::new("kill").args([name, process]).status().unwrap().success();
+        assert_ne!(processes.lines().filter(is_there).count(), 0);
     };
     let stopping = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(50));

@@ -213,10 +213,10 @@ mod tests {
     fn a_line_of_the_log_reads_well() {
         let line =
             |route: &str, status, code| for_people(1_794_771_947_775, &Method::GET, route, status, 3, code);
-        assert_eq!(line("/v1/runs", 200, None), "12:25:47  200  GET    /v1/runs  3 ms");
+        assert_eq!(line("/v1/runs", 200, None), "19:45:47  200  GET /v1/runs  3 ms");
         assert_eq!(
             line("/v1/runs/{run}", 404, Some("run-not-found")),
-            "12:25:47  404  GET    /v1/runs/{run}  3 ms  run-not-found"
+            "19:45:47  404  GET /v1/runs/{run}  3 ms  run-not-found"
         );
     }
 

@@ -17,6 +17,7 @@ fn reviewer() -> ModelServer {
     let injection = r#"{"type": "vulnerability", "summary": "SQL is built from input", "file": "login.py", "line": 4, "evidence": "db.run('select ' + name)", "scope": "function:login", "severity": "high"}"#;
     let debug = r#"{"type": "data", "summary": "Debugging is on", "line": 1, "evidence": "debug = true", "severity": "low"}"#;
     ModelServer::start_blocking([
+        when(|prompt| prompt.contains("You prepare a search")).reply("What is insecure?\npassword").usage(10, 5),
         when(|prompt| prompt.contains("fact or overview")).reply("overview").usage(10, 1),
         when(|prompt| prompt.contains("final part of a report"))
             .reply("## Summary\n\nOne hole [F1] and one careless setting [F2].\n\n## Recommendations\n\nUse parameters.")
@@ -145,7 +146,7 @@ fn a_review_of_more_than_one_call_can_hold_is_read_by_analysts_without_being_tol
         map: the question asks for an overview of the whole text
         task 1/2 complete: 1 finding (1 low): settings.toml
         task 2/2 complete: 1 finding (1 high): login.py
-        2 files · 84.0 kB read · 6 calls · 1.0k tokens · $0.00 · TIME · run SHORT
+        2 files · 84.0 kB read · 8 calls · 1.0k tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     assert_eq!(server.unexpected(), []);
