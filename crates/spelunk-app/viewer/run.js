@@ -77,7 +77,10 @@ export function runPage({ origin, id, tab, item = [], go }) {
   return {
     element,
     title: `Run ${shortName(id)}`,
-    tabs: TABS.map(([name]) => name).filter((name) => name !== 'plan' || watch.run.tasks),
+    // A run is folded after its page is made.
+    get tabs() {
+      return TABS.map(([name]) => name).filter((name) => name !== 'plan' || watch.run.tasks);
+    },
     showTab: (name) => showTab(name, true),
     redraw: draw,
     leave: () => {

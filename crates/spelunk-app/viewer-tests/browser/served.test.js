@@ -236,6 +236,7 @@ test('a report is saved as a file', async () => {
   const page = await openPage(browser);
   await page.goto(`${server.url}#/run/${review}`);
   await state(page, 'answered');
+  await page.getByRole('button', { name: 'Details' }).click();
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Report .sarif' }).click();
   assert.match((await saved).suggestedFilename(), /\.sarif$/u);
