@@ -220,7 +220,6 @@ fn small_schemas() -> Value {
             "required": ["run", "lifecycle", "state", "question", "calls", "cost_microusd", "queued"],
             "properties": {
                 "run": run_id(), "lifecycle": text, "state": text, "question": text,
-                "strategy": { "type": ["string", "null"] }, "model": { "type": ["string", "null"] },
                 "calls": whole, "cost_microusd": whole, "queued": { "type": "boolean" },
                 "active_ms": { "type": ["integer", "null"], "minimum": 0 },
                 "problem": { "type": "object", "description": "Why it could not begin, or not go on" },
