@@ -211,7 +211,7 @@ pub async fn find_root(
     }
 }
 
-/// The model for sub-calls; `None` if it is the root's. If nobody named a model, it is the provider's default one.
+/// The model for sub-calls; `None` if it is the root's. Without a setting, it is the provider's default.
 pub fn find_sub(
     settings: &Settings,
     environment: &Environment,

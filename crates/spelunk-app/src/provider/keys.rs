@@ -77,7 +77,7 @@ pub(super) struct Endpoint {
     pub(super) name: Option<String>,
     pub(super) key: Option<Secret>,
     pub(super) because: String,
-    /// If nobody named a model: the default ones of the provider.
+    /// The provider's defaults, if no model is set.
     pub(super) defaults: Option<DefaultModels>,
 }
 

@@ -1,5 +1,5 @@
 //! The auto strategy: looks at the text first, answers cheaply where the evidence settles the question, and climbs
-//! otherwise. Rows are queried with SQL. For other text, one short call tells a request for an overview, for which `map`
+//! otherwise. Rows are queried with SQL. For other text, short calls tell a request for an overview, for which `map`
 //! reads everything, from a question for a fact, which `search` looks up. What a search does not settle is left to
 //! `repl`, unless the model is small. Each step is recorded with its reason. Code interprets no word of the question.
 

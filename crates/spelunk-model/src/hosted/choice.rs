@@ -12,7 +12,7 @@ const SUB_FRACTION: u64 = 4;
 /// Words of names that are no release.
 const UNRELEASED: [&str; 7] = ["preview", "exp", "experimental", "beta", "latest", "search", "audio"];
 
-/// The models that a provider's key stands for.
+/// The default models of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefaultModels {
     /// The model that leads.

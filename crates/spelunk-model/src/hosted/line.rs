@@ -1,5 +1,5 @@
 //! One line of the catalogue: provider, name, window, longest reply, price, price above a prompt size, abilities and
-//! the date on which the model is retired, separated by tabs. `-` stands for what is not known.
+//! the date on which the model is retired, separated by tabs. `-` means unknown.
 
 use crate::{Price, PriceAbove};
 

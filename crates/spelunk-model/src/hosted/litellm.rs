@@ -58,7 +58,7 @@ fn model<'a>(key: &'a str, entry: &'a Value) -> Option<HostedModel<'a>> {
     let theirs = entry.get("litellm_provider")?.as_str()?;
     let (_, provider, beginning) = PROVIDERS.iter().find(|(known, ..)| *known == theirs)?;
     let name = key.strip_prefix(beginning)?;
-    // Regions, commitments and fine-tuned models have other prices under names that nobody can ask.
+    // Entries for regions, commitments and fine-tuned models have names that no request can use.
     let is_path = matches!(*provider, "anthropic" | "azure" | "bedrock" | "openai") && name.contains('/');
     if !is_word(name) || is_path || name.starts_with("ft:") || name.contains('*') {
         return None;

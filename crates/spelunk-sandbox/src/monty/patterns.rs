@@ -1,6 +1,6 @@
 //! Regular expressions in cells. The interpreter's engine reads a pattern as Rust does, so it gets each one parsed as
 //! Python parses it and written for that engine. All matches of a pattern that may be empty are found here: after an
-//! empty match, Python goes on in another way than the engine.
+//! empty match, Python continues at a different position than the engine.
 
 use std::collections::HashMap;
 use std::ops::Range;
