@@ -6,6 +6,7 @@
 //! `frame.rs`, a strategy's only access to the outside.
 
 mod cancel;
+mod certainty;
 mod choose;
 mod clock;
 mod conversation;

@@ -206,7 +206,10 @@ fn signed(delta: ModelDelta, signature: Option<String>) -> ModelDelta {
             call.signature = signature;
             ModelDelta::ToolCall(call)
         }
-        ModelDelta::Text(_) | ModelDelta::Reasoning(_) | ModelDelta::Done { .. } => delta,
+        ModelDelta::Text(_)
+        | ModelDelta::Reasoning(_)
+        | ModelDelta::Certainty(_)
+        | ModelDelta::Done { .. } => delta,
     }
 }
 

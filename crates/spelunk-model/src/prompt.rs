@@ -101,6 +101,8 @@ pub struct Prompt {
     pub tools: Vec<Tool>,
     /// How long it may think, if the model's settings say so.
     pub effort: Option<Effort>,
+    /// Whether to report how certain the model was of its reply. It does not change the reply.
+    pub wants_certainty: bool,
 }
 
 impl Prompt {

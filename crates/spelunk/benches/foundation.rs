@@ -59,6 +59,7 @@ fn journal_append() {
             stop: StopReason::Finished,
             usage: Usage::default(),
             tool_calls: None,
+            certainty_permille: None,
         },
         served: Served::Live,
     };

@@ -127,12 +127,18 @@ struct ReplyWire {
     text: String,
     stop: StopReason,
     usage: Usage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    certainty_permille: Option<u16>,
 }
 
 /// A reply for the cache.
 pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
-    let wire =
-        ReplyWire { text: reply.text.clone(), stop: reply.stop, usage: reply.usage.unwrap_or_default() };
+    let wire = ReplyWire {
+        text: reply.text.clone(),
+        stop: reply.stop,
+        usage: reply.usage.unwrap_or_default(),
+        certainty_permille: reply.certainty_permille,
+    };
     serde_json::to_vec(&wire).expect("texts and numbers always serialise")
 }
 
@@ -145,6 +151,7 @@ pub(crate) fn read_reply(record: &[u8]) -> Option<Reply> {
         usage: Some(wire.usage),
         tool_calls: Vec::new(),
         answered_by: None,
+        certainty_permille: wire.certainty_permille,
     })
 }
 

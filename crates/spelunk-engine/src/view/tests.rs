@@ -55,8 +55,13 @@ fn in_a_row(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
 }
 
 fn replied(call: &str, usage: Usage, served: Served) -> EventKind {
-    let outcome =
-        CallOutcome::Replied { reply: text("yes"), stop: StopReason::Finished, usage, tool_calls: None };
+    let outcome = CallOutcome::Replied {
+        reply: text("yes"),
+        stop: StopReason::Finished,
+        usage,
+        tool_calls: None,
+        certainty_permille: None,
+    };
     EventKind::CallSettled { call: call.parse().unwrap(), outcome, served }
 }
 

@@ -4,6 +4,7 @@ mod again;
 mod agent;
 mod budget;
 mod cache;
+mod certainty;
 mod chains;
 mod coverage;
 mod disk;

@@ -282,7 +282,14 @@ pub(crate) async fn tool_calls_arrive_whole_and_in_order(adapter: Adapter) {
         let (text, usage) = ("Looking.".to_owned(), Some(usage(1, 2)));
         assert_eq!(
             reply,
-            Reply { text, stop: StopReason::ToolUse, usage, tool_calls: calls, answered_by: None },
+            Reply {
+                text,
+                stop: StopReason::ToolUse,
+                usage,
+                tool_calls: calls,
+                answered_by: None,
+                certainty_permille: None
+            },
             "{id}"
         );
     }
