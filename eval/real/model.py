@@ -71,6 +71,8 @@ class Task:
     plain: bool = False
     # Tasks that are added later get the next number, so that they do not move the earlier ones to another half.
     batch: int = 1
+    # A half that the task belongs to whatever its id; empty where the ids are dealt out.
+    half: str = ""
     # For the checks: the pattern and the file of a fact, the words that must not occur.
     pattern: str = ""
     path: str = ""
@@ -103,13 +105,14 @@ def draw(options, *parts):
 
 
 def halves(tasks):
-    """The half of each task: of every group and batch, the ids are ordered by their hash and dealt out in turn.
+    """The half of each task: of every group and batch, the ids are ordered by their hash and dealt out in turn, unless the task names its half.
 
     The seed has no part in it: a task that was sealed once stays sealed.
     """
-    found = {}
-    for group, batch in sorted({(task.group, task.batch) for task in tasks}):
-        ids = (task.id for task in tasks if (task.group, task.batch) == (group, batch))
+    found = {task.id: task.half for task in tasks if task.half}
+    dealt = [task for task in tasks if not task.half]
+    for group, batch in sorted({(task.group, task.batch) for task in dealt}):
+        ids = (task.id for task in dealt if (task.group, task.batch) == (group, batch))
         ids = sorted(ids, key=lambda one: hashlib.sha256(one.encode()).hexdigest())
         first = draw((0, 1), "first", group, batch)
         for place, one in enumerate(ids):
