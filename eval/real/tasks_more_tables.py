@@ -80,7 +80,16 @@ def media(f):
 def on(f, continent, what, column):
     """A fact about each country of a continent for which it is known."""
     there = {row["country"] for row in f.json("country-by-continent.json") if row["continent"] == continent}
-    return [row[column] for row in f.json(f"country-by-{what}.json") if row["country"] in there and row[column] is not None]
+    return {row["country"]: row[column] for row in f.json(f"country-by-{what}.json") if row["country"] in there and row[column] is not None}
+
+
+def inland(f):
+    return {row["country"] for row in f.json("country-by-landlocked.json") if row["landlocked"] == "1"}
+
+
+def block(f, name):
+    first, last = re.search(rf"^(\w+)\.\.(\w+); {re.escape(name)}$", f.text("Blocks.txt"), re.M).groups()
+    return range(int(first, 16), int(last, 16) + 1)
 
 
 def characters(f):
@@ -99,6 +108,8 @@ TASKS = [
      lambda f: top_group(grouped(known(homes(f), "volume"), lambda row: row["year"], lambda row: float(row["volume"])), sum), "exact", {"noun": "year"}),
     ("homes-median", "texas-homes", "Which city recorded the highest median price of any month?",
      lambda f: best(known(homes(f), "median"), lambda row: float(row["median"]))["city"], "exact", {"noun": "city"}),
+    ("homes-range", "texas-homes", "How far apart are the highest and the lowest number of sales in a month in Dallas (highest minus lowest)?",
+     lambda f: (lambda sales: number(max(sales) - min(sales)))([int(row["sales"]) for row in known(homes(f), "sales") if row["city"] == "Dallas"]), "number", N),
     # Counties of five states.
     ("midwest-ohio", "midwest", "What is the mean total population of the Ohio counties that lie in a metropolitan area (inmetro is 1)? Rounded to a whole number.",
      lambda f: mean([int(row["poptotal"]) for row in counties(f) if (row["state"], row["inmetro"]) == ("OH", "1")], 0), "number", {"noun": "number", "tolerance": 0.5}),
@@ -129,6 +140,8 @@ TASKS = [
      lambda f: most(row["Appointed on the advice of"] for row in f.rows("canadian_senators.csv") if row["Province / Territory"] == "Quebec")[0], "exact", {"language": "fr", "plain": True}),
     ("senators-decade", "senators", "How many of them took up office in the 1960s (1960 to 1969)?",
      lambda f: number(sum(row["start_date"].startswith("196") for row in f.rows("canadian_senators.csv"))), "number", N),
+    ("senators-days", "senators", "For how many days were the senators in office on average whose term ended by death? Rounded to whole days.",
+     lambda f: mean([int(row["diff_days"]) for row in f.rows("canadian_senators.csv") if row["reason"] == "Death"], 0), "number", {"noun": "number", "tolerance": 0.5}),
     # Columns of fixed width.
     ("divorces-share", "divorces", "Of the couples with heduc \"< 12 years\", how many percent have div = Yes? One decimal.",
      lambda f: (lambda rows: share(sum(row[5] == "Yes" for row in rows), len(rows)))([row for row in divorces(f) if row[1] == "< 12 years"]), "number", {"noun": "number", "tolerance": 0.06}),
@@ -139,6 +152,8 @@ TASKS = [
      lambda f: top_group(grouped(f.rows("ks_1033_data.csv"), lambda row: row["county"], lambda row: float(row["total_cost"])), sum), "exact", {"noun": "county"}),
     ("surplus-rifles", "surplus", "How many rows that were shipped in 2006 have RIFLE in the name of the item?",
      lambda f: number(sum("RIFLE" in row["item_name"] and row["ship_date"].split(" ")[0].endswith("/2006") for row in f.rows("ks_1033_data.csv"))), "number", N),
+    ("surplus-year", "surplus", "Sum up the quantity by the year of the shipment. Which year has the largest total?",
+     lambda f: top_group(grouped(f.rows("ks_1033_data.csv"), lambda row: row["ship_date"].split(" ")[0].split("/")[2], lambda row: int(row["quantity"])), sum), "exact", {"noun": "year"}),
     ("surplus-unnamed", "surplus", "有多少行没有物品名称(item_name 为空)?",
      lambda f: number(sum(row["item_name"] == "" for row in f.rows("ks_1033_data.csv"))), "number", {"language": "zh"}),
     # Reports with bars between the columns.
@@ -163,7 +178,7 @@ TASKS = [
     # No header.
     ("counties-rate", "us-counties", "The last column is the unemployment rate. Which county in California (CA) had the highest one?",
      lambda f: best([row for row in unemployment(f) if row[0].endswith(", CA")], lambda row: row[1])[0].removesuffix(", CA"), "exact", {"noun": "county", "accept": ["Imperial", "Imperial County, CA"]}),
-    ("counties-above", "us-counties", "How many counties had an unemployment rate (last column) above 15?",
+    ("counties-above", "us-counties", "In how many rows is the unemployment rate (last column) above 15?",
      lambda f: number(sum(rate > 15 for _, rate in unemployment(f))), "number", N),
     # Passengers of a ship, many without an age.
     ("titanic-women", "titanic", "How many women and girls (sex: female) of the 3rd class survived?",
@@ -181,12 +196,14 @@ TASKS = [
      lambda f: number(sum(name.startswith("audio/") and n > 0 for name, n in media(f))), "number", N),
     # Facts about countries, one file each.
     ("facts-africa", "country-facts", "Combien de pays d'Afrique ont plus de 20 millions d'habitants ?",
-     lambda f: number(sum(one > 20_000_000 for one in on(f, "Africa", "population", "population"))), "number", {"language": "fr"}),
+     lambda f: number(sum(one > 20_000_000 for one in on(f, "Africa", "population", "population").values())), "number", {"language": "fr"}),
     ("facts-life", "country-facts", "What is the average life expectancy of the countries of South America that have one? Two decimals.",
-     lambda f: mean(on(f, "South America", "life-expectancy", "expectancy"), 2), "number", {"noun": "number", "tolerance": 0.006}),
+     lambda f: mean(on(f, "South America", "life-expectancy", "expectancy").values(), 2), "number", {"noun": "number", "tolerance": 0.006}),
+    ("facts-inland", "country-facts", "Welches Land in Südamerika ohne Küste (landlocked ist 1) hat die meisten Einwohner?",
+     lambda f: best([one for one in on(f, "South America", "population", "population").items() if one[0] in inland(f)], lambda one: one[1])[0], "exact", {"language": "de", "accept": ["Bolivien"]}),
     # Characters: semicolons, no header.
     ("characters-currency", "characters", "How many characters have the general category Sc (third field)?",
      lambda f: number(sum(row[2] == "Sc" for row in characters(f))), "number", N),
-    ("characters-cherokee", "characters", "How many characters have a name that begins with CHEROKEE?",
-     lambda f: number(sum(row[1].startswith("CHEROKEE") for row in characters(f))), "number", N),
+    ("characters-block", "characters", "How many lines of UnicodeData.txt belong to the block Arabic Extended-B? Blocks.txt says which code points it has.",
+     lambda f: number(sum(int(row[0], 16) in block(f, "Arabic Extended-B") for row in characters(f))), "number", N),
 ]
