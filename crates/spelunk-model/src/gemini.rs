@@ -56,6 +56,9 @@ impl GeminiModel {
             } else {
                 vec![wire::RequestTools { function_declarations: declarations }]
             },
+            tool_config: prompt.must_call.then_some(wire::ToolConfig {
+                function_calling_config: wire::FunctionCallingConfig { mode: "ANY" },
+            }),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
     }
