@@ -1,12 +1,10 @@
 //! The compatible endpoints, byte by byte: what a client of each API sends and reads.
 
-use std::io::Write as _;
-
 use expect_test::expect;
 use serde_json::{Value, json};
 use spelunk_testkit::{Gate, ModelServer};
 
-use super::client::Server;
+use super::client::{Server, read_until, write_post};
 use crate::scene::{QUESTION, Scene, answering, n_calls, to_all, wait_at, wait_for};
 
 pub(super) const DOCUMENT: &str = "# Numbers\n\nThe magic number is 42.\n";
@@ -19,7 +17,7 @@ pub(super) fn serving(scene: &Scene, model: &ModelServer) -> Server {
 }
 
 /// With fixed names for runs and times, and without the progress output of a slow machine.
-fn shown(scene: &Scene, text: &str) -> String {
+pub(super) fn shown(scene: &Scene, text: &str) -> String {
     let (mut blocks, mut is_waiting) = (Vec::new(), false);
     for block in text.split_inclusive("\n\n") {
         let is_status = block.starts_with(": ") && !block.starts_with(": run ");
@@ -100,27 +98,9 @@ fn a_client_that_waits_hears_that_the_run_goes_on() {
     let model = ModelServer::start_blocking([to_all().reply(REPLY).usage(100, 20).gate(&gate)]);
     let scene = Scene::new(&[]);
     let server = serving(&scene, &model);
-    let post = |more: &Value| {
-        let mut stream = server.connect();
-        let body = chat(more).to_string();
-        let head = format!(
-            "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        stream
-    };
-    let read_until = |stream: &mut std::net::TcpStream, wanted: &str| {
-        use std::io::Read as _;
-        let (mut text, mut piece) = (String::new(), [0; 4096]);
-        while !text.contains(wanted) {
-            let n = stream.read(&mut piece).unwrap();
-            assert!(n > 0, "it ended: {text}");
-            text += &String::from_utf8_lossy(&piece[..n]);
-        }
-        text
-    };
-    let mut stream = post(&json!({ "stream": true, "spelunk": { "progress": "reasoning" } }));
+    let mut stream = server.connect();
+    let more = json!({ "stream": true, "spelunk": { "progress": "reasoning" } });
+    write_post(&mut stream, "/v1/chat/completions", &chat(&more));
     let text = read_until(&mut stream, "reasoning_content");
     assert!(text.contains("\"delta\":{\"content\":\"\",\"role\":\"assistant\"}"), "{text}");
     wait_at(&gate, &model);
@@ -141,13 +121,8 @@ fn a_client_that_does_not_stream_and_goes_away_cancels_its_run_too() {
     let model = ModelServer::start_blocking([to_all().reply(REPLY).gate(&gate)]);
     let scene = Scene::new(&[]);
     let server = serving(&scene, &model);
-    let body = chat(&json!({})).to_string();
     let mut stream = server.connect();
-    let head = format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
+    write_post(&mut stream, "/v1/chat/completions", &chat(&json!({})));
     wait_at(&gate, &model);
     drop(stream);
     wait_for("the end of the run", || {
@@ -331,7 +306,8 @@ fn there_is_a_model_for_each_strategy() {
             "spelunk-search",
             "spelunk-map",
             "spelunk-hybrid",
-            "spelunk-agent"
+            "spelunk-agent",
+            "spelunk-embedding"
         ]
     );
     assert_eq!(server.get("/v1/models/spelunk-map").json()["id"], "spelunk-map");
@@ -352,8 +328,8 @@ fn the_page_shows_what_happens() {
     let (body, below) = example.split_once("'\n").unwrap();
     let answer = server.post("/v1/chat/completions", &serde_json::from_str(body).unwrap());
     assert_eq!(shown(&scene, &answer.body), below.lines().next().unwrap());
-    let tools = server.post("/v1/chat/completions", &chat(&json!({ "tools": [{ "type": "function" }] })));
-    assert!(page.contains(&tools.body), "{}", tools.body);
+    let refused = server.post("/v1/chat/completions", &chat(&json!({ "n": 2 })));
+    assert!(page.contains(&refused.body), "{}", refused.body);
     let new = json!({ "id": "money", "text": "The invoice is due on Friday.\n" });
     assert_eq!(server.post("/api/context/register", &new).status, 201);
     let example = page.split("$ curl -s 'http://127.0.0.1:7766").nth(1).unwrap();

@@ -6,10 +6,48 @@ use std::process::Command;
 
 use expect_test::expect;
 
-use super::compat::{REPLY, serving};
-use crate::scene::{Scene, answering, python};
+use spelunk_testkit::{ModelServer, when};
 
-const PACKAGES: [&str; 2] = ["openai>=2,<3", "anthropic<1"];
+use super::client::Server;
+use super::compat::{REPLY, serving};
+use crate::scene::{Scene, python, to_all};
+
+const PACKAGES: [&str; 2] = ["openai==3.49.0", "anthropic==2.8.0"];
+const HOSTS: [&str; 3] = ["litellm==1.108.4", "llm", "openai-agents"];
+
+/// A model that asks for the weather in two cities, says it once it has been told, and knows the magic number.
+fn scripted() -> ModelServer {
+    ModelServer::start_blocking([
+        when(|prompt| prompt.contains("18 degrees")).reply("Oslo has 8 degrees, Rome has 18."),
+        when(|prompt| prompt.contains("How warm"))
+            .reply("")
+            .tool_call("weather", "{\"city\":\"Oslo\"}")
+            .tool_call("weather", "{\"city\":\"Rome\"}"),
+        to_all().reply(REPLY).usage(100, 20),
+    ])
+}
+
+fn run(python: &Path, script: &str, server: &Server) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http").join(script);
+    let ran = Command::new(python).arg(script).arg(server.address.to_string()).output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{stdout}{stderr}");
+    stdout.into_owned()
+}
+
+/// Programs that use a model and its tools through one of the APIs: a router, a command line and an agent.
+#[test]
+fn hosts_of_models_get_along() {
+    let Some(python) = python("compat-hosts", &HOSTS, "litellm, llm, agents") else {
+        println!("SKIPPED: there is no Python with the packages `litellm`, `llm` and `openai-agents`");
+        return;
+    };
+    let (scene, model) = (Scene::new(&[]), scripted());
+    let server = serving(&scene, &model);
+    expect![[r#"
+    "#]]
+    .assert_eq(&run(&python, "compat_hosts.py", &server));
+}
 
 #[test]
 fn the_official_clients_of_both_apis_get_along() {
@@ -17,12 +55,8 @@ fn the_official_clients_of_both_apis_get_along() {
         println!("SKIPPED: there is no Python with the packages `openai` and `anthropic`");
         return;
     };
-    let (scene, model) = (Scene::new(&[]), answering(REPLY));
+    let (scene, model) = (Scene::new(&[]), scripted());
     let server = serving(&scene, &model);
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http/compat_sdk.py");
-    let ran = Command::new(python).arg(script).arg(server.address.to_string()).output().unwrap();
-    let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    assert!(ran.status.success(), "{stdout}{stderr}");
     expect![[r#"
         {
          "models": [
@@ -78,5 +112,5 @@ fn the_official_clients_of_both_apis_get_along() {
          "message_error": "not_found_error"
         }
     "#]]
-    .assert_eq(&stdout);
+    .assert_eq(&run(&python, "compat_sdk.py", &server));
 }
