@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use spelunk_context::{Corpus, Outline, ScanOptions, ScanProgress, SourceInput, redact};
 use spelunk_engine::{
-    CallerTurn, Conversation, Engine, EngineError, ModelCapacity, ResumeRequest, RunHandle, RunRequest, RunSettings,
-    RunView, first_strategy,
+    CallerTurn, Conversation, Engine, EngineError, ModelCapacity, ResumeRequest, RunHandle, RunRequest,
+    RunSettings, RunView, first_strategy,
 };
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;

@@ -36,8 +36,8 @@ use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
 use crate::sync::lock;
 use crate::{
-    Budget, CallerTurn, Cancel, Clock, EngineError, NamedModels, Program, RateLimits, RunSettings, RunView, Schema, Task,
-    strategy,
+    Budget, CallerTurn, Cancel, Clock, EngineError, NamedModels, Program, RateLimits, RunSettings, RunView,
+    Schema, Task, strategy,
 };
 
 /// Starts, resumes and watches runs of one workspace.
@@ -275,7 +275,8 @@ impl Engine {
         }
         let files = self.files(journal, blobs, run_lock);
         let view_of_all = View::of(Arc::new(corpus));
-        let task = Task { schema, turn, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
+        let task =
+            Task { schema, turn, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
         let settings = RunSettings { limits, ..request.settings };
         let (run, program) = (run.clone(), request.program);
         Ok(self.launch(Launch { run, files, events, view, task, models, settings, program }))

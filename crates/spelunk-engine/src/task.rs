@@ -51,7 +51,17 @@ impl Task {
     /// A task without a note and without a schema.
     pub fn new(question: impl Into<String>, view: View, strategy: Strategy) -> Self {
         let (question, focus) = (question.into(), Focus::General);
-        Self { question, view, note: None, schema: None, turn: None, strategy, focus, model: None, assignment: None }
+        Self {
+            question,
+            view,
+            note: None,
+            schema: None,
+            turn: None,
+            strategy,
+            focus,
+            model: None,
+            assignment: None,
+        }
     }
 }
 

@@ -315,7 +315,15 @@ impl RunView {
 
     fn start(&mut self, kind: &EventKind, at_ms: u64) {
         let EventKind::RunStarted {
-            question, strategy, sources, model, sub_model, other_models, turn, limits, ..
+            question,
+            strategy,
+            sources,
+            model,
+            sub_model,
+            other_models,
+            turn,
+            limits,
+            ..
         } = kind
         else {
             return;

@@ -40,7 +40,8 @@ impl GeminiModel {
             .then(|| wire::RequestContent { role: None, parts: vec![text(&prompt.system)] });
         let schema = prompt.schema.as_deref();
         // Models before the third generation require none.
-        let is_early = ["gemini-1", "gemini-2"].iter().any(|early| self.caller.reference.name.contains(early));
+        let is_early =
+            ["gemini-1", "gemini-2"].iter().any(|early| self.caller.reference.name.contains(early));
         let unsigned = (!is_early).then_some(UNSIGNED);
         let declarations: Vec<_> = prompt.tools.iter().map(declaration).collect();
         let request = wire::Request {

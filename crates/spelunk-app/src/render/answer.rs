@@ -60,7 +60,8 @@ pub fn closing_line(view: &RunView, run: &RunId) -> String {
 
 /// How many of the calls went to the model for sub-calls, if that is another one.
 fn to_sub_model(view: &RunView) -> String {
-    let Some(sub_model) = view.sub_model.as_ref().filter(|sub_model| view.model.as_ref() != Some(*sub_model)) else {
+    let Some(sub_model) = view.sub_model.as_ref().filter(|sub_model| view.model.as_ref() != Some(*sub_model))
+    else {
         return String::new();
     };
     let named = sub_model.to_string();

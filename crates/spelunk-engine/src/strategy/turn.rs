@@ -67,8 +67,9 @@ fn reading() -> Tool {
     });
     Tool {
         name: CallerTurn::READ.to_owned(),
-        description: "Answers a question from the long texts of this conversation, which are named in brackets."
-            .to_owned(),
+        description:
+            "Answers a question from the long texts of this conversation, which are named in brackets."
+                .to_owned(),
         schema: Arc::new(schema),
     }
 }
@@ -97,7 +98,9 @@ fn fitting(frame: &Frame, turn: &CallerTurn) -> (Vec<Message>, bool) {
     };
     let note = EARLIER
         .replace("{n}", &earlier.len().to_string())
-        .replace("{asked}", &cut(&asked.text, ASKED_CHARS_MAX));
+        .replace("{asked}", &cut(&asked.text, ASKED_CHARS_MAX))
+        .trim_end()
+        .to_owned();
     let mut messages = kept.to_vec();
     match messages.first_mut() {
         Some(first) if first.speaker == Speaker::User => first.text = format!("{note}\n\n{}", first.text),
@@ -131,9 +134,10 @@ async fn read_all(
     for (call, read) in calls.iter().zip(join_all(reading).await) {
         let (text, is_error) = match read {
             Ok(Some(answer)) => {
-                let evidence = answer.citations.iter().map(|cited| {
-                    format!("\n{}:{}: {}", cited.document, cited.line, cited.quote)
-                });
+                let evidence = answer
+                    .citations
+                    .iter()
+                    .map(|cited| format!("\n{}:{}: {}", cited.document, cited.line, cited.quote));
                 let text = format!("{}\n{}", answer.text.trim(), evidence.collect::<String>());
                 citations.extend(answer.citations);
                 (text.trim().to_owned(), false)

@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use spelunk_context::{Corpus, ScanOptions};
 use spelunk_engine::{
-    Answer, CallerTurn, Engine, EngineError, FrameError, Program, ResumeRequest, RunHandle, RunRequest, RunResult,
-    RunSettings, RunView, SystemClock, Task,
+    Answer, CallerTurn, Engine, EngineError, FrameError, Program, ResumeRequest, RunHandle, RunRequest,
+    RunResult, RunSettings, RunView, SystemClock, Task,
 };
 use spelunk_journal::{Disk, Record, SyncMode, Workspace};
 use spelunk_model::{FallbackModel, Model, ModelOptions, OpenAiModel, Price, Prompt};

@@ -310,7 +310,8 @@ fn the_page_about_strategies_says_what_a_long_prompt_costs() {
     };
     let sonnet = |tokens| microusd("anthropic", "claude-sonnet-5-5", tokens);
     for (named, tokens) in [("200k", 200_000), ("900k", 900_000), ("5M", 5_000_000)] {
-        let parts = microusd("anthropic", "claude-haiku-5-5", PART_TOKENS).map(|one| one * tokens / PART_TOKENS);
+        let parts =
+            microusd("anthropic", "claude-haiku-5-5", PART_TOKENS).map(|one| one * tokens / PART_TOKENS);
         let cells = [
             sonnet(tokens),
             microusd("openai", "gpt-6.1-sol", tokens),

@@ -32,8 +32,8 @@ use super::extract::{PathPart, read_json};
 use super::problem::Problem;
 use super::route::{Route, get, post};
 use super::runs::{AwaitedRun, WaitOutcome, event_stream};
-use question_input::{CompatRequest, Progress, models};
 use draft::Draft;
+use question_input::{CompatRequest, Progress, models};
 use reply::{Reply, ReplyHead, Streamed, comment, data, event};
 use wrong::{ApiError, ApiResult, reshape};
 
@@ -89,7 +89,14 @@ fn count_tokens() -> Route {
     };
     let counted = json!({ "type": "object", "required": ["input_tokens"], "properties": { "input_tokens": { "type": "integer" } } });
     errors(post("/v1/messages/count_tokens", "An estimate of the tokens of a conversation", handler))
-        .takes(request_schema("messages", &[]))
+        .takes(json!({
+            "type": "object",
+            "required": ["model", "messages"],
+            "properties": {
+                "model": { "enum": models() },
+                "messages": { "type": "array", "minItems": 1, "items": { "$ref": "#/components/schemas/Message" } },
+            },
+        }))
         .answers(200, "The tokens", counted)
 }
 
@@ -113,6 +120,9 @@ fn request_schema(conversation: &str, needed: &[&str]) -> Value {
             conversation: said,
             "max_tokens": { "type": "integer", "minimum": 1 },
             "stream": { "type": "boolean" },
+            "tools": { "type": "array", "items": { "type": "object" }, "maxItems": tools::TOOLS_MAX, "description": "The \
+                client's tools, as the API describes them; the client runs them" },
+            "tool_choice": { "type": ["string", "object"], "description": "Which of them may or must be called" },
             "spelunk": { "type": "object", "description": "paths, contexts, include, exclude, focus and limits as for \
                 `POST /v1/runs`; `progress`: reasoning or comments" },
         },
@@ -132,15 +142,24 @@ pub(super) fn message_schema() -> Value {
             "properties": { "type": { "const": "text" }, "data": text },
         } } },
         { "properties": { "type": { "enum": ["thinking", "redacted_thinking", "reasoning"] } } },
+        { "required": ["id", "name"], "properties": { "type": { "const": "tool_use" }, "id": text, "name": text } },
+        { "required": ["tool_use_id"],
+          "properties": { "type": { "const": "tool_result" }, "tool_use_id": { "type": "string" } } },
     ] });
     json!({
         "type": "object",
         "required": ["role", "content"],
         "properties": {
             "type": { "const": "message" },
-            "role": { "enum": ["system", "developer", "user", "assistant"] },
+            "role": { "enum": ["system", "developer", "user", "assistant", "tool"] },
             "content": { "anyOf": [text, { "type": "array", "minItems": 1, "items": part }] },
-            "tool_calls": { "type": "array", "maxItems": 0, "items": { "type": "object" } },
+            "tool_calls": { "type": "array", "items": {
+                "type": "object",
+                "required": ["id", "function"],
+                "properties": { "id": text, "function": {
+                    "type": "object", "required": ["name"], "properties": { "name": text },
+                } },
+            } },
             "function_call": { "type": "null" },
         },
     })
@@ -163,9 +182,12 @@ fn answers(dialect: Dialect, path: &'static str, summary: &str) -> Route {
                         Extension(client): Extension<Client>,
                         request: Request| { answer(server, client, request, dialect) };
     let events = json!({ "description": "Events of that API" });
-    errors(post(path, summary, handler))
-        .answers(200, "The answer", json!({ "type": "object" }))
-        .answers_as(200, "The answer", "text/event-stream", events)
+    errors(post(path, summary, handler)).answers(200, "The answer", json!({ "type": "object" })).answers_as(
+        200,
+        "The answer",
+        "text/event-stream",
+        events,
+    )
 }
 
 /// A route with the errors of those APIs.
@@ -343,26 +365,31 @@ impl WaitingClient {
 
     /// The next text of the stream, and the client if it waits for more.
     async fn next(mut self) -> (String, Option<Self>) {
-        let text = match self.whole.wait(STEP).await {
-            WaitOutcome::Status(status) => {
-                return (self.dialect.alive(&self.head, &status, self.asked.progress), Some(self));
-            }
-            WaitOutcome::Said(piece) => {
-                let text = self.draft.take(piece);
-                if text.is_empty() {
-                    return (String::new(), Some(self));
+        let text = loop {
+            match self.whole.wait(STEP).await {
+                WaitOutcome::Status(status) => {
+                    return (self.dialect.alive(&self.head, &status, self.asked.progress), Some(self));
                 }
-                return (self.dialect.piece(&self.head, &mut self.streamed, &text), Some(self));
-            }
-            WaitOutcome::End => {
-                let ended = self.whole.end().await.map_err(ApiError::from);
-                let reply = ended.and_then(|ended| Reply::of(self.head.clone(), &self.asked, &ended));
-                match reply {
-                    Ok(reply) => self.dialect.closing(&reply, &mut self.streamed, self.asked.includes_usage),
-                    Err(wrong) => self.dialect.broken(&self.head, &mut self.streamed, &wrong),
+                WaitOutcome::Said(piece) => {
+                    let text = self.draft.take(piece);
+                    if !text.is_empty() {
+                        return (self.dialect.piece(&self.head, &mut self.streamed, &text), Some(self));
+                    }
+                }
+                WaitOutcome::End => {
+                    let ended = self.whole.end().await.map_err(ApiError::from);
+                    let reply = ended.and_then(|ended| Reply::of(self.head.clone(), &self.asked, &ended));
+                    break match reply {
+                        Ok(reply) => {
+                            self.dialect.closing(&reply, &mut self.streamed, self.asked.includes_usage)
+                        }
+                        Err(wrong) => self.dialect.broken(&self.head, &mut self.streamed, &wrong),
+                    };
+                }
+                WaitOutcome::Closing => {
+                    break self.dialect.broken(&self.head, &mut self.streamed, &closing());
                 }
             }
-            WaitOutcome::Closing => self.dialect.broken(&self.head, &mut self.streamed, &closing()),
         };
         (text, None)
     }

@@ -21,9 +21,9 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use list::{FoundRun, find, word};
 use request::{ReceivedRequest, read_query, receive};
-use spelunk_app::arguments::wrong;
 use serde_json::{Value, json};
 use service::{JobKind, Promised, at_work};
+use spelunk_app::arguments::wrong;
 use spelunk_app::asking::RoleModels;
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
@@ -123,7 +123,10 @@ async fn create(
     let key = idempotency_key(&headers)?;
     let sent = receive(request, &server).await?;
     if sent.request.get(TURN).is_some() {
-        return Err(Problem::from(wrong(TURN, "is not taken here: send the conversation to `/v1/chat/completions`")));
+        return Err(Problem::from(wrong(
+            TURN,
+            "is not taken here: send the conversation to `/v1/chat/completions`",
+        )));
     }
     // A missing model is reported now rather than when the run starts.
     let models: RoleModels = model(&server).await?.into();

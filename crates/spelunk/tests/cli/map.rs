@@ -161,7 +161,12 @@ fn a_schema_is_kept_by_a_strategy_that_answers_in_words() {
     ]);
     let arguments = ["ask", "What is it?", "service", "--strategy", "direct", "--schema", "schema.json"];
     let ran = scene.spelunk(arguments).server(&server).run();
-    assert_eq!((ran.stdout.as_str(), n_calls(&server)), ("{\n  \"is\": \"a service\"\n}\n", 2), "{}", ran.stderr);
+    assert_eq!(
+        (ran.stdout.as_str(), n_calls(&server)),
+        ("{\n  \"is\": \"a service\"\n}\n", 2),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

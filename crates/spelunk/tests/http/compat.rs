@@ -81,7 +81,9 @@ fn a_stream_begins_at_once_and_ends_with_done() {
 
         data: {"choices":[{"delta":{"content":"","role":"assistant"},"finish_reason":null,"index":0,"logprobs":null}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion.chunk","system_fingerprint":"RUN"}
 
-        data: {"choices":[{"delta":{"content":"The magic number is 42.\n  message-1.md:3  The magic number is 42."},"finish_reason":null,"index":0,"logprobs":null}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion.chunk","system_fingerprint":"RUN"}
+        data: {"choices":[{"delta":{"content":"The magic number is 42."},"finish_reason":null,"index":0,"logprobs":null}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion.chunk","system_fingerprint":"RUN"}
+
+        data: {"choices":[{"delta":{"content":"\n  message-1.md:3  The magic number is 42."},"finish_reason":null,"index":0,"logprobs":null}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion.chunk","system_fingerprint":"RUN"}
 
         data: {"choices":[{"delta":{},"finish_reason":"stop","index":0,"logprobs":null}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion.chunk","system_fingerprint":"RUN"}
 
@@ -216,7 +218,7 @@ fn messages_are_answered_in_the_shape_of_their_api() {
     });
     let answer = server.post("/v1/messages", &body);
     assert_eq!(answer.header("request-id"), Some(scene.only_run().as_str()), "{}", answer.body);
-    expect![[r#"{"content":[{"text":"The magic number is 42.\n  Numbers.txt:3  The magic number is 42.","type":"text"}],"id":"msg_RUN","model":"spelunk-direct","role":"assistant","spelunk":{"citations":[{"document":"Numbers.txt","line":3,"quote":"The magic number is 42."}],"outcome":{"is":"answered"},"run":"RUN"},"stop_reason":"end_turn","stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":20}}"#]].assert_eq(&shown(&scene, &answer.body));
+    expect![[r#"{"content":[{"citations":[{"cited_text":"The magic number is 42.","document_index":0,"document_title":"Numbers.txt","end_char_index":34,"file_id":null,"start_char_index":11,"type":"char_location"}],"text":"The magic number is 42.","type":"text"}],"id":"msg_RUN","model":"spelunk-direct","role":"assistant","spelunk":{"citations":[{"document":"Numbers.txt","line":3,"quote":"The magic number is 42."}],"outcome":{"is":"answered"},"run":"RUN"},"stop_reason":"end_turn","stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":20}}"#]].assert_eq(&shown(&scene, &answer.body));
     assert_eq!(scene.journal(&scene.only_run())[0]["question"]["text"], format!("Be brief.\n\n{QUESTION}"));
     body["stream"] = json!(true);
     let scene = Scene::new(&[]);
@@ -227,14 +229,17 @@ fn messages_are_answered_in_the_shape_of_their_api() {
         event: message_start
         data: {"message":{"content":[],"id":"msg_RUN","model":"spelunk-direct","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"input_tokens":0,"output_tokens":0}},"type":"message_start"}
 
-        event: content_block_start
-        data: {"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}
-
         event: ping
         data: {"type":"ping"}
 
+        event: content_block_start
+        data: {"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}
+
         event: content_block_delta
-        data: {"delta":{"text":"The magic number is 42.\n  Numbers.txt:3  The magic number is 42.","type":"text_delta"},"index":0,"type":"content_block_delta"}
+        data: {"delta":{"text":"The magic number is 42.","type":"text_delta"},"index":0,"type":"content_block_delta"}
+
+        event: content_block_delta
+        data: {"delta":{"citation":{"cited_text":"The magic number is 42.","document_index":0,"document_title":"Numbers.txt","end_char_index":34,"file_id":null,"start_char_index":11,"type":"char_location"},"type":"citations_delta"},"index":0,"type":"content_block_delta"}
 
         event: content_block_stop
         data: {"index":0,"type":"content_block_stop"}
@@ -260,7 +265,7 @@ fn responses_are_answered_in_the_shape_of_their_api() {
         ],
     });
     let answer = server.post("/v1/responses", &body);
-    expect![[r#"{"created_at":0,"error":null,"id":"resp_RUN","incomplete_details":null,"instructions":null,"max_output_tokens":null,"metadata":{},"model":"spelunk","object":"response","output":[{"content":[{"annotations":[],"logprobs":[],"text":"The magic number is 42.\n  message-1.md:3  The magic number is 42.","type":"output_text"}],"id":"msg_RUN","role":"assistant","status":"completed","type":"message"}],"parallel_tool_calls":false,"previous_response_id":null,"spelunk":{"citations":[{"document":"message-1.md","line":3,"quote":"The magic number is 42."}],"outcome":{"is":"answered"},"run":"RUN"},"status":"completed","store":false,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"none","tools":[],"top_p":null,"truncation":"disabled","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":0},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":120}}"#]].assert_eq(&shown(&scene, &answer.body));
+    expect![[r#"{"created_at":0,"error":null,"id":"resp_RUN","incomplete_details":null,"instructions":null,"max_output_tokens":null,"metadata":{},"model":"spelunk","object":"response","output":[{"content":[{"annotations":[],"logprobs":[],"text":"The magic number is 42.\n  message-1.md:3  The magic number is 42.","type":"output_text"}],"id":"msg_RUN","role":"assistant","status":"completed","type":"message"}],"parallel_tool_calls":true,"previous_response_id":null,"spelunk":{"citations":[{"document":"message-1.md","line":3,"quote":"The magic number is 42."}],"outcome":{"is":"answered"},"run":"RUN"},"status":"completed","store":false,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_p":null,"truncation":"disabled","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":0},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":120}}"#]].assert_eq(&shown(&scene, &answer.body));
     body["stream"] = json!(true);
     let answer = server.post("/v1/responses", &body);
     let kinds: Vec<&str> = answer.body.lines().filter_map(|line| line.strip_prefix("event: ")).collect();

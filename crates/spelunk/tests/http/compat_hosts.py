@@ -16,6 +16,8 @@ import agents
 import litellm
 from openai import AsyncOpenAI
 
+litellm.suppress_debug_info = True
+
 DOCUMENT = "# Numbers\n\nThe magic number is 42.\n"
 MESSAGES = [{"role": "user", "content": DOCUMENT}, {"role": "user", "content": "What is the magic number?"}]
 ASKED = "How warm is it in Oslo and in Rome?"

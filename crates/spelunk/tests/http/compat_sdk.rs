@@ -13,7 +13,7 @@ use super::compat::{REPLY, serving};
 use crate::scene::{Scene, python, to_all};
 
 const PACKAGES: [&str; 2] = ["openai==3.49.0", "anthropic==2.8.0"];
-const HOSTS: [&str; 3] = ["litellm==1.108.4", "llm", "openai-agents"];
+const HOSTS: [&str; 3] = ["litellm==1.106.2", "llm==0.32.1", "openai-agents==0.20.0"];
 
 /// A model that asks for the weather in two cities, says it once it has been told, and knows the magic number.
 fn scripted() -> ModelServer {
@@ -45,6 +45,36 @@ fn hosts_of_models_get_along() {
     let (scene, model) = (Scene::new(&[]), scripted());
     let server = serving(&scene, &model);
     expect![[r#"
+        {
+         "litellm": "The magic number is 42.",
+         "litellm_told": "Oslo has 8 degrees, Rome has 18.",
+         "litellm_anthropic": [
+          "{\"city\": \"Oslo\"}",
+          "{\"city\": \"Rome\"}"
+         ],
+         "llm": "The magic number is 42.",
+         "llm_told": "Oslo has 8 degrees, Rome has 18.",
+         "agent": [
+          "Oslo has 8 degrees, Rome has 18.",
+          "Oslo has 8 degrees, Rome has 18.",
+          2,
+          [
+           "agent_updated_stream_event",
+           "raw_response_event",
+           "run_item_stream_event"
+          ]
+         ],
+         "agent_chat": [
+          "Oslo has 8 degrees, Rome has 18.",
+          "Oslo has 8 degrees, Rome has 18.",
+          2,
+          [
+           "agent_updated_stream_event",
+           "raw_response_event",
+           "run_item_stream_event"
+          ]
+         ]
+        }
     "#]]
     .assert_eq(&run(&python, "compat_hosts.py", &server));
 }
@@ -66,7 +96,8 @@ fn the_official_clients_of_both_apis_get_along() {
           "spelunk-search",
           "spelunk-map",
           "spelunk-hybrid",
-          "spelunk-agent"
+          "spelunk-agent",
+          "spelunk-embedding"
          ],
          "chat": [
           "The magic number is 42.",
@@ -82,9 +113,9 @@ fn the_official_clients_of_both_apis_get_along() {
           "The magic number is 42.",
           0
          ],
-         "tools": [
+         "n": [
           "unsupported_parameter",
-          "tools",
+          "n",
           "invalid_request_error"
          ],
          "no_model": "model_not_found",
@@ -108,7 +139,52 @@ fn the_official_clients_of_both_apis_get_along() {
           "end_turn",
           0
          ],
-         "message_models": 7,
+         "chat_calls": [
+          [
+           "weather",
+           "{\"city\":\"Oslo\"}"
+          ],
+          [
+           "weather",
+           "{\"city\":\"Rome\"}"
+          ]
+         ],
+         "chat_told": "Oslo has 8 degrees, Rome has 18.",
+         "response_calls": [
+          [
+           "weather",
+           "{\"city\":\"Oslo\"}"
+          ],
+          [
+           "weather",
+           "{\"city\":\"Rome\"}"
+          ]
+         ],
+         "response_told": "Oslo has 8 degrees, Rome has 18.",
+         "embeddings": [
+          2,
+          "float"
+         ],
+         "message_calls": [
+          "tool_use",
+          [
+           "weather",
+           "Oslo"
+          ],
+          [
+           "weather",
+           "Rome"
+          ]
+         ],
+         "message_told": "Oslo has 8 degrees, Rome has 18.",
+         "counted": 9,
+         "cited": [
+          "char_location",
+          0,
+          "The magic number is 42.",
+          true
+         ],
+         "message_models": 8,
          "message_error": "not_found_error"
         }
     "#]]

@@ -38,7 +38,7 @@ fn sent_to(model: &ModelServer) -> Vec<Value> {
 #[test]
 fn a_chat_calls_tools_of_the_client_and_goes_on_with_their_results() {
     let (scene, model) = (Scene::new(&[]), weather_model());
-    let server = serving(&scene, &model);
+    let server = Server::start(&scene, &[], Some(&model));
     let mut body = json!({
         "model": "spelunk",
         "messages": [{ "role": "system", "content": "Be brief." }, { "role": "user", "content": ASKED }],
@@ -71,7 +71,7 @@ fn a_chat_calls_tools_of_the_client_and_goes_on_with_their_results() {
 #[test]
 fn the_other_apis_call_tools_in_their_own_shapes() {
     let (scene, model) = (Scene::new(&[]), weather_model());
-    let server = serving(&scene, &model);
+    let server = Server::start(&scene, &[], Some(&model));
     let tool = json!({ "name": "weather", "description": "Tells it.", "input_schema": schema() });
     let mut body = json!({
         "model": "spelunk", "max_tokens": 1000, "tools": [tool],
@@ -92,9 +92,11 @@ fn the_other_apis_call_tools_in_their_own_shapes() {
     assert_eq!(answer["content"], json!([{ "type": "text", "text": "Oslo has 8 degrees, Rome has 18." }]));
 
     let (scene, model) = (Scene::new(&[]), weather_model());
-    let server = serving(&scene, &model);
-    let tool = json!({ "type": "function", "name": "weather", "description": "Tells it.", "parameters": schema() });
-    let mut body = json!({ "model": "spelunk", "input": [{ "role": "user", "content": ASKED }], "tools": [tool] });
+    let server = Server::start(&scene, &[], Some(&model));
+    let tool =
+        json!({ "type": "function", "name": "weather", "description": "Tells it.", "parameters": schema() });
+    let mut body =
+        json!({ "model": "spelunk", "input": [{ "role": "user", "content": ASKED }], "tools": [tool] });
     let answer = server.post("/v1/responses", &body).json();
     expect![[r#"[{"content":[{"annotations":[],"logprobs":[],"text":"Let me see.","type":"output_text"}],"id":"msg_RUN","role":"assistant","status":"completed","type":"message"},{"arguments":"{\"city\":\"Oslo\"}","call_id":"call_0","id":"fc_RUN_0","name":"weather","status":"completed","type":"function_call"},{"arguments":"{\"city\":\"Rome\"}","call_id":"call_1","id":"fc_RUN_1","name":"weather","status":"completed","type":"function_call"}]"#]].assert_eq(&scene.normalise(&answer["output"].to_string()));
     let input = body["input"].as_array_mut().unwrap();
@@ -109,19 +111,21 @@ fn the_other_apis_call_tools_in_their_own_shapes() {
 #[test]
 fn calls_are_streamed_in_the_shape_of_each_api() {
     let (scene, model) = (Scene::new(&[]), weather_model());
-    let server = serving(&scene, &model);
+    let server = Server::start(&scene, &[], Some(&model));
     let one = json!([{ "role": "user", "content": ASKED }]);
     let chat = json!({ "model": "spelunk", "messages": one, "tools": chat_tools(), "stream": true });
     let answer = server.post("/v1/chat/completions", &chat);
     let choices = events(&answer).into_iter().map(|event| event["choices"][0].clone());
-    let deltas: Vec<Value> = choices.map(|choice| json!([choice["delta"], choice["finish_reason"]])).collect();
+    let deltas: Vec<Value> =
+        choices.map(|choice| json!([choice["delta"], choice["finish_reason"]])).collect();
     // The text comes in as many pieces as the machine is slow.
     let text: String = deltas.iter().filter_map(|delta| delta[0]["content"].as_str()).collect();
     assert_eq!(text, "Let me see.");
     let rest: Vec<&Value> = deltas.iter().filter(|delta| delta[0].get("content").is_none()).collect();
     expect![[r#"[[{"tool_calls":[{"function":{"arguments":"{\"city\":\"Oslo\"}","name":"weather"},"id":"call_0","index":0,"type":"function"}]},null],[{"tool_calls":[{"function":{"arguments":"{\"city\":\"Rome\"}","name":"weather"},"id":"call_1","index":1,"type":"function"}]},null],[{},"tool_calls"]]"#]].assert_eq(&json!(rest).to_string());
     let tool = json!({ "name": "weather", "input_schema": schema() });
-    let body = json!({ "model": "spelunk", "max_tokens": 1000, "messages": one, "tools": [tool], "stream": true });
+    let body =
+        json!({ "model": "spelunk", "max_tokens": 1000, "messages": one, "tools": [tool], "stream": true });
     let answer = server.post("/v1/messages", &body);
     let told: Vec<String> = events(&answer)
         .iter()
@@ -183,12 +187,13 @@ fn events(answer: &Answer) -> Vec<Value> {
 #[test]
 fn the_client_chooses_which_tools_are_called() {
     let (scene, model) = (Scene::new(&[]), weather_model());
-    let server = serving(&scene, &model);
+    let server = Server::start(&scene, &[], Some(&model));
     let mut tools = chat_tools();
     let other = json!({ "type": "function", "function": { "name": "clock" } });
     tools.as_array_mut().unwrap().push(other);
     let ask = |more: &Value| {
-        let mut body = json!({ "model": "spelunk", "messages": [{ "role": "user", "content": ASKED }], "tools": tools });
+        let mut body =
+            json!({ "model": "spelunk", "messages": [{ "role": "user", "content": ASKED }], "tools": tools });
         for (name, value) in more.as_object().unwrap() {
             body[name] = value.clone();
         }
@@ -204,12 +209,16 @@ fn the_client_chooses_which_tools_are_called() {
     assert_eq!((n_calls, &sent["tool_choice"], names(&sent).len()), (2, &json!("required"), 2));
     let named = json!({ "type": "function", "function": { "name": "weather" } });
     let (n_calls, sent) = ask(&json!({ "tool_choice": named }));
-    assert_eq!((n_calls, &sent["tool_choice"], names(&sent)), (2, &json!("required"), vec!["weather".to_owned()]));
+    assert_eq!(
+        (n_calls, &sent["tool_choice"], names(&sent)),
+        (2, &json!("required"), vec!["weather".to_owned()])
+    );
     assert_eq!(ask(&json!({ "parallel_tool_calls": false })).0, 1);
     // Without tools the question is answered from the conversation, as ever.
     let (n_calls, sent) = ask(&json!({ "tool_choice": "none" }));
     assert_eq!((n_calls, names(&sent).len()), (0, 0));
-    for choice in [json!("never"), json!({ "type": "function", "function": { "name": "nothing" } }), json!(7)] {
+    for choice in [json!("never"), json!({ "type": "function", "function": { "name": "nothing" } }), json!(7)]
+    {
         let body = json!({ "model": "spelunk", "messages": [{ "role": "user", "content": ASKED }], "tools": tools, "tool_choice": choice });
         let answer = server.post("/v1/chat/completions", &body);
         assert_eq!((answer.status, &answer.json()["error"]["param"]), (400, &json!("tool_choice")));
@@ -219,7 +228,11 @@ fn the_client_chooses_which_tools_are_called() {
 /// A file that a tool returned is longer than any window: it is a document, and the model asks for what it needs of it.
 #[test]
 fn a_long_result_is_a_document_that_the_model_can_have_read() {
-    let long = format!("{}The vault opens at noon.\n{}", "filler line\n".repeat(2_000), "filler line\n".repeat(2_000));
+    let long = format!(
+        "{}The vault opens at noon.\n{}",
+        "filler line\n".repeat(2_000),
+        "filler line\n".repeat(2_000)
+    );
     let model = ModelServer::start_blocking([
         when(|prompt| prompt.contains("You answer a question from documents"))
             .reply("At noon.\n\n```evidence\nmessage-3-1.md:2001: The vault opens at noon.\n```"),
@@ -228,7 +241,8 @@ fn a_long_result_is_a_document_that_the_model_can_have_read() {
     ]);
     let scene = Scene::new(&[]);
     let server = Server::start(&scene, &[], Some(&model));
-    let call = json!({ "id": "c1", "type": "function", "function": { "name": "weather", "arguments": "{}" } });
+    let call =
+        json!({ "id": "c1", "type": "function", "function": { "name": "weather", "arguments": "{}" } });
     let body = json!({
         "model": "spelunk-direct",
         "messages": [
@@ -240,15 +254,24 @@ fn a_long_result_is_a_document_that_the_model_can_have_read() {
     });
     let answer = server.post("/v1/chat/completions", &body);
     let message = answer.json()["choices"][0]["message"].clone();
-    assert_eq!((&message["content"], message.get("tool_calls")), (&json!("It opens at noon."), None), "{}", answer.body);
+    assert_eq!(
+        (&message["content"], message.get("tool_calls")),
+        (&json!("It opens at noon."), None),
+        "{}",
+        answer.body
+    );
     let cited = json!([{ "document": "message-3-1.md", "line": 2001, "quote": "The vault opens at noon." }]);
     assert_eq!(answer.json()["spelunk"]["citations"], cited);
     let first = sent_to(&model)[0].clone();
     let told = first["messages"].to_string();
     assert!(told.contains("[document `message-3-1.md`, 48025 characters; it begins:]"), "{told}");
     assert!(told.len() < 6_000, "{}", told.len());
-    let names: Vec<&str> =
-        first["tools"].as_array().unwrap().iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
+    let names: Vec<&str> = first["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
     assert_eq!(names, ["weather", "spelunk_read"]);
 }
 
@@ -273,13 +296,16 @@ fn a_conversation_that_does_not_fit_is_shortened_and_can_be_read() {
     let told = said[1]["content"].as_str().unwrap();
     assert!(told.contains("`conversation.md`") && told.ends_with("Look at all files."), "{told}");
     let whole = sent.to_string();
-    assert!(whole.contains("result 29:") && !whole.contains("result 3:") && whole.contains("spelunk_read"), "{whole}");
+    assert!(
+        whole.contains("result 29:") && !whole.contains("result 3:") && whole.contains("spelunk_read"),
+        "{whole}"
+    );
 }
 
 #[test]
 fn tools_that_make_no_sense_are_refused_by_name() {
     let (scene, model) = (Scene::new(&[]), weather_model());
-    let server = serving(&scene, &model);
+    let server = Server::start(&scene, &[], Some(&model));
     let function = |name: &str| json!({ "type": "function", "function": { "name": name } });
     for (tools, param) in [
         (json!(7), "tools"),
@@ -291,9 +317,15 @@ fn tools_that_make_no_sense_are_refused_by_name() {
         (json!([function("spelunk_read")]), "tools[0]"),
         (json!([{ "type": "function", "function": { "name": "f", "parameters": 7 } }]), "tools[0]"),
     ] {
-        let body = json!({ "model": "spelunk", "messages": [{ "role": "user", "content": ASKED }], "tools": tools });
+        let body =
+            json!({ "model": "spelunk", "messages": [{ "role": "user", "content": ASKED }], "tools": tools });
         let answer = server.post("/v1/chat/completions", &body);
-        assert_eq!((answer.status, answer.json()["error"]["param"].as_str()), (400, Some(param)), "{}", answer.body);
+        assert_eq!(
+            (answer.status, answer.json()["error"]["param"].as_str()),
+            (400, Some(param)),
+            "{}",
+            answer.body
+        );
     }
     let result = json!({ "role": "tool", "tool_call_id": "c9", "content": "x" });
     let body = json!({ "model": "spelunk", "messages": [{ "role": "user", "content": ASKED }, result], "tools": chat_tools() });
@@ -324,8 +356,9 @@ fn an_answer_in_one_call_is_streamed_as_it_is_written() {
     let whole = begun + &rest;
     let pieces = whole.lines().filter_map(|line| line.strip_prefix("data: "));
     let pieces = pieces.filter_map(|data| serde_json::from_str::<Value>(data).ok());
-    let text: String =
-        pieces.filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str().map(str::to_owned)).collect();
+    let text: String = pieces
+        .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str().map(str::to_owned))
+        .collect();
     assert_eq!(text, "The magic number is 42.\n  message-1.md:3  The magic number is 42.");
 }
 
@@ -350,7 +383,8 @@ fn every_strategy_gives_an_answer_that_fits_a_schema() {
         });
         let answer = server.post("/v1/chat/completions", &body);
         let content = answer.json()["choices"][0]["message"]["content"].as_str().map(str::to_owned);
-        let content: Value = serde_json::from_str(&content.unwrap_or_else(|| panic!("{}", answer.body))).unwrap();
+        let content: Value =
+            serde_json::from_str(&content.unwrap_or_else(|| panic!("{}", answer.body))).unwrap();
         assert_eq!(content, json!({ "number": 42 }), "{strategy}");
     }
 }
@@ -365,7 +399,12 @@ fn a_typed_answer_that_never_fits_is_an_error() {
         "messages": [{ "role": "user", "content": DOCUMENT }, { "role": "user", "content": "What is the magic number?" }],
     });
     let answer = server.post("/v1/chat/completions", &body);
-    assert_eq!((answer.status, &answer.json()["error"]["code"]), (502, &json!("answer-invalid")), "{}", answer.body);
+    assert_eq!(
+        (answer.status, &answer.json()["error"]["code"]),
+        (502, &json!("answer-invalid")),
+        "{}",
+        answer.body
+    );
 }
 
 #[test]
@@ -405,7 +444,9 @@ fn tokens_are_counted_without_a_run() {
     assert_eq!((answer.status, answer.json()), (200, json!({ "input_tokens": 4 })));
     let mut with_tools = body.clone();
     with_tools["tools"] = json!([{ "name": "weather", "input_schema": schema() }]);
-    assert!(server.post("/v1/messages/count_tokens", &with_tools).json()["input_tokens"].as_u64().unwrap() > 20);
+    assert!(
+        server.post("/v1/messages/count_tokens", &with_tools).json()["input_tokens"].as_u64().unwrap() > 20
+    );
     let answer = server.post("/v1/messages/count_tokens", &json!({ "model": "spelunk" }));
     assert_eq!((answer.status, &answer.json()["error"]["type"]), (400, &json!("invalid_request_error")));
     assert_eq!((n_calls(&model), scene.runs().len()), (0, 0));
@@ -433,7 +474,10 @@ fn texts_are_embedded_with_the_model_of_the_index() {
     assert!(close(&vectors[0], &vectors[1]) > close(&vectors[0], &vectors[2]) + 0.1);
     assert_eq!(answer["usage"], json!({ "prompt_tokens": 16, "total_tokens": 16 }));
     let packed = embed(&json!({ "encoding_format": "base64" })).json();
-    assert_eq!(packed["data"][0]["embedding"].as_str().unwrap().len(), (vectors[0].len() * 4).div_ceil(3) * 4);
+    assert_eq!(
+        packed["data"][0]["embedding"].as_str().unwrap().len(),
+        (vectors[0].len() * 4).div_ceil(3) * 4
+    );
     for (more, param) in [
         (json!({ "model": "text-embedding-3" }), "model"),
         (json!({ "input": [] }), "input"),

@@ -88,7 +88,8 @@ mod tests {
     use super::*;
 
     fn sent(draft: &mut Draft, pieces: &[(u32, &str)]) -> Vec<String> {
-        let more = |(ordinal, text): &(u32, &str)| SaidPiece::More { ordinal: *ordinal, text: (*text).to_owned() };
+        let more =
+            |(ordinal, text): &(u32, &str)| SaidPiece::More { ordinal: *ordinal, text: (*text).to_owned() };
         pieces.iter().map(|piece| draft.take(more(piece))).collect()
     }
 
@@ -98,13 +99,15 @@ mod tests {
 
     #[test]
     fn words_are_sent_as_they_come_and_evidence_is_held_back() {
-        let pieces = [(0, "The number"), (0, " is 42. "), (0, "Really.\n\n`"), (0, "``evidence\na:1: x\n```")];
+        let pieces =
+            [(0, "The number"), (0, " is 42. "), (0, "Really.\n\n`"), (0, "``evidence\na:1: x\n```")];
         assert_eq!(sent(&mut draft(), &pieces), ["The number", " is 42.", " Really.", ""]);
     }
 
     #[test]
     fn what_may_be_no_answer_is_not_sent() {
-        for reply in ["NOT FOUND: nothing", "{\"name\": \"Read\"}", "```python\nprint(1)\n```", "<tool_call>"] {
+        for reply in ["NOT FOUND: nothing", "{\"name\": \"Read\"}", "```python\nprint(1)\n```", "<tool_call>"]
+        {
             assert_eq!(sent(&mut draft(), &[(0, reply)]), [""], "{reply}");
         }
         assert_eq!(sent(&mut draft(), &[(0, "NOT"), (0, "HING is said")]), ["", "NOTHING is said"]);

@@ -23,7 +23,8 @@ const TEXTS_MAX: usize = 2_048;
 /// `POST /v1/embeddings`.
 pub(super) fn route() -> Route {
     let text = json!({ "type": "string", "minLength": 1 });
-    let input = json!({ "anyOf": [text, { "type": "array", "minItems": 1, "maxItems": TEXTS_MAX, "items": text }] });
+    let input =
+        json!({ "anyOf": [text, { "type": "array", "minItems": 1, "maxItems": TEXTS_MAX, "items": text }] });
     errors(post("/v1/embeddings", "The vectors of texts (OpenAI's API)", embed))
         .takes(json!({
             "type": "object",
@@ -31,7 +32,7 @@ pub(super) fn route() -> Route {
             "properties": {
                 "model": { "const": MODEL },
                 "input": input,
-                "encoding_format": { "enum": ["float", "base64"] },
+                "encoding_format": { "enum": ["float", "base64", null] },
             },
         }))
         .answers(200, "The vectors, in the order of the texts", json!({ "type": "object" }))

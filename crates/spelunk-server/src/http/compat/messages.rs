@@ -27,7 +27,9 @@ fn common(members: &mut BodyFields) -> ApiResult<CommonFields> {
         None | Some("custom") => {
             Ok((tool["name"].clone(), tool["description"].clone(), tool["input_schema"].clone()))
         }
-        Some(_) => Err(ApiError::unsupported(&format!("{at}.type"), "only tools of the caller can be called")),
+        Some(_) => {
+            Err(ApiError::unsupported(&format!("{at}.type"), "only tools of the caller can be called"))
+        }
     })?;
     let (choice, one_call) = choice(members.get("tool_choice"))?;
     let mut said = messages("messages", members.take("messages"))?;
@@ -48,7 +50,8 @@ fn common(members: &mut BodyFields) -> ApiResult<CommonFields> {
 
 fn choice(choice: Option<&Value>) -> ApiResult<(ToolChoice, bool)> {
     let Some(choice) = choice else { return Ok((ToolChoice::Any, false)) };
-    let wrong = || ApiError::member("tool_choice", "must be of the type auto, any, tool with a `name`, or none");
+    let wrong =
+        || ApiError::member("tool_choice", "must be of the type auto, any, tool with a `name`, or none");
     let chosen = match (choice["type"].as_str(), choice["name"].as_str()) {
         (Some("auto"), _) => ToolChoice::Any,
         (Some("any"), _) => ToolChoice::Required,
@@ -158,7 +161,8 @@ fn ended(idx: usize) -> String {
 }
 
 pub(super) fn piece(streamed: &Streamed, piece: &str) -> String {
-    let begin = if streamed.n_events == 0 { begun(0, &json!({ "type": "text", "text": "" })) } else { String::new() };
+    let begin =
+        if streamed.n_events == 0 { begun(0, &json!({ "type": "text", "text": "" })) } else { String::new() };
     begin + &delta(0, &json!({ "type": "text_delta", "text": piece }))
 }
 
@@ -186,6 +190,7 @@ pub(super) fn closing(reply: &Reply, streamed: &mut Streamed) -> String {
         idx += 1;
     }
     let stop = json!({ "stop_reason": stop_reason(reply), "stop_sequence": null });
-    text += &event("message_delta", &json!({ "type": "message_delta", "delta": stop, "usage": usage(reply) }));
+    text +=
+        &event("message_delta", &json!({ "type": "message_delta", "delta": stop, "usage": usage(reply) }));
     text + &event("message_stop", &json!({ "type": "message_stop" }))
 }

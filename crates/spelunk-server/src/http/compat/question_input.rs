@@ -173,7 +173,11 @@ impl CompatRequest {
 pub(super) fn require_model(members: &BodyFields) -> ApiResult<String> {
     let model = members.text("model")?.ok_or_else(|| ApiError::member("model", "is missing"))?;
     let known = models();
-    if known.iter().any(|known| known == model) { Ok(model.to_owned()) } else { Err(ApiError::no_model(model, &known)) }
+    if known.iter().any(|known| known == model) {
+        Ok(model.to_owned())
+    } else {
+        Err(ApiError::no_model(model, &known))
+    }
 }
 
 /// Our own field: additional sources and limits.
@@ -286,6 +290,9 @@ fn one(at: &str, message: Value) -> ApiResult<Message> {
     }
     let calls = of("tool_calls");
     let mut parts = parts(&format!("{at}.content"), message.remove("content"))?;
+    if !calls.is_null() && !calls.is_array() {
+        return Err(ApiError::member(&format!("{at}.tool_calls"), "must be a list"));
+    }
     for (idx, one) in calls.as_array().into_iter().flatten().enumerate() {
         let function = &one["function"];
         let at = format!("{at}.tool_calls[{idx}]");

@@ -100,11 +100,13 @@ impl Reply {
         }
         let own = json!({ "run": result.run, "outcome": result.outcome, "citations": answer.citations });
         let one_call = asked.tools.as_ref().is_some_and(|tools| tools.one_call);
-        let calls: Vec<ToolCall> = calls.iter().take(if one_call { 1 } else { usize::MAX }).cloned().collect();
+        let calls: Vec<ToolCall> =
+            calls.iter().take(if one_call { 1 } else { usize::MAX }).cloned().collect();
         if !calls.is_empty() {
             finish = Finish::Tools;
         }
-        let cited = answer.citations.iter().filter_map(|citation| char_location(citation, &asked.marked)).collect();
+        let cited =
+            answer.citations.iter().filter_map(|citation| char_location(citation, &asked.marked)).collect();
         Ok(Self { head, text, finish, usage: view.spent, calls, cited, own })
     }
 

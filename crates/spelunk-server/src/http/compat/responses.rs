@@ -92,7 +92,8 @@ pub(super) fn whole(reply: &Reply) -> Value {
     if reply.has_text() {
         output.push(item(&reply.head, status, &json!([part(&reply.text)])));
     }
-    output.extend(reply.calls.iter().enumerate().map(|(idx, one)| call(&reply.head, idx, one, &one.arguments)));
+    output
+        .extend(reply.calls.iter().enumerate().map(|(idx, one)| call(&reply.head, idx, one, &one.arguments)));
     let mut whole = response(&reply.head, status, &json!(output));
     if reply.finish == Finish::Length {
         whole["incomplete_details"] = json!({ "reason": "max_output_tokens" });
@@ -206,7 +207,8 @@ pub(super) fn closing(reply: &Reply, streamed: &mut Streamed) -> String {
     }
     for (call_idx, one) in reply.calls.iter().enumerate() {
         let item = call(head, call_idx, one, &one.arguments);
-        let at = |name: &str, value: &Value| json!({ "output_index": idx, "item_id": item["id"], name: value });
+        let at =
+            |name: &str, value: &Value| json!({ "output_index": idx, "item_id": item["id"], name: value });
         let begun = call(head, call_idx, one, "");
         events.push("response.output_item.added", json!({ "output_index": idx, "item": begun }));
         events.push("response.function_call_arguments.delta", at("delta", &item["arguments"]));

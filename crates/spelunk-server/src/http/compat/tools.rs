@@ -10,7 +10,8 @@ use spelunk_model::{Tool, ToolCall, ToolResult};
 use super::conversation::{Message, MessagePart};
 use super::wrong::{ApiError, ApiResult};
 
-const TOOLS_MAX: usize = 512;
+/// The maximum number of tools.
+pub(super) const TOOLS_MAX: usize = 512;
 const NAME_CHARS_MAX: usize = 128;
 
 /// The tools that a reply may call.
@@ -140,7 +141,10 @@ pub(super) fn name_results(named: &str, messages: &mut [Message]) -> ApiResult<(
                 MessagePart::Call(call) => drop(names.insert(call.id.clone(), call.name.clone())),
                 MessagePart::Result(result) => {
                     let wrong = || {
-                        ApiError::member(&format!("{named}[{idx}]"), "is the result of a call that is not there")
+                        ApiError::member(
+                            &format!("{named}[{idx}]"),
+                            "is the result of a call that is not there",
+                        )
                     };
                     result.name = names.get(&result.call_id).ok_or_else(wrong)?.clone();
                 }

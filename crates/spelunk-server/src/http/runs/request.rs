@@ -56,7 +56,8 @@ pub(super) fn read_query(
     let manner = Manner::of(&server.mcp, &mut arguments)?;
     let limits = read_limits(&server.mcp, &mut arguments)?;
     let turn = arguments.object(TURN)?.map(|turn| Value::Object(turn).to_string());
-    let turn = turn.map(|turn| CallerTurn::of_json(&turn).ok_or_else(|| wrong(TURN, "is not one"))).transpose()?;
+    let turn =
+        turn.map(|turn| CallerTurn::of_json(&turn).ok_or_else(|| wrong(TURN, "is not one"))).transpose()?;
     arguments.finish()?;
     Ok(Query { question, material: material.with(given), manner, limits, turn })
 }

@@ -8,12 +8,12 @@ use axum::http::StatusCode;
 use serde_json::Value;
 use spelunk_app::asking::RoleModels;
 use spelunk_app::runs::{read_view, recorded_result};
-use spelunk_journal::JournalError;
-use spelunk_types::RunId;
 use spelunk_engine::CallerTurn;
+use spelunk_journal::JournalError;
 use spelunk_journal::Record;
 use spelunk_model::ToolCall;
 use spelunk_types::Event;
+use spelunk_types::RunId;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
@@ -77,8 +77,7 @@ impl AwaitedRun {
                 server.runs.find(&run).ok_or_else(|| Problem::not_found("the run has ended"))?
             }
         };
-        let (phase, status, said) =
-            (live.phase.subscribe(), live.status.subscribe(), live.said.subscribe());
+        let (phase, status, said) = (live.phase.subscribe(), live.status.subscribe(), live.said.subscribe());
         let (server_of, run) = (Arc::clone(server), live.run.clone());
         let whole = Self { server: server_of, run, phase, status, said, is_over: false };
         server.runs.pump(server);
@@ -120,8 +119,12 @@ impl AwaitedRun {
             let workspace = server.app.existing_workspace()?.ok_or_else(gone)?;
             let view = read_view(&workspace, &run)?;
             let result = recorded_result(&workspace, run.clone(), &view)?;
-            let events: Vec<Event> = workspace.read_journal(&run)?.into_iter().filter_map(known).collect();
-            let (said, calls) = CallerTurn::reply(&events, &workspace.blobs())?;
+            let (mut said, mut calls) = (String::new(), Vec::new());
+            if view.is_turn {
+                let events: Vec<Event> =
+                    workspace.read_journal(&run)?.into_iter().filter_map(known).collect();
+                (said, calls) = CallerTurn::reply(&events, &workspace.blobs())?;
+            }
             Ok(EndedRun { ended: Ended { result, view }, said, calls })
         })
         .await

@@ -279,9 +279,11 @@ async fn follow(
 /// with `direct`, unless the model is so small that its answer may be replaced.
 fn said_piece(event: &Event, view: &RunView) -> Option<SaidPiece> {
     let is_whole = view.strategy == Some(Strategy::Direct)
-        && view.model.as_ref().zip(view.limits.as_ref()).is_some_and(|(model, limits)| {
-            !ModelCapacity::of(model, limits).is_small()
-        });
+        && view
+            .model
+            .as_ref()
+            .zip(view.limits.as_ref())
+            .is_some_and(|(model, limits)| !ModelCapacity::of(model, limits).is_small());
     if event.frame != FrameId::root() || !(is_whole || view.is_turn) {
         return None;
     }

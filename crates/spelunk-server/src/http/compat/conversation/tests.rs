@@ -133,8 +133,11 @@ fn without_a_question_there_is_none() {
 
 #[test]
 fn documents_keep_their_titles_and_no_title_leads_anywhere() {
-    let document =
-        |title: &str| MessagePart::Document { title: Some(title.to_owned()), text: "x".to_owned(), is_cited: false };
+    let document = |title: &str| MessagePart::Document {
+        title: Some(title.to_owned()),
+        text: "x".to_owned(),
+        is_cited: false,
+    };
     let parts = vec![
         document("Q3 (final).txt"),
         document("../../etc/passwd"),
