@@ -303,6 +303,26 @@ fn a_conversation_that_does_not_fit_is_shortened_and_can_be_read() {
 }
 
 #[test]
+fn secrets_in_a_conversation_with_tools_do_not_reach_the_model() {
+    let (scene, model) = (Scene::new(&[]), answering("Done."));
+    let server = Server::start(&scene, &[], Some(&model));
+    let call =
+        json!({ "id": "c1", "type": "function", "function": { "name": "weather", "arguments": "{}" } });
+    let result = "token = ghp_Zk3vQ9xT7bLmW2rY8nHc5JdPf4SgA1uEoK6i";
+    let body = json!({
+        "model": "spelunk", "tools": chat_tools(),
+        "messages": [
+            { "role": "user", "content": ASKED },
+            { "role": "assistant", "tool_calls": [call] },
+            { "role": "tool", "tool_call_id": "c1", "content": result },
+        ],
+    });
+    assert_eq!(server.post("/v1/chat/completions", &body).status, 200);
+    let sent = sent_to(&model)[0].to_string();
+    assert!(sent.contains("[secret:") && !sent.contains("ghp_Zk3"), "{sent}");
+}
+
+#[test]
 fn tools_that_make_no_sense_are_refused_by_name() {
     let (scene, model) = (Scene::new(&[]), weather_model());
     let server = Server::start(&scene, &[], Some(&model));

@@ -1,5 +1,7 @@
 //! An answer while it is written: what may already be sent of it. What a later check may change is held back.
 
+use spelunk_app::units::safe;
+
 use super::super::runs::SaidPiece;
 use super::question_input::CompatRequest;
 
@@ -51,7 +53,7 @@ impl Draft {
             self.reply.clear();
             gap = if self.has_sent { "\n\n" } else { "" };
         }
-        self.reply += &text;
+        self.reply += &if self.is_free { text } else { safe(&text) };
         if self.is_over {
             return String::new();
         }

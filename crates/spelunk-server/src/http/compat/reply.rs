@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use spelunk_app::error_text::Paint;
 use spelunk_app::render::answer::answer_text;
+use spelunk_app::units::safe;
 use spelunk_model::ToolCall;
 use spelunk_types::{Blame, Citation, ErrorCode, Explain, RunId, RunOutcome, Usage};
 
@@ -84,8 +85,10 @@ impl Reply {
         let has_cited = asked.marked.iter().any(|document| document.cited.is_some());
         let mut text = if !calls.is_empty() {
             said.clone()
-        } else if asked.is_typed || asked.tools.is_some() || has_cited {
+        } else if asked.is_typed || asked.tools.is_some() {
             answer.text.clone()
+        } else if has_cited {
+            safe(&answer.text)
         } else {
             answer_text(&answer.text, &answer.citations, Paint::Plain).trim_end().to_owned()
         };
