@@ -81,6 +81,7 @@ impl OpenAiModel {
                 json_schema: wire::NamedSchema { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
             }),
             tools: prompt.tools.iter().map(tool).collect(),
+            tool_choice: prompt.must_call.then_some("required"),
             reasoning_effort: prompt.effort.map(Effort::word),
             logprobs: prompt.wants_certainty,
         };

@@ -112,6 +112,7 @@ impl Stage {
             sub_model: None,
             synthesis_model: None,
             schema: None,
+            turn: None,
             focus: spelunk_types::Focus::General,
             settings,
             program,

@@ -23,6 +23,7 @@ fn started() -> EventKind {
         sub_model: None,
         other_models: None,
         schema: None,
+        turn: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: BlobId::from_hash([1; 32]),
         corpus: None,

@@ -22,6 +22,7 @@ mod secrets;
 mod silence;
 mod time;
 mod tree;
+mod turn;
 mod weak_model;
 
 use std::future::Future;

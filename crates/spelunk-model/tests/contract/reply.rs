@@ -312,7 +312,7 @@ pub(crate) async fn tools_and_their_results_are_sent(adapter: Adapter) {
         Message::assistant("").with_parts([Part::ToolCall(called)]),
         Message::user("").with_parts([Part::ToolResult(result)]),
     ];
-    let prompt = Prompt { messages, tools: vec![tool], ..prompt() };
+    let prompt = Prompt { messages, tools: vec![tool], must_call: true, ..prompt() };
     let reply = collect(model.stream(&prompt, &call("0#0")), 100, |_| {}).await;
     assert_eq!(reply.map(|reply| reply.text), Ok("done".to_owned()));
     let requests = server.requests();
