@@ -1,5 +1,6 @@
 //! What a run was started with: the first event of its journal.
 
+use spelunk_sandbox::INTERPRETER_VERSION;
 use spelunk_types::{
     BlobId, CorpusRecord, EventKind, Focus, JOURNAL_FORMAT, Limits, ModelRef, OtherModels, ScanOptions,
     SourceSpec, Strategy, Text,
@@ -32,6 +33,7 @@ impl RunStart {
         let EventKind::RunStarted {
             format: _,
             engine,
+            interpreter: _,
             question,
             strategy,
             sources,
@@ -74,6 +76,7 @@ impl RunStart {
         EventKind::RunStarted {
             format: JOURNAL_FORMAT,
             engine: self.engine,
+            interpreter: INTERPRETER_VERSION,
             question: self.question,
             strategy: self.strategy,
             sources: self.sources,

@@ -26,6 +26,7 @@ fn started() -> EventKind {
     EventKind::RunStarted {
         format: JOURNAL_FORMAT,
         engine: "0.1.0".into(),
+        interpreter: 0,
         question: inline("why?"),
         strategy: Strategy::Direct,
         sources: Vec::new(),

@@ -77,6 +77,9 @@ pub enum EventKind {
     RunStarted {
         format: u32,
         engine: String,
+        /// The version of the interpreter of its cells. 0 in journals from before it was recorded.
+        #[serde(default)]
+        interpreter: u32,
         question: Text,
         strategy: Strategy,
         sources: Vec<SourceSpec>,

@@ -15,6 +15,7 @@ fn started() -> EventKind {
     EventKind::RunStarted {
         format: 1,
         engine: "test".into(),
+        interpreter: 0,
         question: text("Which number?"),
         strategy: Strategy::Direct,
         sources: Vec::new(),
