@@ -39,6 +39,7 @@ fn started() -> EventKind {
         sub_model: None,
         other_models: None,
         schema: None,
+        turn: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: spelunk_journal::digest(b"corpus"),
         corpus: None,

@@ -23,6 +23,7 @@ fn run_in(workspace: &Workspace, bytes: usize) -> RunId {
         sub_model: None,
         other_models: None,
         schema: None,
+        turn: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: blobs::digest(b""),
         corpus: None,
