@@ -68,7 +68,7 @@ macro_rules! limits {
 
 limits! {
     /// Maximum number of requests a run may send to models, across the whole tree; retries count.
-    spend calls_max = 500;
+    spend calls_max = 2000;
     /// Maximum number of input and output tokens a run may use, across the whole tree.
     spend tokens_max = 10_000_000;
     /// Maximum cost of a run in millionths of a dollar, across the whole tree.
@@ -178,7 +178,7 @@ limits! {
     /// Maximum CPU time of a cell, not counting waits for models.
     path cell_ms_max = 5000;
     /// Maximum number of model calls one cell may make.
-    path cell_calls_max = 200;
+    path cell_calls_max = 10_000;
     /// Maximum memory of a sandbox, beyond that of an empty one.
     path cell_memory_bytes_max = 512_000_000;
     /// Maximum depth of nested function calls in a cell.
@@ -227,7 +227,7 @@ limits! {
     path var_bytes_max = 1_000_000;
     /// Maximum total size of all variables.
     path vars_bytes_max = 10_000_000;
-    /// Maximum number of queries in a batch.
+    /// Maximum number of contexts or queries in one call of an MCP tool.
     path batch_queries_max = 100;
     /// Maximum number of findings from one worker.
     path findings_max = 200;
