@@ -22,6 +22,7 @@ mod silence;
 mod time;
 mod tree;
 mod weak_model;
+mod workspace;
 
 use std::future::Future;
 use std::sync::Arc;
