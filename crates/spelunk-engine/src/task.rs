@@ -12,7 +12,7 @@ use spelunk_types::{Citation, Focus, Grounding, Strategy};
 pub use self::analysis::Noted;
 pub(crate) use self::analysis::{Analysis, DocumentPart};
 pub(crate) use self::synthesis::{Kind, Synthesis};
-use crate::Schema;
+use crate::{CallerTurn, Schema};
 
 /// The task of a frame.
 #[derive(Clone)]
@@ -25,6 +25,8 @@ pub struct Task {
     pub note: Option<Arc<str>>,
     /// The schema of the answer.
     pub schema: Option<Arc<Schema>>,
+    /// The conversation of a caller that runs tools itself: the answer may be a call of them.
+    pub turn: Option<Arc<CallerTurn>>,
     /// How to answer the question.
     pub strategy: Strategy,
     /// What an analysis looks for first.
@@ -50,7 +52,17 @@ impl Task {
     /// A task without a note and without a schema.
     pub fn new(question: impl Into<String>, view: View, strategy: Strategy) -> Self {
         let (question, focus) = (question.into(), Focus::General);
-        Self { question, view, note: None, schema: None, strategy, focus, model: None, assignment: None }
+        Self {
+            question,
+            view,
+            note: None,
+            schema: None,
+            turn: None,
+            strategy,
+            focus,
+            model: None,
+            assignment: None,
+        }
     }
 }
 
