@@ -136,5 +136,6 @@ def __sp_shown(value):
     if kind is str or kind is int or kind is float:
         return value
     if __sp_is_handle(value):
-        return __sp_str(value)
+        real = __sp_text_of(value)
+        return real if type(real) is str else __sp_host_call(value, "__str__")
     return value
