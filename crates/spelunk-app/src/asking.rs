@@ -2,10 +2,12 @@
 //! the HTTP server, the MCP server and the library all use it.
 
 mod attachments;
+mod prompt;
 mod question_input;
 
 pub use attachments::last_messages;
 pub use attachments::{ATTACHED_BYTES_MAX, ATTACHED_MAX, AttachmentError, Attachments};
+pub use prompt::excerpt;
 pub use question_input::{
     QUESTION_CHARS_MAX, QuestionInput, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
     redact_attachment,
@@ -244,6 +246,10 @@ pub fn decide(
         StrategyChoice::Map => Strategy::Map,
         StrategyChoice::Hybrid => Strategy::Hybrid,
     };
+    if outline.documents == 0 && strategy != Strategy::Direct {
+        let message = format!("the strategy `{strategy}` needs a text to read");
+        return Err(Usage { message, hint: "name one, or leave the strategy out".into() }.into());
+    }
     if is_typed {
         let message = format!("the strategy `{strategy}` does not check its answer against a schema");
         let hint = "leave `--strategy` out, or choose `repl` or `agent`".to_owned();

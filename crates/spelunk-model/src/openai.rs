@@ -82,6 +82,7 @@ impl OpenAiModel {
             }),
             tools: prompt.tools.iter().map(tool).collect(),
             reasoning_effort: prompt.effort.map(Effort::word),
+            temperature: prompt.temperature(),
         };
         let bytes =
             prompt.messages.iter().map(|message| message.text.len()).sum::<usize>() + prompt.system.len();

@@ -25,6 +25,8 @@ struct PromptWire<'a, T> {
     tools: Vec<ToolWire<'a, T>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature_millis: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -72,6 +74,7 @@ fn prompt_wire<'p, T, E>(
         schema: prompt.schema.as_ref().map(|schema| keep(schema.to_string().into())).transpose()?,
         tools,
         effort: prompt.effort.map(Effort::word),
+        temperature_millis: prompt.temperature_millis,
     })
 }
 
@@ -127,12 +130,18 @@ struct ReplyWire {
     text: String,
     stop: StopReason,
     usage: Usage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool_calls: Option<String>,
 }
 
 /// A reply for the cache.
 pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
-    let wire =
-        ReplyWire { text: reply.text.clone(), stop: reply.stop, usage: reply.usage.unwrap_or_default() };
+    let wire = ReplyWire {
+        text: reply.text.clone(),
+        stop: reply.stop,
+        usage: reply.usage.unwrap_or_default(),
+        tool_calls: write_tool_calls(&reply.tool_calls),
+    };
     serde_json::to_vec(&wire).expect("texts and numbers always serialise")
 }
 
@@ -143,7 +152,7 @@ pub(crate) fn read_reply(record: &[u8]) -> Option<Reply> {
         text: wire.text,
         stop: wire.stop,
         usage: Some(wire.usage),
-        tool_calls: Vec::new(),
+        tool_calls: read_tool_calls(wire.tool_calls.as_deref()),
         answered_by: None,
     })
 }

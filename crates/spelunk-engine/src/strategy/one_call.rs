@@ -18,7 +18,9 @@ const USER: &str = include_str!("../prompts/direct-user.md");
 /// For small models, which lose track of longer instructions and do not quote. Examples show them when to give up.
 const BRIEF: &str = include_str!("../prompts/brief-system.md");
 const BRIEF_EXAMPLES: &str = include_str!("../prompts/brief-examples.md");
-pub(super) const PROMPTS: [&str; 4] = [SYSTEM, USER, BRIEF, BRIEF_EXAMPLES];
+/// For a request without documents.
+const PLAIN: &str = include_str!("../prompts/plain-system.md");
+pub(super) const PROMPTS: [&str; 5] = [SYSTEM, USER, BRIEF, BRIEF_EXAMPLES, PLAIN];
 
 /// Beyond this length, small models repeat themselves.
 const BRIEF_TOKENS_MAX: u64 = 400;
@@ -65,6 +67,24 @@ pub(super) async fn answer_from(
     } else {
         Prompt::single(SYSTEM, material.render(question), tokens_max)
     };
+    let text = reply_to(frame, task, prompt).await?;
+    if let Some(rest) = text.trim_start().strip_prefix(NOT_FOUND) {
+        let said = rest.trim_start_matches([':', '.', ' ', '*']).trim();
+        return Ok(material.not_said(question, said));
+    }
+    let answer = evidence::check_shown(frame, &material.shown, &text, Vec::new()).await?;
+    Ok(supported(frame, task, material, answer))
+}
+
+/// Does what a request without documents asks for.
+pub(super) async fn answer_plainly(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+    let prompt = Prompt::single(PLAIN, task.question_shown(), frame.limits().root_output_tokens_max);
+    let text = reply_to(frame, task, prompt).await?.trim().to_owned();
+    Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited })
+}
+
+/// The reply, with a warning if it is incomplete.
+async fn reply_to(frame: &Frame, task: &Task, prompt: Prompt) -> Result<String, FrameError> {
     let code = CodeAlone::for_question(&task.question);
     let reply = plain_answer::ask(frame, prompt, code, |prompt| frame.ask(prompt)).await?;
     match reply.stop {
@@ -78,12 +98,7 @@ pub(super) async fn answer_from(
         }
         StopReason::Finished | StopReason::ToolUse | StopReason::Other => {}
     }
-    if let Some(rest) = reply.text.trim_start().strip_prefix(NOT_FOUND) {
-        let said = rest.trim_start_matches([':', '.', ' ', '*']).trim();
-        return Ok(material.not_said(question, said));
-    }
-    let answer = evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await?;
-    Ok(supported(frame, task, material, answer))
+    Ok(reply.text)
 }
 
 /// Adds the sentences that support an answer, if the model cited none.

@@ -17,6 +17,8 @@ pub(crate) struct Request<'a> {
     pub(crate) tools: Vec<RequestTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output_config: Option<OutputConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) temperature: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]

@@ -24,6 +24,8 @@ pub(crate) struct Request<'a> {
     pub(crate) tools: Vec<RequestTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) temperature: Option<f64>,
 }
 
 #[derive(Debug, Default, Serialize)]

@@ -1,12 +1,10 @@
 //! Turns a client's conversation into a question and documents. A long text becomes a document, which is read as far as
 //! the question needs it; the last user message is the question, and short texts are included in it.
 
+use spelunk_app::asking::excerpt;
+
 /// The maximum number of documents per conversation; further texts are appended to the last.
 const DOCUMENTS_MAX: usize = 100;
-/// How much of the beginning and of the end of a long question is included in the question: the actual request is
-/// usually at one of them.
-const HEAD_CHARS: usize = 1_000;
-const TAIL_CHARS: usize = 2_000;
 /// The maximum length, per kind, of text included in a question; if there is more, all of it becomes a document.
 const INCLUDED_CHARS_MAX: usize = 20_000;
 
@@ -65,13 +63,8 @@ pub(super) enum NoQuestion {
 }
 
 impl Question {
-    /// `long_chars` is the length from which a text is long; `has_material` means there are other sources to answer
-    /// from.
-    pub(super) fn of(
-        messages: &[Message],
-        long_chars: usize,
-        has_material: bool,
-    ) -> Result<Self, NoQuestion> {
+    /// `long_chars` is the length from which a text is long.
+    pub(super) fn of(messages: &[Message], long_chars: usize) -> Result<Self, NoQuestion> {
         let is_asked = |message: &Message| message.speaker == Speaker::User;
         let asked_at = messages.iter().rposition(is_asked).ok_or(NoQuestion::NoUser)?;
         let mut sorted = SortedTexts { long_chars, documents: Vec::new() };
@@ -104,9 +97,6 @@ impl Question {
             text.push(format!("The conversation so far:\n{before}"));
         }
         text.push(sorted.include("question.md", asked));
-        if sorted.documents.is_empty() && !has_material {
-            sorted.keep("conversation.md", &transcript(messages));
-        }
         Ok(Self { text: text.join("\n\n"), documents: sorted.documents })
     }
 }
@@ -185,31 +175,9 @@ fn has_short(parts: &[MessagePart], long_chars: usize) -> bool {
     })
 }
 
-/// The excerpt of a question that is too long.
-fn excerpt(name: &str, text: &str) -> String {
-    let (head, tail): (String, &str) = (text.chars().take(HEAD_CHARS).collect(), tail(text, TAIL_CHARS));
-    format!(
-        "Do what is asked in the message `{name}`. It begins:\n\n{}\n\n[…]\n\nand ends:\n\n{}",
-        head.trim(),
-        tail.trim()
-    )
-}
-
 fn tail(text: &str, chars: usize) -> &str {
     let from = text.char_indices().rev().nth(chars.saturating_sub(1)).map_or(0, |(at, _)| at);
     text.get(from..).unwrap_or_default()
-}
-
-/// The whole conversation, if there is nothing else to read.
-fn transcript(messages: &[Message]) -> String {
-    let mut text = String::new();
-    for message in messages {
-        for part in &message.parts {
-            let (MessagePart::Text(said) | MessagePart::Document { text: said, .. }) = part;
-            text += &format!("{}:\n\n{}\n\n", message.speaker.name(), said.trim());
-        }
-    }
-    text
 }
 
 /// A title as a safe document name, without path components.

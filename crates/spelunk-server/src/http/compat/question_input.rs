@@ -118,8 +118,7 @@ impl CompatRequest {
         }
         let streams = members.flag("stream")?;
         let (mut request, progress) = own(members)?;
-        let has_material = request.contains_key("paths") || request.contains_key("contexts");
-        let question = Question::of(&common.messages, long_chars, has_material);
+        let question = Question::of(&common.messages, long_chars);
         let Question { text, documents } = question.map_err(|why| {
             ApiError::member(
                 common.named,
