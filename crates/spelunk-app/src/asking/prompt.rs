@@ -76,8 +76,8 @@ fn ends(text: &str) -> (&str, &str) {
 
 /// Whether a text has a question, a sentence that begins with a verb of a request, or a heading that announces one.
 fn asks(text: &str) -> bool {
-    let sentences = text.split_inclusive(['\n', '.', '!', '?', ':', ';', '？', '؟', '。']);
-    sentences.into_iter().any(|sentence| {
+    let mut sentences = text.split_inclusive(['\n', '.', '!', '?', ':', ';', '？', '؟', '。']);
+    sentences.any(|sentence| {
         let is_question = sentence.ends_with(['?', '？', '؟']) && sentence.split_whitespace().count() > 1;
         let mut words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         let first = words.next().unwrap_or_default().to_lowercase();

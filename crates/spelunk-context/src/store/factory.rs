@@ -39,6 +39,7 @@ impl<'a> Factory<'a> {
     }
 
     /// The policy of the files that it registers, instead of their kind's.
+    #[must_use]
     pub fn with_policy(self, policy: Option<LoadPolicy>) -> Self {
         Self { policy, ..self }
     }

@@ -176,9 +176,8 @@ impl From<OtherLine> for Line {
         } else {
             Source::File(source_path)
         };
-        let text = |value: serde_json::Value| match value {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
+        let text = |value: serde_json::Value| {
+            if let serde_json::Value::String(text) = value { text } else { value.to_string() }
         };
         let policy = ContextKind::from_name(&kind).map_or(LoadPolicy::Lazy, |kind| kind.default_policy());
         // What a session registered there was kept in the file all the same.

@@ -181,12 +181,7 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<C
     let limits = navigator.store().limits();
     let text = match command {
         ContextCommand::Add(args) => add(app, navigator.store(), args)?,
-        ContextCommand::Personal { directory } => {
-            drop(app.workspace()?);
-            let report = personal::register(navigator.store(), &app.current_dir.join(directory))?;
-            say_added(app, report.registered.len(), report.already.len(), &report.skipped);
-            render::added(&report.registered, &report.already, &report.skipped, app.json)
-        }
+        ContextCommand::Personal { directory } => add_personal(app, navigator.store(), &directory)?,
         ContextCommand::Combined { project, working } => {
             format!("{}\n", personal::combined(navigator.store(), project.as_deref(), &working)?)
         }
@@ -349,6 +344,13 @@ fn add_directory(
     let skipped = &report.left_out.skipped;
     say_added(app, report.registered.len(), report.already.len(), skipped);
     Ok(render::added(&report.registered, &report.already, skipped, app.json))
+}
+
+fn add_personal(app: &App, store: &ContextStore, directory: &str) -> Result<String, Failure> {
+    drop(app.workspace()?);
+    let report = personal::register(store, &app.current_dir.join(directory))?;
+    say_added(app, report.registered.len(), report.already.len(), &report.skipped);
+    Ok(render::added(&report.registered, &report.already, &report.skipped, app.json))
 }
 
 fn say_added(app: &App, n_registered: usize, n_already: usize, skipped: &BTreeMap<String, u64>) {

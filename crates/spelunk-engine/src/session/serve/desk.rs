@@ -142,10 +142,8 @@ fn ask(
     agent.count(|counts| counts.script_calls += 1);
     let call_id = frame.next_call();
     let model = frame.sub_model_reference();
-    let asking = match question.is_fresh {
-        true => frame.ask_sub_anew(question.prompt),
-        false => frame.ask_sub(question.prompt),
-    };
+    let asking =
+        if question.is_fresh { frame.ask_sub_anew(question.prompt) } else { frame.ask_sub(question.prompt) };
     let counted = agent.clone();
     Ok(Box::pin(async move {
         match asking.await {
