@@ -2,10 +2,12 @@
 //! the HTTP server, the MCP server and the library all use it.
 
 mod attachments;
+mod prompt;
 mod question_input;
 
 pub use attachments::last_messages;
 pub use attachments::{ATTACHED_BYTES_MAX, ATTACHED_MAX, AttachmentError, Attachments};
+pub use prompt::excerpt;
 pub use question_input::{
     QUESTION_CHARS_MAX, QuestionInput, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
     redact_attachment,
@@ -132,7 +134,7 @@ impl Asking {
     ) -> Result<Ready, Failure> {
         let Sources { named, options, corpus } = self.sources;
         let (model, is_typed) = (self.models.root.as_ref(), self.schema.is_some());
-        let strategy = decide(app, self.strategy, &corpus.outline(), model, is_typed);
+        let strategy = decide(app, self.strategy, &corpus.outline(), model, is_typed)?;
         let sandbox = sandbox(strategy)?;
         let allows_secrets = options.allow_secrets;
         let engine = app.engine(options)?.with_sandbox(sandbox);
@@ -238,8 +240,8 @@ pub fn decide(
     outline: &Outline,
     model: &dyn Model,
     is_typed: bool,
-) -> Strategy {
-    match choice {
+) -> Result<Strategy, Failure> {
+    let strategy = match choice {
         StrategyChoice::Auto => {
             let limits = &app.settings.limits;
             let reader = ModelCapacity::of(model.reference(), limits);
@@ -251,7 +253,12 @@ pub fn decide(
         StrategyChoice::Search => Strategy::Search,
         StrategyChoice::Map => Strategy::Map,
         StrategyChoice::Hybrid => Strategy::Hybrid,
+    };
+    if outline.documents == 0 && strategy != Strategy::Direct {
+        let message = format!("the strategy `{strategy}` needs a text to read");
+        return Err(Usage { message, hint: "name one, or leave the strategy out".into() }.into());
     }
+    Ok(strategy)
 }
 
 /// The sources in a form that a resumed run can open again.

@@ -17,6 +17,7 @@ pub mod live_runs;
 pub mod local;
 mod log;
 pub mod otel;
+pub mod personal;
 pub mod planning;
 pub mod provider;
 pub mod pull;

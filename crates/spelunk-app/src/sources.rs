@@ -1,11 +1,16 @@
-//! Sources: paths as typed, and what a scan skipped.
+//! Sources: paths as typed, registered contexts, and what a scan skipped.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use spelunk_context::{Corpus, ScanProgress, SourceInput};
+use spelunk_context::{
+    ContextSource, ContextStore, Corpus, ScanProgress, SecretFiles, SourceInput, StoreSettings,
+};
+use spelunk_engine::{Clock, SystemClock};
 
 use crate::app::App;
+use crate::failure::Failure;
 use crate::units::{bytes, count};
 
 /// A path as a source. A file is cited by the path that was typed, so that it can be opened from here.
@@ -13,6 +18,32 @@ pub fn source(app: &App, typed: &Path) -> SourceInput {
     let path = app.current_dir.join(typed);
     let is_named = typed.is_relative() && path.is_file();
     if is_named { SourceInput::Typed { path, typed: typed.into() } } else { SourceInput::Path(path) }
+}
+
+/// The contexts of the workspace, for a user on their own machine.
+pub fn contexts(app: &App, secrets: SecretFiles) -> Result<ContextStore, Failure> {
+    let settings = StoreSettings { secrets, ..StoreSettings::for_a_person(app.settings.limits.clone()) };
+    let clock = Arc::new(|| SystemClock.now_ms());
+    let (store, warnings) = ContextStore::open(app.workspace_dir()?, clock, settings)?;
+    for warning in warnings {
+        app.say(&format!("warning: {warning}"));
+    }
+    Ok(store)
+}
+
+/// A context as a source. A file is read in place and cited by the id; any other text is taken as it is now. `admit`
+/// says whether a file may still be read.
+pub fn context_source(
+    store: &ContextStore,
+    id: &str,
+    admit: &dyn Fn(&Path) -> Result<PathBuf, Failure>,
+) -> Result<SourceInput, Failure> {
+    let context = store.get(id)?;
+    if let ContextSource::File { path } = &context.source {
+        return Ok(SourceInput::Typed { path: admit(path)?, typed: context.id.as_str().into() });
+    }
+    let text = store.load(id)?;
+    Ok(SourceInput::Text { name: context.id.as_str().to_owned(), bytes: text.as_bytes().to_vec() })
 }
 
 /// What a plan does not cover.

@@ -163,6 +163,25 @@ impl UserState {
         sources.iter().map(|source| source.as_str().map(str::to_owned)).collect()
     }
 
+    /// The calls of sub-models that a job folder has used, changed to what `change` makes of them. If that is `None`, they
+    /// stay as they are and are returned as the error.
+    pub fn job_calls(
+        &self,
+        folder: &Path,
+        change: impl FnOnce(u64) -> Option<u64>,
+    ) -> io::Result<Result<u64, u64>> {
+        let none = || io::Error::from(io::ErrorKind::NotFound);
+        let name = mark_name("job-calls", &resolved(folder));
+        let mut file = self.dir.as_ref().ok_or_else(none)?.open_or_create(&name)?;
+        file.lock()?;
+        let used = String::from_utf8_lossy(&read_mark(&mut file)?).trim().parse().unwrap_or_default();
+        let Some(now) = change(used) else { return Ok(Err(used)) };
+        file.set_len(0)?;
+        file.rewind()?;
+        file.write_all(now.to_string().as_bytes())?;
+        Ok(Ok(now))
+    }
+
     /// The mark of a workspace, locked; empty if it is new. `None` if nothing can be stored.
     fn mark(&self, place: &Path) -> Option<File> {
         let mark = self.dir.as_ref()?.open_or_create(&mark_name("workspaces", place)).ok()?;

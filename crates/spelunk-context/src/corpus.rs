@@ -47,7 +47,8 @@ impl Corpus {
         Outline::of(self.documents().iter())
     }
 
-    /// Scans all sources. Fails if a named source cannot be read, or if no document is readable.
+    /// Scans all sources. Fails if a named source cannot be read, or if none of them has a readable document. Without
+    /// sources there are no documents.
     pub fn scan(
         sources: &[SourceInput],
         options: &ScanOptions,
@@ -112,7 +113,7 @@ impl Corpus {
             reports[candidate.source_idx].leave_out(&candidate.name);
         }
         progress(so_far);
-        if documents.is_empty() {
+        if documents.is_empty() && !sources.is_empty() {
             return Err(nothing_readable(&reports));
         }
         Ok(Self::sorted(documents, reports, scratch))

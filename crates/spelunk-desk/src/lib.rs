@@ -18,5 +18,5 @@ pub use mounts::{Entry, Lines};
 pub use path::{DeskPath, PathError, PathFault, sanitised_name};
 pub use permissions::{Rights, Zone};
 pub use shell::{SHELL_TASK, serve_shell};
-pub use tools::{TOOLS, Tool, run_tool, tool};
+pub use tools::{NO_HEADINGS, TOOLS, Tool, run_tool, tool};
 pub use wire::ShellLimits;

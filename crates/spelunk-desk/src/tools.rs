@@ -13,6 +13,7 @@ mod schema;
 mod wire;
 mod write;
 
+pub use self::chunk::NO_HEADINGS;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

@@ -170,7 +170,9 @@ const NEEDLE: &[&str] = &[
 
 /// The strategy to begin with. `is_typed`: the answer must match a schema.
 pub fn first_strategy(outline: &Outline, limits: &Limits, reader: ModelCapacity, is_typed: bool) -> Strategy {
-    if is_typed {
+    if outline.documents == 0 {
+        Strategy::Direct
+    } else if is_typed {
         Strategy::Repl
     } else if estimate_tokens(outline.bytes) <= reader.span(limits.direct_tokens_max) {
         Strategy::Direct

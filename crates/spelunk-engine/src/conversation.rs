@@ -77,6 +77,42 @@ impl Conversation {
         system.chain(messages).collect::<Vec<_>>().join("\n")
     }
 
+    /// Takes the long texts out, as documents with names, and puts in their places what `shown` makes of name and text.
+    /// Its last argument says whether the text is all that the last message says.
+    pub fn take_long<E>(
+        &mut self,
+        is_long: impl Fn(&str) -> bool,
+        mut shown: impl FnMut(&str, &str, bool) -> Result<String, E>,
+    ) -> Result<Vec<(String, String)>, E> {
+        let (mut documents, n_messages) = (Vec::new(), self.messages.len());
+        let mut take = |name: String, text: &mut String, is_request: bool| {
+            if is_long(text) {
+                let shown = shown(&name, text, is_request)?;
+                documents.push((name, std::mem::replace(text, shown)));
+            }
+            Ok(())
+        };
+        if let Some(system) = &mut self.system {
+            take("system.md".to_owned(), system, false)?;
+        }
+        for (idx, (_, content)) in self.messages.iter_mut().enumerate() {
+            let (name, is_last) = (format!("message-{}", idx + 1), idx + 1 == n_messages);
+            match content {
+                Value::String(text) => take(format!("{name}.md"), text, is_last)?,
+                Value::Array(blocks) => {
+                    let mut texts: Vec<&mut String> = blocks.iter_mut().filter_map(block_text).collect();
+                    let is_request =
+                        is_last && texts.iter().all(|text| text.trim().is_empty() || is_long(text));
+                    for (block_idx, text) in texts.iter_mut().enumerate() {
+                        take(format!("{name}-{}.md", block_idx + 1), text, is_request)?;
+                    }
+                }
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
+            }
+        }
+        Ok(documents)
+    }
+
     /// The messages in normalised form, for the document that holds them.
     pub fn json(&self) -> String {
         let message = |(role, content): &(String, Value)| json!({ "role": role, "content": content });
@@ -113,6 +149,12 @@ fn words(content: &Value) -> String {
         Value::Array(blocks) => blocks.iter().map(block).collect::<Vec<_>>().join("\n"),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
     }
+}
+
+/// The text of a block, if it has one.
+fn block_text(block: &mut Value) -> Option<&mut String> {
+    let text = if block.is_string() { block } else { block.get_mut("text")? };
+    if let Value::String(text) = text { Some(text) } else { None }
 }
 
 fn block_words(fields: &Map<String, Value>) -> String {

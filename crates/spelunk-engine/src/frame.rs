@@ -143,6 +143,11 @@ impl Frame {
         format!("{reference} {}", reference.base_url)
     }
 
+    /// Whether replies of earlier calls are used again.
+    pub(crate) fn caches_replies(&self) -> bool {
+        self.run().settings.cache_replies
+    }
+
     /// The short name of the sub-model.
     pub(crate) fn sub_model_reference(&self) -> String {
         self.run().model(Role::Sub).reference().to_string()

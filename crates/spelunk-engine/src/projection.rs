@@ -52,6 +52,8 @@ pub struct Projection {
     appended: BTreeSet<&'static str>,
     /// Hashes of the files as last written.
     written: BTreeMap<&'static str, BlobId>,
+    /// What the agent counted, as it stands on its desk.
+    counted: serde_json::Map<String, serde_json::Value>,
     /// Whether the run has a desk: then some files belong to the agent.
     has_desk: bool,
     /// Whether `context.txt` is a copy of the text.
@@ -114,6 +116,7 @@ impl Projection {
             lines: BTreeMap::from([(EVIDENCE, String::new()), (ERRORS, String::new())]),
             appended: BTreeSet::new(),
             written: BTreeMap::new(),
+            counted: serde_json::Map::new(),
             has_desk: false,
             has_copy: false,
             is_archived: false,

@@ -51,6 +51,7 @@ impl AnthropicModel {
                 format: prompt.schema.as_deref().map(|schema| wire::OutputFormat { schema: closed(schema) }),
                 effort: prompt.effort.map(Effort::word),
             }),
+            temperature: prompt.temperature(),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
     }

@@ -74,7 +74,10 @@ impl BedrockModel {
         let request = wire::Request {
             system,
             messages: said.collect(),
-            inference_config: wire::InferenceConfig { max_tokens: prompt.output_tokens_max },
+            inference_config: wire::InferenceConfig {
+                max_tokens: prompt.output_tokens_max,
+                temperature: prompt.temperature(),
+            },
             tool_config: tool_config(prompt),
             output_config: prompt.effort.map(|effort| wire::OutputConfig { effort: effort.word() }),
         };

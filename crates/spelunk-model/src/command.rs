@@ -76,6 +76,7 @@ impl CommandModel {
             schema: prompt.schema.as_deref(),
             tools: prompt.tools.iter().map(tool).collect(),
             must_call: prompt.must_call,
+            temperature: prompt.temperature(),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
     }

@@ -92,6 +92,7 @@ struct Job {
     pieces: Vec<ChatPiece>,
     schema: Option<Arc<Value>>,
     output_tokens_max: u64,
+    temperature: Option<f32>,
     reply: UnboundedSender<Result<ModelDelta, ModelError>>,
     /// Counts as waiting or running until dropped.
     _ticket: Ticket,
@@ -140,6 +141,8 @@ impl EmbeddedModel {
             pieces,
             schema: prompt.schema.clone(),
             output_tokens_max: prompt.output_tokens_max,
+            #[expect(clippy::cast_possible_truncation, reason = "thousandths fit")]
+            temperature: prompt.temperature().map(|temperature| temperature as f32),
             reply,
             _ticket: ticket,
         };

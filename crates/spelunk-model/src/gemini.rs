@@ -48,6 +48,7 @@ impl GeminiModel {
             system_instruction: system,
             contents: prompt.messages.iter().map(|message| content(message, unsigned)).collect(),
             generation_config: wire::GenerationConfig {
+                temperature: prompt.temperature(),
                 max_output_tokens: prompt.output_tokens_max,
                 response_mime_type: schema.map(|_| "application/json"),
                 response_json_schema: schema,

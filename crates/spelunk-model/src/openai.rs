@@ -84,6 +84,7 @@ impl OpenAiModel {
             tool_choice: prompt.must_call.then_some("required"),
             reasoning_effort: prompt.effort.map(Effort::word),
             logprobs: prompt.wants_certainty,
+            temperature: prompt.temperature(),
         };
         let bytes =
             prompt.messages.iter().map(|message| message.text.len()).sum::<usize>() + prompt.system.len();

@@ -105,6 +105,8 @@ pub struct Prompt {
     pub effort: Option<Effort>,
     /// Whether to report how certain the model was of its reply. It does not change the reply.
     pub wants_certainty: bool,
+    /// The sampling temperature in thousandths; `None` leaves it to the provider.
+    pub temperature_millis: Option<u32>,
 }
 
 impl Prompt {
@@ -112,6 +114,11 @@ impl Prompt {
     pub fn single(system: impl Into<String>, user: impl Into<String>, output_tokens_max: u64) -> Self {
         let messages = vec![Message::user(user)];
         Self { system: system.into(), messages, output_tokens_max, ..Self::default() }
+    }
+
+    /// The sampling temperature as providers write it.
+    pub fn temperature(&self) -> Option<f64> {
+        self.temperature_millis.map(|millis| f64::from(millis) / 1000.0)
     }
 
     /// The messages that end a prefix worth caching: the last two of the user in a conversation. A prompt of one

@@ -45,6 +45,7 @@ impl ResponsesModel {
             tools: prompt.tools.iter().map(tool).collect(),
             tool_choice: prompt.must_call.then_some("required"),
             reasoning: prompt.effort.map(|effort| wire::Reasoning { effort: effort.word() }),
+            temperature: prompt.temperature(),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
     }

@@ -40,7 +40,7 @@ impl FileChange {
     }
 
     /// What was written, if anything was.
-    pub(crate) fn content(&self) -> Option<&Text> {
+    pub fn content(&self) -> Option<&Text> {
         match self {
             Self::Written { content, .. } | Self::Appended { content, .. } => Some(content),
             Self::Removed { .. } => None,

@@ -11,6 +11,7 @@ mod http;
 mod kill;
 mod library;
 mod mcp;
+mod requests;
 mod scene;
 mod secrets;
 mod trust;

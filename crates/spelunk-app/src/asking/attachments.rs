@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 use spelunk_context::SourceInput;
 use spelunk_engine::Conversation;
 
+use super::prompt;
+use crate::failure::Usage;
+
 /// The largest attachment, in bytes; larger files have to be named as paths and are read in place.
 pub const ATTACHED_BYTES_MAX: u64 = 16_000_000;
 /// The maximum number of attachments.
@@ -15,6 +18,8 @@ pub const ATTACHED_MAX: usize = 200;
 const TOTAL_BYTES_MAX: u64 = 200_000_000;
 /// The folder of attachments among the documents of a run.
 const FOLDER: &str = "attachments/";
+/// The name of a long request among the documents of a run.
+const PROMPT: &str = "prompt.md";
 
 /// The longest conversation that is asked in full, for strategies that show a model only the beginning of a question.
 const CONVERSATION_BYTES_MAX: usize = 30_000;
@@ -88,11 +93,32 @@ impl Attachments {
         Ok(())
     }
 
-    /// Attaches a conversation and returns its text, which becomes the question.
-    pub fn converse(&mut self, conversation: &Conversation) -> String {
+    /// Takes a request of any length and returns the question. A long request becomes a document.
+    pub fn request(&mut self, request: String) -> Result<String, Usage> {
+        if !prompt::is_long(&request) {
+            return Ok(request);
+        }
+        prompt::require_request(&request)?;
+        let question = prompt::excerpt(PROMPT, &request);
+        self.inputs.push(SourceInput::Text { name: PROMPT.to_owned(), bytes: request.into_bytes() });
+        Ok(question)
+    }
+
+    /// Attaches a conversation and returns its text, which becomes the question. Its long messages become documents of
+    /// their own.
+    pub fn converse(&mut self, mut conversation: Conversation) -> Result<String, Usage> {
+        let long = conversation.take_long(prompt::is_long, |name, text, is_request| {
+            if !is_request {
+                return Ok(prompt::beginning(name, text));
+            }
+            prompt::require_request(text)?;
+            Ok(prompt::excerpt(name, text))
+        })?;
         let bytes = conversation.json().into_bytes();
         self.inputs.push(SourceInput::Text { name: Conversation::DOCUMENT.to_owned(), bytes });
-        conversation.rendered()
+        let document = |(name, text): (String, String)| SourceInput::Text { name, bytes: text.into_bytes() };
+        self.inputs.extend(long.into_iter().map(document));
+        Ok(conversation.rendered())
     }
 
     /// All attachments, as sources of a run.

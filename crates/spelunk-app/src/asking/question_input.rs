@@ -39,7 +39,7 @@ impl QuestionInput {
     /// Takes the fields out of the arguments; `uploads` were sent separately.
     pub fn read(arguments: &mut Arguments, uploads: Vec<SourceInput>) -> Result<Self, Usage> {
         let mut attachments = Attachments::beside(uploads);
-        let question = arguments.text("question", QUESTION_CHARS_MAX)?;
+        let question = arguments.text("question", usize::MAX)?;
         let conversation = conversation(arguments)?;
         for (idx, attachment) in arguments.list("attachments", ATTACHED_MAX)?.into_iter().enumerate() {
             attach(&mut attachments, attachment)
@@ -53,8 +53,8 @@ impl QuestionInput {
             (Some(question), None) if question.trim().is_empty() => {
                 return Err(wrong("question", "is empty"));
             }
-            (Some(question), None) => question,
-            (None, Some(conversation)) => attachments.converse(&conversation),
+            (Some(question), None) => attachments.request(question)?,
+            (None, Some(conversation)) => attachments.converse(conversation)?,
         };
         Ok(Self { question, attachments: attachments.into_inputs() })
     }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use spelunk_context::{ScanOptions, SourceInput};
+use spelunk_context::{ScanOptions, SecretFiles, SourceInput};
 use spelunk_engine::Conversation;
 use spelunk_types::{Focus, Limits, truncate};
 
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::asking::{Attachments, QuestionInput};
 use crate::config::StrategyChoice;
 use crate::failure::{Failure, Usage};
-use crate::sources::source;
+use crate::sources::{context_source, contexts, source};
 
 /// A question, its sources and its options.
 #[derive(Debug, Clone)]
@@ -19,6 +19,7 @@ use crate::sources::source;
 pub struct Question {
     words: QuestionText,
     paths: Vec<PathBuf>,
+    contexts: Vec<String>,
     texts: Vec<(String, Vec<u8>)>,
     attachments: Vec<(String, Vec<u8>)>,
     options: AnswerOptions,
@@ -98,7 +99,8 @@ impl Question {
 
     fn of(words: QuestionText) -> Self {
         let options = AnswerOptions::default();
-        Self { words, paths: Vec::new(), texts: Vec::new(), attachments: Vec::new(), options }
+        let (paths, contexts, texts, attachments) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { words, paths, contexts, texts, attachments, options }
     }
 
     /// The system instructions of a conversation; a plain question has none.
@@ -119,6 +121,12 @@ impl Question {
     /// A text to answer from, cited by this name.
     pub fn text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
         self.texts.push((name.into(), text.into()));
+        self
+    }
+
+    /// A registered context to answer from, cited by its id.
+    pub fn context(mut self, id: impl Into<String>) -> Self {
+        self.contexts.push(id.into());
         self
     }
 
@@ -166,9 +174,16 @@ impl Question {
 
     /// The question as text, with all of its material as sources.
     pub(super) fn read(self, app: &App) -> Result<(QuestionInput, AnswerOptions), Failure> {
-        let paths = self.paths.iter().map(|path| source(app, path));
+        let mut named: Vec<SourceInput> = self.paths.iter().map(|path| source(app, path)).collect();
+        if !self.contexts.is_empty() {
+            let store = contexts(app, SecretFiles::Refused)?;
+            for id in &self.contexts {
+                named.push(context_source(&store, id, &|path| Ok(path.to_path_buf()))?);
+            }
+        }
         let texts = self.texts.into_iter().map(|(name, bytes)| SourceInput::Text { name, bytes });
-        let mut attachments = Attachments::beside(paths.chain(texts).collect());
+        named.extend(texts);
+        let mut attachments = Attachments::beside(named);
         for (name, bytes) in self.attachments {
             attachments.attach(&name, bytes).map_err(|error| Usage {
                 message: format!("could not attach `{}`: {error}", truncate(&name, 100)),
@@ -176,17 +191,12 @@ impl Question {
             })?;
         }
         let question = match self.words {
-            QuestionText::Question(question) => question,
+            QuestionText::Question(question) => attachments.request(question)?,
             QuestionText::Conversation { system, messages } => {
-                attachments.converse(&conversation(system.as_deref(), &messages)?)
+                attachments.converse(conversation(system.as_deref(), &messages)?)?
             }
         };
-        let attachments = attachments.into_inputs();
-        if attachments.is_empty() {
-            let message = "the question is about nothing".to_owned();
-            return Err(Usage { message, hint: "name paths or texts, or attach files".into() }.into());
-        }
-        Ok((QuestionInput { question, attachments }, self.options))
+        Ok((QuestionInput { question, attachments: attachments.into_inputs() }, self.options))
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use spelunk_context::{
-    Context, ContextId, ContextSource, GrepMatch, GrepView, LoadView, PageView, PeekView, SearchHit,
-    SearchReport, StoreStats, Suggestion,
+    Context, ContextId, ContextSource, GrepMatch, GrepView, LoadView, MemoryReport, PageView, PeekView,
+    SearchHit, SearchReport, StoreStats, Suggestion,
 };
 
 use super::highlight;
@@ -84,6 +84,8 @@ pub fn context_json(context: &Context) -> Value {
         "type": context.kind.name(),
         "content_type": context.content_type,
         "source": source_name(&context.source),
+        "policy": context.policy.name(),
+        "last_accessed_ms": context.access.last_accessed_ms,
         "size_bytes": context.revision.as_ref().map(|revision| revision.size_bytes),
         "last_modified_ms": context.revision.as_ref().and_then(|revision| revision.modified_ms),
         "access_stats": {
@@ -258,7 +260,20 @@ pub fn stats_json(stats: &StoreStats, contexts: &[Arc<Context>]) -> Value {
             "by_type": stats.by_kind,
             "max_cache_bytes": stats.memory.cache_bytes_max,
         },
+        "memory": memory_json(&stats.memory),
         "access_patterns": { "peeks": peeks, "greps": greps, "pages": pages, "full_loads": loads },
+    })
+}
+
+/// The memory that texts use in this process.
+#[expect(clippy::cast_precision_loss, reason = "a share for people")]
+fn memory_json(memory: &MemoryReport) -> Value {
+    json!({
+        "cache_bytes": memory.cache_bytes,
+        "cache_bytes_max": memory.cache_bytes_max,
+        "utilization": memory.cache_bytes as f64 / memory.cache_bytes_max.max(1) as f64,
+        "contexts_loaded": memory.n_loaded,
+        "held_bytes": memory.held_bytes,
     })
 }
 

@@ -131,7 +131,7 @@ impl PatternError {
         match self {
             Self::Empty => "name something to look for",
             Self::TooLong { .. } => "look for a shorter part of it",
-            Self::Syntax { .. } => "correct it, or search for it as it is with `--literal`",
+            Self::Syntax { .. } => "correct it, or search for it as it is (`literal`)",
             Self::TooComplex { .. } => "use smaller repetition counts",
             Self::LineEnd { .. } => "look for the text of one line, with lines of context",
         }

@@ -9,8 +9,8 @@ use ignore::{DirEntry, WalkBuilder};
 
 use crate::store::admission::Admitted;
 use crate::store::{
-    Context, ContextId, ContextKind, ContextStore, Loader, NewContext, NewSource, SecretFiles, StoreError,
-    naming,
+    Context, ContextId, ContextKind, ContextStore, LoadPolicy, Loader, NewContext, NewSource, SecretFiles,
+    StoreError, naming,
 };
 use crate::{ScanReport, SkipReason, SourceError, name, secrets};
 
@@ -18,6 +18,7 @@ use crate::{ScanReport, SkipReason, SourceError, name, secrets};
 #[derive(Debug, Clone)]
 pub struct Factory<'a> {
     pub(super) store: &'a ContextStore,
+    policy: Option<LoadPolicy>,
 }
 
 /// The result of registering a directory.
@@ -34,7 +35,13 @@ pub struct DirectoryReport {
 impl<'a> Factory<'a> {
     /// A factory for this store.
     pub fn new(store: &'a ContextStore) -> Self {
-        Self { store }
+        Self { store, policy: None }
+    }
+
+    /// The policy of the files that it registers, instead of their kind's.
+    #[must_use]
+    pub fn with_policy(self, policy: Option<LoadPolicy>) -> Self {
+        Self { policy, ..self }
     }
 
     /// Registers a file under an id made from its name. A file that is already registered keeps its context.
@@ -123,7 +130,7 @@ impl<'a> Factory<'a> {
             files.iter().map(|(path, admitted)| (absolute(path), admitted)).collect();
         let new = ids.into_iter().zip(&fresh).map(|(id, path)| {
             let admitted = admitted.get(path).copied().cloned().flatten();
-            (new_of_file(id, path, kind.clone()), admitted)
+            (NewContext { policy: self.policy, ..new_of_file(id, path, kind.clone()) }, admitted)
         });
         Ok((self.store.register_admitted(new.collect())?, already))
     }

@@ -5,7 +5,7 @@
 //! The file is either one JSON object `{"nodes": [...], "edges": [...]}` or JSON lines. A node has a `label` or an `id`,
 //! and may have `type`, `domain`, `description` and `access_count`; an edge has `source` and `target`, or `from` and `to`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) enum GraphView {
 #[derive(Debug, Default)]
 struct Graph {
     nodes: Vec<GraphNode>,
-    n_edges: u64,
+    edges: Vec<GraphEdge>,
 }
 
 const GRAPH_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -113,7 +113,7 @@ impl Graph {
             .and_then(|reader| reader.with_redaction(false).load(GRAPH_BYTES_MAX))
             .map_err(|error: ReadError| bad(error.to_string()))?;
         match serde_json::from_str::<GraphFile>(&text) {
-            Ok(file) => Ok(Self { n_edges: file.edges.len() as u64, nodes: file.nodes }),
+            Ok(file) => Ok(Self { nodes: file.nodes, edges: file.edges }),
             Err(_) => Self::of_lines(&text).map_err(bad),
         }
     }
@@ -124,8 +124,8 @@ impl Graph {
             if line.trim().is_empty() {
                 continue;
             }
-            if serde_json::from_str::<GraphEdge>(line).is_ok() {
-                graph.n_edges += 1;
+            if let Ok(edge) = serde_json::from_str::<GraphEdge>(line) {
+                graph.edges.push(edge);
                 continue;
             }
             match serde_json::from_str::<GraphNode>(line) {
@@ -134,6 +134,15 @@ impl Graph {
             }
         }
         Ok(graph)
+    }
+
+    /// Edges with an end that is not the id or label of a node.
+    fn n_dangling(&self) -> usize {
+        let labels = self.nodes.iter().filter_map(|node| node.label.clone()).map(serde_json::Value::from);
+        let ids = self.nodes.iter().filter_map(|node| node.id.clone());
+        let known: HashSet<String> = labels.chain(ids).map(|name| name.to_string()).collect();
+        let is_known = |end: &serde_json::Value| known.contains(&end.to_string());
+        self.edges.iter().filter(|edge| !is_known(&edge.source) || !is_known(&edge.target)).count()
     }
 
     /// Domains with their number of nodes, by name.
@@ -148,7 +157,11 @@ impl Graph {
     }
 
     fn overview(&self) -> String {
-        let mut text = format!("Memory graph\nNodes: {}\nEdges: {}\n", self.nodes.len(), self.n_edges);
+        let mut text = format!("Memory graph\nNodes: {}\nEdges: {}\n", self.nodes.len(), self.edges.len());
+        let n_dangling = self.n_dangling();
+        if n_dangling > 0 {
+            text.push_str(&format!("Edges that lead to no node: {n_dangling}\n"));
+        }
         let domains = self.domains();
         if !domains.is_empty() {
             text.push_str("\nDomains:\n");

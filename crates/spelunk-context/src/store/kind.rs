@@ -125,6 +125,18 @@ pub enum LoadPolicy {
 }
 
 impl LoadPolicy {
+    /// The policy of this word; `ttl:SECONDS` is one too.
+    pub fn from_name(name: &str) -> Option<Self> {
+        if let Some(seconds) = name.strip_prefix("ttl:") {
+            let ttl_ms = seconds.parse::<u64>().ok()?.checked_mul(1000)?;
+            return Some(Self::Ttl { ttl_ms });
+        }
+        let tool_result = Self::Ttl { ttl_ms: TOOL_RESULT_TTL_MS };
+        [Self::Hot, Self::Lazy, Self::Refresh, tool_result, Self::Session, Self::Query]
+            .into_iter()
+            .find(|policy| policy.name() == name)
+    }
+
     /// The name in listings.
     pub fn name(self) -> &'static str {
         match self {

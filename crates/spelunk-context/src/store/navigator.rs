@@ -200,6 +200,7 @@ impl Navigator {
         Situation {
             id: &context.id,
             size_bytes: context.revision.as_ref().map_or(0, |revision| revision.size_bytes),
+            access: context.access,
             load_bytes_max: limits.load_bytes_max,
             page_lines: limits.page_lines,
         }

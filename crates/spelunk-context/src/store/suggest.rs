@@ -2,12 +2,19 @@
 
 use std::fmt;
 
-use crate::store::ContextId;
+use crate::store::{AccessCounts, ContextId};
 use crate::{GrepReport, Peek};
 
 /// A next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Suggestion {
+    /// Load it, as after most looks at it so far.
+    LoadAsUsual {
+        /// The context.
+        id: ContextId,
+        /// How often it was loaded.
+        n_loads: u64,
+    },
     /// Search it.
     Grep {
         /// The context.
@@ -39,6 +46,9 @@ pub enum Suggestion {
 impl fmt::Display for Suggestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::LoadAsUsual { id, n_loads } => {
+                write!(f, "load `{id}`, which was done after most looks at it ({n_loads} times)")
+            }
             Self::Grep { id } => write!(f, "grep `{id}` for a keyword"),
             Self::Page { id, page } => write!(f, "read page {page} of `{id}`"),
             Self::Refine { n_matches } => write!(f, "{n_matches} lines match: refine the pattern"),
@@ -56,6 +66,8 @@ impl fmt::Display for Suggestion {
 pub(super) struct Situation<'a> {
     pub(super) id: &'a ContextId,
     pub(super) size_bytes: u64,
+    /// How it was read so far.
+    pub(super) access: AccessCounts,
     /// Above this it cannot be loaded.
     pub(super) load_bytes_max: u64,
     pub(super) page_lines: u64,
@@ -66,12 +78,22 @@ const PAGED_BYTES_MIN: u64 = 10_000;
 /// Above this, matches are not read one by one.
 const MATCHES_FEW_MAX: u64 = 5;
 
-/// After a peek: search it, and read it in pages if it is long. An empty text gets no suggestion.
+/// Loads before they count as a habit.
+const HABIT_LOADS_MIN: u64 = 3;
+
+/// After a peek: load it if that is what usually followed; search it, and read it in pages if it is long. An empty text
+/// gets no suggestion.
 pub(super) fn after_peek(situation: Situation<'_>, peek: &Peek) -> Vec<Suggestion> {
     if peek.lines_shown == 0 {
         return Vec::new();
     }
-    let mut suggestions = vec![Suggestion::Grep { id: situation.id.clone() }];
+    let mut suggestions = Vec::new();
+    let AccessCounts { peeks, loads: n_loads, .. } = situation.access;
+    let is_habit = n_loads >= HABIT_LOADS_MIN && n_loads.saturating_mul(2) > peeks;
+    if is_habit && situation.size_bytes <= situation.load_bytes_max {
+        suggestions.push(Suggestion::LoadAsUsual { id: situation.id.clone(), n_loads });
+    }
+    suggestions.push(Suggestion::Grep { id: situation.id.clone() });
     if situation.size_bytes > PAGED_BYTES_MIN {
         suggestions.push(Suggestion::Page { id: situation.id.clone(), page: 0 });
     }

@@ -46,8 +46,11 @@ pub(crate) fn parse_registry(bytes: &[u8]) -> Parsed {
     }
     match serde_json::from_slice::<File<serde_json::Value>>(bytes) {
         Ok(file) => {
-            let lines = file.contexts.into_iter().map(|value| serde_json::from_value(value).ok());
-            Parsed::of(file.version, lines)
+            let line = |value: serde_json::Value| {
+                let of_other = || serde_json::from_value::<OtherLine>(value.clone()).ok().map(Line::from);
+                serde_json::from_value(value.clone()).ok().or_else(of_other)
+            };
+            Parsed::of(file.version, file.contexts.into_iter().map(line))
         }
         Err(_) => salvage(bytes),
     }
@@ -149,6 +152,49 @@ struct Line {
     revision: Option<ContextRevision>,
     #[serde(default, skip_serializing_if = "AccessCounts::is_none")]
     access: AccessCounts,
+}
+
+/// A context as other programs of this design write it.
+#[derive(Deserialize)]
+struct OtherLine {
+    id: String,
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    source_path: String,
+    #[serde(default)]
+    metadata: BTreeMap<String, serde_json::Value>,
+}
+
+impl From<OtherLine> for Line {
+    fn from(other: OtherLine) -> Self {
+        let OtherLine { id, name, kind, source_path, metadata } = other;
+        let source = if source_path.contains("://") {
+            Source::Uri(source_path)
+        } else if source_path.starts_with('<') {
+            Source::Loader(id.clone())
+        } else {
+            Source::File(source_path)
+        };
+        let text = |value: serde_json::Value| {
+            if let serde_json::Value::String(text) = value { text } else { value.to_string() }
+        };
+        let policy = ContextKind::from_name(&kind).map_or(LoadPolicy::Lazy, |kind| kind.default_policy());
+        // What a session registered there was kept in the file all the same.
+        let policy = if policy.is_durable() { policy } else { LoadPolicy::Lazy };
+        Self {
+            id,
+            name,
+            kind,
+            content_type: None,
+            source,
+            metadata: metadata.into_iter().map(|(key, value)| (key, text(value))).collect(),
+            policy: policy.into(),
+            registered_at_ms: 0,
+            revision: None,
+            access: AccessCounts::default(),
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -330,9 +376,8 @@ pub(crate) struct GraphNode {
     pub(crate) access_count: u64,
 }
 
-/// An edge. Edges are counted, not followed.
+/// An edge. Edges are counted, not followed, so a circle is harmless.
 #[derive(Debug, Clone, Deserialize)]
-#[expect(dead_code, reason = "that both ends are there is what makes a record an edge")]
 pub(crate) struct GraphEdge {
     #[serde(alias = "from")]
     pub(crate) source: serde_json::Value,

@@ -12,6 +12,8 @@ use super::wire::ChunkBy;
 use super::{Outcome, arguments, refused, wire};
 use crate::{Desk, DeskError, DeskPath, Zone, show};
 
+/// The words of a refusal to cut by headings where there are none.
+pub const NO_HEADINGS: &str = "has no headings";
 /// How many chunks the outcome lists.
 const SHOWN_MAX: usize = 12;
 /// The maximum number of chunks of one file: a manifest of this many is as large as a file may be.
@@ -116,7 +118,7 @@ fn headings_of(path: &DeskPath, text: &str, by: ChunkBy) -> Result<Vec<Heading>,
         | ContentType::Config => Vec::new(),
     };
     if found.is_empty() {
-        return Err(refused("Chunk", format!("`{path}` has no headings; cut it by tokens or lines")));
+        return Err(refused("Chunk", format!("`{path}` {NO_HEADINGS}; cut it by tokens or lines")));
     }
     Ok(found)
 }

@@ -35,6 +35,12 @@ impl Frame {
         self.ask_sub_of(prompt, None)
     }
 
+    /// Like [`Self::ask_sub`], with a reply that is not from the cache.
+    pub(crate) fn ask_sub_anew(&self, prompt: Prompt) -> Asking {
+        let model = Arc::clone(self.run().model(Role::Sub));
+        self.ask_at(self.take_call(), Ask { prompt: prompt.into(), model, purpose: Purpose::FreshSubCall })
+    }
+
     /// Like [`Self::ask_sub`], with a named model.
     pub(crate) fn ask_sub_of(&self, prompt: impl Into<Arc<Prompt>>, named: Option<Arc<dyn Model>>) -> Asking {
         self.ask_sub_at(self.take_call(), prompt, named)

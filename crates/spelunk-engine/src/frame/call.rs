@@ -43,6 +43,8 @@ pub(super) enum Purpose {
     Turn,
     /// A smaller question: part of the budget is reserved for others, and the caller copes with a refusal.
     SubCall,
+    /// A smaller question whose reply must be new: the cache is neither read nor written.
+    FreshSubCall,
     /// Merging parts: may spend what was reserved for it.
     Synthesis,
 }
@@ -77,6 +79,7 @@ impl Frame {
         run.writer.check()?;
         let known = match at_hand {
             Some(reply) => Some(reply),
+            None if ask.purpose == Purpose::FreshSubCall => None,
             None => run.cached(&key).await,
         };
         if let Some(reply) = known {
@@ -134,7 +137,9 @@ impl Frame {
         let usage = reply.usage.unwrap_or_default();
         self.record_reply(call, &reply, usage, Served::Live);
         reservation.settle(usage);
-        run.keep_in_cache(key.clone(), &reply)?;
+        if ask.purpose != Purpose::FreshSubCall {
+            run.keep_in_cache(key.clone(), &reply)?;
+        }
         Ok(Paid::Reply(reply))
     }
 
@@ -142,7 +147,7 @@ impl Frame {
     fn refused(ask: &Ask, exceeded: BudgetExceeded) -> Result<Paid, FrameError> {
         match ask.purpose {
             Purpose::Turn => Err(Stop::Limit(exceeded).into()),
-            Purpose::SubCall | Purpose::Synthesis => Ok(Paid::Refused(exceeded)),
+            Purpose::SubCall | Purpose::FreshSubCall | Purpose::Synthesis => Ok(Paid::Refused(exceeded)),
         }
     }
 
@@ -181,7 +186,7 @@ impl Frame {
     fn reserve(&self, ask: &Ask) -> Result<Reservation, BudgetExceeded> {
         let run = self.run();
         let estimate = estimate::at_most(ask.model.as_ref(), &ask.prompt);
-        if ask.purpose == Purpose::SubCall {
+        if matches!(ask.purpose, Purpose::SubCall | Purpose::FreshSubCall) {
             run.budget.reserve_leaving(estimate, &run.kept_for_conclusions())
         } else {
             run.budget.reserve(estimate)

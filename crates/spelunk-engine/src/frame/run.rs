@@ -163,9 +163,8 @@ impl Run {
 
     /// Caches a reply for later runs. A cache that cannot be written costs money later, not correctness now.
     pub(crate) fn keep_in_cache(&self, key: BlobId, reply: &Reply) -> Result<(), Arc<JournalError>> {
-        // A reply of a fallback model is not this model's reply, and a tool call is not an answer.
-        let is_plain = reply.answered_by.is_none() && reply.tool_calls.is_empty();
-        if !self.settings.cache_replies || !is_plain || !is_kept(reply) {
+        // A reply of a fallback model is not this model's reply.
+        if !self.settings.cache_replies || reply.answered_by.is_some() || !is_kept(reply) {
             return Ok(());
         }
         let record = wire::write_reply(reply);
@@ -175,5 +174,11 @@ impl Run {
 
 /// Whether a reply may be reused. An empty, filtered or truncated reply says nothing about the next one.
 pub(crate) fn is_kept(reply: &Reply) -> bool {
-    matches!(reply.stop, StopReason::Finished | StopReason::Length) && !reply.text.trim().is_empty()
+    match reply.stop {
+        StopReason::Finished => !reply.is_empty(),
+        StopReason::ToolUse => !reply.tool_calls.is_empty(),
+        // The last call may be cut in the middle.
+        StopReason::Length => !reply.text.trim().is_empty() && reply.tool_calls.is_empty(),
+        StopReason::Filtered | StopReason::Other => false,
+    }
 }

@@ -30,6 +30,8 @@ struct PromptWire<'a, T> {
     must_call: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature_millis: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -78,6 +80,7 @@ fn prompt_wire<'p, T, E>(
         tools,
         must_call: prompt.must_call,
         effort: prompt.effort.map(Effort::word),
+        temperature_millis: prompt.temperature_millis,
     })
 }
 
@@ -135,6 +138,8 @@ struct ReplyWire {
     usage: Usage,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     certainty_permille: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tool_calls: Option<String>,
 }
 
 /// A reply for the cache.
@@ -144,6 +149,7 @@ pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
         stop: reply.stop,
         usage: reply.usage.unwrap_or_default(),
         certainty_permille: reply.certainty_permille,
+        tool_calls: write_tool_calls(&reply.tool_calls),
     };
     serde_json::to_vec(&wire).expect("texts and numbers always serialise")
 }
@@ -155,7 +161,7 @@ pub(crate) fn read_reply(record: &[u8]) -> Option<Reply> {
         text: wire.text,
         stop: wire.stop,
         usage: Some(wire.usage),
-        tool_calls: Vec::new(),
+        tool_calls: read_tool_calls(wire.tool_calls.as_deref()),
         answered_by: None,
         certainty_permille: wire.certainty_permille,
     })

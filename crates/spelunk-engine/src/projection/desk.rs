@@ -4,7 +4,7 @@
 use spelunk_journal::JournalError;
 use spelunk_types::{Event, FileChange, FrameId, FrameOutcome};
 
-use super::{ERRORS, EVIDENCE, Projection};
+use super::{ERRORS, EVIDENCE, Projection, files};
 
 /// Zones in which a desk may have files.
 const AREAS: [&str; 7] = ["input", "state", "scratch", "output", "cache", "tools", ".claude"];
@@ -13,8 +13,8 @@ const TOP: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// Directories that contain only agent-written files: they are cleared before a desk is laid out.
 const CLEARED: [&str; 6] =
     ["scratch", "output", "cache/indexes", "input/attachments", "state/buffers", "tools"];
-/// Files of which the projection has the better version: it counts every process that worked on the run.
-const OWN: [&str; 1] = ["state/metrics.json"];
+/// The agent's counters; the projection adds its own, which cover every process that worked on the run.
+const METRICS: &str = "state/metrics.json";
 pub(super) const ANSWERS: [&str; 2] = ["output/answer.md", "final_answer.md"];
 
 impl Projection {
@@ -36,30 +36,30 @@ impl Projection {
             return Ok(());
         }
         for file in files.iter().filter(|file| is_shown(file.path())) {
-            self.change_one(file)?;
+            self.change_one(event, file)?;
         }
         Ok(())
     }
 
-    fn change_one(&mut self, file: &FileChange) -> Result<(), JournalError> {
-        let own = [EVIDENCE, ERRORS].into_iter().find(|name| *name == file.path());
-        match (file, own) {
-            // These two are append-only, and the projection adds lines of its own.
-            (FileChange::Appended { content, .. } | FileChange::Written { content, .. }, Some(name)) => {
-                let added = self.blobs.bytes(content)?;
-                self.lines.entry(name).or_default().push_str(&String::from_utf8_lossy(&added));
+    fn change_one(&mut self, event: &Event, file: &FileChange) -> Result<(), JournalError> {
+        let added = file.content().map(|content| self.blobs.bytes(content)).transpose()?;
+        match (file.path(), file, added) {
+            // Append-only, and the projection adds lines of its own.
+            (EVIDENCE, _, Some(added)) => {
+                for line in String::from_utf8_lossy(&added).lines() {
+                    self.line(EVIDENCE, &files::fact_line(event, line));
+                }
                 Ok(())
             }
-            (FileChange::Removed { .. }, Some(_)) => Ok(()),
-            (FileChange::Written { path, content }, None) => {
-                let bytes = self.blobs.bytes(content)?;
-                self.files.replace(path, &bytes)
+            (METRICS, _, Some(counted)) => {
+                self.counted = serde_json::from_slice(&counted).unwrap_or_default();
+                Ok(())
             }
-            (FileChange::Appended { path, content }, None) => {
-                let bytes = self.blobs.bytes(content)?;
-                self.files.append(path, &bytes)
-            }
-            (FileChange::Removed { path }, None) => self.files.remove(path),
+            // The projection has a line for each failed call.
+            (EVIDENCE | ERRORS | METRICS, ..) => Ok(()),
+            (path, FileChange::Written { .. }, Some(bytes)) => self.files.replace(path, &bytes),
+            (path, FileChange::Appended { .. }, Some(bytes)) => self.files.append(path, &bytes),
+            (path, _, _) => self.files.remove(path),
         }
     }
 
@@ -80,7 +80,7 @@ fn is_shown(path: &str) -> bool {
     let is_plain =
         path.split('/').all(|part| !matches!(part, "" | "." | "..")) && !path.contains(['\\', '\0']);
     let is_in_area = parts.next().is_some_and(|first| AREAS.contains(&first)) && parts.next().is_some();
-    is_plain && (is_in_area || TOP.contains(&path)) && !OWN.contains(&path)
+    is_plain && (is_in_area || TOP.contains(&path))
 }
 
 #[cfg(test)]

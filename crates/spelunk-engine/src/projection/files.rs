@@ -213,7 +213,7 @@ pub(super) fn metrics(of: &Projection) -> String {
     let n_retries: usize = view.calls.values().map(|call| call.retries.len()).sum();
     let n_cells: usize = view.cells.values().map(Vec::len).sum();
     let tasks = view.tasks.clone().unwrap_or_default();
-    pretty(&json!({
+    let mut metrics = json!({
         "schema_version": SCHEMA_VERSION,
         "events": view.seq_last,
         "calls": view.n_paid_calls(),
@@ -237,7 +237,11 @@ pub(super) fn metrics(of: &Projection) -> String {
         },
         "findings": tasks.findings,
         "warnings": view.warnings.iter().map(|(message, _)| message).collect::<Vec<_>>(),
-    }))
+    });
+    for (name, count) in &of.counted {
+        metrics[name] = count.clone();
+    }
+    pretty(&metrics)
 }
 
 /// A task as text: the question, what to read and how, and after the mark the findings.
@@ -394,34 +398,63 @@ fn results(ending: &Ending) -> Value {
     }
 }
 
+/// A line of evidence. Whatever it is about, it has a timestamp, a tag, content, metadata and a source.
+fn evidence_line(event: &Event, tag: &str, content: &str, source: &str, more: Value) -> String {
+    let mut line = more;
+    line["is"] = tag.into();
+    line["tag"] = tag.into();
+    line["content"] = content.into();
+    line["source"] = source.into();
+    line["metadata"] = json!({ "seq": event.seq, "frame": event.frame });
+    stamped(event, line)
+}
+
+/// A fact that an agent kept.
+pub(super) fn fact_line(event: &Event, line: &str) -> String {
+    match serde_json::from_str(line) {
+        Ok(Value::Object(mut fact)) => {
+            fact.insert("is".to_owned(), "fact".into());
+            for name in ["metadata", "source"] {
+                fact.entry(name).or_insert(Value::Null);
+            }
+            stamped(event, fact.into())
+        }
+        // Only the engine writes this file, so this is one of an engine to come.
+        Ok(_) | Err(_) => line.to_owned(),
+    }
+}
+
+fn stamped(event: &Event, mut line: Value) -> String {
+    line["timestamp"] = iso_time(event.at_ms).into();
+    line["seq"] = event.seq.into();
+    line["at"] = iso_time(event.at_ms).into();
+    line["frame"] = json!(event.frame);
+    line.to_string()
+}
+
 pub(super) fn finding_line(event: &Event, worker: &str, report: &AnalystReport, finding: &Finding) -> String {
-    json!({
-        "is": "finding",
-        "seq": event.seq,
-        "at": iso_time(event.at_ms),
-        "frame": event.frame,
+    let more = json!({
         "worker": worker,
         "analyst": report.analyst,
         "content_type": report.content_type,
         "finding": finding,
-    })
-    .to_string()
+    });
+    evidence_line(event, "finding", &finding.summary, &finding.location.to_string(), more)
 }
 
 pub(super) fn citation_line(event: &Event, citation: &Citation, found: Found) -> String {
-    json!({
-        "is": "citation",
-        "seq": event.seq,
-        "at": iso_time(event.at_ms),
-        "frame": event.frame,
-        "citation": citation,
-        "found": found,
-    })
-    .to_string()
+    let source = format!("{}:{}", citation.document, citation.line);
+    let more = json!({ "citation": citation, "found": found });
+    evidence_line(event, "citation", &citation.quote, &source, more)
 }
 
 pub(super) fn error_line(error: &ReportError) -> String {
+    let context = error.call.as_ref().map_or_else(|| error.frame.to_string(), ToString::to_string);
     json!({
+        "timestamp": iso_time(error.at_ms),
+        "error_type": error.code,
+        "error_message": error.message,
+        "context": context,
         "seq": error.seq,
         "at": iso_time(error.at_ms),
         "frame": error.frame,

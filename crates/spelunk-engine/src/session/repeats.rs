@@ -2,11 +2,16 @@
 //! that does not help, it is stuck. A turn with a new action or result resets the count.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use spelunk_types::BlobId;
 
 /// Consecutive turns without anything new before a model is stuck.
 const REPEATS_MAX: u32 = 3;
+
+static CALL_ID: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\b[0-9]+(\.[0-9]+)*#[0-9]+").expect("a literal"));
 
 /// What the model is told about a repetition.
 pub(crate) const NUDGE: &str =
@@ -41,8 +46,9 @@ impl Repeats {
     }
 }
 
-/// Removes counters that change with each turn: cell numbers in tracebacks, and the number of scripts left.
+/// Removes counters that change with each turn: cell numbers in tracebacks, ids of calls, and the number of scripts left.
 fn unnumbered(text: &str) -> String {
+    let text = &CALL_ID.replace_all(text, "#");
     let mut pieces = text.split("<cell ");
     let mut bare = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -84,7 +90,8 @@ mod tests {
     fn what_only_counts_turns_is_not_new() {
         let broke = |n: u32| format!("  File \"<cell {n}>\", line 1\nNameError: x");
         let ran = |n: u32| format!("Output:\n4\n[0 calls of sub-models; {n} scripts left]");
-        for said in [&broke as &dyn Fn(u32) -> String, &ran] {
+        let failed = |n: u32| format!("model-request-refused: call `0.1#{n}` failed");
+        for said in [&broke as &dyn Fn(u32) -> String, &ran, &failed] {
             let mut repeats = Repeats::default();
             let turns: Vec<Novelty> = (1..=4).map(|n| repeats.judge(&["x".into()], &[said(n)])).collect();
             assert_eq!(turns.last(), Some(&Novelty::Stuck), "{}", said(1));

@@ -3,17 +3,23 @@
 
 use std::collections::BTreeSet;
 
-use spelunk_context::{SourceError, View};
+use spelunk_context::{DocEntry, SourceError, View};
 use spelunk_index::{Passage, RankOptions, rank};
 use spelunk_types::{ErrorCode, Explain};
 
-use super::one_call::{Material, answer_from, best_last, bytes_max};
+use super::one_call::{Material, answer_from, answer_plainly, best_last, bytes_max};
+use crate::conversation::MESSAGES;
 use crate::{Answer, Frame, FrameError, Task};
 
 const PASSAGES_MAX: u64 = 200;
+/// A longer conversation is asked by its end.
+const ASKED_BYTES_MAX: u64 = 30_000;
 
 /// Answers in one call.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+    if is_all_there_is(task) {
+        return answer_plainly(frame, task).await;
+    }
     let material = gather(task, bytes_max(frame)).await?;
     let answered = match answer_from(frame, task, &material).await {
         // The model's window is smaller than assumed: half as much is tried, once.
@@ -24,6 +30,12 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
         answered => answered,
     };
     Ok(answered?.answer)
+}
+
+/// Whether the question says everything: there are no documents, or only the messages that it is made of.
+fn is_all_there_is(task: &Task) -> bool {
+    let is_conversation = |document: &DocEntry| document.name == MESSAGES;
+    task.view.documents().all(is_conversation) && task.view.bytes() <= ASKED_BYTES_MAX
 }
 
 async fn gather(task: &Task, bytes_max: u64) -> Result<Material, FrameError> {

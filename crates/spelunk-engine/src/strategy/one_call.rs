@@ -2,9 +2,10 @@
 //! only in the text that they show.
 
 use std::collections::BTreeSet;
+use std::future::Future;
 
 use spelunk_context::{DocEntry, Shown, View};
-use spelunk_model::{Message, Prompt};
+use spelunk_model::{Message, Prompt, Reply};
 use spelunk_types::{EventKind, Grounding, StopReason};
 
 use crate::evidence::{self, Excerpt};
@@ -18,7 +19,9 @@ const USER: &str = include_str!("../prompts/direct-user.md");
 /// For small models, which lose track of longer instructions and do not quote. Examples show them when to give up.
 const BRIEF: &str = include_str!("../prompts/brief-system.md");
 const BRIEF_EXAMPLES: &str = include_str!("../prompts/brief-examples.md");
-pub(super) const PROMPTS: [&str; 4] = [SYSTEM, USER, BRIEF, BRIEF_EXAMPLES];
+/// For a request without documents.
+const PLAIN: &str = include_str!("../prompts/plain-system.md");
+pub(super) const PROMPTS: [&str; 5] = [SYSTEM, USER, BRIEF, BRIEF_EXAMPLES, PLAIN];
 
 /// Beyond this length, small models repeat themselves.
 const BRIEF_TOKENS_MAX: u64 = 400;
@@ -62,15 +65,45 @@ pub(super) async fn answer_from(
 ) -> Result<Answered, FrameError> {
     frame.note(material.chosen()).await?;
     let (question, tokens_max) = (task.question_shown(), frame.limits().root_output_tokens_max);
-    let code = CodeAlone::for_question(&task.question);
     let reply = if frame.reader().is_small() {
         let user = material.render_brief(question);
         let prompt = with_examples(BRIEF, BRIEF_EXAMPLES, user, tokens_max.min(BRIEF_TOKENS_MAX));
-        plain_answer::ask(frame, prompt, code, |prompt| certainty::ask(frame, prompt)).await?
+        reply_to(frame, task, prompt, |prompt| certainty::ask(frame, prompt)).await?
     } else {
         let prompt = Prompt::single(SYSTEM, material.render(question), tokens_max);
-        plain_answer::ask(frame, prompt, code, |prompt| frame.ask(prompt)).await?
+        reply_to(frame, task, prompt, |prompt| frame.ask(prompt)).await?
     };
+    if let Some(rest) = reply.text.trim_start().strip_prefix(NOT_FOUND) {
+        let said = rest.trim_start_matches([':', '.', ' ', '*']).trim();
+        return Ok(material.not_said(question, said));
+    }
+    if certainty::is_doubtful(&reply, CERTAINTY_PERMILLE_MIN) {
+        return Ok(material.not_said(question, ""));
+    }
+    let answer = evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await?;
+    Ok(supported(frame, task, material, answer))
+}
+
+/// Does what a request without documents asks for.
+pub(super) async fn answer_plainly(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
+    let prompt = Prompt::single(PLAIN, task.question_shown(), frame.limits().root_output_tokens_max);
+    let reply = reply_to(frame, task, prompt, |prompt| frame.ask(prompt)).await?;
+    let text = reply.text.trim().to_owned();
+    Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited })
+}
+
+/// The reply, with a warning if it is incomplete.
+async fn reply_to<F>(
+    frame: &Frame,
+    task: &Task,
+    prompt: Prompt,
+    send: impl Fn(Prompt) -> F,
+) -> Result<Reply, FrameError>
+where
+    F: Future<Output = Result<Reply, FrameError>>,
+{
+    let code = CodeAlone::for_question(&task.question);
+    let reply = plain_answer::ask(frame, prompt, code, send).await?;
     match reply.stop {
         StopReason::Length => {
             let hint = "raise `limits.root_output_tokens_max`".to_owned();
@@ -82,15 +115,7 @@ pub(super) async fn answer_from(
         }
         StopReason::Finished | StopReason::ToolUse | StopReason::Other => {}
     }
-    if let Some(rest) = reply.text.trim_start().strip_prefix(NOT_FOUND) {
-        let said = rest.trim_start_matches([':', '.', ' ', '*']).trim();
-        return Ok(material.not_said(question, said));
-    }
-    if certainty::is_doubtful(&reply, CERTAINTY_PERMILLE_MIN) {
-        return Ok(material.not_said(question, ""));
-    }
-    let answer = evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await?;
-    Ok(supported(frame, task, material, answer))
+    Ok(reply)
 }
 
 /// Adds the sentences that support an answer, if the model cited none.

@@ -54,8 +54,7 @@ fn prompt(frame: &Frame, task: &Task, turn: &CallerTurn, messages: Vec<Message>,
         schema: task.schema.as_ref().and_then(|schema| schema.json()),
         tools: turn.tools.iter().cloned().chain(reads.then(reading)).collect(),
         must_call: turn.must_call,
-        effort: None,
-        wants_certainty: false,
+        ..Prompt::default()
     }
 }
 

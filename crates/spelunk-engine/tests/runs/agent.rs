@@ -14,7 +14,7 @@ use super::{NOTE, refusal, shown, told};
 use crate::stage::{PATIENCE, Stage, engine_on, events, model};
 
 /// An agent whose input is too large for the first message.
-fn stage(files: &[(&str, &str)], rules: Vec<Rule>) -> Stage {
+pub(super) fn stage(files: &[(&str, &str)], rules: Vec<Rule>) -> Stage {
     let mut stage = Stage::new(files, rules);
     (stage.strategy, stage.limits.inline_chars_max) = (Strategy::Agent, 10);
     stage
@@ -28,7 +28,7 @@ fn text(text: &Text) -> String {
 }
 
 /// The output of each tool call, by name.
-fn said(events: &[Event]) -> Vec<String> {
+pub(super) fn said(events: &[Event]) -> Vec<String> {
     let said = |event: &Event| {
         let EventKind::ToolRan { name, output, failed, .. } = &event.kind else { return None };
         let how = if *failed { "refused" } else { "done" };
@@ -41,21 +41,21 @@ fn said(events: &[Event]) -> Vec<String> {
     events.iter().filter_map(said).collect()
 }
 
-async fn run(stage: &Stage, engine: &Engine) -> RunResult {
+pub(super) async fn run(stage: &Stage, engine: &Engine) -> RunResult {
     let result = stage.ask(engine, "What is the magic number?").await;
     assert_eq!(stage.server.unexpected().len(), 0, "{:?}", stage.server.unexpected());
     result
 }
 
-fn answer_of(result: &RunResult) -> &str {
+pub(super) fn answer_of(result: &RunResult) -> &str {
     &result.answer.as_ref().unwrap_or_else(|| panic!("{:?}", result.error)).text
 }
 
-fn script(code: &str) -> String {
+pub(super) fn script(code: &str) -> String {
     serde_json::json!({ "name": "try", "code": code }).to_string()
 }
 
-fn finish(answer: &str) -> String {
+pub(super) fn finish(answer: &str) -> String {
     serde_json::json!({ "answer": answer }).to_string()
 }
 
@@ -184,7 +184,7 @@ async fn nothing_reaches_out_of_the_desk_or_into_the_engines_files() {
         bash: line 1: state/job.json: Read-only file system
         cat: /etc/passwd: No such file or directory
         Write refused: `state/evidence.jsonl` only grows through the Evidence tool; call that instead
-        Nothing refused: there is no tool `Nothing`; there are Read, Write, Edit, Grep, Glob, Chunk, Evidence, Buffer, Shell, RunScript, LlmQuery, LlmBatch, Finish
+        Nothing refused: there is no tool `Nothing`; there are Read, Write, Edit, Grep, Glob, Chunk, Evidence, Buffer, Shell, RunScript, LlmQuery, LlmBatch, Descend, Finish
         Read refused: the arguments of Read must be a JSON object, not `[1]`
         Read refused: the arguments of Read are wrong: unknown field `bogus`, expected one of `file`, `file_path`, `path`, `offset`, `limit`, `byte_offset`, `byte_limit`
         Read refused: the arguments of Read are not JSON (EOF while parsing an object at line 1 column 1): `{`
@@ -225,22 +225,23 @@ async fn a_provider_without_tools_is_spoken_to_in_text() {
         run.started      agent openai/scripted
         source.scanned   documents=1 bytes=24
         frame.opened     0 agent
+        value.observed   0 cache_responses false
         desk.laid        0 files=9
         call.started     0#0
         call.settled     0#0 failed model-request-refused
         call.started     0#1
-        call.settled     0#1 replied live tokens=2775+19
+        call.settled     0#1 replied live tokens=2912+19
         tool.ran         0 tool=0 Grep done
         call.started     0#2
-        call.settled     0#2 replied live tokens=2832+5
+        call.settled     0#2 replied live tokens=2970+5
         tool.ran         0 tool=1 tool refused
         call.started     0#3
-        call.settled     0#3 replied live tokens=2864+3
+        call.settled     0#3 replied live tokens=3002+3
         call.started     0#4
-        call.settled     0#4 replied live tokens=2896+32
+        call.settled     0#4 replied live tokens=3034+32
         tool.ran         0 tool=2 Finish done output/answer.md
         call.started     0#5
-        call.settled     0#5 replied live tokens=3015+26
+        call.settled     0#5 replied live tokens=3153+26
         tool.ran         0 tool=3 Finish done
         citation.checked 0 exact a.md:1
         frame.closed     0 answered cited=1
@@ -427,7 +428,7 @@ fn files(root: &Path) -> BTreeMap<String, String> {
     files
 }
 
-fn files_of(engine: &Engine, run: &RunId) -> BTreeMap<String, String> {
+pub(super) fn files_of(engine: &Engine, run: &RunId) -> BTreeMap<String, String> {
     let home = tempfile::tempdir().unwrap();
     Projection::rebuild(engine.workspace(), run, DerivedFiles::within(home.path())).unwrap();
     let once = files(home.path());
@@ -505,5 +506,10 @@ async fn the_desk_is_left_as_files_that_the_journal_makes_again() {
     .assert_eq(&listed.join("\n"));
     assert_eq!(whole["output/answer.md"].trim_end(), answer_of(&result));
     assert_eq!(whole["state/notes.md"], "# Plan\nLook.\n");
-    expect![[r#"{"sequence":1,"tag":"n","content":"The magic number is 42.","metadata":null,"source":"input/contexts/a.md:1"}"#]].assert_eq(whole["state/evidence.jsonl"].lines().next().unwrap_or_default());
+    let line = whole["state/evidence.jsonl"].lines().next().unwrap_or_default();
+    let mut fact: serde_json::Value = serde_json::from_str(line).unwrap();
+    for name in ["at", "timestamp"] {
+        assert!(fact[name].take().is_string(), "{line}");
+    }
+    expect![[r#"{"at":null,"content":"The magic number is 42.","frame":"0","is":"fact","metadata":null,"seq":9,"sequence":1,"source":"input/contexts/a.md:1","tag":"n","timestamp":null}"#]].assert_eq(&fact.to_string());
 }

@@ -2,6 +2,7 @@
 
 mod again;
 mod agent;
+mod agent_scripts;
 mod budget;
 mod cache;
 mod certainty;

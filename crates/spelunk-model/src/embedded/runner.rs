@@ -141,7 +141,7 @@ impl<'a> Loop<'a> {
         if room < wanted.min(REPLY_TOKENS_MIN) {
             return Err(self.too_long(&prompt.len().to_string()));
         }
-        let chooser = Chooser::new(self.work, self.model, job.schema.as_deref())?;
+        let chooser = Chooser::new(self.work, self.model, job)?;
         Ok((prompt, wanted.min(room), chooser))
     }
 

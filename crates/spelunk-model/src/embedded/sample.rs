@@ -6,9 +6,8 @@ use llama_cpp_2::sampling::LlamaSampler;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::token::data::LlamaTokenData;
 use llama_cpp_2::token::data_array::LlamaTokenDataArray;
-use serde_json::Value;
 
-use super::{Work, form};
+use super::{Job, Work, form};
 use crate::ModelError;
 
 /// Top-k: sample among this many of the likeliest tokens.
@@ -23,8 +22,8 @@ pub(super) struct Chooser {
 }
 
 impl Chooser {
-    pub(super) fn new(work: &Work, model: &LlamaModel, schema: Option<&Value>) -> Result<Self, ModelError> {
-        let grammar = match schema {
+    pub(super) fn new(work: &Work, model: &LlamaModel, job: &Job) -> Result<Self, ModelError> {
+        let grammar = match job.schema.as_deref() {
             Some(schema) => {
                 let rules = form::grammar(schema)?;
                 let sampler = LlamaSampler::grammar(model, &rules, "root");
@@ -32,11 +31,12 @@ impl Chooser {
             }
             None => None,
         };
-        let choice = if work.temperature > 0.0 {
+        let temperature = job.temperature.unwrap_or(work.temperature);
+        let choice = if temperature > 0.0 {
             let steps = [
                 LlamaSampler::top_k(LIKELIEST),
                 LlamaSampler::top_p(SHARE, 1),
-                LlamaSampler::temp(work.temperature),
+                LlamaSampler::temp(temperature),
                 LlamaSampler::dist(work.seed),
             ];
             LlamaSampler::chain(steps, true)

@@ -19,6 +19,8 @@ pub(crate) struct Request<'a> {
     pub(crate) tool_choice: Option<AnyTool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output_config: Option<OutputConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) temperature: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]

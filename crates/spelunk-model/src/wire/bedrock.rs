@@ -50,6 +50,8 @@ pub(crate) struct CachePoint {}
 #[serde(rename_all = "camelCase")]
 pub(crate) struct InferenceConfig {
     pub(crate) max_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) temperature: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]

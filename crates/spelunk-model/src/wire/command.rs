@@ -15,6 +15,8 @@ pub(crate) struct Request<'a> {
     pub(crate) tools: Vec<RequestTool<'a>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) must_call: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) temperature: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]

@@ -71,6 +71,8 @@ pub(crate) enum CallResponse<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GenerationConfig<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) temperature: Option<f64>,
     pub(crate) max_output_tokens: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) response_mime_type: Option<&'static str>,

@@ -28,6 +28,8 @@ pub(crate) struct Request<'a> {
     pub(crate) reasoning_effort: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) logprobs: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) temperature: Option<f64>,
 }
 
 #[derive(Debug, Default, Serialize)]

@@ -23,6 +23,8 @@ pub(crate) struct Request<'a> {
     pub(crate) tool_choice: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reasoning: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) temperature: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]

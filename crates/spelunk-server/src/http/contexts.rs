@@ -15,6 +15,7 @@ use spelunk_app::arguments::{self, Arguments};
 use spelunk_app::blocking::blocking;
 use spelunk_app::context_search::ContextQuery;
 use spelunk_app::failure::Failure;
+use spelunk_app::personal;
 use spelunk_app::render::contexts as render;
 use spelunk_app::render::found::found_json;
 use spelunk_app::units::head;
@@ -59,6 +60,20 @@ pub(super) fn routes() -> Vec<Route> {
             .takes(register_schema())
             .answers(201, "The new context", json!({ "type": "object", "properties": { "registered": handle() } }))
             .problems(&[409]),
+        post("/api/context/register/personal", "Register the personal contexts of a directory", register_personal)
+            .takes(json!({
+                "type": "object",
+                "required": ["source_path"],
+                "additionalProperties": false,
+                "properties": { "source_path": { "type": "string", "minLength": 1, "description": "A directory below a root of the server, with `foundation/`, `projects/`, `temporal/` or `memory/graph.json`" } },
+            }))
+            .answers(201, "The new contexts", json!({ "type": "object" }))
+            .problems(&[422]),
+        get("/api/context/search/combined", "The user, a project and contexts in use as one object", combined)
+            .query("project", json!({ "type": "string" }), "The name of the project")
+            .query("working", json!({ "type": "string" }), "The id of a context in use")
+            .answers(200, "`user`, `project` and `working`", json!({ "type": "object" }))
+            .problems(&[404]),
         get("/api/context/{id}", "Load all of a context", load)
             .answers(200, "The text", json!({ "type": "object" }))
             .problems(&[404, 413, 422]),
@@ -416,6 +431,34 @@ async fn register(
         let put = if replace { state.store().replace(new) } else { state.store().register(new) };
         let context = put.map_err(problem)?;
         Ok((StatusCode::CREATED, Json(json!({ "registered": render::context_json(&context) }))))
+    })
+    .await
+}
+
+async fn register_personal(
+    State(server): State<Shared>,
+    Fields(mut fields): Fields,
+) -> Answer<(StatusCode, Json<Value>)> {
+    work(&server, move |state| {
+        let path = fields.needed("source_path", PATH_CHARS_MAX)?;
+        fields.finish()?;
+        let path = state.admit(&path).map_err(failed)?;
+        drop(state.app.workspace()?);
+        drop(state.store().reload()?);
+        let report = personal::register(state.store(), &path).map_err(failed)?;
+        let added = render::added_json(&report.registered, &report.already, &report.skipped);
+        Ok((StatusCode::CREATED, Json(added)))
+    })
+    .await
+}
+
+async fn combined(State(server): State<Shared>, mut params: Params) -> Answer<Json<Value>> {
+    let (project, working) = (params.text("project"), params.text("working"));
+    params.finish()?;
+    work(&server, move |state| {
+        drop(state.store().reload()?);
+        let combined = personal::combined(state.store(), project.as_deref(), working.as_slice());
+        Ok(Json(combined.map_err(failed)?))
     })
     .await
 }

@@ -36,7 +36,7 @@ const TAGS: [(&str, &str); 6] = [
 ];
 
 /// Method, path, group, name.
-const OPERATIONS: [(&str, &str, &str, &str); 44] = [
+const OPERATIONS: [(&str, &str, &str, &str); 46] = [
     ("POST", "/v1/runs", "runs", "create_run"),
     ("GET", "/v1/runs", "runs", "list_runs"),
     ("GET", "/v1/runs/{run}", "runs", "get_run"),
@@ -58,6 +58,8 @@ const OPERATIONS: [(&str, &str, &str, &str); 44] = [
     ("GET", "/api/context/stats", "contexts", "get_context_stats"),
     ("GET", "/api/context/search/all", "contexts", "search_contexts"),
     ("POST", "/api/context/register", "contexts", "register_context"),
+    ("POST", "/api/context/register/personal", "contexts", "register_personal_contexts"),
+    ("GET", "/api/context/search/combined", "contexts", "combine_contexts"),
     ("GET", "/api/context/{id}", "contexts", "get_context"),
     ("DELETE", "/api/context/{id}", "contexts", "delete_context"),
     ("GET", "/api/context/{id}/peek", "contexts", "peek_context"),

@@ -66,7 +66,7 @@ pub(super) fn routes() -> Vec<Route> {
             json!({ "type": "string", "minLength": 1, "maxLength": KEY_CHARS_MAX }),
             "The same request under the same key is the same run, for a day",
         )
-        .takes(request::schema_alone())
+        .takes(request::schema())
         .takes_as(
             "multipart/form-data",
             json!({

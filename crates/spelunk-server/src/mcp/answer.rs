@@ -15,7 +15,7 @@ use super::truncate::{bound, cut};
 #[derive(Debug)]
 pub(super) struct ToolAnswer {
     text: String,
-    data: Value,
+    pub(super) data: Value,
     is_error: bool,
 }
 

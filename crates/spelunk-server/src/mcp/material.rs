@@ -1,11 +1,12 @@
 //! The material of a tool call: paths below the roots, registered contexts, or both, as sources that a resumed run can
 //! open again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use spelunk_app::arguments::Arguments;
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_context::{ContextSource, Corpus, ScanOptions, SourceInput};
+use spelunk_app::sources::context_source;
+use spelunk_context::{Corpus, ScanOptions, SourceInput};
 use spelunk_types::Limits;
 
 use super::state::State;
@@ -62,25 +63,35 @@ impl Material {
         }
     }
 
-    /// The sources, in the order they were named. Naming none is an error: a root may be a whole disk.
+    /// The sources, in the order they were named.
     pub(crate) fn inputs(&self, state: &State) -> Result<Vec<SourceInput>, Failure> {
-        if !self.is_named() {
-            let message = "neither paths nor contexts are named".to_owned();
-            return Err(Usage { message, hint: "name `paths` such as [\".\"], or `contexts`".into() }.into());
-        }
         let mut inputs = Vec::new();
         for typed in &self.paths {
             inputs.push(named(state.admit(typed)?, typed));
         }
         for id in &self.contexts {
-            inputs.push(of_context(state, id)?);
+            let admit = |path: &Path| state.admit(&path.to_string_lossy());
+            inputs.push(context_source(state.store(), id, &admit)?);
         }
         inputs.extend(self.given.iter().cloned());
         Ok(inputs)
     }
 
-    /// Reads all of it. Blocking.
+    /// Reads all of it. Naming none is an error: a root may be a whole disk. Blocking.
     pub(crate) fn scan(
+        &self,
+        state: &State,
+        options: &ScanOptions,
+    ) -> Result<(Vec<SourceInput>, Corpus), Failure> {
+        if !self.is_named() {
+            let message = "neither paths nor contexts are named".to_owned();
+            return Err(Usage { message, hint: "name `paths` such as [\".\"], or `contexts`".into() }.into());
+        }
+        self.scan_if_any(state, options)
+    }
+
+    /// The same for a request that needs no text. Blocking.
+    pub(crate) fn scan_if_any(
         &self,
         state: &State,
         options: &ScanOptions,
@@ -99,15 +110,4 @@ fn named(path: PathBuf, typed: &str) -> SourceInput {
     } else {
         SourceInput::Path(path)
     }
-}
-
-/// A file is read in place and cited by the context id; any other text is taken as it is now.
-fn of_context(state: &State, id: &str) -> Result<SourceInput, Failure> {
-    let context = state.store().get(id)?;
-    if let ContextSource::File { path } = &context.source {
-        let path = state.admit(&path.to_string_lossy())?;
-        return Ok(SourceInput::Typed { path, typed: context.id.as_str().into() });
-    }
-    let text = state.store().load(id)?;
-    Ok(SourceInput::Text { name: context.id.as_str().to_owned(), bytes: text.as_bytes().to_vec() })
 }

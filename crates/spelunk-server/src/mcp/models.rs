@@ -15,7 +15,7 @@ use spelunk_types::Limits;
 
 use super::agent_tasks::{self, AgentModel, AgentTasks};
 use super::runs::HostAnswers;
-use super::sampling::{self, ClientChannel, ModelRole, Questions, SamplingModel};
+use super::sampling::{self, ClientChannel, ClientModelName, ModelRole, Questions, SamplingModel};
 use super::state::State;
 
 const WORD_CHARS_MAX: usize = 100;
@@ -118,12 +118,10 @@ pub(super) fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> 
     } else {
         (ClientChannel::Request(context.peer.clone()), None)
     };
-    let root = Arc::new(SamplingModel::new(ModelRole::Root, channel.clone()));
-    let roles = RoleModels {
-        root,
-        sub: Some(Arc::new(SamplingModel::new(ModelRole::Sub, channel))),
-        synthesis: None,
-    };
-    let host = HostAnswers { questions, ..HostAnswers::default() };
+    let name = ClientModelName::default();
+    let model = |role| Arc::new(SamplingModel::new(role, channel.clone(), Arc::clone(&name)));
+    let roles =
+        RoleModels { root: model(ModelRole::Root), sub: Some(model(ModelRole::Sub)), synthesis: None };
+    let host = HostAnswers { questions, client_model: name, ..HostAnswers::default() };
     Some(Models { roles, host, patience_ms: sampling::CALL_MS_MAX })
 }

@@ -28,7 +28,8 @@ use super::agent_tasks::AgentTasks;
 use super::answer::ToolAnswer;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
-use super::runs::{AfterEnd, Ended, Live};
+use super::runs::{AfterEnd, Ended, Live, model_name};
+use super::sampling::ClientModelName;
 use super::state::State;
 use super::tool_wait::{CallStart, Work};
 use super::{run_tools, session_log};
@@ -104,7 +105,7 @@ impl Query {
     ) -> Result<Ready, Failure> {
         let Self { question, material, manner: Manner { strategy, focus, schema }, turn, .. } = self;
         let options = material.scan_options(&state.app.settings.limits);
-        let (inputs, corpus) = material.scan(state, &options)?;
+        let (inputs, corpus) = material.scan_if_any(state, &options)?;
         let sources = Sources { named: Named::Now(inputs), options, corpus };
         let asking = Asking { question, sources, models, strategy, focus, schema, turn, settings };
         asking.ready(&state.app, |_| Ok(state.sandbox.clone()))
@@ -200,16 +201,18 @@ async fn launch(
     }
     let reading = Arc::clone(state);
     let ready = blocking(move || query.ready(&reading, roles, settings)).await?;
-    let then = thought.map(|number| keep_with_thought(state, number));
+    let name = Arc::clone(&host.client_model);
+    let then = thought.map(|number| keep_with_thought(state, number, name));
     Ok(state.runs.keep(ready.start()?, slot, host, then))
 }
 
 /// Stores the answer with the thought that led to it.
-fn keep_with_thought(state: &Arc<State>, number: usize) -> AfterEnd {
+fn keep_with_thought(state: &Arc<State>, number: usize, name: ClientModelName) -> AfterEnd {
     let (state, app) = (Arc::clone(state), Arc::clone(&state.app));
     Box::new(move |ended| {
         Box::pin(async move {
-            if let Err(failure) = blocking(move || session_log::answered(&state, number, &ended)).await {
+            if let Err(failure) = blocking(move || session_log::answered(&state, number, &ended, &name)).await
+            {
                 app.say(&format!("warning: the answer is not kept with its thought: {}", failure.0));
             }
         })
@@ -237,7 +240,13 @@ pub(super) async fn ended_run(state: &Arc<State>, live: &Live, came: &Ended) -> 
     let cannot_sample = came.result.answer.is_none()
         && came.result.error.as_ref().is_some_and(|error| error.code() == ErrorCode::ModelNotFound);
     match live.host.query.clone().filter(|_| cannot_sample) {
-        None => ended(state, came),
+        None => {
+            let mut answer = ended(state, came)?;
+            if let Some(name) = model_name(&live.host.client_model) {
+                answer.data["model"] = json!(name);
+            }
+            Ok(answer)
+        }
         Some(query) => {
             let reading = Arc::clone(state);
             blocking(move || passages(&reading, &query, CANNOT_SAMPLE)).await

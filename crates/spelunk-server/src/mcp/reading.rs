@@ -11,6 +11,7 @@ use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::context_search::{ContextQuery, Indexed, Level};
 use spelunk_app::error_text::{Paint, error_json, error_text};
 use spelunk_app::failure::Failure;
+use spelunk_app::personal;
 use spelunk_app::render::contexts as render;
 use spelunk_app::render::found::{found_json, found_text, hits_json, hits_text};
 use spelunk_app::units::{count, listed};
@@ -203,6 +204,7 @@ pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
     let kind = arguments.text("type", ID_CHARS_MAX)?;
     let pattern = arguments.text("pattern", 500)?;
     let is_replaced = arguments.flag("replace")?;
+    let is_personal = arguments.flag("personal")?;
     arguments.finish()?;
     if text.is_some() && id.is_none() {
         return Err(wrong("id", "is needed with `text`").into());
@@ -211,6 +213,12 @@ pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
     drop(state.app.workspace()?);
     let kind = kind_named(state, kind.as_deref())?;
     let path = path.map(|path| state.admit(&path)).transpose()?;
+    if let Some(directory) = path.as_deref().filter(|_| is_personal) {
+        let report = personal::register(state.store(), directory)?;
+        let text = format!("{} added, {} already there", report.registered.len(), report.already.len());
+        let data = render::added_json(&report.registered, &report.already, &report.skipped);
+        return Ok(ToolAnswer::new(text, data));
+    }
     if let Some(directory) = path.as_deref().filter(|path| path.is_dir() && text.is_none()) {
         let prefix = id.map(|id| format!("{id}/")).unwrap_or_default();
         return add_directory(state, directory, pattern.as_deref(), &kind, &prefix);

@@ -10,6 +10,7 @@ use spelunk_app::app::App;
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Usage;
 use spelunk_app::live_runs::Slot;
+use spelunk_app::provider::OF_CLIENT;
 use spelunk_app::render::progress::{run_status, task_line};
 use spelunk_app::runs::files_incomplete;
 use spelunk_app::units::count;
@@ -21,7 +22,7 @@ use tokio::task::JoinSet;
 
 use super::agent_tasks::AgentTasks;
 use super::query::Query;
-use super::sampling::Questions;
+use super::sampling::{ClientModelName, Questions};
 
 /// All runs in progress.
 pub(super) struct Runs {
@@ -46,6 +47,8 @@ pub(super) struct Live {
 pub(super) struct HostAnswers {
     /// Calls to the client's model, if the client is asked in rounds.
     pub(super) questions: Option<Arc<Questions>>,
+    /// What the client calls its model.
+    pub(super) client_model: ClientModelName,
     /// Tasks for agents, if agents replace the model.
     pub(super) agent_tasks: Option<Arc<AgentTasks>>,
     /// What was asked of the client's model, to find passages for if the client cannot sample after all.
@@ -75,6 +78,12 @@ pub(super) struct Step {
 pub(crate) struct Ended {
     pub(crate) result: RunResult,
     pub(crate) view: RunView,
+}
+
+/// The client's model by the name that it gave, if it answered.
+pub(super) fn model_name(name: &ClientModelName) -> Option<String> {
+    let name = name.lock().unwrap_or_else(PoisonError::into_inner);
+    (!name.is_empty()).then(|| format!("{OF_CLIENT}/{name}"))
 }
 
 impl Live {

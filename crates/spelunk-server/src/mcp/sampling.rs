@@ -31,6 +31,7 @@ pub(super) const CALL_MS_MAX: u64 = 600_000;
 const SETTLE: Duration = Duration::from_millis(50);
 const SETTLE_TIMES_MAX: u32 = 40;
 const DETAIL_CHARS_MAX: usize = 300;
+const NAME_CHARS_MAX: usize = 100;
 
 /// The role a model is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,21 +51,26 @@ pub(super) enum ClientChannel {
     Rounds(Arc<Questions>),
 }
 
+/// The name of the client's model, as its last reply gave it; empty before the first.
+pub(super) type ClientModelName = Arc<Mutex<String>>;
+
 /// The client's model.
 pub(super) struct SamplingModel {
     reference: ModelRef,
     role: ModelRole,
     channel: ClientChannel,
+    name: ClientModelName,
 }
 
 impl SamplingModel {
-    pub(super) fn new(role: ModelRole, channel: ClientChannel) -> Self {
-        let name = match role {
+    pub(super) fn new(role: ModelRole, channel: ClientChannel, name: ClientModelName) -> Self {
+        let known_as = match role {
             ModelRole::Root => "client",
             ModelRole::Sub => "client-sub",
         };
-        let reference = ModelRef { provider: OF_CLIENT.into(), name: name.into(), base_url: String::new() };
-        Self { reference, role, channel }
+        let reference =
+            ModelRef { provider: OF_CLIENT.into(), name: known_as.into(), base_url: String::new() };
+        Self { reference, role, channel, name }
     }
 }
 
@@ -80,14 +86,19 @@ impl Model for SamplingModel {
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         let params = request(prompt, self.role);
         let channel = self.channel.clone();
-        let call = call.clone();
+        let (call, role, name) = (call.clone(), self.role, Arc::clone(&self.name));
         let asking = async move {
-            match channel {
+            let reply = match channel {
                 ClientChannel::Request(peer) => {
                     peer.create_message(params).await.map_err(|error| refusal(&error))
                 }
                 ClientChannel::Rounds(questions) => questions.ask(&call, params).await,
+            };
+            if let (Ok(reply), ModelRole::Root) = (&reply, role) {
+                let given = plain_head(&reply.model, NAME_CHARS_MAX);
+                *name.lock().unwrap_or_else(PoisonError::into_inner) = given;
             }
+            reply
         };
         Box::pin(stream::once(asking).flat_map(|reply| stream::iter(deltas(reply))))
     }
@@ -112,6 +123,9 @@ fn request(prompt: &Prompt, role: ModelRole) -> CreateMessageRequestParams {
     let mut params = CreateMessageRequestParams::new(messages, tokens_max);
     params.system_prompt = Some(prompt.system.clone());
     params.model_preferences = Some(preferences);
+    #[expect(clippy::cast_possible_truncation, reason = "thousandths fit")]
+    let temperature = prompt.temperature().map(|temperature| temperature as f32);
+    params.temperature = temperature;
     params
 }
 

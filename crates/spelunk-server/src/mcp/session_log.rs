@@ -1,5 +1,5 @@
 //! Thoughts: the agent's reasoning in a session, stored as a context of the workspace so that it can be explored and
-//! queried. A query may include them: those of this session in full, and the beginnings of the three sessions before
+//! queried. A query may include them: those of this session in full, and summaries of the three sessions before
 //! it. The answer is then stored with the thought that led to it, with the model and the time.
 
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use spelunk_engine::{Clock as _, SystemClock};
 use spelunk_types::RunId;
 
 use super::answer::ToolAnswer;
-use super::runs::Ended;
+use super::runs::{Ended, model_name};
+use super::sampling::ClientModelName;
 use super::state::State;
 use super::truncate::cut;
 
@@ -22,8 +23,9 @@ const THOUGHT_CHARS_MAX: usize = 50_000;
 const THOUGHTS_MAX: usize = 1000;
 const SESSION_BYTES_MAX: usize = 2_000_000;
 const ANSWER_CHARS_MAX: usize = 20_000;
-/// How much of an earlier session is shown.
+/// How much of an earlier session is shown, and of one thought in it.
 const EARLIER_CHARS_MAX: usize = 2000;
+const LINE_CHARS_MAX: usize = 200;
 
 /// The thoughts of one session.
 #[derive(Debug)]
@@ -125,16 +127,36 @@ pub(super) fn list(state: &State, arguments: Arguments) -> Result<ToolAnswer, Fa
     if session.thoughts.is_empty() {
         text.push_str("no thoughts in this session\n");
     }
-    for (id, beginning) in &earlier {
-        text += &format!("\n# Earlier: {id}\n\n{beginning}\n");
+    for (id, summary) in &earlier {
+        text += &format!("\n# Earlier: {id}\n\n{summary}\n");
     }
     let earlier: Vec<Value> =
-        earlier.iter().map(|(id, beginning)| json!({ "context_id": id, "beginning": beginning })).collect();
+        earlier.iter().map(|(id, summary)| json!({ "context_id": id, "beginning": summary })).collect();
     let data = json!({ "context_id": session.id, "thoughts": session.json(), "earlier": earlier });
     Ok(ToolAnswer::new(text, data))
 }
 
-/// The beginnings of the earlier sessions, newest first.
+/// A session in few words: the first line of each thought and answer. If that is still too long, of the last ones.
+fn summary(text: &str) -> String {
+    let (mut lines, mut wants_line) = (Vec::new(), false);
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let is_heading = line.starts_with("## Thought ") || line.starts_with("### Answer of ");
+        if is_heading || wants_line {
+            lines.push(cut(line, LINE_CHARS_MAX).0);
+        }
+        wants_line = is_heading;
+    }
+    let mut n_chars = 0;
+    let is_within = |line: &&String| {
+        n_chars += line.chars().count() + 1;
+        n_chars <= EARLIER_CHARS_MAX
+    };
+    let mut kept: Vec<&String> = lines.iter().rev().take_while(is_within).collect();
+    kept.reverse();
+    kept.into_iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The earlier sessions as summaries, newest first.
 fn earlier(state: &State) -> Vec<(String, String)> {
     let own = state.session().id.clone();
     let n_max = usize::try_from(state.app.settings.limits.prior_sessions_max).unwrap_or(usize::MAX);
@@ -144,7 +166,7 @@ fn earlier(state: &State) -> Vec<(String, String)> {
     let text = |id: String| {
         // An unreadable session is skipped.
         let text = state.store().load(&id).ok()?;
-        Some((id, cut(&text, EARLIER_CHARS_MAX).0))
+        Some((id, summary(&text)))
     };
     ids.into_iter().take(n_max).filter_map(text).collect()
 }
@@ -164,19 +186,26 @@ pub(super) fn sources(state: &State) -> Result<(Vec<SourceInput>, usize), Usage>
         return Err(Usage { message, hint: "add one with `thought_add`".into() });
     }
     let earlier = earlier(state);
-    let earlier = earlier.iter().map(|(id, beginning)| text_input(id, beginning));
+    let earlier = earlier.iter().map(|(id, summary)| text_input(id, summary));
     Ok((std::iter::once(current).chain(earlier).collect(), number))
 }
 
 /// Stores the answer of a run with the thought that led to it. Blocking.
-pub(super) fn answered(state: &Arc<State>, number: usize, ended: &Ended) -> Result<(), Failure> {
+pub(super) fn answered(
+    state: &Arc<State>,
+    number: usize,
+    ended: &Ended,
+    name: &ClientModelName,
+) -> Result<(), Failure> {
     let Some(answer) = &ended.result.answer else { return Ok(()) };
     let (id, rendered) = {
         let mut session = state.session();
         let Some(thought) = session.thoughts.get_mut(number.wrapping_sub(1)) else { return Ok(()) };
         thought.answers.push(ThoughtAnswer {
             run: ended.result.run.clone(),
-            model: ended.view.model.as_ref().map(ToString::to_string).unwrap_or_default(),
+            model: model_name(name)
+                .or_else(|| ended.view.model.as_ref().map(ToString::to_string))
+                .unwrap_or_default(),
             at_ms: SystemClock.now_ms(),
             text: cut(&answer.text, ANSWER_CHARS_MAX).0,
         });

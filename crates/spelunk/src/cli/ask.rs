@@ -27,21 +27,27 @@ use spelunk_types::{EventKind, Focus, RunId, Strategy};
 
 use super::app::{no_such, print, print_line};
 use super::limits::LimitFlags;
-use super::scan::{ScanFlags, TypeFlags, inputs, say_left_out, scan};
+use super::scan::{ScanFlags, TypeFlags, inputs, read_stdin, say_left_out};
 use super::watch::OutputFlags;
-use super::{ModelFlags, open, report, resume, watch};
+use super::{ModelFlags, open, report, resume, scan, watch};
 
 /// The exit code if no model is configured and passages or a count were shown instead of an answer.
 const WITHOUT_MODEL: u8 = 4;
 
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
-    /// The question to answer
+    /// The question to answer, or `-` to read a request of any length from standard input, which needs no paths
     #[arg(required_unless_present = "messages")]
     question: Option<String>,
+    /// Whether the request may be all there is.
+    #[arg(skip)]
+    is_alone: bool,
     /// Files or directories to answer from, or `-` for standard input [default: .]
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
+    /// Answer from a registered context, by its id, in addition to the paths; may be repeated
+    #[arg(long, value_name = "ID", conflicts_with = "run")]
+    context: Vec<String>,
     /// Ask about the files of an earlier run (its id or a unique prefix); an agent continues its work
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
@@ -130,14 +136,18 @@ fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {
 
 fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<Sources, Failure> {
     let Some(run) = &args.run else {
-        // Attachments are enough to ask about: the current directory is not added to them.
-        let named =
-            if args.paths.is_empty() && !along.is_empty() { Vec::new() } else { inputs(app, &args.paths)? };
+        // Attachments and a request from standard input are enough: the current directory is not added to them.
+        let mut along = along;
+        for id in &args.context {
+            along.push(scan::context(app, id)?);
+        }
+        let is_enough = args.is_alone || !along.is_empty();
+        let named = if args.paths.is_empty() && is_enough { Vec::new() } else { inputs(app, &args.paths)? };
         let inputs: Vec<SourceInput> = named.into_iter().chain(along).collect();
         let TypeFlags { types, plain } = args.types.clone();
         args.types.detector(app)?;
         let options = ScanOptions { types, plain, ..args.scan.options(&app.settings.limits)? };
-        let corpus = scan(app, &inputs, &options)?;
+        let corpus = scan::scan(app, &inputs, &options)?;
         return Ok(Sources { named: Named::Now(inputs), options, corpus });
     };
     let (workspace, run) = find_run(app, Some(run))?;
@@ -214,10 +224,15 @@ fn show_passages(
 fn question_input(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Failure> {
     let mut along = attached(app, &args.attach)?;
     let Some(file) = args.messages.clone() else {
-        return Ok(QuestionInput {
-            question: args.question.clone().unwrap_or_default(),
-            attachments: along.into_inputs(),
-        });
+        let request = match args.question.take().unwrap_or_default() {
+            dash if dash == "-" => {
+                args.is_alone = true;
+                request_from_stdin(&args.paths)?
+            }
+            question => question,
+        };
+        let question = along.request(request)?;
+        return Ok(QuestionInput { question, attachments: along.into_inputs() });
     };
     args.paths.splice(0..0, args.question.take());
     #[expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
@@ -229,8 +244,19 @@ fn question_input(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Failur
         message: format!("`{file}` is not a conversation: {error}"),
         hint: "write it as `[{\"role\": \"user\", \"content\": \"...\"}]`".into(),
     })?;
-    let question = along.converse(&conversation);
+    let question = along.converse(conversation)?;
     Ok(QuestionInput { question, attachments: along.into_inputs() })
+}
+
+/// The request as standard input holds it.
+fn request_from_stdin(paths: &[String]) -> Result<String, Failure> {
+    let refused = |message: &str, hint: &str| Usage { message: message.into(), hint: hint.into() };
+    if paths.iter().any(|path| path == "-") {
+        let message = "standard input cannot be both the question and a text to answer from";
+        return Err(refused(message, "write the question in place of the first `-`").into());
+    }
+    let hint = "write the question as text, or name the file as a path";
+    String::from_utf8(read_stdin()?).map_err(|_| refused("standard input is not UTF-8", hint).into())
 }
 
 fn attached(app: &App, files: &[String]) -> Result<Attachments, Failure> {

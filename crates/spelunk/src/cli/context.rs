@@ -13,15 +13,16 @@ use clap::{Args, Subcommand};
 use spelunk_app::app::App;
 use spelunk_app::context_search::{ContextQuery, ContextSearch, FoundInContexts};
 use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::personal;
 use spelunk_app::render::contexts::{self as render, Reader};
 use spelunk_app::render::found::{found_json, found_text};
 use spelunk_app::render::progress::IndexingLine;
+use spelunk_app::sources::contexts;
 use spelunk_app::units::{head, listed};
 use spelunk_context::{
-    Context, ContextId, ContextKind, ContextStore, Factory, GrepQuery, Navigator, NewContext, NewSource,
-    SecretFiles, StoreError, StoreSettings, Suggestion,
+    ContextId, ContextKind, ContextStore, Factory, GrepQuery, LoadPolicy, Navigator, NewContext, NewSource,
+    SecretFiles, StoreError, Suggestion,
 };
-use spelunk_engine::{Clock, SystemClock};
 use spelunk_index::Mode;
 
 use super::app::{print, print_as_is};
@@ -50,6 +51,19 @@ enum ContextCommand {
         /// Replace existing contexts with the same ids
         #[arg(long)]
         replace: bool,
+    },
+    /// Register personal contexts: `foundation/`, `projects/`, `temporal/` and `memory/graph.json` of a directory
+    Personal {
+        /// The directory
+        directory: String,
+    },
+    /// Print what is known of the user, of a project and of contexts in use as one JSON object
+    Combined {
+        /// The project
+        project: Option<String>,
+        /// The id of a context in use; may be repeated
+        #[arg(long, value_name = "ID")]
+        working: Vec<String>,
     },
     /// List contexts
     List {
@@ -105,6 +119,9 @@ struct AddArgs {
     /// The kind: identity, project, temporal, document, memory, `tool_result`, web or any other word
     #[arg(long, default_value = "document")]
     kind: String,
+    /// How long its text may be reused: hot, lazy, refresh, query or ttl:SECONDS [default: the kind's]
+    #[arg(long)]
+    policy: Option<String>,
     /// For a directory: the files to register, such as `*.md` or `**/*.rs`
     #[arg(long, value_name = "GLOB", default_value = "*")]
     pattern: String,
@@ -146,7 +163,8 @@ struct SearchArgs {
 }
 
 pub(crate) fn context(app: &App, args: ContextArgs) -> Result<ExitCode, Failure> {
-    let store = open(app, args.allow_secrets)?;
+    let secrets = if args.allow_secrets { SecretFiles::Allowed } else { SecretFiles::Refused };
+    let store = Arc::new(contexts(app, secrets)?);
     let navigator = Navigator::new(Arc::clone(&store));
     let is_load = matches!(args.command, ContextCommand::Load { .. });
     let CommandOutput { text, code } = answer(app, &navigator, args.command)?;
@@ -174,6 +192,10 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<C
     let text = match command {
         ContextCommand::Add(args) => add(app, navigator.store(), args)?,
         ContextCommand::Import { path, replace } => import::import(app, navigator.store(), &path, replace)?,
+        ContextCommand::Personal { directory } => add_personal(app, navigator.store(), &directory)?,
+        ContextCommand::Combined { project, working } => {
+            format!("{}\n", personal::combined(navigator.store(), project.as_deref(), &working)?)
+        }
         ContextCommand::Rm { id } => render::removed(navigator.store().remove(&id)?.as_ref(), app.json),
         ContextCommand::List { kind } => {
             let contexts = match &kind {
@@ -254,19 +276,6 @@ fn suggest(app: &App, suggestions: &[Suggestion]) {
     }
 }
 
-fn open(app: &App, allow_secrets: bool) -> Result<Arc<ContextStore>, Failure> {
-    let mut settings = StoreSettings::for_a_person(app.settings.limits.clone());
-    if allow_secrets {
-        settings.secrets = SecretFiles::Allowed;
-    }
-    let clock = Arc::new(|| SystemClock.now_ms());
-    let (store, warnings) = ContextStore::open(app.workspace_dir()?, clock, settings)?;
-    for warning in warnings {
-        app.say(&format!("warning: {warning}"));
-    }
-    Ok(Arc::new(store))
-}
-
 fn add(app: &App, store: &ContextStore, args: AddArgs) -> Result<String, Failure> {
     // Create the workspace's own files first: they keep the directory private and out of git.
     drop(app.workspace()?);
@@ -277,24 +286,27 @@ fn add(app: &App, store: &ContextStore, args: AddArgs) -> Result<String, Failure
         Some(kind) => kind,
         None => return Err(StoreError::BadKindName { name: args.kind }.into()),
     };
+    let policy = policy(&args, &kind)?;
     let path = app.current_dir.join(&args.path);
     if args.path != "-" && path.is_dir() {
-        return add_directory(app, store, &args, &path, &kind);
+        let factory = Factory::new(store).with_policy(policy);
+        return add_directory(app, &factory, &args, &path, &kind);
     }
+    let put = |new: NewContext| put(store, NewContext { policy, ..new }, args.replace);
     let context = match (&args.id, args.path.as_str()) {
         (None, "-") => return Err(needs_id().into()),
         (Some(id), "-") => {
             let text = String::from_utf8(read_stdin()?).map_err(|_| not_text())?;
-            put(store, NewContext::new(ContextId::new(id)?, kind, NewSource::Inline(text)), args.replace)?
+            put(NewContext::new(ContextId::new(id)?, kind, NewSource::Inline(text)))?
         }
-        (Some(id), _) => put(store, of_file(ContextId::new(id)?, kind, path), args.replace)?,
+        (Some(id), _) => put(of_file(ContextId::new(id)?, kind, path))?,
         (None, _) => {
-            let context = Factory::new(store).from_file_by_name(&path, &kind)?;
-            // A file keeps its existing context; its kind changes only on request.
-            if context.kind == kind {
+            let context = Factory::new(store).with_policy(policy).from_file_by_name(&path, &kind)?;
+            // A file keeps its existing context; its kind and policy change only on request.
+            if context.kind == kind && (args.policy.is_none() || Some(context.policy) == policy) {
                 context
             } else {
-                put(store, of_file(context.id.clone(), kind, path), args.replace)?
+                put(of_file(context.id.clone(), kind, path))?
             }
         }
     };
@@ -302,6 +314,10 @@ fn add(app: &App, store: &ContextStore, args: AddArgs) -> Result<String, Failure
         app.say(&format!("left out of the archive: {reasons}"));
     }
     Ok(render::added(&[context], &[], &BTreeMap::new(), app.json))
+}
+
+fn put(store: &ContextStore, new: NewContext, replace: bool) -> Result<Arc<Context>, StoreError> {
+    if replace { store.replace(new) } else { store.register(new) }
 }
 
 fn of_file(id: ContextId, kind: ContextKind, path: PathBuf) -> NewContext {
@@ -314,26 +330,44 @@ fn of_file(id: ContextId, kind: ContextKind, path: PathBuf) -> NewContext {
     new
 }
 
-fn put(store: &ContextStore, new: NewContext, replace: bool) -> Result<Arc<Context>, StoreError> {
-    if replace { store.replace(new) } else { store.register(new) }
+/// The policy that was asked for. A session ends with this command: what would last that long is kept until it is
+/// removed.
+fn policy(args: &AddArgs, kind: &ContextKind) -> Result<Option<LoadPolicy>, Usage> {
+    let Some(name) = &args.policy else {
+        return Ok((kind.default_policy() == LoadPolicy::Session).then_some(LoadPolicy::Lazy));
+    };
+    match LoadPolicy::from_name(name) {
+        Some(LoadPolicy::Session) | None => Err(Usage {
+            message: format!("`{}` is not a policy that this command can keep", head(name, 40)),
+            hint: "the policies are `hot`, `lazy`, `refresh`, `query` and `ttl:SECONDS`".into(),
+        }),
+        policy => Ok(policy),
+    }
 }
 
 fn add_directory(
     app: &App,
-    store: &ContextStore,
+    factory: &Factory<'_>,
     args: &AddArgs,
     path: &Path,
     kind: &ContextKind,
 ) -> Result<String, Failure> {
-    let report = Factory::new(store).from_directory(path, &args.pattern, kind, &args.prefix)?;
+    let report = factory.from_directory(path, &args.pattern, kind, &args.prefix)?;
     let skipped = &report.left_out.skipped;
-    app.say(&format!(
-        "{} registered, {} already there{}",
-        report.registered.len(),
-        report.already.len(),
-        if skipped.is_empty() { String::new() } else { format!(", skipped: {}", listed(skipped)) }
-    ));
+    say_added(app, report.registered.len(), report.already.len(), skipped);
     Ok(render::added(&report.registered, &report.already, skipped, app.json))
+}
+
+fn add_personal(app: &App, store: &ContextStore, directory: &str) -> Result<String, Failure> {
+    drop(app.workspace()?);
+    let report = personal::register(store, &app.current_dir.join(directory))?;
+    say_added(app, report.registered.len(), report.already.len(), &report.skipped);
+    Ok(render::added(&report.registered, &report.already, &report.skipped, app.json))
+}
+
+fn say_added(app: &App, n_registered: usize, n_already: usize, skipped: &BTreeMap<String, u64>) {
+    let skipped = if skipped.is_empty() { String::new() } else { format!(", skipped: {}", listed(skipped)) };
+    app.say(&format!("{n_registered} registered, {n_already} already there{skipped}"));
 }
 
 fn needs_id() -> Usage {

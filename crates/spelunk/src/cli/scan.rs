@@ -9,9 +9,9 @@ use spelunk_app::config::nearest;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::answer::left_out;
 use spelunk_app::render::progress::Progress;
-use spelunk_app::sources::{redacted, scan_status, skipped, source};
+use spelunk_app::sources::{context_source, contexts, redacted, scan_status, skipped, source};
 use spelunk_app::units::bytes;
-use spelunk_context::{BadOverride, Corpus, Detector, ScanOptions, SourceInput};
+use spelunk_context::{BadOverride, Corpus, Detector, ScanOptions, SecretFiles, SourceInput};
 use spelunk_types::{FileOrder, Limits};
 
 use super::app::no_such;
@@ -125,9 +125,18 @@ pub(crate) fn inputs(app: &App, paths: &[String]) -> Result<Vec<SourceInput>, Fa
     let paths = if paths.is_empty() { &here[..] } else { paths };
     let input = |path: &String| match path.as_str() {
         "-" => Ok(SourceInput::Text { name: "stdin".into(), bytes: read_stdin()? }),
+        // Where no file has the name, a context may, such as `temporal:calendar`.
+        id if !app.current_dir.join(id).exists() => {
+            Ok(context(app, id).unwrap_or_else(|_| source(app, Path::new(id))))
+        }
         typed => Ok(source(app, Path::new(typed))),
     };
     paths.iter().map(input).collect()
+}
+
+/// A registered context as a source.
+pub(crate) fn context(app: &App, id: &str) -> Result<SourceInput, Failure> {
+    context_source(&contexts(app, SecretFiles::Refused)?, id, &|path| Ok(path.to_path_buf()))
 }
 
 pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {

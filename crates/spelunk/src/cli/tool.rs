@@ -10,17 +10,19 @@ use clap::{Args, Subcommand};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use spelunk_app::app::App;
-use spelunk_app::asking::{RoleModels, keep};
+use spelunk_app::asking::{Attachments, RoleModels, keep};
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_app::provider::{self, ChosenModels};
+use spelunk_app::provider;
+use spelunk_app::runs::read_view;
 use spelunk_context::{ScanOptions, SourceInput};
 use spelunk_desk::{DeskPath, run_tool};
 use spelunk_engine::{Engine, RunHandle, written_answer};
 use spelunk_types::Strategy;
 
-use self::folder::Folder;
+use self::folder::{CallsTaken, Folder};
 use super::ModelFlags;
 use super::app::{print, print_line};
+use super::scan::read_stdin;
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolArgs {
@@ -103,23 +105,23 @@ enum ToolCommand {
         source: Option<String>,
     },
     /// Ask a sub-model about a file, or send it the prompt alone
-    Query {
-        /// The question
-        prompt: String,
-        /// The file to ask about
-        #[arg(long)]
-        path: Option<String>,
-    },
+    Query(Query),
     /// Ask the same question about several files
-    Batch {
-        /// The question
-        prompt: String,
-        /// A file to ask about; may be repeated
-        #[arg(long, required = true)]
-        path: Vec<String>,
-    },
+    Batch(Query),
     /// Check `output/answer.md`, and print it if it is a valid answer
     Finish,
+}
+
+#[derive(Debug, Args)]
+struct Query {
+    /// The question, or `-` for standard input
+    prompt: String,
+    /// A file to ask about; may be repeated
+    #[arg(long)]
+    path: Vec<String>,
+    /// Do not answer from cached replies
+    #[arg(long)]
+    no_cache: bool,
 }
 
 pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Failure> {
@@ -130,13 +132,9 @@ pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Fai
             app.say("point an agent at it: AGENTS.md says how to work there");
             return Ok(ExitCode::SUCCESS);
         }
-        ToolCommand::Query { prompt, path } => {
+        ToolCommand::Query(question) | ToolCommand::Batch(question) => {
             let folder = Folder::open(app)?;
-            return ask(app, &folder, &prompt, path.as_slice()).await;
-        }
-        ToolCommand::Batch { prompt, path } => {
-            let folder = Folder::open(app)?;
-            return ask(app, &folder, &prompt, &path).await;
+            return ask(app, &folder, question).await;
         }
         ToolCommand::Finish => return finish(&Folder::open(app)?),
         ToolCommand::Read { path, offset, limit } => {
@@ -172,6 +170,7 @@ fn run(app: &App, name: &str, arguments: &Value) -> Result<ExitCode, Failure> {
         hint: "see `spelunk tool --help`, and AGENTS.md in this folder".into(),
     })?;
     for path in &outcome.changed {
+        folder::stamp(&mut desk, path);
         folder.write_back(&desk, path)?;
     }
     print_line(outcome.text.trim_end());
@@ -189,61 +188,92 @@ fn finish(folder: &Folder) -> Result<ExitCode, Failure> {
 
 /// The maximum number of files per batch.
 const FILES_MAX: usize = 100;
-/// The document name of a prompt without a file.
-const ALONE: &str = "prompt.md";
 
-/// Asks a sub-model for an external agent: each question is a run of its own over one file, recorded and paid for like
-/// any
-/// other.
-async fn ask(app: &App, folder: &Folder, prompt: &str, paths: &[String]) -> Result<ExitCode, Failure> {
+/// A question for a sub-model, and the name of the file that it is about.
+struct Asked {
+    name: Option<String>,
+    run: RunHandle,
+}
+
+/// Asks a sub-model for an external agent: each question is a run of its own, recorded and paid for like any other.
+async fn ask(app: &App, folder: &Folder, question: Query) -> Result<ExitCode, Failure> {
     let wrong = |message: String| Usage { message, hint: "see AGENTS.md in this folder".into() };
+    let Query { prompt, path: paths, no_cache } = question;
+    let prompt = if prompt == "-" { String::from_utf8_lossy(&read_stdin()?).into_owned() } else { prompt };
     if paths.len() > FILES_MAX {
         return Err(wrong(format!("{} files in one batch, at most {FILES_MAX}", paths.len())).into());
     }
     let Some(chosen) = provider::choose(&app.settings, &app.environment).await? else {
         return Err(wrong("there is no model to ask".to_owned()).into());
     };
-    let mut texts = Vec::new();
-    for path in paths {
+    let mut asked = Vec::new();
+    for path in &paths {
         let at = DeskPath::parse(path).map_err(|error| wrong(error.to_string()))?;
         let text = folder.desk.text(&at).map_err(|error| wrong(error.to_string()))?;
-        texts.push((at.as_str().to_owned(), text.into_owned()));
+        let document =
+            SourceInput::Text { name: at.as_str().to_owned(), bytes: text.into_owned().into_bytes() };
+        asked.push((Some(at.as_str().to_owned()), prompt.clone(), vec![document]));
     }
-    if texts.is_empty() {
-        texts.push((ALONE.to_owned(), prompt.to_owned()));
+    if asked.is_empty() {
+        let mut along = Attachments::default();
+        let question = along.request(prompt.clone())?;
+        asked.push((None, question, along.into_inputs()));
     }
+    folder.take_calls(app, asked.len() as u64)?;
     let engine = app.engine(ScanOptions::default())?;
+    let mut settings = app.run_settings();
+    settings.cache_replies &= !no_cache;
     let mut runs = Vec::new();
-    for (name, text) in texts {
-        runs.push((name.clone(), start(app, &engine, &chosen, prompt, name, text)?.join()));
+    for (name, question, inputs) in asked {
+        let sources = keep(&engine, inputs)?;
+        let corpus = engine.open_corpus(&sources, &mut |_| {})?;
+        // Smaller questions go to the sub-model.
+        let model = chosen.sub_model.clone().unwrap_or_else(|| chosen.model.clone());
+        let models = RoleModels::one(model);
+        let request = models.start(question, corpus, sources, Strategy::Direct, settings.clone());
+        runs.push(Asked { name, run: engine.start(request)? });
     }
-    let (names, ending): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
-    let mut n_failed = 0;
-    for (name, result) in names.iter().zip(join_all(ending).await) {
+    answer(app, folder, &engine, runs).await
+}
+
+/// Waits for the answers, prints them and counts what they took.
+async fn answer(app: &App, folder: &Folder, engine: &Engine, asked: Vec<Asked>) -> Result<ExitCode, Failure> {
+    let n_asked = asked.len();
+    let (names, runs): (Vec<_>, Vec<_>) =
+        asked.into_iter().map(|asked| (asked.name, asked.run.join())).unzip();
+    let (mut n_failed, mut took) = (0, CallsTaken::default());
+    for (name, result) in names.iter().zip(join_all(runs).await) {
+        let view = read_view(engine.workspace(), &result.run)?;
+        let is_cached = view.n_paid_calls() == 0 && result.answer.is_some();
+        took.calls += 1;
+        took.cached += u64::from(is_cached);
+        took.tokens += view.spent.tokens();
         let said = match (&result.answer, &result.error) {
             (Some(answer), _) => answer.text.clone(),
             (None, error) => {
                 n_failed += 1;
-                error.as_ref().map_or_else(|| "failed".to_owned(), |error| format!("failed: {error}"))
+                took.failed += 1;
+                let why = error.as_ref().map_or_else(|| "failed".to_owned(), ToString::to_string);
+                folder.log_error(result.stopped_by(), &why, name.as_deref())?;
+                format!("failed: {why}")
             }
         };
-        print(&if names.len() == 1 { format!("{said}\n") } else { format!("[{name}]\n{said}\n\n") });
+        if app.json {
+            print_line(json!({
+                "path": name,
+                "content": result.answer.as_ref().map(|answer| &answer.text),
+                "model": view.model.as_ref().map(ToString::to_string),
+                "input_tokens": view.spent.input_tokens,
+                "output_tokens": view.spent.output_tokens,
+                "cached": is_cached,
+                "run": result.run,
+            }));
+        } else if let Some(name) = name.as_ref().filter(|_| n_asked > 1) {
+            print(&format!("[{name}]\n{said}\n\n"));
+        } else {
+            print(&format!("{said}\n"));
+        }
     }
-    Ok(if n_failed == names.len() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-fn start(
-    app: &App,
-    engine: &Engine,
-    chosen: &ChosenModels,
-    prompt: &str,
-    name: String,
-    text: String,
-) -> Result<RunHandle, Failure> {
-    let sources = keep(engine, vec![SourceInput::Text { name, bytes: text.into_bytes() }])?;
-    let corpus = engine.open_corpus(&sources, &mut |_| {})?;
-    // Smaller questions go to the sub-model.
-    let model = chosen.sub_model.clone().unwrap_or_else(|| chosen.model.clone());
-    let request = RoleModels::one(model).start(prompt, corpus, sources, Strategy::Direct, app.run_settings());
-    Ok(engine.start(request)?)
+    folder.settle_calls(app, &took)?;
+    Ok(if n_failed == n_asked { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -211,7 +211,7 @@ fn a_broken_pattern_is_pointed_at() {
                 line (one|two
                      ^
 
-            hint: correct it, or search for it as it is with `--literal`
+            hint: correct it, or search for it as it is (`literal`)
             --- exit 2
         "#]],
     );
@@ -223,7 +223,7 @@ fn a_broken_pattern_is_pointed_at() {
                 a{3,1}
                  ^
 
-            hint: correct it, or search for it as it is with `--literal`
+            hint: correct it, or search for it as it is (`literal`)
             --- exit 2
         "#]],
     );

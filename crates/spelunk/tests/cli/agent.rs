@@ -81,7 +81,13 @@ fn a_folder_for_an_agent_outside_has_instructions_and_tools() {
         point an agent at it: AGENTS.md says how to work there
         --- exit 0
     "#]]);
-    for name in ["AGENTS.md", "CLAUDE.md", ".claude/skills/spelunk-desk/SKILL.md", "state/job.json"] {
+    for name in [
+        "AGENTS.md",
+        ".claude/CLAUDE.md",
+        ".claude/skills/rlm-scripting/SKILL.md",
+        "state/job.json",
+        "tools/README.md",
+    ] {
         assert!(scene.exists(&format!("job/{name}")), "{name}");
     }
     let commands: [&[&str]; 6] = [
@@ -148,4 +154,79 @@ fn a_folder_for_an_agent_outside_has_instructions_and_tools() {
             hint: remove the link: files stay in the folder
             --- exit 2
         "#]]);
+}
+
+/// The steps of a job as people who know the file-based design write them.
+const SCRIPTS: [(&str, &str); 3] = [
+    (
+        "001_scan.py",
+        "#!/usr/bin/env python3\n\"\"\"Scan input and build index.\"\"\"\nfrom tools.chunking import Chunker\n\nchunker = Chunker()\nindex = chunker.build_index(\"input/prompt.md\", index_type=\"headings\")\nprint(f\"Found {len(index['entries'])} sections\")\n",
+    ),
+    (
+        "002_extract.py",
+        "from tools.llm_client import LLMClient\nfrom tools.chunking import chunk_prompt\n\nclient = LLMClient()\nchunks = chunk_prompt(max_tokens=2000)\n\nfor chunk in chunks:\n    result = client.call(\n        prompt=f\"Extract key facts:\\n\\n{chunk.content}\",\n        log_to_evidence=True,\n        evidence_tag=f\"facts_chunk_{chunk.index}\",\n    )\n    if result:\n        print(f\"Processed chunk {chunk.index}\")\n",
+    ),
+    (
+        "003_synthesize.py",
+        "import json\n\nevidence = []\nwith open(\"state/evidence.jsonl\") as f:\n    for line in f:\n        evidence.append(json.loads(line))\n\nwith open(\"output/answer.md\", \"w\") as f:\n    f.write(\"# Analysis Results\\n\\n\")\n    for item in evidence:\n        f.write(f\"- {item['content']}\\n\")\n\nprint(\"Answer written to output/answer.md\")\n",
+    ),
+];
+
+#[test]
+fn s2_05_the_folder_of_a_job_runs_scripts_with_its_own_tools() {
+    let (scene, server) = (Scene::new(&NOTE), answering("The magic number is 42."));
+    let question = "# Task\nName the number.\n\n## Notes\nThe magic number is 42.";
+    scene.spelunk(["tool", "init", "job", "--question", question, "notes"]).run();
+    for name in ["cache/llm", "cache/indexes", "scratch/tmp", "input/attachments", "tools/llm_client.py"] {
+        assert!(scene.exists(&format!("job/{name}")), "{name}");
+    }
+    for (name, code) in SCRIPTS {
+        scene.write(&format!("job/scratch/scripts/{name}"), code.as_bytes());
+    }
+    let steps = "cd job; PATH=\"$(dirname \"$0\"):$PATH\"; export PATH PYTHONPATH=.; for n in 1 2 3; do python3 scratch/scripts/00${n}_*.py; done";
+    scene.after_shell(steps, ["tool", "finish"]).server(&server).run().check(&expect![[r#"
+        Found 2 sections
+        Processed chunk 0
+        Answer written to output/answer.md
+        # Analysis Results
+
+        - The magic number is 42.
+        --- stderr
+        --- exit 0
+    "#]]);
+    let fact: serde_json::Value = serde_json::from_str(&scene.read("job/state/evidence.jsonl")).unwrap();
+    assert_eq!(
+        (fact["tag"].as_str(), fact["timestamp"].is_string()),
+        (Some("facts_chunk_0"), true),
+        "{fact}"
+    );
+    let metrics: serde_json::Value = serde_json::from_str(&scene.read("job/state/metrics.json")).unwrap();
+    assert_eq!((&metrics["scripts_created"], &metrics["subcalls_made"]), (&3.into(), &1.into()), "{metrics}");
+}
+
+#[test]
+fn s2_07_the_budgets_of_a_job_are_kept() {
+    let (scene, server) = (Scene::new(&NOTE), answering("It is 42."));
+    scene.spelunk(["tool", "init", "job", "--question", QUESTION, "notes"]).run();
+    let query = |prompt: &str| {
+        let call = scene.after_shell("cd job", ["tool", "query", prompt]).server(&server);
+        call.env("SPELUNK_LIMITS_SCRIPT_CALLS_MAX", "2").run()
+    };
+    let codes = [query("one").code, query("one").code, query("two").code];
+    assert_eq!(codes, [0, 0, 0], "the second was answered from the cache, which does not count");
+    query("three").check(&expect![[r#"
+        --- stderr
+        error: 1 calls of sub-models are too many: 2 of 2 are used, 2 for each script
+
+        hint: put more text into each question, or write the next script under `scratch/scripts/`
+        --- exit 2
+    "#]]);
+    // What the folder says about itself is not believed.
+    scene.write("job/state/metrics.json", b"{}");
+    scene.write("job/state/job.json", b"{\"config\": {\"max_subcalls_per_script\": 999}}");
+    assert_eq!(query("three").code, 2);
+    for n in 1..=2 {
+        scene.write(&format!("job/scratch/scripts/00{n}_more.py"), b"print(1)\n");
+    }
+    assert_eq!([query("three").code, query("four").code, query("five").code], [0, 0, 2]);
 }

@@ -85,8 +85,10 @@ fn a_file_is_added_under_an_id_of_ones_own() {
               },
               "content_type": null,
               "id": "project:guide",
+              "last_accessed_ms": null,
               "last_modified_ms": 0,
               "name": "guide.md",
+              "policy": "lazy",
               "size_bytes": 38,
               "source": "file",
               "type": "project"
@@ -117,7 +119,7 @@ fn the_files_of_a_directory_are_added_by_a_pattern() {
         --- exit 0
     "#]]);
     let ran = scene.spelunk(["context", "add", "docs", "--json"]).run();
-    expect![[r#"{"added":[{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_modified_ms":0,"name":"guide.txt","size_bytes":25,"source":"file","type":"document"}],"already":["docs:guide"],"skipped":{}}"#]].assert_eq(&scene.normalise_json(&ran.stdout).to_string());
+    expect![[r#"{"added":[{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_accessed_ms":null,"last_modified_ms":0,"name":"guide.txt","policy":"lazy","size_bytes":25,"source":"file","type":"document"}],"already":["docs:guide"],"skipped":{}}"#]].assert_eq(&scene.normalise_json(&ran.stdout).to_string());
     assert_eq!(ran.stderr, "1 registered, 1 already there\n");
     assert_eq!(ids(&scene), ["docs:deep", "docs:guide", "guide"]);
 }
@@ -230,7 +232,7 @@ fn what_is_removed_is_gone_from_the_registry_and_its_file_stays() {
     assert!(scene.exists("docs/guide.md"));
     scene.spelunk(["context", "add", "docs/guide.md"]).run();
     let ran = scene.spelunk(["context", "rm", "guide", "--json"]).run();
-    expect![[r#"{"removed":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_modified_ms":0,"name":"guide.md","size_bytes":38,"source":"file","type":"document"}}"#]].assert_eq(&scene.normalise_json(&ran.stdout).to_string());
+    expect![[r#"{"removed":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_accessed_ms":null,"last_modified_ms":0,"name":"guide.md","policy":"lazy","size_bytes":38,"source":"file","type":"document"}}"#]].assert_eq(&scene.normalise_json(&ran.stdout).to_string());
 }
 
 #[test]
@@ -249,8 +251,10 @@ fn the_list_as_json_is_complete() {
             },
             "content_type": null,
             "id": "guide",
+            "last_accessed_ms": null,
             "last_modified_ms": 0,
             "name": "guide.md",
+            "policy": "lazy",
             "size_bytes": 38,
             "source": "file",
             "type": "document"
@@ -264,8 +268,10 @@ fn the_list_as_json_is_complete() {
             },
             "content_type": null,
             "id": "in",
+            "last_accessed_ms": null,
             "last_modified_ms": null,
             "name": "in",
+            "policy": "lazy",
             "size_bytes": 2,
             "source": "inline",
             "type": "document"
@@ -296,7 +302,7 @@ fn looks_are_counted_from_one_process_to_the_next() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "stats", "--json"]).run().check(&expect![[r#"
-        {"access_patterns":{"full_loads":1,"greps":2,"pages":1,"peeks":1},"store":{"by_type":{"document":1,"identity":0,"memory":0,"project":0,"temporal":0,"tool_result":0,"web":0},"max_cache_bytes":50000000,"total_contexts":1}}
+        {"access_patterns":{"full_loads":1,"greps":2,"pages":1,"peeks":1},"memory":{"cache_bytes":0,"cache_bytes_max":50000000,"contexts_loaded":0,"held_bytes":0,"utilization":0.0},"store":{"by_type":{"document":1,"identity":0,"memory":0,"project":0,"temporal":0,"tool_result":0,"web":0},"max_cache_bytes":50000000,"total_contexts":1}}
         --- stderr
         --- exit 0
     "#]]);
@@ -345,4 +351,125 @@ fn a_secret_is_added_and_read_only_where_that_is_said() {
         --- stderr
         --- exit 0
     "#]]);
+}
+
+#[test]
+fn s4_02_a_context_of_every_kind_outlives_its_command_and_shows_its_policy() {
+    let scene = Scene::new(&FILES);
+    let kinds = ["identity", "project", "temporal", "document", "memory", "tool_result", "web"];
+    for kind in kinds {
+        let add = ["context", "add", "-", "--id", kind, "--kind", kind];
+        assert_eq!(scene.spelunk(add).stdin("Words.\n").run().code, 0, "{kind}");
+        let loaded = scene.spelunk(["context", "load", kind]).run();
+        assert_eq!((loaded.stdout.as_str(), loaded.code), ("Words.\n", 0), "{kind}");
+    }
+    scene.spelunk(["context", "add", "docs/guide.md", "--kind", "web", "--policy", "ttl:60"]).run();
+    let ran = scene.spelunk(["context", "list", "--json"]).run();
+    let contexts: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
+    let policies: Vec<String> =
+        contexts.iter().map(|context| format!("{} {}", context["id"], context["policy"])).collect();
+    expect![[r#"
+        "identity" "hot"
+        "project" "lazy"
+        "temporal" "refresh"
+        "document" "lazy"
+        "memory" "query"
+        "tool_result" "ttl"
+        "web" "lazy"
+        "guide" "ttl""#]]
+    .assert_eq(&policies.join("\n"));
+    scene.spelunk(["context", "add", "-", "--id", "x", "--policy", "session"]).stdin("x").run().check(
+        &expect![[r#"
+        --- stderr
+        error: `session` is not a policy that this command can keep
+
+        hint: the policies are `hot`, `lazy`, `refresh`, `query` and `ttl:SECONDS`
+        --- exit 2
+    "#]],
+    );
+}
+
+#[test]
+fn s4_15_a_directory_of_personal_contexts_comes_to_life() {
+    let graph = r#"{"nodes": [{"id": "a", "label": "Ada", "domain": "people"}], "edges": [{"source": "a", "target": "a"}, {"source": "a", "target": "gone"}]}"#;
+    let scene = Scene::new(&[
+        ("me/foundation/profile.yaml", "name: Ada\nlanguages: [en, fr]\n"),
+        ("me/projects/house/contacts.yaml", "mason:\n  phone: 12\n"),
+        ("me/temporal/upcoming_events.json", "[{\"day\": \"Monday\"}]\n"),
+        ("me/memory/graph.json", graph),
+        ("me/collection.yaml", "notes: notes.md\ngone: gone.md\n"),
+        ("me/notes.md", "# Plan\nBuild it.\n"),
+    ]);
+    scene.spelunk(["context", "personal", "me"]).run().check(&expect![[r#"
+        identity:profile
+        project:house:contacts
+        temporal:upcoming_events
+        memory:graph_overview
+        memory:domain:people
+        notes
+        --- stderr
+        6 registered, 0 already there, skipped: 1 missing
+        --- exit 0
+    "#]]);
+    let combined =
+        ["context", "combined", "house", "--working", "notes", "--working", "temporal:upcoming_events"];
+    scene.spelunk(combined).run().check(&expect![[r#"
+        {"project":{"contacts":{"mason":{"phone":12}}},"user":{"profile":{"languages":["en","fr"],"name":"Ada"}},"working":{"notes":{"Plan":"Build it."},"temporal:upcoming_events":[{"day":"Monday"}]}}
+        --- stderr
+        --- exit 0
+    "#]]);
+    scene.spelunk(["context", "load", "memory:graph_overview"]).run().check(&expect![[r#"
+        Memory graph
+        Nodes: 1
+        Edges: 2
+        Edges that lead to no node: 1
+
+        Domains:
+          - people (1)
+
+        Most used nodes (1 of 1):
+          - Ada (node)
+        --- stderr
+        --- exit 0
+    "#]]);
+    assert!(
+        scene
+            .spelunk(["context", "personal", "me"])
+            .run()
+            .stderr
+            .starts_with("0 registered, 4 already there")
+    );
+}
+
+#[test]
+fn s4_10_a_registry_of_another_program_is_taken_over() {
+    let scene = with_guide();
+    let guide = scene.path("docs/guide.md").display().to_string();
+    let registry = format!(
+        r#"{{"version": 1, "updated_at": "2026-01-01T00:00:00", "contexts": [
+            {{"id": "identity:guide", "name": "Guide", "type": "identity", "source_path": "{guide}", "metadata": {{"size_bytes": 38}}}},
+            {{"id": "web:page", "name": "Page", "type": "web", "source_path": "https://example.org/x", "metadata": {{}}}}]}}"#
+    );
+    scene.write(".spelunk/registry.json", registry.as_bytes());
+    scene.spelunk(["context", "list"]).run().check(&expect![[r#"
+        identity:guide  identity            -, never read
+        web:page        web                 -, never read
+        --- stderr
+        --- exit 0
+    "#]]);
+    assert!(scene.spelunk(["context", "load", "identity:guide"]).run().stdout.starts_with("# Guide"));
+}
+
+#[test]
+fn s4_26_a_context_that_is_usually_loaded_is_suggested_to_be_loaded() {
+    let scene = with_guide();
+    let peek = || scene.spelunk(["context", "peek", "guide"]).run().stderr;
+    assert_eq!(peek(), "hint: grep `guide` for a keyword\n");
+    for _ in 0..3 {
+        scene.spelunk(["context", "load", "guide"]).run();
+    }
+    assert_eq!(
+        peek(),
+        "hint: load `guide`, which was done after most looks at it (3 times), or grep `guide` for a keyword\n"
+    );
 }

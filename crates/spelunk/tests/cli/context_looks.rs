@@ -61,8 +61,10 @@ fn a_peek_as_json_is_complete() {
             },
             "content_type": null,
             "id": "guide",
+            "last_accessed_ms": 1794924372660,
             "last_modified_ms": 0,
             "name": "guide.md",
+            "policy": "lazy",
             "size_bytes": 38,
             "source": "file",
             "type": "document"

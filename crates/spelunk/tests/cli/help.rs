@@ -67,10 +67,13 @@ fn help_of_ask_lists_its_flags() {
         Usage: spelunk ask [OPTIONS] [QUESTION] [PATH]...
 
         Arguments:
-          [QUESTION]  The question to answer
+          [QUESTION]  The question to answer, or `-` to read a request of any length from standard input,
+                      which needs no paths
           [PATH]...   Files or directories to answer from, or `-` for standard input [default: .]
 
         Options:
+              --context <ID>         Answer from a registered context, by its id, in addition to the paths;
+                                     may be repeated
               --run <RUN>            Ask about the files of an earlier run (its id or a unique prefix); an
                                      agent continues its work
           -m, --model <MODEL>        The model: a NAME from `[models.NAME]`, a model of the default
@@ -180,17 +183,20 @@ fn help_of_context_lists_its_commands() {
         Usage: spelunk context [OPTIONS] <COMMAND>
 
         Commands:
-          add     Register a file, the files in a directory, or standard input
-          import  Register the text, the answer and the results in a workspace of another RLM tool
-          list    List contexts
-          rm      Remove a context from the registry; its file is kept
-          peek    Show the first lines of a context
-          grep    Search a context with a regular expression; exits with 1 if no line matches
-          chunk   Print one page of a context
-          load    Print a whole context
-          search  Search all contexts with a regular expression or by meaning
-          stats   Show the number of contexts, how often they were read, and their memory limit
-          help    Print this message or the help of the given subcommand(s)
+          add       Register a file, the files in a directory, or standard input
+          import    Register the text, the answer and the results in a workspace of another RLM tool
+          personal  Register personal contexts: `foundation/`, `projects/`, `temporal/` and
+                    `memory/graph.json` of a directory
+          combined  Print what is known of the user, of a project and of contexts in use as one JSON object
+          list      List contexts
+          rm        Remove a context from the registry; its file is kept
+          peek      Show the first lines of a context
+          grep      Search a context with a regular expression; exits with 1 if no line matches
+          chunk     Print one page of a context
+          load      Print a whole context
+          search    Search all contexts with a regular expression or by meaning
+          stats     Show the number of contexts, how often they were read, and their memory limit
+          help      Print this message or the help of the given subcommand(s)
 
         Options:
               --allow-secrets    Read files that look like secrets, including hidden ones, and do not redact
@@ -216,6 +222,8 @@ fn help_of_context_lists_its_commands() {
               --id <ID>          The id [default: derived from the file name]
               --kind <KIND>      The kind: identity, project, temporal, document, memory, `tool_result`, web
                                  or any other word [default: document]
+              --policy <POLICY>  How long its text may be reused: hot, lazy, refresh, query or ttl:SECONDS
+                                 [default: the kind's]
               --pattern <GLOB>   For a directory: the files to register, such as `*.md` or `**/*.rs`
                                  [default: *]
               --prefix <TEXT>    For a directory: a prefix for the ids

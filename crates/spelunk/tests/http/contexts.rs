@@ -47,14 +47,14 @@ fn a_context_is_registered_listed_and_looked_at() {
     check(
         &server.post("/api/context/register", &new),
         &expect![[r#"
-        201 {"registered":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_modified_ms":0,"name":"The guide","size_bytes":48,"source":"file","type":"project"}}
-    "#]],
+            201 {"registered":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_accessed_ms":null,"last_modified_ms":0,"name":"The guide","policy":"lazy","size_bytes":48,"source":"file","type":"project"}}
+        "#]],
     );
     check(
         &server.get("/api/context/guide/peek?lines=3"),
         &expect![[r##"
-        200 {"context":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":1},"content_type":null,"id":"guide","last_modified_ms":0,"name":"The guide","size_bytes":48,"source":"file","type":"project"},"lines_shown":3,"metadata":{"owner":"me","pages":"3"},"preview":"# Guide\n\nInstall it.","suggestions":["grep `guide` for a keyword"],"truncated":false}
-    "##]],
+            200 {"context":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":1},"content_type":null,"id":"guide","last_accessed_ms":1794924663969,"last_modified_ms":0,"name":"The guide","policy":"lazy","size_bytes":48,"source":"file","type":"project"},"lines_shown":3,"metadata":{"owner":"me","pages":"3"},"preview":"# Guide\n\nInstall it.","suggestions":["grep `guide` for a keyword"],"truncated":false}
+        "##]],
     );
     check(
         &server.get("/api/context/guide/grep?pattern=it&context_lines=0"),
@@ -83,8 +83,8 @@ fn a_context_is_registered_listed_and_looked_at() {
     check(
         &server.get("/api/context/stats"),
         &expect![[r#"
-        200 {"access_patterns":{"full_loads":1,"greps":2,"pages":1,"peeks":1,"since_start":{"by_action":{"grep":1,"load":1,"page":1,"peek":1,"search":1},"load_to_peek_ratio":1.0,"total_accesses":5}},"store":{"by_type":{"document":0,"identity":0,"memory":0,"project":1,"temporal":0,"tool_result":0,"web":0},"cache_bytes":48,"loaded_in_memory":1,"max_cache_bytes":50000000,"total_contexts":1}}
-    "#]],
+            200 {"access_patterns":{"full_loads":1,"greps":2,"pages":1,"peeks":1,"since_start":{"by_action":{"grep":1,"load":1,"page":1,"peek":1,"search":1},"load_to_peek_ratio":1.0,"total_accesses":5}},"memory":{"cache_bytes":48,"cache_bytes_max":50000000,"contexts_loaded":1,"held_bytes":0,"utilization":9.6e-7},"store":{"by_type":{"document":0,"identity":0,"memory":0,"project":1,"temporal":0,"tool_result":0,"web":0},"cache_bytes":48,"loaded_in_memory":1,"max_cache_bytes":50000000,"total_contexts":1}}
+        "#]],
     );
     let ids = |answer: &Answer| -> Vec<Value> {
         assert_eq!(answer.status, 200);
@@ -320,4 +320,28 @@ fn a_context_that_is_too_large_to_load_is_not_loaded() {
     assert_eq!(server.get("/api/context/large").problem(), (413, "source-unreadable".into()));
     assert_eq!(server.get("/api/context/large/chunk/4999?chunk_size=200").status, 200);
     assert_eq!(server.get("/api/context/large/chunk/5000?chunk_size=200").problem().0, 422);
+}
+
+#[test]
+fn s4_19_personal_contexts_are_registered_and_combined_over_http() {
+    let scene = Scene::new(&[
+        ("me/foundation/profile.yaml", "name: Ada\n"),
+        ("me/projects/house/contacts.yaml", "mason:\n  phone: 12\n"),
+    ]);
+    let server = Server::start(&scene, &[], None);
+    let registered = server.post("/api/context/register/personal", &json!({ "source_path": "me" }));
+    assert_eq!(
+        (registered.status, registered.json()["added"].as_array().map(Vec::len)),
+        (201, Some(2)),
+        "{}",
+        registered.body
+    );
+    let combined = server.get("/api/context/search/combined?project=house&working=identity:profile").json();
+    let expected = json!({
+        "user": { "profile": { "name": "Ada" } },
+        "project": { "contacts": { "mason": { "phone": 12 } } },
+        "working": { "identity:profile": { "name": "Ada" } },
+    });
+    assert_eq!(combined, expected);
+    assert_eq!(server.post("/api/context/register/personal", &json!({ "source_path": "/etc" })).status, 422);
 }

@@ -20,7 +20,6 @@ fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
         let spelunk = builder(&scene, &server).build().unwrap();
         let questions = [
             ("no words", Question::new(" ").path("notes")),
-            ("no text", Question::new("why?")),
             ("no messages", Question::messages([]).path("notes")),
             ("nothing there", Question::new("why?").path("gone")),
             ("a large attachment", Question::new("why?").attach("a", vec![0; 16_000_001])),
@@ -44,8 +43,6 @@ fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
     expect![[r#"
         no words: the question is empty [usage-wrong]
           ask something, such as `spelunk ask "what is this?" .`
-        no text: the question is about nothing [usage-wrong]
-          name paths or texts, or attach files
         no messages: the messages are no conversation: it has no messages [usage-wrong]
           give every message a role, and at least one message
         nothing there: there is nothing at `DIR/work/gone` [source-not-found]

@@ -107,7 +107,6 @@ fn a_wrong_question_is_refused_before_anything_is_spent() {
     for (arguments, says) in [
         (json!({ "paths": ["notes"] }), "the argument `question` is missing"),
         (json!({ "question": " ", "paths": ["notes"] }), "is empty"),
-        (json!({ "question": "q" }), "neither paths nor contexts are named"),
         (json!({ "question": "q", "paths": ["notes"], "strategy": "guess" }), "must be one of auto"),
         (json!({ "question": "q", "paths": ["notes"], "focus": "x" }), "must be one of general"),
         (json!({ "question": "q", "paths": ["notes"], "schema": { "type": 7 } }), "schema"),

@@ -33,7 +33,7 @@ fn a_client_with_a_handshake_is_asked_by_a_request() {
     let data = client.answer(id)["result"]["structuredContent"].clone();
     assert_eq!(
         (data["answer"].as_str(), data["model"].as_str()),
-        (Some("The magic number is 42."), Some("mcp/client"))
+        (Some("The magic number is 42."), Some("mcp/theirs"))
     );
 }
 
@@ -115,7 +115,7 @@ fn a_provider_goes_before_the_client_unless_the_caller_says_otherwise() {
     let id = client.begin("tools/call", params);
     let asked = client.asked();
     client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": sampled(REPLY) }));
-    assert_eq!(client.answer(id)["result"]["structuredContent"]["model"], "mcp/client");
+    assert_eq!(client.answer(id)["result"]["structuredContent"]["model"], "mcp/theirs");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn an_invalid_regex_is_shown_with_a_caret_under_the_place() {
             usage-wrong: the pattern is not a regular expression: unclosed group
                 foo(bar
                    ^
-            hint: correct it, or search for it as it is with `--literal`"#]],
+            hint: correct it, or search for it as it is (`literal`)"#]],
     );
     refused(
         "äöü[z-a]",
@@ -39,7 +39,7 @@ fn an_invalid_regex_is_shown_with_a_caret_under_the_place() {
             usage-wrong: the pattern is not a regular expression: invalid character class range, the start must be <= the end
                 äöü[z-a]
                     ^
-            hint: correct it, or search for it as it is with `--literal`"#]],
+            hint: correct it, or search for it as it is (`literal`)"#]],
     );
     refused(
         r"a\p{Nothing}",
@@ -47,7 +47,7 @@ fn an_invalid_regex_is_shown_with_a_caret_under_the_place() {
             usage-wrong: the pattern is not a regular expression: Unicode property not found
                 a\p{Nothing}
                  ^
-            hint: correct it, or search for it as it is with `--literal`"#]],
+            hint: correct it, or search for it as it is (`literal`)"#]],
     );
 }
 

@@ -77,7 +77,7 @@ fn a_pattern_is_checked_bounded_and_matched_as_it_is() {
         usage-wrong: the pattern is not a regular expression: unclosed group
             (unclosed
             ^
-        hint: correct it, or search for it as it is with `--literal`"#]]
+        hint: correct it, or search for it as it is (`literal`)"#]]
     .assert_eq(&explain(&error));
     let found = navigator.grep("a", &navigator.query("indented", 0)).unwrap();
     assert_eq!((found.matches.len(), found.n_matches, found.truncated), (20, 30, true));

@@ -2,7 +2,7 @@
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
 use serde_json::json;
-use spelunk_desk::{Desk, DeskPath, run_tool};
+use spelunk_desk::{Desk, DeskPath, NO_HEADINGS, run_tool};
 use spelunk_model::{Prompt, Reply};
 use spelunk_sandbox::{FILES, HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{CallId, Explain};
@@ -58,24 +58,58 @@ fn at_once(value: Result<Value, Refusal>) -> Replying {
 struct Question {
     prompt: Prompt,
     shown: String,
+    is_fresh: bool,
+}
+
+/// How the questions of a script are asked.
+struct Manner {
+    system: String,
+    output_tokens_max: u64,
+    temperature_millis: Option<u32>,
+    /// The reply must not come from the cache.
+    is_fresh: bool,
+}
+
+impl Manner {
+    fn of(frame: &Frame, arguments: &mut Arguments<'_>) -> Result<Self, Refusal> {
+        let tokens = arguments.count("max_tokens")?.filter(|tokens| *tokens > 0).unwrap_or(u64::MAX);
+        let temperature = arguments.count("temperature_millis")?;
+        Ok(Self {
+            system: arguments.text("system")?.unwrap_or_default(),
+            output_tokens_max: tokens.min(frame.limits().sub_output_tokens_max),
+            temperature_millis: temperature.map(u32::try_from).transpose().map_err(refused)?,
+            is_fresh: arguments.flag("use_cache")? == Some(false),
+        })
+    }
+
+    fn question(&self, frame: &Frame, prompt: String) -> Result<Question, Refusal> {
+        check_length(&prompt, frame.limits().query_chars_max)?;
+        let shown = prompt.chars().take(SHOWN_CHARS_MAX).collect();
+        let prompt = Prompt {
+            temperature_millis: self.temperature_millis,
+            ..Prompt::single(self.system.as_str(), prompt, self.output_tokens_max)
+        };
+        Ok(Question { prompt, shown, is_fresh: self.is_fresh })
+    }
 }
 
 fn ask_one(frame: &Frame, agent: &mut AgentState, call: &mut HostCall) -> Result<Replying, Refusal> {
-    let mut arguments = Arguments::of(call, &["prompt", "system", "max_tokens"])?;
+    const PARAMS: &[&str] = &["prompt", "system", "max_tokens", "temperature_millis", "use_cache"];
+    let mut arguments = Arguments::of(call, PARAMS)?;
     let prompt = arguments.need_text("prompt")?;
-    let (system, tokens) = (arguments.text("system")?.unwrap_or_default(), arguments.count("max_tokens")?);
-    let asking = ask(frame, agent, question(frame, prompt, &system, tokens)?)?;
-    Ok(asking.map(|asked| asked.map(HostReply::Return)).boxed())
+    let question = Manner::of(frame, &mut arguments)?.question(frame, prompt)?;
+    Ok(ask(frame, agent, question)?.map(|asked| asked.map(HostReply::Return)).boxed())
 }
 
 fn ask_many(frame: &Frame, agent: &mut AgentState, call: &mut HostCall) -> Result<Replying, Refusal> {
-    let mut arguments = Arguments::of(call, &["prompts", "system", "max_tokens"])?;
+    const PARAMS: &[&str] = &["prompts", "system", "max_tokens", "temperature_millis", "use_cache"];
+    let mut arguments = Arguments::of(call, PARAMS)?;
     let prompts = arguments.need_items("prompts")?;
-    let (system, tokens) = (arguments.text("system")?.unwrap_or_default(), arguments.count("max_tokens")?);
+    let manner = Manner::of(frame, &mut arguments)?;
     let mut questions = Vec::new();
     for prompt in &prompts {
         let text = prompt.as_str().ok_or_else(|| not_a_prompt(prompt))?;
-        questions.push(question(frame, text.to_owned(), &system, tokens)?);
+        questions.push(manner.question(frame, text.to_owned())?);
     }
     let mut asking = Vec::new();
     for question in questions {
@@ -88,14 +122,6 @@ fn ask_many(frame: &Frame, agent: &mut AgentState, call: &mut HostCall) -> Resul
     Ok(asked.boxed())
 }
 
-fn question(frame: &Frame, prompt: String, system: &str, tokens: Option<u64>) -> Result<Question, Refusal> {
-    let limits = frame.limits();
-    check_length(&prompt, limits.query_chars_max)?;
-    let tokens = tokens.filter(|tokens| *tokens > 0).unwrap_or(u64::MAX).min(limits.sub_output_tokens_max);
-    let shown = prompt.chars().take(SHOWN_CHARS_MAX).collect();
-    Ok(Question { prompt: Prompt::single(system, prompt, tokens), shown })
-}
-
 /// Calls a sub-model. Replies from the cache are not counted, so a script that is run again with its budget exhausted
 /// gets the same replies.
 fn ask(
@@ -104,7 +130,8 @@ fn ask(
     question: Question,
 ) -> Result<BoxFuture<'static, Result<Value, FrameError>>, Refusal> {
     let calls_max = frame.limits().script_calls_max;
-    if agent.counts().script_calls >= calls_max && !frame.is_at_hand(&question.prompt) {
+    let is_at_hand = |prompt: &Prompt| !question.is_fresh && frame.is_at_hand(prompt);
+    if agent.counts().script_calls >= calls_max && !is_at_hand(&question.prompt) {
         return Err(Refusal::new(
             "BudgetError",
             format!(
@@ -115,7 +142,8 @@ fn ask(
     agent.count(|counts| counts.script_calls += 1);
     let call_id = frame.next_call();
     let model = frame.sub_model_reference();
-    let asking = frame.ask_sub(question.prompt);
+    let asking =
+        if question.is_fresh { frame.ask_sub_anew(question.prompt) } else { frame.ask_sub(question.prompt) };
     let counted = agent.clone();
     Ok(Box::pin(async move {
         match asking.await {
@@ -186,8 +214,13 @@ fn chunk(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
 
 fn headings(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
     let path = Arguments::of(call, &["path"])?.need_text("path")?;
-    let mut index = cut(desk, &path, "headings", None, None, "_headings_index.json")?;
-    Ok(value_of_json(index.get_mut("entries").map(serde_json::Value::take).unwrap_or_default()))
+    let index = match cut(desk, &path, "headings", None, None, "_headings_index.json") {
+        Err(refusal) if refusal.message.contains(NO_HEADINGS) => {
+            json!({ "source_file": path, "entries": [] })
+        }
+        index => index?,
+    };
+    Ok(value_of_json(index))
 }
 
 /// Chunks a file as the Chunk tool does and reads the result.

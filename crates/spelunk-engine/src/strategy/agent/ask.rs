@@ -2,13 +2,14 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use spelunk_context::{DocEntry, View};
 use spelunk_desk::DeskPath;
 use spelunk_model::{Prompt, Reply};
-use spelunk_types::Explain;
+use spelunk_types::{Citation, Explain, Strategy};
 
 use super::tools::text;
 use super::work::{ToolOutcome, Work};
-use crate::FrameError;
+use crate::{FrameError, Task};
 
 /// Characters shown of a reply that was saved to a file or is one of many.
 const SHOWN_CHARS_MAX: usize = 500;
@@ -38,6 +39,46 @@ pub(super) async fn query(work: &mut Work<'_>, arguments: &Value) -> Result<Tool
         )),
         Err(why) => ToolOutcome::refused(format!("{why}\nThe reply:\n{}", cut(&reply, REPLY_CHARS_MAX))),
     })
+}
+
+/// A question for a child that explores its documents itself, within `depth_max`.
+pub(super) async fn descend(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOutcome, FrameError> {
+    let view = match read(work, arguments, &["question", "paths"]).and_then(|()| part(work, arguments)) {
+        Ok(view) => view,
+        Err(why) => return Ok(ToolOutcome::refused(why)),
+    };
+    let Some(question) = text(arguments, "question") else {
+        return Ok(ToolOutcome::refused("`question` is missing or empty"));
+    };
+    let (question, focus) = (question.to_owned(), work.task.focus);
+    let (note, schema, model, assignment) = (None, None, None, None);
+    let task =
+        Task { question, view, note, schema, strategy: Strategy::Repl, focus, model, assignment, turn: None };
+    work.agent.count(|counts| counts.subcalls += 1);
+    match work.frame.descend(task).await {
+        Ok(answer) => {
+            let mut told = cut(&answer.text, REPLY_CHARS_MAX);
+            for Citation { document, line, quote } in &answer.citations {
+                told += &format!("\n{document}:{line}: {quote}");
+            }
+            Ok(ToolOutcome::told(told))
+        }
+        Err(error @ FrameError::Stopped(_)) => Err(error),
+        Err(error) => Ok(ToolOutcome::refused(format!("{}: {error}", error.code()))),
+    }
+}
+
+/// The documents that a child may see: those that are named, or all.
+fn part(work: &Work<'_>, arguments: &Value) -> Result<View, String> {
+    let paths = texts(arguments, "paths")?;
+    let mut names = Vec::new();
+    for path in &paths {
+        let name = path.trim_start_matches("./").strip_prefix("input/contexts/");
+        let name = name.filter(|name| work.task.view.find(name).is_some());
+        names.push(name.ok_or_else(|| format!("there is no document `{path}` under `input/contexts/`"))?);
+    }
+    let is_named = |document: &DocEntry| names.is_empty() || names.contains(&document.name.as_str());
+    Ok(work.task.view.narrow(is_named))
 }
 
 /// Many questions at once. One that fails does not fail the others.
@@ -97,23 +138,25 @@ fn one_prompt(work: &Work<'_>, arguments: &Value) -> Result<String, String> {
 }
 
 fn many_prompts(work: &Work<'_>, arguments: &Value) -> Result<Vec<String>, String> {
-    let texts = |name: &str| -> Result<Vec<String>, String> {
-        match arguments.get(name) {
-            None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Array(items)) => items
-                .iter()
-                .map(|item| item.as_str().map(str::to_owned).ok_or(format!("`{name}` must hold texts")))
-                .collect(),
-            Some(_) => Err(format!("`{name}` must be a list")),
-        }
-    };
-    let (prompts, paths) = (texts("prompts")?, texts("paths")?);
+    let (prompts, paths) = (texts(arguments, "prompts")?, texts(arguments, "paths")?);
     match (text(arguments, "prompt"), prompts.is_empty(), paths.is_empty()) {
         (None, false, true) => Ok(prompts),
         (Some(prompt), true, false) => {
             paths.iter().map(|path| with_file(work, prompt, path, None, None)).collect()
         }
         _ => Err("give either `prompts`, or `prompt` and `paths`".to_owned()),
+    }
+}
+
+/// A list of texts.
+fn texts(arguments: &Value, name: &str) -> Result<Vec<String>, String> {
+    match arguments.get(name) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned).ok_or(format!("`{name}` must hold texts")))
+            .collect(),
+        Some(_) => Err(format!("`{name}` must be a list")),
     }
 }
 

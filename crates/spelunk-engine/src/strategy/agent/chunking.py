@@ -39,7 +39,7 @@ class Chunker:
         return self._cut("headings", max_tokens, None)
 
     def build_index(self, path=None, index_type="headings"):
-        """The headings of the file: dicts with type, level, title, line."""
+        """The headings of a file: a dict whose `entries` are dicts with type, level, title, line."""
         if index_type != "headings":
             raise ValueError("there is no index of '" + str(index_type) + "': there is 'headings'")
         return _agent_headings(self.path if path is None else str(path))
@@ -55,5 +55,5 @@ def chunk_prompt(max_tokens=2000, overlap_tokens=None):
 
 
 def build_index(path, index_type="headings"):
-    """The headings of a file: dicts with type, level, title, line."""
+    """The headings of a file: a dict whose `entries` are dicts with type, level, title, line."""
     return Chunker(path).build_index(index_type=index_type)

@@ -1,6 +1,8 @@
 //! What an agent starts with: the files on its desk and the first message. Small input is part of the message; for
 //! large input the message has its size, a preview and instructions.
 
+use std::future::ready;
+
 use serde_json::json;
 use spelunk_context::{DocEntry, Origin, SourceError, View};
 use spelunk_desk::{Desk, DeskError, DeskLimits};
@@ -31,6 +33,13 @@ pub(super) struct AgentStart {
     pub(super) is_inlined: bool,
 }
 
+/// What the job description says of the models.
+struct ShownConfig {
+    root: String,
+    sub: String,
+    caches: bool,
+}
+
 /// The system prompt.
 pub(super) fn system(frame: &Frame, protocol: Protocol) -> String {
     let limits = frame.limits();
@@ -44,18 +53,19 @@ pub(super) fn system(frame: &Frame, protocol: Protocol) -> String {
 /// Lays out the desk and writes the first message.
 pub(super) async fn prepare(frame: &Frame, task: &Task) -> Result<AgentStart, FrameError> {
     let (task, limits) = (task.clone(), frame.limits_at_start().clone());
-    let models = (frame.model_reference(), frame.sub_model_reference());
+    let caches = frame.caches_replies().to_string();
+    let shown = ShownConfig {
+        root: frame.model_reference(),
+        sub: frame.sub_model_reference(),
+        // A resumed run may be told otherwise, and must find the same desk.
+        caches: frame.observe("cache_responses", ready(Ok(caches))).await? == "true",
+    };
     let frame = frame.clone();
     // Reading attachments and a preview is CPU-bound.
-    blocking(move || lay(&frame, &task, &limits, &models)).await
+    blocking(move || lay(&frame, &task, &limits, &shown)).await
 }
 
-fn lay(
-    frame: &Frame,
-    task: &Task,
-    limits: &Limits,
-    models: &(String, String),
-) -> Result<AgentStart, FrameError> {
+fn lay(frame: &Frame, task: &Task, limits: &Limits, shown: &ShownConfig) -> Result<AgentStart, FrameError> {
     let full = |error: DeskError| {
         let (frame, message) = (frame.id().clone(), error.to_string());
         FrameError::Refused { frame, code: ErrorCode::DeskFull, message }
@@ -75,7 +85,7 @@ fn lay(
     let has_messages = task.view.find(MESSAGES).is_some_and(came_along);
     let files = [
         ("input/prompt.md", format!("{}\n", task.question.trim_end())),
-        ("state/job.json", job(task, limits, models, has_messages)),
+        ("state/job.json", job(task, limits, shown, has_messages)),
         ("state/notes.md", String::new()),
         ("state/evidence.jsonl", String::new()),
         ("state/errors.jsonl", String::new()),
@@ -191,7 +201,7 @@ fn head(view: &View, document: &DocEntry, n_chars: u64) -> Result<String, Source
 }
 
 /// The job description for the model. The engine does not read it, so changing it has no effect.
-fn job(task: &Task, limits: &Limits, (model, sub_model): &(String, String), has_messages: bool) -> String {
+fn job(task: &Task, limits: &Limits, shown: &ShownConfig, has_messages: bool) -> String {
     let job = json!({
         "schema_version": 1,
         "prompt_path": "input/prompt.md",
@@ -207,8 +217,8 @@ fn job(task: &Task, limits: &Limits, (model, sub_model): &(String, String), has_
         "indexes_dir": "cache/indexes",
         "scripts_dir": "scratch/scripts",
         "config": {
-            "root_model": model,
-            "submodel": sub_model,
+            "root_model": shown.root,
+            "submodel": shown.sub,
             "max_turns": limits.agent_turns_max,
             "max_scripts": limits.scripts_max,
             "max_subcalls_per_script": limits.script_calls_max,
@@ -217,7 +227,7 @@ fn job(task: &Task, limits: &Limits, (model, sub_model): &(String, String), has_
             "max_calls": limits.calls_max,
             "max_tokens": limits.tokens_max,
             "timeout_seconds": limits.run_ms_max / 1000,
-            "cache_responses": true,
+            "cache_responses": shown.caches,
         },
         "rules": {
             "prefer_scripts_over_loading_context": true,

@@ -20,14 +20,18 @@ class LLMClient:
     def __init__(self, workspace=None):
         self.workspace = workspace
 
-    def call(self, prompt, system="You are a helpful assistant.", max_tokens=None, temperature=0, use_cache=True, log_to_evidence=False, evidence_tag=None, metadata=None):
-        """One question. The sub-model sees nothing but the prompt. `temperature` and `use_cache` are the engine's to decide."""
-        return self._result(_agent_call(prompt, system, max_tokens), log_to_evidence, evidence_tag, metadata)
+    def call(self, prompt, system="You are a helpful assistant.", max_tokens=None, temperature=None, use_cache=True, log_to_evidence=False, evidence_tag=None, metadata=None):
+        """One question. The sub-model sees nothing but the prompt. Without a `temperature` the provider's own is used; with
+        `use_cache=False` the reply is a new one, and is not kept for later."""
+        return self._result(_agent_call(prompt, system, max_tokens, self._thousandths(temperature), use_cache), log_to_evidence, evidence_tag, metadata)
 
-    def call_batch(self, prompts, system="You are a helpful assistant.", max_tokens=None, temperature=0, use_cache=True, log_to_evidence=False, evidence_tag=None, metadata=None):
+    def call_batch(self, prompts, system="You are a helpful assistant.", max_tokens=None, temperature=None, use_cache=True, log_to_evidence=False, evidence_tag=None, metadata=None):
         """Many questions at once; what failed is None in its place."""
-        replies = _agent_batch(list(prompts), system, max_tokens)
+        replies = _agent_batch(list(prompts), system, max_tokens, self._thousandths(temperature), use_cache)
         return [self._result(reply, log_to_evidence, evidence_tag, metadata) for reply in replies]
+
+    def _thousandths(self, temperature):
+        return None if temperature is None else int(round(temperature * 1000))
 
     def _result(self, reply, log_to_evidence, evidence_tag, metadata):
         if reply is None:

@@ -80,6 +80,16 @@ fn own() -> Vec<Tool> {
             &[],
         ),
         tool(
+            "Descend",
+            "Hands a question to a child that explores documents itself, with code and sub-models of its own, and shows its \
+             answer. For a part of the job that is a job of its own.",
+            json!({
+                "question": text("The question, with all it needs."),
+                "paths": texts("The documents under `input/contexts/` that it may see; all if none is named."),
+            }),
+            &["question"],
+        ),
+        tool(
             "Finish",
             "Ends the work with what stands in `output/answer.md`. It is checked first, and sent back if it is none.",
             json!({
@@ -102,6 +112,7 @@ pub(super) async fn run(work: &mut Work<'_>, call: &ToolCall) -> Result<ToolOutc
         "RunScript" => script::run(work, &arguments).await?,
         "LlmQuery" => ask::query(work, &arguments).await?,
         "LlmBatch" => ask::batch(work, &arguments).await?,
+        "Descend" => ask::descend(work, &arguments).await?,
         name => on_desk(work, name, arguments).await,
     };
     work.check.has_looked |= !done.failed && !BLIND.contains(&call.name.as_str());

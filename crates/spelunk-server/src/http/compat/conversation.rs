@@ -1,15 +1,14 @@
 //! Turns a client's conversation into a question and documents. A long text becomes a document, which is read as far as
 //! the question needs it; the last user message is the question, and short texts are included in it.
 
+use spelunk_app::asking::excerpt;
 use spelunk_engine::CallerTurn;
 use spelunk_model::{self as model, Part, ToolCall, ToolResult};
 
 /// The maximum number of documents per conversation; further texts are appended to the last.
 const DOCUMENTS_MAX: usize = 100;
-/// How much of the beginning and of the end of a long question is included in the question: the actual request is
-/// usually at one of them.
-const HEAD_CHARS: usize = 1_000;
-const TAIL_CHARS: usize = 2_000;
+/// How much of the beginning and of the end of a document stands in a conversation with tools.
+const SHOWN_CHARS: usize = 1_000;
 /// The maximum length, per kind, of text included in a question; if there is more, all of it becomes a document.
 const INCLUDED_CHARS_MAX: usize = 20_000;
 /// Longer instructions of a client with tools become a document, too.
@@ -97,13 +96,8 @@ pub(super) enum NoQuestion {
 }
 
 impl Question {
-    /// `long_chars` is the length from which a text is long; `has_material` means there are other sources to answer
-    /// from.
-    pub(super) fn of(
-        messages: &[Message],
-        long_chars: usize,
-        has_material: bool,
-    ) -> Result<Self, NoQuestion> {
+    /// `long_chars` is the length from which a text is long.
+    pub(super) fn of(messages: &[Message], long_chars: usize) -> Result<Self, NoQuestion> {
         let asked_at = messages.iter().rposition(is_asked).ok_or(NoQuestion::NoUser)?;
         let mut sorted = SortedTexts::new(long_chars);
         let (mut instructions, mut before, mut asked) = (Vec::new(), Vec::new(), String::new());
@@ -135,9 +129,6 @@ impl Question {
             text.push(format!("The conversation so far:\n{before}"));
         }
         text.push(sorted.include("question.md", asked));
-        if sorted.documents.is_empty() && !has_material {
-            sorted.keep(CallerTurn::DOCUMENT, &transcript(messages));
-        }
         Ok(Self { text: text.join("\n\n"), documents: sorted.documents, marked: sorted.marked })
     }
 }
@@ -350,10 +341,10 @@ impl SortedTexts {
 /// What stands in a conversation for a text that is a document.
 fn named_in_place(name: &str, text: &str) -> String {
     let n_chars = text.chars().count();
-    if n_chars <= HEAD_CHARS {
+    if n_chars <= SHOWN_CHARS {
         return format!("[document `{name}`]\n{}", text.trim());
     }
-    let (head, tail): (String, &str) = (text.chars().take(HEAD_CHARS).collect(), tail(text, HEAD_CHARS));
+    let (head, tail): (String, &str) = (text.chars().take(SHOWN_CHARS).collect(), tail(text, SHOWN_CHARS));
     format!(
         "[document `{name}`, {n_chars} characters; it begins:]\n{}\n[…]\n[and ends:]\n{}",
         head.trim(),
@@ -373,35 +364,9 @@ fn has_short(parts: &[MessagePart], long_chars: usize) -> bool {
     })
 }
 
-/// The excerpt of a question that is too long.
-fn excerpt(name: &str, text: &str) -> String {
-    let (head, tail): (String, &str) = (text.chars().take(HEAD_CHARS).collect(), tail(text, TAIL_CHARS));
-    format!(
-        "Do what is asked in the message `{name}`. It begins:\n\n{}\n\n[…]\n\nand ends:\n\n{}",
-        head.trim(),
-        tail.trim()
-    )
-}
-
 fn tail(text: &str, chars: usize) -> &str {
     let from = text.char_indices().rev().nth(chars.saturating_sub(1)).map_or(0, |(at, _)| at);
     text.get(from..).unwrap_or_default()
-}
-
-/// The whole conversation, if there is nothing else to read.
-fn transcript(messages: &[Message]) -> String {
-    let mut text = String::new();
-    for message in messages {
-        for part in &message.parts {
-            let said = match part {
-                MessagePart::Text(said) | MessagePart::Document { text: said, .. } => said.trim().to_owned(),
-                MessagePart::Call(call) => called(call),
-                MessagePart::Result(result) => returned(result),
-            };
-            text += &format!("{}:\n\n{said}\n\n", message.speaker.name());
-        }
-    }
-    text
 }
 
 /// A title as a safe document name, without path components.

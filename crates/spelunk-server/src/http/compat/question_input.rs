@@ -127,7 +127,7 @@ impl CompatRequest {
         let (mut request, progress) = own(members)?;
         let has_material = request.contains_key("paths") || request.contains_key("contexts");
         let question = match &common.tools {
-            None => Question::of(&common.messages, long_chars, has_material),
+            None => Question::of(&common.messages, long_chars),
             Some(tools) => ToolConversation::of(&common.messages, long_chars, has_material).map(|said| {
                 let ToolConversation { question, system, messages, has_documents } = said;
                 let (tools, must_call) = (tools.tools.clone(), tools.must_call);

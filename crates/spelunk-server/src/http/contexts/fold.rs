@@ -31,7 +31,7 @@ fn folded(path: &str) -> Option<String> {
     }
     let parts: Vec<&str> = rest.strip_prefix('/')?.split('/').collect();
     let (id, look) = match parts.as_slice() {
-        ["search", "all"] => return None,
+        ["search", "all" | "combined"] | ["register", "personal"] => return None,
         [id @ .., "chunk", _] if !id.is_empty() => (id, parts.get(id.len()..)?),
         [id @ .., look] if !id.is_empty() && LOOKS.contains(look) => (id, parts.get(id.len()..)?),
         id => (id, [].as_slice()),
@@ -64,6 +64,8 @@ mod tests {
             "/api/context/stats",
             "/api/context/register",
             "/api/context/search/all",
+            "/api/context/search/combined",
+            "/api/context/register/personal",
             "/api/context/peek",
             "/api/contexts/a/b",
             "/v1/runs/a/b",

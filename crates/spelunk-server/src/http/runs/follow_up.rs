@@ -26,6 +26,8 @@ use super::{promised_answer, request, supervisor};
 use crate::mcp::{or_null, read_limits};
 
 pub(super) fn routes() -> Vec<Route> {
+    let mut question = request::question_schema();
+    question["maxLength"] = json!(QUESTION_CHARS_MAX);
     let promise = json!({ "$ref": "#/components/schemas/Promise" });
     vec![
         post("/v1/runs/{run}/questions", "Ask the run of an agent more: it goes on with all it has", ask)
@@ -33,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "type": "object",
                 "additionalProperties": false,
                 "required": ["question"],
-                "properties": { "question": request::question_schema(), "limits": or_null(request::limits_schema()) },
+                "properties": { "question": question, "limits": or_null(request::limits_schema()) },
             }))
             .answers(202, "It waits for its turn", promise)
             .problems(&[404, 409, 503]),

@@ -14,8 +14,8 @@ use futures_util::Stream;
 use serde_json::{Map, Value, json};
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::asking::{
-    ATTACHED_BYTES_MAX, QUESTION_CHARS_MAX, QuestionInput, SYSTEM_CHARS_MAX, attachments_schema,
-    messages_schema, redact_attachment,
+    ATTACHED_BYTES_MAX, QuestionInput, SYSTEM_CHARS_MAX, attachments_schema, messages_schema,
+    redact_attachment,
 };
 use spelunk_app::config::{ServerSettings, StrategyChoice};
 use spelunk_app::failure::Failure;
@@ -295,17 +295,7 @@ fn attached_schema() -> Value {
 }
 
 pub(super) fn question_schema() -> Value {
-    json!({ "type": "string", "minLength": 1, "maxLength": QUESTION_CHARS_MAX, "pattern": "\\S" })
-}
-
-/// The schema of a body without uploads: it must name a source.
-pub(super) fn schema_alone() -> Value {
-    let mut schema = schema();
-    let named = ["paths", "contexts", "text", "messages", "attachments"];
-    if let Some(all) = schema.get_mut("allOf").and_then(Value::as_array_mut) {
-        all.push(one_of_these(&named));
-    }
-    schema
+    json!({ "type": "string", "minLength": 1, "pattern": "\\S" })
 }
 
 /// Limits that a request may lower.

@@ -90,6 +90,7 @@ fn context_add() -> Entry {
         .takes("type", text("Default document"))
         .takes("pattern", text("For a directory: which files, such as `*.md`"))
         .takes("replace", flag("Replace the context with this id"))
+        .takes("personal", flag("For a directory with `foundation/`, `projects/`, `temporal/` or `memory/graph.json`: register these"))
         .gives("added", of("array"))
         .gives("already", of("array"))
         .may_give("skipped", of("object"))

@@ -2,15 +2,17 @@
 //! writes back what a tool changed; links are never followed.
 #![expect(clippy::disallowed_methods, reason = "these are the user's own files")]
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 use spelunk_desk::{Desk, DeskLimits, DeskPath};
-use spelunk_engine::{AGENT_GUIDE, AGENT_SKILL};
+use spelunk_engine::{AGENT_GUIDE, AGENT_SKILL, Clock as _, SystemClock};
+use spelunk_types::{ErrorCode, iso_time};
 
 use crate::cli::scan::{inputs, scan};
 
@@ -22,9 +24,19 @@ const DEPTH_MAX: usize = 16;
 /// Instructions, where agents look for them.
 const GUIDES: [(&str, &str); 3] = [
     ("AGENTS.md", AGENT_GUIDE),
-    ("CLAUDE.md", AGENT_GUIDE),
-    (".claude/skills/spelunk-desk/SKILL.md", AGENT_SKILL),
+    (".claude/CLAUDE.md", AGENT_GUIDE),
+    (".claude/skills/rlm-scripting/SKILL.md", AGENT_SKILL),
 ];
+/// Modules for the agent's scripts.
+const TOOLS: [(&str, &str); 4] = [
+    ("tools/__init__.py", ""),
+    ("tools/llm_client.py", include_str!("llm_client.py")),
+    ("tools/chunking.py", include_str!("chunking.py")),
+    ("tools/README.md", include_str!("tools.md")),
+];
+const METRICS: &str = "state/metrics.json";
+const ERRORS: &str = "state/errors.jsonl";
+const EVIDENCE: &str = "state/evidence.jsonl";
 
 pub(super) struct Folder {
     root: PathBuf,
@@ -70,12 +82,13 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
         (JOB, job(app, &sources, corpus.bytes())),
         ("state/notes.md", String::new()),
         ("state/evidence.jsonl", String::new()),
-        ("state/errors.jsonl", String::new()),
+        (ERRORS, String::new()),
+        (METRICS, metrics(&CallsTaken::default(), &Value::Null)),
     ];
     for (name, text) in files {
         write(&root, name, text.as_bytes())?;
     }
-    for (name, text) in GUIDES {
+    for (name, text) in GUIDES.into_iter().chain(TOOLS) {
         write(&root, name, text.as_bytes())?;
     }
     app.user.keep_job(&root, &sources).map_err(|error| {
@@ -84,7 +97,12 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
             "set `XDG_STATE_HOME` to a directory that you can write to",
         )
     })?;
-    for directory in ["scratch/scripts", "scratch/tmp", "cache/indexes", "output"] {
+    let unkept =
+        |error| wrong(format!("could not count the calls of `{directory}`: {error}"), "check the disk");
+    app.user.job_calls(&root, |_| Some(0)).map_err(unkept)?.unwrap_or_default();
+    for directory in
+        ["scratch/scripts", "scratch/tmp", "cache/indexes", "cache/llm", "input/attachments", "output"]
+    {
         std::fs::create_dir_all(root.join(directory)).map_err(|error| {
             wrong(format!("could not make `{directory}`: {error}"), "check the directory")
         })?;
@@ -103,12 +121,16 @@ fn job(app: &App, sources: &[String], bytes: u64) -> String {
         "answer_path": "output/answer.md",
         "evidence_path": "state/evidence.jsonl",
         "notes_path": "state/notes.md",
+        "errors_path": ERRORS,
+        "metrics_path": METRICS,
         "indexes_dir": "cache/indexes",
         "scripts_dir": "scratch/scripts",
         "config": {
             "max_scripts": limits.scripts_max,
             "max_subcalls_per_script": limits.script_calls_max,
             "max_tokens_per_call": limits.sub_output_tokens_max,
+            "max_depth": limits.depth_max,
+            "cache_responses": app.run_settings().cache_replies,
         },
     });
     format!("{job:#}\n")
@@ -142,6 +164,63 @@ impl Folder {
         Ok(Self { root, desk })
     }
 
+    /// Reserves calls of sub-models: as many for each script as a script may make, and for one without any.
+    pub(super) fn take_calls(&self, app: &App, n_calls: u64) -> Result<(), Failure> {
+        let (limits, scripts) = (&app.settings.limits, self.n_scripts());
+        let calls_max = scripts.clamp(1, limits.scripts_max.max(1)).saturating_mul(limits.script_calls_max);
+        let taken = app.user.job_calls(&self.root, |used| Some(used + n_calls).filter(|n| *n <= calls_max));
+        match taken.map_err(|error| wrong(format!("could not count the calls: {error}"), "check the disk"))? {
+            Ok(_) => Ok(()),
+            Err(used) => Err(wrong(
+                format!(
+                    "{n_calls} calls of sub-models are too many: {used} of {calls_max} are used, {} for each script",
+                    limits.script_calls_max
+                ),
+                "put more text into each question, or write the next script under `scratch/scripts/`",
+            )),
+        }
+    }
+
+    /// Gives back the calls that the cache answered, and updates the counters.
+    pub(super) fn settle_calls(&self, app: &App, taken: &CallsTaken) -> Result<(), Failure> {
+        let given_back = app.user.job_calls(&self.root, |used| Some(used.saturating_sub(taken.cached)));
+        drop(given_back);
+        let before = self.desk.text(&at(METRICS)).ok();
+        let before = before.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let taken = CallsTaken { scripts: self.n_scripts(), ..*taken };
+        self.write_own(METRICS, metrics(&taken, &before).as_bytes())
+    }
+
+    /// Logs a question that got no answer.
+    pub(super) fn log_error(
+        &self,
+        code: Option<ErrorCode>,
+        why: &str,
+        about: Option<&str>,
+    ) -> Result<(), Failure> {
+        let line = json!({
+            "timestamp": iso_time(SystemClock.now_ms()),
+            "error_type": code,
+            "error_message": why,
+            "context": about,
+        });
+        let before = self.desk.text(&at(ERRORS)).unwrap_or_default();
+        self.write_own(ERRORS, format!("{before}{line}\n").as_bytes())
+    }
+
+    fn n_scripts(&self) -> u64 {
+        let scripts = std::fs::read_dir(self.root.join("scratch/scripts")).into_iter().flatten().flatten();
+        let is_script = |name: &std::ffi::OsStr| Path::new(name).extension().is_some_and(|end| end == "py");
+        scripts.filter(|entry| is_script(&entry.file_name())).count() as u64
+    }
+
+    fn write_own(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
+        if has_link(&self.root, &at(name)) {
+            return Err(wrong(format!("`{name}` is a link or is reached through one"), "remove the link"));
+        }
+        write(&self.root, name, bytes)
+    }
+
     /// Writes back a file that a tool changed.
     pub(super) fn write_back(&self, desk: &Desk, path: &DeskPath) -> Result<(), Failure> {
         let at = self.root.join(path.as_str());
@@ -157,6 +236,47 @@ impl Folder {
                 .map_err(|error| wrong(format!("could not remove `{path}`: {error}"), "check the directory")),
         }
     }
+}
+
+/// What the questions of one command took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CallsTaken {
+    pub(super) calls: u64,
+    pub(super) cached: u64,
+    pub(super) tokens: u64,
+    pub(super) failed: u64,
+    pub(super) scripts: u64,
+}
+
+/// The counters of a folder after these calls.
+fn metrics(taken: &CallsTaken, before: &Value) -> String {
+    let sum = |name: &str, more: u64| before[name].as_u64().unwrap_or_default() + more;
+    let counted = json!({
+        "scripts_created": taken.scripts,
+        "subcalls_made": sum("subcalls_made", taken.calls),
+        "tokens_used": sum("tokens_used", taken.tokens),
+        "cache_hits": sum("cache_hits", taken.cached),
+        "errors": sum("errors", taken.failed),
+    });
+    format!("{counted:#}\n")
+}
+
+/// Adds the time to the fact that was recorded last.
+pub(super) fn stamp(desk: &mut Desk, path: &DeskPath) {
+    if path.as_str() != EVIDENCE {
+        return;
+    }
+    let Ok(text) = desk.text(path).map(Cow::into_owned) else { return };
+    let (before, last) = text.trim_end().rsplit_once('\n').unwrap_or(("", text.trim_end()));
+    let Ok(mut fact) = serde_json::from_str::<Value>(last) else { return };
+    fact["timestamp"] = iso_time(SystemClock.now_ms()).into();
+    let before = if before.is_empty() { String::new() } else { format!("{before}\n") };
+    // It held nearly as much before.
+    drop(desk.put(path, format!("{before}{fact}\n").into_bytes()));
+}
+
+fn at(name: &str) -> DeskPath {
+    DeskPath::parse(name).expect("our own paths are paths")
 }
 
 /// Whether a component of the path is a link.

@@ -11,7 +11,7 @@ fn said(speaker: Speaker, texts: &[&str]) -> Message {
 
 #[track_caller]
 fn check(messages: &[Message], expected: &Expect) {
-    let shown = match Question::of(messages, 20, false) {
+    let shown = match Question::of(messages, 20) {
         Ok(Question { text, documents, .. }) => {
             let documents: Vec<String> =
                 documents.iter().map(|(name, text)| format!("--- {name}\n{text}\n")).collect();
@@ -115,7 +115,7 @@ fn many_short_messages_are_a_document_before_they_are_too_much_for_a_question() 
     let parts: Vec<String> = (0..300).map(|idx| format!("{idx} {}", "y".repeat(400))).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     messages.push(said(Speaker::User, &parts));
-    let Question { text, documents, .. } = Question::of(&messages, 4_000, true).unwrap();
+    let Question { text, documents, .. } = Question::of(&messages, 4_000).unwrap();
     let names: Vec<&str> = documents.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["instructions.md", "conversation.md", "question.md"]);
     assert!(documents.iter().all(|(_, text)| text.contains("0 ") && text.contains("299 ")));
@@ -145,7 +145,7 @@ fn documents_keep_their_titles_and_no_title_leads_anywhere() {
         document("/"),
         document("..."),
     ];
-    let asked = Question::of(&[Message { speaker: Speaker::User, parts }], 20, false).unwrap();
+    let asked = Question::of(&[Message { speaker: Speaker::User, parts }], 20).unwrap();
     let names: Vec<&str> = asked.documents.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["Q3 (final).txt", "_.._etc_passwd", "2-Q3 (final).txt", "_", "message-1-5.md"]);
     assert_eq!(asked.text, "Read the documents and say what matters in them.");
@@ -158,7 +158,7 @@ proptest! {
         long_chars in 1_usize..80,
     ) {
         let messages: Vec<Message> = texts.iter().map(|text| said(Speaker::User, &[text])).collect();
-        let Ok(Question { text, documents, .. }) = Question::of(&messages, long_chars, false) else {
+        let Ok(Question { text, documents, .. }) = Question::of(&messages, long_chars) else {
             prop_assert!(texts.last().unwrap().trim().is_empty());
             return Ok(());
         };
