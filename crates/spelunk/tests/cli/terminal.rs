@@ -13,6 +13,8 @@ fn shown(scene: &Scene, columns: usize, args: &[&str], base_url: &str) -> String
     let ran = scene.on_terminal(columns, args).env("OPENAI_BASE_URL", base_url).run();
     let text = scene.normalise(&ran.stdout.replace('\r', ""));
     for line in text.lines() {
+        // What a progress block drew before was erased.
+        let line = line.rsplit("\u{1b}[J").next().unwrap();
         assert!(line.chars().count() <= columns, "{line}");
     }
     text
@@ -69,4 +71,23 @@ fn runs_are_listed_in_the_width_of_the_terminal() {
         RUN       STARTED      STATE        CALLS      COST  QUESTION
         SHORT  just now     answered         1     $0.00  What is the magic number, and which of the notes in this folder sa…
     "#]].assert_eq(&shown(&scene, 120, &["run", "list"], ""));
+}
+
+#[test]
+fn the_greeting_and_what_is_found_without_a_model_fit() {
+    let text = "# Storage\n\n## Cache\n\nThe cache keeps each reply for a day, counted from the moment at which it was written and not from the last time that it was read.\n";
+    let scene = Scene::new(&[("notes/a.md", text)]);
+    expect![[r#""#]].assert_eq(&shown(&scene, 80, &[], ""));
+    let at = |columns| shown(&scene, columns, &["ask", "how long does the cache keep a reply?", "notes"], "");
+    expect![[r#""#]].assert_eq(&at(80));
+    expect![[r#""#]].assert_eq(&at(120));
+}
+
+#[test]
+fn the_code_of_each_turn_and_the_demo_fit() {
+    let scene = Scene::new(&NOTE);
+    for columns in [80, 120] {
+        let text = shown(&scene, columns, &["demo"], "");
+        assert!(text.contains("turn 1") && text.contains("  > errors = grep(\"ERROR\")"), "{text}");
+    }
 }
