@@ -1,4 +1,4 @@
-"""Runs evaluation tasks through the reference engine (package `rlms`), for a fair comparison.
+"""Runs evaluation tasks through another engine (package `rlms`, the reference, or `minrlm`), for a fair comparison.
 
     python3 reference.py --tasks DIR/tasks.jsonl --base-url http://127.0.0.1:8000/v1 \\
         --model local --out reference.jsonl --parallel 8 --task-limit-s 120
@@ -80,8 +80,25 @@ def context_of(root, names):
     return "\n\n".join(f"===== {name} =====\n{text}" for name, text in texts)
 
 
-def one(spec):
-    """Makes one trial in this process; the result is the last line of the standard output."""
+def minrlm_trial(spec):
+    """A trial of minrlm: the reply, calls, tokens read and written."""
+    from minrlm import RLM
+
+    sampling = spec["sampling"]
+    engine = RLM(
+        model=spec["model"],
+        base_url=spec["base_url"],
+        api_key=spec["key"],
+        max_time_seconds=int(spec["limit_s"]),
+        max_output_tokens=sampling["max_tokens"],
+        temperature=sampling.get("temperature", 0.0),
+    )
+    done = engine.completion(spec["question"], context=spec["context"])
+    return done.response, done.iterations, done.input_tokens, done.output_tokens
+
+
+def rlms_trial(spec):
+    """A trial of the reference engine: the reply, calls, tokens read and written."""
     from rlm import RLM
 
     engine = RLM(
@@ -101,14 +118,22 @@ def one(spec):
         sampling_args=spec["sampling"],
         verbose=False,
     )
+    done = engine.completion(spec["context"], root_prompt=spec["question"])
+    usage = done.usage_summary
+    calls = sum(each.total_calls for each in usage.model_usage_summaries.values())
+    return done.response, calls, usage.total_input_tokens, usage.total_output_tokens
+
+
+TRIALS = {"rlms": rlms_trial, "minrlm": minrlm_trial}
+
+
+def one(spec):
+    """Makes one trial in this process; the result is the last line of the standard output."""
     result = {"answer": "", "status": "answered"}
     began = time.monotonic()
     try:
-        done = engine.completion(spec["context"], root_prompt=spec["question"])
-        result["answer"] = done.response if isinstance(done.response, str) else str(done.response)
-        usage = done.usage_summary
-        result["calls"] = sum(each.total_calls for each in usage.model_usage_summaries.values())
-        result["tokens_in"], result["tokens_out"] = usage.total_input_tokens, usage.total_output_tokens
+        answer, result["calls"], result["tokens_in"], result["tokens_out"] = TRIALS[spec["engine"]](spec)
+        result["answer"] = answer if isinstance(answer, str) else str(answer)
     except Exception as error:  # whatever the engine fails with is its result
         name = type(error).__name__
         text = f"{name}: {error}"[:2000]
@@ -159,15 +184,15 @@ class Runner:
         if self.left_s() < 20:
             return None
         args = self.args
-        key = f"rlms-{self.name}-{task['id']}-{repeat}"
+        key = f"{args.engine}-{self.name}-{task['id']}-{repeat}"
         limit_s = min(args.task_limit_s, self.left_s() - GRACE_S)
         began = time.monotonic()
         result = self._run(task, repeat, key, limit_s)
         wall_ms = result.get("wall_ms") or int((time.monotonic() - began) * 1000)
         counted = server_usage(args.base_url, key) or {}
         line = {
-            "engine": "rlms", "task": task["id"], "kind": task.get("kind", ""), "tokens": task.get("tokens", 0),
-            "strategy": "rlms", "model": args.model, "repeat": repeat, "answer": result["answer"][:ANSWER_CHARS_MAX],
+            "engine": args.engine, "task": task["id"], "kind": task.get("kind", ""), "tokens": task.get("tokens", 0),
+            "strategy": args.engine, "model": args.model, "repeat": repeat, "answer": result["answer"][:ANSWER_CHARS_MAX],
             "tokens_in": 0, "tokens_out": 0, "calls": 0, "wall_ms": wall_ms, "status": result["status"],
         }
         for name in ("tokens_in", "tokens_out", "calls"):
@@ -183,7 +208,7 @@ class Runner:
         place = folder / f".{key.replace('/', '_')}.result"
         try:
             spec = {
-                "model": args.model, "base_url": args.base_url, "key": key, "limit_s": limit_s, "result": str(place),
+                "engine": args.engine, "model": args.model, "base_url": args.base_url, "key": key, "limit_s": limit_s, "result": str(place),
                 "depth": args.depth, "iterations": args.iterations, "compaction": args.compaction,
                 "sampling": {name: value for name, value in sampling.items() if value is not None},
                 "question": task["question"], "context": context_of(self.root, task["files"]),
@@ -238,6 +263,7 @@ def main():
         worker()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", type=Path, required=True, help="folder of tasks, or its tasks.jsonl")
+    parser.add_argument("--engine", choices=TRIALS, default="rlms")
     parser.add_argument("--base-url", required=True)
     parser.add_argument("--model", default="local")
     parser.add_argument("--out", type=Path, required=True)

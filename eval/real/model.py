@@ -7,7 +7,7 @@ from sources import BuildError
 
 HALVES = ("dev", "sealed")
 
-# The kinds of the project's task format; the group is this set's own name and goes into `variant`.
+# The kinds of the project's task format; the group is this set's own name, from which `variant` is made.
 KIND_OF_GROUP = {
     "docs": "needle",
     "books": "needle",
@@ -71,6 +71,8 @@ class Task:
     plain: bool = False
     # Tasks that are added later get the next number, so that they do not move the earlier ones to another half.
     batch: int = 1
+    # A half that the task belongs to whatever its id; empty where the ids are dealt out.
+    half: str = ""
     # For the checks: the pattern and the file of a fact, the words that must not occur.
     pattern: str = ""
     path: str = ""
@@ -80,6 +82,11 @@ class Task:
     @property
     def id(self):
         return f"{self.group}-{self.slug}"
+
+    @property
+    def variant(self):
+        """What a report calls the group: tasks with a half of their own are counted apart."""
+        return f"more-{self.group}" if self.half else self.group
 
 
 class Set:
@@ -103,13 +110,14 @@ def draw(options, *parts):
 
 
 def halves(tasks):
-    """The half of each task: of every group and batch, the ids are ordered by their hash and dealt out in turn.
+    """The half of each task: of every group and batch, the ids are ordered by their hash and dealt out in turn, unless the task names its half.
 
     The seed has no part in it: a task that was sealed once stays sealed.
     """
-    found = {}
-    for group, batch in sorted({(task.group, task.batch) for task in tasks}):
-        ids = (task.id for task in tasks if (task.group, task.batch) == (group, batch))
+    found = {task.id: task.half for task in tasks if task.half}
+    dealt = [task for task in tasks if not task.half]
+    for group, batch in sorted({(task.group, task.batch) for task in dealt}):
+        ids = (task.id for task in dealt if (task.group, task.batch) == (group, batch))
         ids = sorted(ids, key=lambda one: hashlib.sha256(one.encode()).hexdigest())
         first = draw((0, 1), "first", group, batch)
         for place, one in enumerate(ids):
@@ -146,7 +154,7 @@ def line(task, seed, answer, folder):
     return {
         "id": task.id,
         "kind": KIND_OF_GROUP[task.group],
-        "variant": task.group,
+        "variant": task.variant,
         "seed": seed,
         "tokens": size(n_bytes),
         "question": worded(task, seed),

@@ -93,8 +93,19 @@ class Tasks(unittest.TestCase):
         half_of = model.halves(self.tasks)
         self.assertEqual(half_of, model.halves(self.tasks[::-1]))
         for group in model.KIND_OF_GROUP:
-            counts = [sum(half_of[task.id] == half for task in self.tasks if task.group == group) for half in model.HALVES]
+            counts = [sum(half_of[task.id] == half for task in self.tasks if task.group == group and not task.half) for half in model.HALVES]
             self.assertLessEqual(abs(counts[0] - counts[1]), 1, group)
+
+    def test_a_task_that_names_its_half_moves_no_other_and_brings_nothing_to_the_sealed_half(self):
+        half_of = model.halves(self.tasks)
+        dealt = [task for task in self.tasks if not task.half]
+        self.assertEqual(model.halves(dealt), {task.id: half_of[task.id] for task in dealt})
+        named = [task for task in self.tasks if task.half]
+        self.assertEqual({half_of[task.id] for task in named}, {"dev"})
+        # What only the development half uses stays out of the sealed one: corpora and sources.
+        sealed = {task.corpus for task in self.tasks if half_of[task.id] == "sealed"}
+        self.assertFalse(sealed & {task.corpus for task in named})
+        self.assertFalse({corpora.CORPORA[one].source for one in sealed} & {corpora.CORPORA[task.corpus].source for task in named})
 
     def test_a_later_batch_moves_nothing(self):
         later = model.Task("docs", "later", "just-docs", "?", None, batch=2)
@@ -114,9 +125,9 @@ class Tasks(unittest.TestCase):
         text = (Path(__file__).resolve().parent / "README.md").read_text(encoding="utf-8")
         half_of = model.halves(self.tasks)
         self.assertIn(f"\n{len(self.tasks)} tasks about {len(corpora.CORPORA)} corpora from {len(corpora.SOURCES)} sources", text)
-        for group, kind in model.KIND_OF_GROUP.items():
-            dev, sealed = (sum(half_of[task.id] == half for task in self.tasks if task.group == group) for half in model.HALVES)
-            self.assertIn(f"| `{group}` | `{kind}` | {dev} | {sealed} |", text)
+        for variant, kind in {(task.variant, model.KIND_OF_GROUP[task.group]) for task in self.tasks}:
+            dev, sealed = (sum(half_of[task.id] == half for task in self.tasks if task.variant == variant) for half in model.HALVES)
+            self.assertIn(f"| `{variant}` | `{kind}` | {dev} | {sealed} |", text)
 
     def test_a_question_keeps_its_words_in_every_wording(self):
         for task in self.tasks:

@@ -35,6 +35,7 @@ class Request:
         self.seed = options["seed"] if options["seed"] is not None else random.getrandbits(62)
         self.speech = Speech(options["stop"])
         self.stream = options["stream"]
+        self.logprobs = [] if options["logprobs"] else None  # one per token of `out`
         self.guide = guide
         self.events = queue.SimpleQueue()  # ("text", piece) while streaming; ("end", reason) or ("error", text) last
         self.cancelled = False
@@ -122,6 +123,12 @@ def sample(logits, requests, text):
     for row, request in enumerate(requests):
         if request.guide is not None:
             ids[row] = guided(scores[row], request, text, ids[row])
+    told = [row for row, request in enumerate(requests) if request.logprobs is not None]
+    if told:
+        chances = torch.log_softmax(logits[told].float(), -1)
+        chosen = torch.tensor([ids[row] for row in told], device=logits.device)
+        for row, chance in zip(told, chances.gather(1, chosen[:, None])[:, 0].tolist()):
+            requests[row].logprobs.append(chance)
     return ids
 
 

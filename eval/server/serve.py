@@ -140,6 +140,7 @@ def options_of(body, args):
         "seed": number(body, "seed", None, -(1 << 63), (1 << 63) - 1, True),
         "stop": [s for s in stop if s],
         "stream": body.get("stream") is True,
+        "logprobs": body.get("logprobs") is True,
     }
 
 
@@ -282,9 +283,22 @@ class Handler(http.server.BaseHTTPRequestHandler):
         while kind != "end":
             kind, value = self._next(request)
         message = {"role": "assistant", "content": request.speech.text, "refusal": None}
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": value}
+        logprobs = self._logprobs(request, 0, len(request.out))
+        choice = {"index": 0, "message": message, "logprobs": logprobs, "finish_reason": value}
         self._json(200, {**reply, "object": "chat.completion", "choices": [choice], "usage": usage_of(request)})
         return value
+
+    def _logprobs(self, request, start, end):
+        """The probabilities of some tokens of a reply, if they were asked for."""
+        if request.logprobs is None:
+            return None
+        tokens = zip(request.out[start:end], request.logprobs[start:end])
+        spelled = [(self.state.text.bytes[token], chance) for token, chance in tokens if token not in self.state.text.ends]
+        content = [
+            {"token": word.decode("utf-8", "replace"), "logprob": chance, "bytes": list(word), "top_logprobs": []}
+            for word, chance in spelled
+        ]
+        return {"content": content, "refusal": None}
 
     def _stream(self, request, reply, include_usage):
         event = self._next(request)  # an early failure is still answered as an error
@@ -296,8 +310,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         reply = {**reply, "object": "chat.completion.chunk"}
         usage = {"usage": None} if include_usage else {}
 
+        sent = 0
+
         def send(delta, finish=None):
-            choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+            nonlocal sent
+            logprobs = None
+            if delta.get("content"):
+                logprobs, sent = self._logprobs(request, sent, len(request.out)), len(request.out)
+            choice = {"index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": finish}
             self._chunk(json.dumps({**reply, "choices": [choice], **usage}))
 
         send({"role": "assistant", "content": ""})

@@ -69,6 +69,11 @@ def correctness(base):
     chunks = stream(base, ask(questions[0]))
     text = "".join(c["choices"][0]["delta"].get("content", "") for c in chunks if c["choices"])
     good.append(check("streaming gives the same text", text == alone[0] and chunks[-1]["usage"]["completion_tokens"] > 0))
+    chances = [c["choices"][0]["logprobs"] for c in stream(base, ask(questions[0], logprobs=True)) if c["choices"]]
+    spelled = [token for chance in chances if chance for token in chance["content"]]
+    whole = call(base, ask(questions[0], logprobs=True))[1]["choices"][0]["logprobs"]["content"]
+    told = "".join(token["token"] for token in spelled) == alone[0] and all(token["logprob"] <= 0 for token in spelled)
+    good.append(check("probabilities of the tokens", told and len(whole) == len(spelled), len(spelled)))
     full = said(call(base, ask("Repeat exactly: alpha beta gamma delta"))[1])
     cut = said(call(base, ask("Repeat exactly: alpha beta gamma delta", stop=["gamma"]))[1])
     streamed = stream(base, ask("Repeat exactly: alpha beta gamma delta", stop=["gamma"]))

@@ -9,6 +9,7 @@
 //! ```
 
 mod archives;
+mod catalogues;
 mod cells;
 mod choice;
 mod corpus;
@@ -23,6 +24,7 @@ mod splitters;
 mod streams;
 
 pub use archives::archive;
+pub use catalogues::catalogue;
 pub use cells::cells;
 pub use corpus::{CorpusFile, corpus};
 pub use detectors::detectors;
@@ -39,7 +41,7 @@ pub use streams::{frames, sse};
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 17] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("splitters", splitters),
     ("detectors", detectors),
     ("plans", plans),
@@ -57,6 +59,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("archive", archive),
     ("sse", sse),
     ("frames", frames),
+    ("catalogue", catalogue),
 ];
 
 /// A refusal is short and printable: it quotes untrusted input, and may reach a terminal.

@@ -1,5 +1,6 @@
 //! Workspace tasks. `cargo xtask tidy` checks what the compiler does not; `cargo xtask sizes` prints how large the
-//! source is and how long packages take to build; `cargo xtask models` takes the catalogue of hosted models anew.
+//! source is and how long packages take to build; `cargo xtask models` takes the catalogue of hosted models anew;
+//! `cargo xtask coverage` writes `docs/coverage.md`.
 
 mod models;
 mod sizes;
@@ -11,8 +12,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.first().map(String::as_str) {
         Some("tidy") if arguments.len() == 1 => tidy::run(),
-        Some(task @ ("sizes" | "models")) if arguments.len() == 1 => match tidy::repository() {
+        Some(task @ ("sizes" | "models" | "coverage")) if arguments.len() == 1 => match tidy::repository() {
             Ok((root, _)) if task == "models" => models::run(&root),
+            Ok((root, files)) if task == "coverage" => tidy::coverage::run(&root, &files),
             Ok((root, files)) => sizes::run(&root, &files),
             Err(message) => {
                 tidy::say(&message);
@@ -20,7 +22,7 @@ fn main() -> ExitCode {
             }
         },
         _ => {
-            tidy::say("usage: cargo xtask tidy|sizes|models");
+            tidy::say("usage: cargo xtask tidy|sizes|models|coverage");
             ExitCode::from(2)
         }
     }

@@ -3,6 +3,7 @@
 
 mod benchmark;
 mod code;
+pub(crate) mod coverage;
 mod cycles;
 mod docs;
 mod edges;
@@ -120,6 +121,7 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
     complaints.extend(shape::check_total(&files));
     complaints.extend(docs::check_errors(&files, &codes));
     complaints.extend(docs::check_promises(&files));
+    complaints.extend(coverage::check(&files));
     complaints.extend(docs::check_named_files(&files));
     let limits: Vec<&str> = Limits::ALL.iter().map(|limit| limit.name).collect();
     complaints.extend(readers::check_limits(&files, &limits));

@@ -218,7 +218,7 @@ impl App {
     }
 
     /// The embedder of an index: the model of `roles.embedding`, else the built-in one. Blocking.
-    pub(crate) fn embedder(&self) -> Result<Arc<dyn Embedder>, EmbedError> {
+    pub fn embedder(&self) -> Result<Arc<dyn Embedder>, EmbedError> {
         self.embedder.open(&self.settings, &self.environment)
     }
 

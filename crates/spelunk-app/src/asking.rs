@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use spelunk_context::{Corpus, Outline, ScanOptions, ScanProgress, SourceInput, redact};
 use spelunk_engine::{
-    Conversation, Engine, EngineError, ModelCapacity, ResumeRequest, RunHandle, RunRequest, RunSettings,
-    RunView, first_strategy,
+    CallerTurn, Conversation, Engine, EngineError, ModelCapacity, ResumeRequest, RunHandle, RunRequest,
+    RunSettings, RunView, first_strategy,
 };
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
@@ -36,6 +36,8 @@ pub struct Asking {
     pub strategy: StrategyChoice,
     pub focus: Focus,
     pub schema: Option<String>,
+    /// The conversation of a caller that runs tools itself.
+    pub turn: Option<CallerTurn>,
     pub settings: RunSettings,
 }
 
@@ -98,6 +100,7 @@ impl RoleModels {
             sub_model: self.sub,
             synthesis_model: self.synthesis,
             schema: None,
+            turn: None,
             focus: Focus::General,
             settings,
             program: None,
@@ -128,7 +131,7 @@ impl Asking {
     ) -> Result<Ready, Failure> {
         let Sources { named, options, corpus } = self.sources;
         let (model, is_typed) = (self.models.root.as_ref(), self.schema.is_some());
-        let strategy = decide(app, self.strategy, &corpus.outline(), model, is_typed)?;
+        let strategy = decide(app, self.strategy, &corpus.outline(), model, is_typed);
         let sandbox = sandbox(strategy)?;
         let allows_secrets = options.allow_secrets;
         let engine = app.engine(options)?.with_sandbox(sandbox);
@@ -146,7 +149,7 @@ impl Asking {
             (false, true | false) => self.question,
         };
         let request = self.models.start(question, corpus, sources.clone(), strategy, self.settings);
-        let request = RunRequest { schema: self.schema, focus: self.focus, ..request };
+        let request = RunRequest { schema: self.schema, turn: self.turn, focus: self.focus, ..request };
         Ok(Ready { engine, sources, strategy, request })
     }
 }
@@ -230,26 +233,20 @@ pub fn decide(
     outline: &Outline,
     model: &dyn Model,
     is_typed: bool,
-) -> Result<Strategy, Failure> {
-    let strategy = match choice {
+) -> Strategy {
+    match choice {
         StrategyChoice::Auto => {
             let limits = &app.settings.limits;
             let reader = ModelCapacity::of(model.reference(), limits);
-            return Ok(first_strategy(outline, limits, reader, is_typed));
+            first_strategy(outline, limits, reader, is_typed)
         }
-        StrategyChoice::Repl => return Ok(Strategy::Repl),
-        StrategyChoice::Agent => return Ok(Strategy::Agent),
+        StrategyChoice::Repl => Strategy::Repl,
+        StrategyChoice::Agent => Strategy::Agent,
         StrategyChoice::Direct => Strategy::Direct,
         StrategyChoice::Search => Strategy::Search,
         StrategyChoice::Map => Strategy::Map,
         StrategyChoice::Hybrid => Strategy::Hybrid,
-    };
-    if is_typed {
-        let message = format!("the strategy `{strategy}` does not check its answer against a schema");
-        let hint = "leave `--strategy` out, or choose `repl` or `agent`".to_owned();
-        return Err(Usage { message, hint }.into());
     }
-    Ok(strategy)
 }
 
 /// The sources in a form that a resumed run can open again.

@@ -110,6 +110,7 @@ impl Spelunk {
                 strategy: how.strategy.unwrap_or(app.settings.strategy),
                 focus: how.focus,
                 schema: how.schema,
+                turn: None,
                 settings: app.run_settings_within(limits),
             };
             asking.ready(&app, |strategy| sandbox_for(&app, strategy))?.start()

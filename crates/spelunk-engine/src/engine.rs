@@ -36,8 +36,8 @@ use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
 use crate::sync::lock;
 use crate::{
-    Budget, Cancel, Clock, EngineError, NamedModels, Program, RateLimits, RunSettings, RunView, Schema, Task,
-    strategy,
+    Budget, CallerTurn, Cancel, Clock, EngineError, NamedModels, Program, RateLimits, RunSettings, RunView,
+    Schema, Task, strategy,
 };
 
 /// Starts, resumes and watches runs of one workspace.
@@ -192,6 +192,7 @@ impl Engine {
         let files = self.files(journal, blobs, run_lock);
         let task = Task {
             schema,
+            turn: request.turn.map(Arc::new),
             focus: request.focus,
             ..Task::new(request.question, view_of_all, request.strategy)
         };
@@ -255,6 +256,8 @@ impl Engine {
         let question = blobs.text(&start.question).map_err(of_run)?;
         let schema = start.schema.as_ref().map(|text| blobs.text(text)).transpose().map_err(of_run)?;
         let schema = schema.as_deref().map(Schema::parse).transpose()?.map(Arc::new);
+        let turn = start.turn.as_ref().map(|text| blobs.text(text)).transpose().map_err(of_run)?;
+        let turn = turn.as_deref().and_then(CallerTurn::of_json).map(Arc::new);
         let (from_seq, bytes_dropped) = (journal.seq_last(), opened.bytes_dropped);
         let mut facts =
             vec![(FrameId::root(), EventKind::RunResumed { from_seq, bytes_dropped, again_from })];
@@ -272,7 +275,8 @@ impl Engine {
         }
         let files = self.files(journal, blobs, run_lock);
         let view_of_all = View::of(Arc::new(corpus));
-        let task = Task { schema, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
+        let task =
+            Task { schema, turn, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
         let settings = RunSettings { limits, ..request.settings };
         let (run, program) = (run.clone(), request.program);
         Ok(self.launch(Launch { run, files, events, view, task, models, settings, program }))

@@ -58,6 +58,8 @@ pub enum Stop {
     TaskDiverged { frame: FrameId },
     #[error("frame `{frame}` requested `{now}`, but the journal recorded `{recorded}`")]
     ObservationDiverged { frame: FrameId, recorded: String, now: String },
+    #[error("{diverged}: the run was started with another version of the Python interpreter")]
+    InterpreterChanged { diverged: Box<Stop> },
     #[error("the model `{name}` of this run cannot be used now: {why}")]
     ModelClosed { name: String, why: String },
     #[error(transparent)]
@@ -122,6 +124,7 @@ impl Explain for Stop {
                 | InterpreterError::Broken { .. }
                 | InterpreterError::Protocol { .. } => ErrorCode::SandboxFailed,
             },
+            Self::InterpreterChanged { .. } => ErrorCode::SettingsChanged,
             Self::Source(error) => error.code(),
             Self::ModelClosed { .. } => ErrorCode::ModelNotConfigured,
             Self::Bug { .. } => ErrorCode::Bug,
@@ -140,6 +143,9 @@ impl Explain for Stop {
             | Self::ToolDiverged { .. }
             | Self::DeskDiverged { .. }
             | Self::Bug { .. } => Some("this is a bug: please report it and attach the run's journal".into()),
+            Self::InterpreterChanged { .. } => {
+                Some("ask again: replies that fit are taken from the cache".into())
+            }
             Self::Sandbox { .. } | Self::ModelClosed { .. } => self.code().hint().map(str::to_owned),
             Self::Cancelled => None,
         }

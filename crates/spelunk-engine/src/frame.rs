@@ -114,7 +114,7 @@ impl Frame {
 /// The models of a frame.
 impl Frame {
     /// The model this frame calls.
-    fn model(&self) -> &Arc<dyn Model> {
+    pub(crate) fn model(&self) -> &Arc<dyn Model> {
         let role = if self.id().depth() == 0 { Role::Root } else { Role::Sub };
         self.shared.model.as_ref().unwrap_or_else(|| self.run().model(role))
     }

@@ -6,6 +6,7 @@
 //! `frame.rs`, a strategy's only access to the outside.
 
 mod cancel;
+mod certainty;
 mod choose;
 mod clock;
 mod conversation;
@@ -33,6 +34,7 @@ mod task;
 #[cfg(test)]
 mod testing;
 mod transcript;
+mod turn;
 mod view;
 
 pub use cancel::Cancel;
@@ -54,6 +56,7 @@ pub use strategy::{
     AGENT_GUIDE, AGENT_SKILL, ConsoleCell, Forecast, Range, console, forecast, plan_analysis, written_answer,
 };
 pub use task::{Answer, Assignment, Task};
+pub use turn::CallerTurn;
 pub use view::{
     CallState, CallView, CellView, FrameState, FrameView, ReachedLimit, ReportError, RunView, TasksView,
     Ticked,

@@ -1,5 +1,6 @@
 //! What a run was started with: the first event of its journal.
 
+use spelunk_sandbox::INTERPRETER_VERSION;
 use spelunk_types::{
     BlobId, CorpusRecord, EventKind, Focus, JOURNAL_FORMAT, Limits, ModelRef, OtherModels, ScanOptions,
     SourceSpec, Strategy, Text,
@@ -18,6 +19,7 @@ pub(crate) struct RunStart {
     pub(crate) sub_model: Option<ModelRef>,
     pub(crate) other_models: OtherModels,
     pub(crate) schema: Option<Text>,
+    pub(crate) turn: Option<Text>,
     pub(crate) focus: Focus,
     pub(crate) corpus_digest: BlobId,
     pub(crate) corpus: Option<Box<CorpusRecord>>,
@@ -31,6 +33,7 @@ impl RunStart {
         let EventKind::RunStarted {
             format: _,
             engine,
+            interpreter: _,
             question,
             strategy,
             sources,
@@ -39,6 +42,7 @@ impl RunStart {
             sub_model,
             other_models,
             schema,
+            turn,
             focus,
             corpus_digest,
             corpus,
@@ -58,6 +62,7 @@ impl RunStart {
             sub_model: sub_model.map(|model| *model),
             other_models: other_models.map(|others| *others).unwrap_or_default(),
             schema,
+            turn,
             focus,
             corpus_digest,
             corpus,
@@ -71,6 +76,7 @@ impl RunStart {
         EventKind::RunStarted {
             format: JOURNAL_FORMAT,
             engine: self.engine,
+            interpreter: INTERPRETER_VERSION,
             question: self.question,
             strategy: self.strategy,
             sources: self.sources,
@@ -79,6 +85,7 @@ impl RunStart {
             sub_model: self.sub_model.map(Box::new),
             other_models: (others != OtherModels::default()).then(|| Box::new(others)),
             schema: self.schema,
+            turn: self.turn,
             focus: self.focus,
             corpus_digest: self.corpus_digest,
             corpus: self.corpus,

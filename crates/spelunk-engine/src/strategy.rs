@@ -7,6 +7,8 @@ mod map;
 mod one_call;
 mod repl;
 mod search;
+mod turn;
+mod typed;
 
 pub use agent::{GUIDE as AGENT_GUIDE, SKILL as AGENT_SKILL, written_answer};
 pub use map::planning::{Forecast, Range, forecast, plan_analysis};
@@ -19,8 +21,35 @@ use crate::task::Assigned;
 use crate::{Answer, Frame, FrameError, Task, rows};
 
 /// Runs the task's strategy in this frame. The result must be a plain answer, except that a typed one is validated
-/// against its schema and an analyst's against its form, and a caller's program is trusted.
-pub(crate) async fn solve(frame: Frame, task: Task) -> Result<Answer, FrameError> {
+/// against its schema and an analyst's against its form, and a caller's program is trusted. In a caller's turn, code is
+/// an answer like any other.
+pub(crate) async fn solve(frame: Frame, mut task: Task) -> Result<Answer, FrameError> {
+    if let Some(turn) = task.turn.take() {
+        return Box::pin(turn::solve(&frame, &task, &turn)).await;
+    }
+    if is_in_words(task.strategy)
+        && let Some(schema) = task.schema.take()
+    {
+        let answer = plain(frame.clone(), task.clone()).await?;
+        return typed::fitted(&frame, &task, &schema, answer).await;
+    }
+    plain(frame, task).await
+}
+
+/// Whether a strategy answers in words, whatever is asked for.
+fn is_in_words(strategy: Strategy) -> bool {
+    match strategy {
+        Strategy::Direct | Strategy::Search | Strategy::Map | Strategy::Hybrid => true,
+        Strategy::Auto
+        | Strategy::Repl
+        | Strategy::Agent
+        | Strategy::Analyst
+        | Strategy::Synthesis
+        | Strategy::Program => false,
+    }
+}
+
+async fn plain(frame: Frame, task: Task) -> Result<Answer, FrameError> {
     let is_plain = task.schema.is_none() && !matches!(task.strategy, Strategy::Analyst | Strategy::Program);
     let answer = solve_as(frame.clone(), task).await?;
     match plain_answer::fault(&answer.text, CodeAlone::IsAnswer).filter(|_| is_plain) {
@@ -72,6 +101,8 @@ pub(crate) fn prompts_digest() -> BlobId {
         &analyst::PROMPTS[..],
         &synthesis::PROMPTS[..],
         &agent::PROMPTS[..],
+        &turn::PROMPTS[..],
+        &typed::PROMPTS[..],
     ]
     .concat();
     spelunk_journal::digest(prompts.concat().as_bytes())

@@ -11,7 +11,7 @@ use spelunk_types::{Citation, Focus, Grounding, Strategy};
 
 pub(crate) use self::analysis::{Analysis, DocumentPart};
 pub(crate) use self::synthesis::{Kind, Synthesis};
-use crate::Schema;
+use crate::{CallerTurn, Schema};
 
 /// The task of a frame.
 #[derive(Clone)]
@@ -24,6 +24,8 @@ pub struct Task {
     pub note: Option<Arc<str>>,
     /// The schema of the answer.
     pub schema: Option<Arc<Schema>>,
+    /// The conversation of a caller that runs tools itself: the answer may be a call of them.
+    pub turn: Option<Arc<CallerTurn>>,
     /// How to answer the question.
     pub strategy: Strategy,
     /// What an analysis looks for first.
@@ -49,7 +51,17 @@ impl Task {
     /// A task without a note and without a schema.
     pub fn new(question: impl Into<String>, view: View, strategy: Strategy) -> Self {
         let (question, focus) = (question.into(), Focus::General);
-        Self { question, view, note: None, schema: None, strategy, focus, model: None, assignment: None }
+        Self {
+            question,
+            view,
+            note: None,
+            schema: None,
+            turn: None,
+            strategy,
+            focus,
+            model: None,
+            assignment: None,
+        }
     }
 }
 

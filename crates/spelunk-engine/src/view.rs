@@ -31,6 +31,8 @@ pub struct RunView {
     pub question: Option<Text>,
     /// The strategy of the root frame.
     pub strategy: Option<Strategy>,
+    /// Whether it is a turn of a caller that runs tools itself.
+    pub is_turn: bool,
     /// The strategy that `auto` continued with.
     pub chosen: Option<Strategy>,
     /// The model of the root frame.
@@ -313,7 +315,15 @@ impl RunView {
 
     fn start(&mut self, kind: &EventKind, at_ms: u64) {
         let EventKind::RunStarted {
-            question, strategy, sources, model, sub_model, other_models, limits, ..
+            question,
+            strategy,
+            sources,
+            model,
+            sub_model,
+            other_models,
+            turn,
+            limits,
+            ..
         } = kind
         else {
             return;
@@ -322,6 +332,7 @@ impl RunView {
         self.sub_model = sub_model.as_deref().cloned();
         self.question = Some(question.clone());
         self.strategy = Some(*strategy);
+        self.is_turn = turn.is_some();
         self.sources.clone_from(sources);
         self.model = Some(model.clone());
         self.limits = Some(limits.as_ref().clone());

@@ -26,6 +26,7 @@ fn started() -> EventKind {
     EventKind::RunStarted {
         format: JOURNAL_FORMAT,
         engine: "0.1.0".into(),
+        interpreter: 0,
         question: inline("why?"),
         strategy: Strategy::Direct,
         sources: Vec::new(),
@@ -38,6 +39,7 @@ fn started() -> EventKind {
         sub_model: None,
         other_models: None,
         schema: None,
+        turn: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: spelunk_journal::digest(b"corpus"),
         corpus: None,

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
 use spelunk_model::{
-    AnthropicModel, AwsAuth, AwsKeys, AwsSource, BedrockModel, GeminiModel, Model, ModelOptions, OpenAiModel,
-    Prompt, ResponsesModel, Secret, collect,
+    AnthropicModel, AwsAuth, AwsKeys, AwsSource, BedrockModel, GeminiModel, HostedCatalogue, Model,
+    ModelOptions, OpenAiModel, Prompt, ResponsesModel, Secret, collect,
 };
 use spelunk_testkit::{Gate, ModelServer, Recorded, on};
 use spelunk_types::CallId;
@@ -27,6 +27,7 @@ const N_IN_FLIGHT: usize = 100;
 const N_CALLS: u32 = 2_000;
 const N_ROUNDS: usize = 5;
 const OVERHEAD_MS_MAX: f64 = 0.3;
+const CATALOGUE_MS_MAX: f64 = 1.0;
 const N_STREAMS: usize = 1_000;
 const PEAK_MB_MAX: u64 = 300;
 
@@ -35,10 +36,45 @@ fn main() -> ExitCode {
     println!("{:<52} {:>12} {:>12}  target", "what", "measured", "floor");
     // Memory first: the peak of a process never decreases.
     let mut is_fine = runtime.block_on(streams());
+    is_fine &= catalogue();
     for provider in ["openai", "openai-responses", "anthropic", "gemini", "bedrock"] {
         is_fine &= runtime.block_on(overhead(provider));
     }
     if is_fine { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// What a process does with the catalogue of hosted models before its first request: it checks the user's own file, if
+/// there is one, and looks up its model. The floor is a pass over the same text.
+fn catalogue() -> bool {
+    let text = HostedCatalogue::built_in().text();
+    let best = |work: &dyn Fn() -> usize| {
+        let timed = (0..N_ROUNDS * 20).map(|_| {
+            let began = Instant::now();
+            assert!(std::hint::black_box(work()) > 0);
+            began.elapsed()
+        });
+        timed.min().unwrap_or_default().as_secs_f64() * 1_000.0
+    };
+    let floor_ms = best(&|| text.lines().map(|line| line.split('\t').count()).sum());
+    let find = |catalogue: &HostedCatalogue| usize::from(catalogue.find("xai", "grok-4").is_some()) + 1;
+    let own_ms = best(&|| find(&HostedCatalogue::parse(text.to_owned()).unwrap()));
+    let built_in_ms = best(&|| find(HostedCatalogue::built_in()));
+    let ms = |ms: f64| format!("{ms:.3} ms");
+    let target = format!("below {CATALOGUE_MS_MAX} ms");
+    let is_fine = row(
+        "a catalogue of the user's, checked and asked",
+        &ms(own_ms),
+        &ms(floor_ms),
+        &target,
+        own_ms < CATALOGUE_MS_MAX,
+    );
+    row(
+        "the built-in catalogue, asked",
+        &ms(built_in_ms),
+        &ms(floor_ms),
+        &target,
+        built_in_ms < CATALOGUE_MS_MAX,
+    ) && is_fine
 }
 
 fn row(what: &str, measured: &str, floor: &str, target: &str, is_met: bool) -> bool {

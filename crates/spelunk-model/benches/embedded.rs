@@ -93,7 +93,7 @@ async fn timed(model: &dyn Model, prompt: Prompt) -> Took {
                 first_ms.get_or_insert_with(elapsed_ms);
             }
             ModelDelta::Done { usage, .. } => told = usage,
-            ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) => {}
+            ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) | ModelDelta::Certainty(_) => {}
         }
     }
     Took { first_ms: first_ms.unwrap_or_else(elapsed_ms), total_ms: elapsed_ms(), usage: told.unwrap() }

@@ -45,6 +45,7 @@ impl AnthropicModel {
             messages: said.map(|(idx, message)| said_by(message, cached.contains(&Some(idx)))).collect(),
             stream: true,
             tools: prompt.tools.iter().map(tool).collect(),
+            tool_choice: prompt.must_call.then_some(wire::AnyTool {}),
             output_config: (prompt.schema.is_some() || prompt.effort.is_some()).then(|| wire::OutputConfig {
                 // The provider refuses open objects.
                 format: prompt.schema.as_deref().map(|schema| wire::OutputFormat { schema: closed(schema) }),

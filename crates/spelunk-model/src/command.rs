@@ -75,6 +75,7 @@ impl CommandModel {
             output_tokens_max: prompt.output_tokens_max,
             schema: prompt.schema.as_deref(),
             tools: prompt.tools.iter().map(tool).collect(),
+            must_call: prompt.must_call,
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
     }

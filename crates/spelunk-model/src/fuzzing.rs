@@ -2,6 +2,7 @@
 
 use crate::aws_event_stream::EventStreamParser;
 use crate::event_parser::EventParser;
+use crate::hosted::rewritten;
 use crate::sse::SseParser;
 
 /// The events in these pieces of a stream, and the fault that ends it, if any.
@@ -12,6 +13,11 @@ pub fn sse_events(pieces: &[&[u8]], event_bytes_max: usize) -> (Vec<String>, Opt
 /// The same for the binary stream of AWS.
 pub fn frame_events(pieces: &[&[u8]], frame_bytes_max: usize) -> (Vec<String>, Option<String>) {
     events(EventStreamParser::new(frame_bytes_max), pieces)
+}
+
+/// A line of the catalogue of hosted models, written again; `None` if it is refused.
+pub fn catalogue_line(line: &str) -> Option<String> {
+    rewritten(line)
 }
 
 fn events(mut parser: impl EventParser, pieces: &[&[u8]]) -> (Vec<String>, Option<String>) {

@@ -34,15 +34,19 @@ impl GeminiModel {
         Ok(Self { caller, path })
     }
 
-    fn body(prompt: &Prompt) -> Vec<u8> {
+    fn body(&self, prompt: &Prompt) -> Vec<u8> {
         let text = |text| wire::RequestPart { text: Some(text), ..wire::RequestPart::default() };
         let system = (!prompt.system.is_empty())
             .then(|| wire::RequestContent { role: None, parts: vec![text(&prompt.system)] });
         let schema = prompt.schema.as_deref();
+        // Models before the third generation require none.
+        let is_early =
+            ["gemini-1", "gemini-2"].iter().any(|early| self.caller.reference.name.contains(early));
+        let unsigned = (!is_early).then_some(UNSIGNED);
         let declarations: Vec<_> = prompt.tools.iter().map(declaration).collect();
         let request = wire::Request {
             system_instruction: system,
-            contents: prompt.messages.iter().map(content).collect(),
+            contents: prompt.messages.iter().map(|message| content(message, unsigned)).collect(),
             generation_config: wire::GenerationConfig {
                 max_output_tokens: prompt.output_tokens_max,
                 response_mime_type: schema.map(|_| "application/json"),
@@ -56,6 +60,9 @@ impl GeminiModel {
             } else {
                 vec![wire::RequestTools { function_declarations: declarations }]
             },
+            tool_config: prompt.must_call.then_some(wire::ToolConfig {
+                function_calling_config: wire::FunctionCallingConfig { mode: "ANY" },
+            }),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")
     }
@@ -75,7 +82,7 @@ impl Model for GeminiModel {
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
-        self.caller.stream(&self.path, (prompt, call), Self::body(prompt), Decoder::default())
+        self.caller.stream(&self.path, (prompt, call), self.body(prompt), Decoder::default())
     }
 }
 
@@ -84,7 +91,11 @@ fn declaration(tool: &Tool) -> wire::FunctionDeclaration<'_> {
     wire::FunctionDeclaration { name, description, parameters_json_schema: schema }
 }
 
-fn content(message: &Message) -> wire::RequestContent<'_> {
+/// What stands for the signature of a call whose own is unknown: a caller with tools of its own does not send it back, and
+/// the provider refuses a call without one.
+const UNSIGNED: &str = "skip_thought_signature_validator";
+
+fn content<'a>(message: &'a Message, unsigned: Option<&'a str>) -> wire::RequestContent<'a> {
     let (calls, results) = sorted(&message.parts);
     let mut parts: Vec<wire::RequestPart<'_>> = results
         .into_iter()
@@ -103,9 +114,11 @@ fn content(message: &Message) -> wire::RequestContent<'_> {
     if !message.text.is_empty() || message.parts.is_empty() {
         parts.push(wire::RequestPart { text: Some(&message.text), ..wire::RequestPart::default() });
     }
-    parts.extend(calls.into_iter().map(|call| wire::RequestPart {
+    // Only the first of parallel calls is signed.
+    let unsigned = unsigned.filter(|_| calls.iter().all(|call| call.signature.is_none()));
+    parts.extend(calls.into_iter().enumerate().map(|(idx, call)| wire::RequestPart {
         function_call: Some(wire::RequestCall { name: &call.name, args: call.object() }),
-        thought_signature: call.signature.as_deref(),
+        thought_signature: call.signature.as_deref().or(unsigned.filter(|_| idx == 0)),
         ..wire::RequestPart::default()
     }));
     let role = match message.speaker {
@@ -206,7 +219,10 @@ fn signed(delta: ModelDelta, signature: Option<String>) -> ModelDelta {
             call.signature = signature;
             ModelDelta::ToolCall(call)
         }
-        ModelDelta::Text(_) | ModelDelta::Reasoning(_) | ModelDelta::Done { .. } => delta,
+        ModelDelta::Text(_)
+        | ModelDelta::Reasoning(_)
+        | ModelDelta::Certainty(_)
+        | ModelDelta::Done { .. } => delta,
     }
 }
 

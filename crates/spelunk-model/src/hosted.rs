@@ -159,6 +159,11 @@ impl HostedCatalogue {
     }
 }
 
+/// A line as it is written after it was read.
+pub(crate) fn rewritten(line: &str) -> Option<String> {
+    line::read(line).ok().map(|model| model.written())
+}
+
 /// The list price of a model, if known.
 pub fn known_price(provider: &str, model: &str) -> Option<Price> {
     HostedCatalogue::current().find(provider, model)?.price

@@ -25,6 +25,7 @@ pub(crate) fn feed<D: Decode>(new: impl Fn() -> D, events: &[Value]) {
                 assert!(!text.is_empty(), "an empty delta");
             }
             ModelDelta::ToolCall(call) => assert!(!call.id.is_empty(), "a call without an id"),
+            ModelDelta::Certainty(permille) => assert!(permille <= 1000, "more than certain"),
             ModelDelta::Done { .. } => {}
         }
     }

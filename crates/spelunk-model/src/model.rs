@@ -18,6 +18,8 @@ pub enum ModelDelta {
     Reasoning(String),
     /// A complete tool call.
     ToolCall(ToolCall),
+    /// The probability of the least likely token of the answer so far, in thousandths.
+    Certainty(u16),
     /// The end: nothing follows. `cost_microusd` is computed from the price.
     Done {
         /// Why the model stopped.
@@ -81,6 +83,8 @@ pub struct Reply {
     pub tool_calls: Vec<ToolCall>,
     /// The model that answered, if it was not the requested one; set by whoever goes through a chain.
     pub answered_by: Option<ModelRef>,
+    /// The probability of its least likely token, in thousandths, if it was asked for and the provider reports it.
+    pub certainty_permille: Option<u16>,
 }
 
 impl Reply {
@@ -99,6 +103,7 @@ pub async fn collect(
 ) -> Result<Reply, ModelError> {
     let mut text = String::new();
     let mut tool_calls = Vec::new();
+    let mut certainty_permille = None;
     while let Some(delta) = stream.next().await {
         match delta? {
             ModelDelta::Text(piece) => {
@@ -110,8 +115,9 @@ pub async fn collect(
             }
             ModelDelta::Reasoning(_) => {}
             ModelDelta::ToolCall(call) => tool_calls.push(call),
+            ModelDelta::Certainty(permille) => certainty_permille = Some(permille),
             ModelDelta::Done { stop, usage } => {
-                let reply = Reply { text, stop, usage, tool_calls, answered_by: None };
+                let reply = Reply { text, stop, usage, tool_calls, answered_by: None, certainty_permille };
                 if reply.is_empty() && stop != StopReason::Filtered {
                     return Err(ModelError::ReplyEmpty { stop, usage });
                 }

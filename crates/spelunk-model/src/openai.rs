@@ -81,7 +81,9 @@ impl OpenAiModel {
                 json_schema: wire::NamedSchema { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
             }),
             tools: prompt.tools.iter().map(tool).collect(),
+            tool_choice: prompt.must_call.then_some("required"),
             reasoning_effort: prompt.effort.map(Effort::word),
+            logprobs: prompt.wants_certainty,
         };
         let bytes =
             prompt.messages.iter().map(|message| message.text.len()).sum::<usize>() + prompt.system.len();
@@ -161,6 +163,8 @@ struct Decoder {
     usage: Option<Usage>,
     think: ReasoningTags,
     drafts: Drafts,
+    /// The logarithm of the probability of the least likely token of the answer.
+    logprob_min: Option<f64>,
 }
 
 impl Decoder {
@@ -171,6 +175,7 @@ impl Decoder {
             usage: None,
             think: ReasoningTags::new(),
             drafts: Drafts::default(),
+            logprob_min: None,
         }
     }
 
@@ -178,6 +183,7 @@ impl Decoder {
         let stop = if self.has_refused { StopReason::Filtered } else { stop };
         let mut deltas = self.think.finish();
         deltas.extend(self.drafts.finish_all());
+        deltas.extend(self.logprob_min.map(|logprob| ModelDelta::Certainty(permille(logprob))));
         deltas.push(ModelDelta::Done { stop, usage: self.usage });
         deltas
     }
@@ -186,11 +192,18 @@ impl Decoder {
         &mut self,
         said: wire::MessageContent,
         finish_reason: Option<&str>,
+        logprobs: Option<wire::Logprobs>,
     ) -> Result<Vec<ModelDelta>, ReplyFault> {
         let mut deltas = Vec::new();
         deltas.extend(said.reasoning_content.or(said.reasoning).and_then(reasoning_delta));
         if let Some(text) = said.content.filter(|text| !text.is_empty()) {
             deltas.extend(self.think.push(text));
+        }
+        // Reasoning does not count.
+        if deltas.iter().any(|delta| matches!(delta, ModelDelta::Text(_))) {
+            let tokens = logprobs.and_then(|logprobs| logprobs.content).unwrap_or_default();
+            let logprobs = tokens.into_iter().filter_map(|token| token.logprob);
+            self.logprob_min = logprobs.chain(self.logprob_min).reduce(f64::min);
         }
         for (call, index) in said.tool_calls.unwrap_or_default().into_iter().zip(0..) {
             let index = call.index.unwrap_or(index);
@@ -234,7 +247,10 @@ impl Decode for Decoder {
         };
         // Only one choice was requested.
         match choices.into_iter().next() {
-            Some(choice) => self.take(choice.delta.unwrap_or_default(), choice.finish_reason.as_deref()),
+            Some(choice) => {
+                let said = choice.delta.unwrap_or_default();
+                self.take(said, choice.finish_reason.as_deref(), choice.logprobs)
+            }
             None => Ok(Vec::new()),
         }
     }
@@ -255,7 +271,7 @@ impl Decode for Decoder {
             return Err(ReplyFault::Malformed("the reply holds no choice".to_owned()));
         };
         self.usage = whole.usage.map(usage_of);
-        let mut deltas = self.take(choice.message, choice.finish_reason.as_deref())?;
+        let mut deltas = self.take(choice.message, choice.finish_reason.as_deref(), choice.logprobs)?;
         let stop = self.stop.unwrap_or(StopReason::Other);
         deltas.extend(self.done(stop));
         Ok(deltas)
@@ -279,6 +295,12 @@ fn usage_of(usage: wire::Usage) -> Usage {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from float saturates")]
 fn microusd(dollars: f64) -> u64 {
     (dollars * 1_000_000.0).ceil() as u64
+}
+
+/// The probability that belongs to a logarithm, in thousandths.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast from float saturates")]
+fn permille(logprob: f64) -> u16 {
+    (logprob.min(0.0).exp() * 1000.0).round() as u16
 }
 
 fn stop_reason(reason: &str) -> StopReason {

@@ -99,8 +99,12 @@ pub struct Prompt {
     pub schema: Option<Arc<Value>>,
     /// The tools the model may call.
     pub tools: Vec<Tool>,
+    /// Whether it has to call one of them.
+    pub must_call: bool,
     /// How long it may think, if the model's settings say so.
     pub effort: Option<Effort>,
+    /// Whether to report how certain the model was of its reply. It does not change the reply.
+    pub wants_certainty: bool,
 }
 
 impl Prompt {

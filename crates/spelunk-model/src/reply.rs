@@ -187,7 +187,10 @@ impl<D: Decode> ReplyReader<D> {
     /// Fills in the cost. Nothing is read after the end.
     fn delivered(&mut self, delta: ModelDelta) -> ModelDelta {
         match delta {
-            ModelDelta::Text(_) | ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) => delta,
+            ModelDelta::Text(_)
+            | ModelDelta::Reasoning(_)
+            | ModelDelta::ToolCall(_)
+            | ModelDelta::Certainty(_) => delta,
             ModelDelta::Done { stop, usage } => {
                 self.source = Source::Ended;
                 self.ready.clear();

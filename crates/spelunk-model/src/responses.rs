@@ -43,6 +43,7 @@ impl ResponsesModel {
                 format: wire::TextFormat { name: SCHEMA_NAME, schema, strict: is_strict(schema) },
             }),
             tools: prompt.tools.iter().map(tool).collect(),
+            tool_choice: prompt.must_call.then_some("required"),
             reasoning: prompt.effort.map(|effort| wire::Reasoning { effort: effort.word() }),
         };
         serde_json::to_vec(&request).expect("strings, numbers and JSON are JSON")

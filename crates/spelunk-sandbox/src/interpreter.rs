@@ -3,6 +3,10 @@
 
 use crate::{HostReply, Step, Value};
 
+/// The version of the built-in interpreter: raised when the same cell may end differently than before, because a run
+/// that was interrupted then cannot be replayed.
+pub const INTERPRETER_VERSION: u32 = 2;
+
 /// Runs cells in sequence, keeping variables between them.
 ///
 /// `Err` means that the interpreter itself failed and must be discarded. A failure of the *code* is a

@@ -21,7 +21,7 @@ pub use complete::needs_more;
 #[cfg(unix)]
 pub use cpython::{Python, PythonModules};
 pub use fence::{CELLS_MAX, CodeCell, FinalText, ParsedReply, find_cells};
-pub use interpreter::{Interpreter, InterpreterError};
+pub use interpreter::{INTERPRETER_VERSION, Interpreter, InterpreterError};
 pub use monty::{FILES, MontyInterpreter};
 /// The allocator for a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;

@@ -33,6 +33,8 @@ pub(crate) struct ScriptedReply {
     pub(crate) usage: Usage,
     /// Whether the request asked for usage in the stream (`stream_options.include_usage`).
     pub(crate) with_usage: bool,
+    /// Whether it asked for the probabilities of the tokens (`logprobs`).
+    pub(crate) with_logprobs: bool,
 }
 
 impl ScriptedToolCall {

@@ -102,6 +102,13 @@ impl Rule {
         self
     }
 
+    /// The probability of the least likely token, if the request asks for probabilities. Only OpenAI's format has them.
+    #[must_use]
+    pub fn certainty(mut self, probability: f64) -> Self {
+        self.manner.certainty = Some(probability);
+        self
+    }
+
     /// In how many pieces the text is streamed; defaults to 3.
     #[must_use]
     pub fn chunks(mut self, n_chunks: usize) -> Self {
@@ -179,6 +186,7 @@ pub(crate) struct Manner {
     pub(crate) tool_calls: Vec<ScriptedToolCall>,
     pub(crate) stop: StopReason,
     pub(crate) reasoning: Option<String>,
+    pub(crate) certainty: Option<f64>,
     pub(crate) n_chunks: usize,
     pub(crate) delay_ms: u64,
     pub(crate) pace_ms: u64,
@@ -203,6 +211,7 @@ impl Manner {
             tool_calls: Vec::new(),
             stop: StopReason::Finished,
             reasoning: None,
+            certainty: None,
             n_chunks: 3,
             delay_ms: 0,
             pace_ms: 0,

@@ -77,6 +77,9 @@ pub enum EventKind {
     RunStarted {
         format: u32,
         engine: String,
+        /// The version of the interpreter of its cells. 0 in journals from before it was recorded.
+        #[serde(default)]
+        interpreter: u32,
         question: Text,
         strategy: Strategy,
         sources: Vec<SourceSpec>,
@@ -92,6 +95,9 @@ pub enum EventKind {
         /// The JSON Schema of the answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         schema: Option<Text>,
+        /// The conversation and the tools of a caller that runs tools itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turn: Option<Text>,
         /// What an analysis focuses on.
         #[serde(default, skip_serializing_if = "crate::is_default")]
         focus: Focus,
@@ -340,11 +346,11 @@ impl EventKind {
 
     fn texts(&self) -> Vec<&Text> {
         match self {
-            Self::RunStarted { question, sources, schema, corpus, .. } => {
+            Self::RunStarted { question, sources, schema, turn, corpus, .. } => {
                 let of_sources = sources.iter().filter_map(SourceSpec::content);
                 let of_corpus =
                     corpus.iter().flat_map(|corpus| [&corpus.documents].into_iter().chain(&corpus.context));
-                [question].into_iter().chain(schema).chain(of_corpus).chain(of_sources).collect()
+                [question].into_iter().chain(schema).chain(turn).chain(of_corpus).chain(of_sources).collect()
             }
             Self::FrameOpened { question, note, .. } => [question].into_iter().chain(note).collect(),
             Self::CellRan { code, output, .. } => vec![code, output],

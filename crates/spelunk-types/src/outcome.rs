@@ -19,6 +19,10 @@ pub enum CallOutcome {
         /// The tools it called, as JSON; only agents have tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_calls: Option<Text>,
+        /// The probability of its least likely token, in thousandths, if the engine asked for it and the provider
+        /// reported it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        certainty_permille: Option<u16>,
     },
     /// Every attempt failed; the strategy received the error and continued.
     Failed {

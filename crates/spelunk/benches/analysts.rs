@@ -78,6 +78,7 @@ impl Stage {
             sub_model: None,
             synthesis_model: None,
             schema: None,
+            turn: None,
             focus: Focus::General,
             settings: RunSettings {
                 limits: self.limits.clone(),

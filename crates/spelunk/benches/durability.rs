@@ -64,6 +64,7 @@ impl Place {
             sub_model: None,
             synthesis_model: None,
             schema: None,
+            turn: None,
             focus: Focus::General,
             settings: RunSettings { limits, cache_replies: false, cost_is_bounded: false },
             program: Some(program),

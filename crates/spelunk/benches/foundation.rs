@@ -59,6 +59,7 @@ fn journal_append() {
             stop: StopReason::Finished,
             usage: Usage::default(),
             tool_calls: None,
+            certainty_permille: None,
         },
         served: Served::Live,
     };
@@ -111,6 +112,7 @@ impl Stage {
             sub_model: None,
             synthesis_model: None,
             schema: None,
+            turn: None,
             focus: spelunk_types::Focus::General,
             settings,
             program,

@@ -96,6 +96,7 @@ impl Stage {
             sub_model: None,
             synthesis_model: None,
             schema: None,
+            turn: None,
             focus: spelunk_types::Focus::General,
             settings: RunSettings {
                 limits: self.limits.clone(),

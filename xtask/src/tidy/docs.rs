@@ -87,7 +87,7 @@ fn check_page_of_promises(files: &[RepoFile], path: &str) -> Vec<Complaint> {
 }
 
 /// Whether a crate has a test function of this name.
-fn is_test(files: &[RepoFile], test: &str) -> bool {
+pub(super) fn is_test(files: &[RepoFile], test: &str) -> bool {
     let (Some((package, _)), Some((_, function))) = (test.split_once("::"), test.rsplit_once("::")) else {
         return false;
     };

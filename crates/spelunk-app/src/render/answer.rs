@@ -46,15 +46,29 @@ pub fn closing_line(view: &RunView, run: &RunId) -> String {
     } else {
         bytes_read(view)
     });
-    parts.push(match view.n_cached_calls() {
+    let calls = match view.n_cached_calls() {
         0 => count(view.n_paid_calls(), "call"),
         cached => format!("{} ({cached} from cache)", count(view.n_paid_calls() + cached, "call")),
-    });
+    };
+    parts.push(calls + &to_sub_model(view));
     parts.push(format!("{} tokens", tokens(view.spent.tokens())));
     parts.push(dollars(view.spent.cost_microusd));
     parts.push(time(view.active_ms()));
     parts.push(format!("run {}", run.short()));
     parts.join(" · ")
+}
+
+/// How many of the calls went to the model for sub-calls, if that is another one.
+fn to_sub_model(view: &RunView) -> String {
+    let Some(sub_model) = view.sub_model.as_ref().filter(|sub_model| view.model.as_ref() != Some(*sub_model))
+    else {
+        return String::new();
+    };
+    let named = sub_model.to_string();
+    match view.calls.values().filter(|call| call.model == named).count() {
+        0 => String::new(),
+        n_calls => format!(", {n_calls} to {}", sub_model.name),
+    }
 }
 
 /// The files, and how many of them the analysts read in full if not all.

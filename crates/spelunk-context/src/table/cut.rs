@@ -80,7 +80,10 @@ impl Format {
         if matches!(extension.as_str(), "csv" | "tsv" | "tab" | "psv") {
             return Some(Self::Table { names: header(text)? });
         }
-        if let Some(layout) = LogLayout::of(&sample) {
+        // What is indented continues an entry.
+        let entries: Vec<&str> =
+            sample.iter().filter(|line| !line.starts_with([' ', '\t'])).copied().collect();
+        if let Some(layout) = LogLayout::of(&entries) {
             return Some(Self::KnownLog(layout));
         }
         if most(&|line| time_of(line).is_some()) || (extension == "log" && most(&|line| is_start(line))) {

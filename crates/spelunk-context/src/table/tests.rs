@@ -310,6 +310,22 @@ fn known_log_formats_have_their_fields() {
             "2024-05-01 10:00:00.123 UTC [88] ann@shop ERROR:  no such table",
             "date=2024-05-01 time=10:00:00.123 pid=88 user=ann database=shop level=ERROR message=no such table",
         ),
+        (
+            r#"Dec  9 12:00:03 lb-1 haproxy[99]: 10.0.0.9:3803 [09/Dec/2013:12:00:03.205] front shop/web-5 0/133/0/294/430 404 176 - - ---- 2/2/2/1/0 0/1 {x} "GET /a HTTP/1.1""#,
+            "date=Dec  9 time=12:00:03 host=lb-1 client=10.0.0.9 accepted=09/Dec/2013:12:00:03.205 frontend=front backend=shop server=web-5 request_ms=0 queue_ms=133 connect_ms=0 response_ms=294 total_ms=430 status=404 bytes=176 method=GET path=/a protocol=HTTP/1.1",
+        ),
+        (
+            "Apr 03 11:01:18 node-1 pacemakerd     [19] (main) \tnotice: Starting",
+            "date=Apr 03 time=11:01:18 host=node-1 program=pacemakerd pid=19 function=main level=notice message=Starting",
+        ),
+        (
+            "2018-06-15 10:01:19.310 UTC [78]: [3-1] app=psql,db=shop LOG:  duration: 1.6 ms",
+            "date=2018-06-15 time=10:01:19.310 pid=78 session=app=psql,db=shop level=LOG message=duration: 1.6 ms",
+        ),
+        (
+            "2023-01-09 14:54:26,928 util INFO Found a parser",
+            "date=2023-01-09 time=14:54:26,928 source=util level=INFO message=Found a parser",
+        ),
         ("2015-07-29 17:41:44,747 - INFO  [QuorumPeer[myid=1]/0:0:2181:FastLeader@774] - Notification", ""),
         (
             "2015-10-18 18:01:47,978 INFO [main] org.apache.hadoop.MRAppMaster: Created job",
@@ -342,7 +358,8 @@ fn known_log_formats_have_their_fields() {
         ("WARNING:shop.cart:empty", "level=WARNING source=shop.cart message=empty"),
     ];
     for (line, expected) in cases {
-        let text = format!("{line}\n{line}\n  at somewhere\n{}", format!("{line}\n").repeat(20));
+        let between = "  at somewhere\n".repeat(40);
+        let text = format!("{line}\n{line}\n{between}{}", format!("{line}\n").repeat(20));
         let rows = RowTable::of(&view(&[("x.log", &text)]), 1_000_000).unwrap();
         assert_eq!(rows.len(), 22, "{line}");
         let cells = rows

@@ -42,7 +42,7 @@ pub(crate) async fn drive(run: Arc<Run>, task: Task, cancel: Cancel, time_left: 
     let ended = solve_within(&run, task, &cancel, time_left).await;
     let (answer, error) = match ended {
         Ok(answer) => (Some(answer), None),
-        Err(error) => (None, Some(error)),
+        Err(error) => (None, Some(run.replay.explained(error))),
     };
     let outcome = outcome_of(answer.as_ref(), error.as_ref());
     trim_cache(&run);

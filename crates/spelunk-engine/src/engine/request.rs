@@ -6,7 +6,7 @@ use spelunk_context::Corpus;
 use spelunk_model::Model;
 use spelunk_types::{Focus, SourceSpec, Strategy};
 
-use crate::{EngineError, Program, RunSettings};
+use crate::{CallerTurn, EngineError, Program, RunSettings};
 
 /// A new run. The corpus was opened with [`Engine::open_corpus`](crate::Engine::open_corpus) from the same sources.
 pub struct RunRequest {
@@ -26,6 +26,8 @@ pub struct RunRequest {
     pub synthesis_model: Option<Arc<dyn Model>>,
     /// The JSON Schema of the answer, as text.
     pub schema: Option<String>,
+    /// The conversation of a caller that runs tools itself.
+    pub turn: Option<CallerTurn>,
     /// What an analysis looks for first.
     pub focus: Focus,
     /// The limits and cache settings of the run.

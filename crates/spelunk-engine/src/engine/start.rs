@@ -44,6 +44,7 @@ pub(super) fn start_of(
         sub_model,
         other_models,
         schema: request.schema.as_deref().map(|text| blobs.keep(text)).transpose()?,
+        turn: request.turn.as_ref().map(|turn| blobs.keep(&turn.to_json())).transpose()?,
         focus: request.focus,
         limits,
     })

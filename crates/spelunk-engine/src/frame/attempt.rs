@@ -30,7 +30,7 @@ impl ReceivedTokens {
         let tokens = match delta {
             ModelDelta::Text(text) | ModelDelta::Reasoning(text) => estimate_tokens(text),
             ModelDelta::ToolCall(call) => estimate_tokens(&call.name) + estimate_tokens(&call.arguments),
-            ModelDelta::Done { .. } => 0,
+            ModelDelta::Certainty(_) | ModelDelta::Done { .. } => 0,
         };
         self.0.fetch_add(tokens, Ordering::Relaxed);
     }

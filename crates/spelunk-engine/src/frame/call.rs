@@ -190,11 +190,18 @@ impl Frame {
 
     fn replay_outcome(&self, call: CallId, outcome: &CallOutcome) -> Result<Reply, FrameError> {
         match outcome {
-            CallOutcome::Replied { reply, stop, usage, tool_calls } => {
+            CallOutcome::Replied { reply, stop, usage, tool_calls, certainty_permille } => {
                 let text = self.run().blobs.text(reply).map_err(Arc::new)?;
                 let called = tool_calls.as_ref().map(|calls| self.run().blobs.text(calls)).transpose();
                 let tool_calls = wire::read_tool_calls(called.map_err(Arc::new)?.as_deref());
-                Ok(Reply { text, stop: *stop, usage: Some(*usage), tool_calls, answered_by: None })
+                Ok(Reply {
+                    text,
+                    stop: *stop,
+                    usage: Some(*usage),
+                    tool_calls,
+                    answered_by: None,
+                    certainty_permille: *certainty_permille,
+                })
             }
             CallOutcome::Failed { code, message } => {
                 Err(FrameError::Call { call, code: *code, message: message.clone() })
@@ -257,10 +264,12 @@ impl Frame {
     /// Queues the reply for the journal. The caller may use it at once; nothing leaves the run before it is on disk.
     fn record_reply(&self, call: &CallId, reply: &Reply, usage: Usage, served: Served) {
         let (call, text, stop) = (call.clone(), reply.text.clone(), reply.stop);
+        let certainty_permille = reply.certainty_permille;
         let called = wire::write_tool_calls(&reply.tool_calls);
         let draft = move |blobs: &Blobs| {
             let tool_calls = called.map(|called| blobs.keep_said(&called)).transpose()?;
-            let outcome = CallOutcome::Replied { reply: blobs.keep_said(&text)?, stop, usage, tool_calls };
+            let reply = blobs.keep_said(&text)?;
+            let outcome = CallOutcome::Replied { reply, stop, usage, tool_calls, certainty_permille };
             Ok(EventKind::CallSettled { call, outcome, served })
         };
         self.run().writer.post_reply(self.id(), Box::new(draft));

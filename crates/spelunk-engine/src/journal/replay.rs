@@ -4,20 +4,23 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use spelunk_sandbox::INTERPRETER_VERSION;
 use spelunk_types::{
-    BlobId, CallId, CallOutcome, CellOutcome, ErrorCode, Event, EventKind, FrameId, FrameOutcome, Strategy,
-    Text,
+    BlobId, CallId, CallOutcome, CellOutcome, ErrorCode, Event, EventKind, Explain, FrameId, FrameOutcome,
+    Strategy, Text,
 };
 
-use crate::Task;
 use crate::limits::budget::code_of;
 use crate::view::{SetAside, still_counts};
+use crate::{FrameError, Stop, Task};
 
 /// The recorded outcomes.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     /// The format of the journal; 0 for a new run.
     format: u32,
+    /// The version of the interpreter that ran its cells.
+    interpreter: u32,
     prompts: HashMap<CallId, BlobId>,
     settled: HashMap<CallId, CallOutcome>,
     opened: HashMap<FrameId, OpenedFrame>,
@@ -169,7 +172,9 @@ impl Replay {
                 | EventKind::TaskReported { .. } => {
                     *replay.noted.entry(frame.clone()).or_default() += 1;
                 }
-                EventKind::RunStarted { format, .. } => replay.format = *format,
+                EventKind::RunStarted { format, interpreter, .. } => {
+                    (replay.format, replay.interpreter) = (*format, *interpreter);
+                }
                 EventKind::RunResumed { .. }
                 | EventKind::RunFinished { .. }
                 | EventKind::SourceScanned { .. }
@@ -238,6 +243,18 @@ impl Replay {
     /// The n-th value that a frame received from outside.
     pub(crate) fn observed(&self, frame: &FrameId, ordinal: u32) -> Option<&Observed> {
         self.observed.get(frame)?.get(&ordinal)
+    }
+
+    /// Names the cause of a divergence if it is known: the cells ran in another version of the interpreter.
+    pub(crate) fn explained(&self, error: FrameError) -> FrameError {
+        match error {
+            FrameError::Stopped(stop)
+                if stop.code() == ErrorCode::ReplayDiverged && self.interpreter != INTERPRETER_VERSION =>
+            {
+                Stop::InterpreterChanged { diverged: Box::new(stop) }.into()
+            }
+            error => error,
+        }
     }
 
     /// Whether a typed sub-call takes the id of its correction together with its own. In format 1 the id was taken

@@ -4,8 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use spelunk_model::{Effort, Part, Prompt, Reply, Speaker, ToolCall};
+use serde_json::Value;
+use spelunk_model::{Effort, Message, Part, Prompt, Reply, Speaker, Tool, ToolCall, ToolResult};
 use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
+
+use crate::CallerTurn;
 
 /// Room for field names.
 const HEAD_BYTES: usize = 512;
@@ -23,6 +26,8 @@ struct PromptWire<'a, T> {
     schema: Option<T>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<ToolWire<'a, T>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    must_call: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     effort: Option<&'static str>,
 }
@@ -71,6 +76,7 @@ fn prompt_wire<'p, T, E>(
         messages,
         schema: prompt.schema.as_ref().map(|schema| keep(schema.to_string().into())).transpose()?,
         tools,
+        must_call: prompt.must_call,
         effort: prompt.effort.map(Effort::word),
     })
 }
@@ -127,12 +133,18 @@ struct ReplyWire {
     text: String,
     stop: StopReason,
     usage: Usage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    certainty_permille: Option<u16>,
 }
 
 /// A reply for the cache.
 pub(crate) fn write_reply(reply: &Reply) -> Vec<u8> {
-    let wire =
-        ReplyWire { text: reply.text.clone(), stop: reply.stop, usage: reply.usage.unwrap_or_default() };
+    let wire = ReplyWire {
+        text: reply.text.clone(),
+        stop: reply.stop,
+        usage: reply.usage.unwrap_or_default(),
+        certainty_permille: reply.certainty_permille,
+    };
     serde_json::to_vec(&wire).expect("texts and numbers always serialise")
 }
 
@@ -145,6 +157,7 @@ pub(crate) fn read_reply(record: &[u8]) -> Option<Reply> {
         usage: Some(wire.usage),
         tool_calls: Vec::new(),
         answered_by: None,
+        certainty_permille: wire.certainty_permille,
     })
 }
 
@@ -157,24 +170,113 @@ struct ToolCallWire {
     signature: Option<String>,
 }
 
+impl ToolCallWire {
+    fn of(call: ToolCall) -> Self {
+        let ToolCall { id, name, arguments, signature } = call;
+        Self { id, name, arguments, signature }
+    }
+
+    fn read(self) -> ToolCall {
+        let Self { id, name, arguments, signature } = self;
+        ToolCall { id, name, arguments, signature }
+    }
+}
+
 /// The tool calls of a reply, for the journal; `None` if there are none.
 pub(crate) fn write_tool_calls(calls: &[ToolCall]) -> Option<String> {
-    let wire = |call: &ToolCall| {
-        let ToolCall { id, name, arguments, signature } = call.clone();
-        ToolCallWire { id, name, arguments, signature }
-    };
-    let calls: Vec<_> = calls.iter().map(wire).collect();
+    let calls: Vec<_> = calls.iter().cloned().map(ToolCallWire::of).collect();
     (!calls.is_empty()).then(|| serde_json::to_string(&calls).expect("texts always serialise"))
 }
 
 /// Reads the tool calls back. This engine wrote them; what cannot be parsed counts as none.
 pub(crate) fn read_tool_calls(text: Option<&str>) -> Vec<ToolCall> {
     let calls: Vec<ToolCallWire> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    let called = |wire: ToolCallWire| {
-        let ToolCallWire { id, name, arguments, signature } = wire;
-        ToolCall { id, name, arguments, signature }
+    calls.into_iter().map(ToolCallWire::read).collect()
+}
+
+/// The turn of a caller.
+#[derive(Serialize, Deserialize)]
+struct TurnWire {
+    system: String,
+    messages: Vec<SaidWire>,
+    tools: Vec<OfferedWire>,
+    must_call: bool,
+    has_documents: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SaidWire {
+    is_user: bool,
+    text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<ToolCallWire>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    results: Vec<ResultWire>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct ResultWire {
+    id: String,
+    name: String,
+    text: String,
+    is_error: bool,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OfferedWire {
+    name: String,
+    description: String,
+    schema: Value,
+}
+
+/// A caller's turn as JSON.
+pub(crate) fn write_turn(turn: &CallerTurn) -> String {
+    let said = |message: &Message| {
+        let (mut calls, mut results) = (Vec::new(), Vec::new());
+        for part in message.parts.iter().cloned() {
+            match part {
+                Part::ToolCall(call) => calls.push(ToolCallWire::of(call)),
+                Part::ToolResult(ToolResult { call_id: id, name, text, is_error }) => {
+                    results.push(ResultWire { id, name, text, is_error });
+                }
+            }
+        }
+        SaidWire { is_user: message.speaker == Speaker::User, text: message.text.clone(), calls, results }
     };
-    calls.into_iter().map(called).collect()
+    let offered = |tool: &Tool| OfferedWire {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        schema: (*tool.schema).clone(),
+    };
+    let wire = TurnWire {
+        system: turn.system.clone(),
+        messages: turn.messages.iter().map(said).collect(),
+        tools: turn.tools.iter().map(offered).collect(),
+        must_call: turn.must_call,
+        has_documents: turn.has_documents,
+    };
+    serde_json::to_string(&wire).expect("texts and JSON always serialise")
+}
+
+/// Reads a caller's turn.
+pub(crate) fn read_turn(text: &str) -> Option<CallerTurn> {
+    let TurnWire { system, messages, tools, must_call, has_documents } = serde_json::from_str(text).ok()?;
+    let said = |SaidWire { is_user, text, calls, results }: SaidWire| {
+        let calls = calls.into_iter().map(|call| Part::ToolCall(call.read()));
+        let results = results.into_iter().map(|ResultWire { id: call_id, name, text, is_error }| {
+            Part::ToolResult(ToolResult { call_id, name, text, is_error })
+        });
+        let message = if is_user { Message::user(text) } else { Message::assistant(text) };
+        message.with_parts(calls.chain(results))
+    };
+    let offered = |OfferedWire { name, description, schema }: OfferedWire| Tool {
+        name,
+        description,
+        schema: std::sync::Arc::new(schema),
+    };
+    let (messages, tools) =
+        (messages.into_iter().map(said).collect(), tools.into_iter().map(offered).collect());
+    Some(CallerTurn { system, messages, tools, must_call, has_documents })
 }
 
 /// Reports by the index of their part, for the journal.

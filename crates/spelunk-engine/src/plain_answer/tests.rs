@@ -156,7 +156,14 @@ fn a_reply_that_only_calls_is_a_call() {
         signature: None,
     };
     let stop = spelunk_types::StopReason::ToolUse;
-    let reply = Reply { text: String::new(), stop, usage: None, tool_calls: vec![call], answered_by: None };
+    let reply = Reply {
+        text: String::new(),
+        stop,
+        usage: None,
+        tool_calls: vec![call],
+        answered_by: None,
+        certainty_permille: None,
+    };
     assert_eq!(fault_of(&reply, CodeAlone::IsNone), Some(Call));
     assert_eq!(fault_of(&Reply { text: "It is 42.".into(), ..reply }, CodeAlone::IsNone), None);
 }

@@ -11,7 +11,7 @@ use crate::evidence::{self, Excerpt};
 use crate::plain_answer::{self, CodeAlone};
 use crate::question::names_in;
 use crate::retrieval::FoundPassage;
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Frame, FrameError, Task, certainty};
 
 const SYSTEM: &str = include_str!("../prompts/direct-system.md");
 const USER: &str = include_str!("../prompts/direct-user.md");
@@ -22,6 +22,9 @@ pub(super) const PROMPTS: [&str; 4] = [SYSTEM, USER, BRIEF, BRIEF_EXAMPLES];
 
 /// Beyond this length, small models repeat themselves.
 const BRIEF_TOKENS_MAX: u64 = 400;
+/// A small model is not believed if it found a token of its answer less likely than this. On the development half of
+/// `eval/real`, it keeps 34 of 35 right answers and drops 11 of 17 wrong ones.
+const CERTAINTY_PERMILLE_MIN: u16 = 333;
 /// Assumed bytes of plain text per token.
 const BYTES_PER_TOKEN: u64 = 4;
 
@@ -59,14 +62,15 @@ pub(super) async fn answer_from(
 ) -> Result<Answered, FrameError> {
     frame.note(material.chosen()).await?;
     let (question, tokens_max) = (task.question_shown(), frame.limits().root_output_tokens_max);
-    let prompt = if frame.reader().is_small() {
-        let user = material.render_brief(question);
-        with_examples(BRIEF, BRIEF_EXAMPLES, user, tokens_max.min(BRIEF_TOKENS_MAX))
-    } else {
-        Prompt::single(SYSTEM, material.render(question), tokens_max)
-    };
     let code = CodeAlone::for_question(&task.question);
-    let reply = plain_answer::ask(frame, prompt, code, |prompt| frame.ask(prompt)).await?;
+    let reply = if frame.reader().is_small() {
+        let user = material.render_brief(question);
+        let prompt = with_examples(BRIEF, BRIEF_EXAMPLES, user, tokens_max.min(BRIEF_TOKENS_MAX));
+        plain_answer::ask(frame, prompt, code, |prompt| certainty::ask(frame, prompt)).await?
+    } else {
+        let prompt = Prompt::single(SYSTEM, material.render(question), tokens_max);
+        plain_answer::ask(frame, prompt, code, |prompt| frame.ask(prompt)).await?
+    };
     match reply.stop {
         StopReason::Length => {
             let hint = "raise `limits.root_output_tokens_max`".to_owned();
@@ -81,6 +85,9 @@ pub(super) async fn answer_from(
     if let Some(rest) = reply.text.trim_start().strip_prefix(NOT_FOUND) {
         let said = rest.trim_start_matches([':', '.', ' ', '*']).trim();
         return Ok(material.not_said(question, said));
+    }
+    if certainty::is_doubtful(&reply, CERTAINTY_PERMILLE_MIN) {
+        return Ok(material.not_said(question, ""));
     }
     let answer = evidence::check_shown(frame, &material.shown, &reply.text, Vec::new()).await?;
     Ok(supported(frame, task, material, answer))

@@ -1,13 +1,13 @@
-//! The search strategy: the index finds passages by words and by meaning, and one call answers from the best of them.
-//! The model proposes queries besides the question. If the best passages do not settle it, it gets more of them, unless
-//! it is small. Suited to a single fact in a lot of text. When the text does not contain it, the answer says so.
+//! The search strategy: passages are ranked by their words, and one call answers from the best of them. The model
+//! proposes queries besides the question. If the best passages do not settle it, it gets more of them, unless it is
+//! small. Suited to a single fact in a lot of text. When the text does not contain it, the answer says so.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::json;
 use spelunk_context::View;
-use spelunk_index::{IndexError, Mode, Notice, Texts};
+use spelunk_index::Notice;
 use spelunk_types::{ErrorCode, Explain, Grounding};
 
 use super::one_call::{self, Answered, Material};
@@ -115,16 +115,12 @@ fn listed(reply: &str) -> Vec<String> {
     lines.take(QUERIES_MAX).collect()
 }
 
-/// The passages of all queries, merged by rank. They are recorded, because the index and the embedding model may have
-/// changed when the run is resumed.
+/// The passages of all queries, merged by rank. They are recorded, because the text may have changed when the run is
+/// resumed.
 async fn find(frame: &Frame, task: &Task, queries: Vec<String>) -> Result<Vec<FoundPassage>, FrameError> {
-    if frame.observes_next("searched by") {
-        // Older journals recorded only the search mode.
-        let mode = frame.observe("searched by", async { Ok(String::new()) }).await?;
-        return Ok(look(frame, task, queries, Mode::from_name(&mode).unwrap_or_default()).await?.0);
-    }
     let looking = async {
-        let (passages, notices) = look_first(frame, task, queries.clone()).await?;
+        let (view, queries) = (task.view.clone(), queries.clone());
+        let (passages, notices) = blocking(move || look(&view, &queries)).await;
         for notice in notices {
             let hint = notice.hint().unwrap_or_default().to_owned();
             frame.warn(notice.to_string(), hint).await?;
@@ -151,60 +147,17 @@ fn recorded_passages(task: &Task, recorded: &str) -> Vec<FoundPassage> {
     rows.into_iter().filter_map(passage).collect()
 }
 
-/// Searches by words and meaning, or by words alone if that fails.
-async fn look_first(
-    frame: &Frame,
-    task: &Task,
-    queries: Vec<String>,
-) -> Result<(Vec<FoundPassage>, Vec<Notice>), FrameError> {
-    let (passages, notices) = look(frame, task, queries.clone(), Mode::Hybrid).await?;
-    if !notices.iter().any(|notice| matches!(notice, Notice::WordsOnly { .. })) {
-        return Ok((passages, notices));
+/// Ranks the passages for each query by their words: measured on real text, that finds more than the index, whose
+/// passages are longer and whose embeddings rank topics above facts.
+fn look(view: &View, queries: &[String]) -> (Vec<FoundPassage>, Vec<Notice>) {
+    let (mut rankings, mut notices) = (Vec::new(), Vec::new());
+    for query in queries {
+        let found = by_reading(view, query, HITS_MAX);
+        rankings.push(found.passages);
+        let new: Vec<Notice> = found.notices.into_iter().filter(|notice| !notices.contains(notice)).collect();
+        notices.extend(new);
     }
-    // All queries of a run use the same mode.
-    let (passages, _) = look(frame, task, queries, Mode::Words).await?;
-    Ok((passages, notices))
-}
-
-async fn look(
-    frame: &Frame,
-    task: &Task,
-    queries: Vec<String>,
-    mode: Mode,
-) -> Result<(Vec<FoundPassage>, Vec<Notice>), FrameError> {
-    let (here, view) = (frame.clone(), task.view.clone());
-    let looking = tokio::task::spawn_blocking(move || {
-        let (mut rankings, mut notices) = (Vec::new(), Vec::new());
-        let mut texts = Texts::default();
-        for query in &queries {
-            let found = match mode {
-                Mode::Words => by_reading(&view, query, HITS_MAX),
-                Mode::Meaning | Mode::Hybrid => {
-                    let mut show = here.show_indexing();
-                    here.finder().find(&view, query, mode, HITS_MAX, &mut texts, &mut show)?
-                }
-            };
-            rankings.push(found.passages);
-            let is_new = |notice: &Notice| !notices.contains(notice) && is_told(notice);
-            let new: Vec<Notice> = found.notices.into_iter().filter(is_new).collect();
-            notices.extend(new);
-        }
-        Ok::<_, IndexError>((joined(rankings), notices))
-    });
-    let looked = looking.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-    looked.map_err(|error| FrameError::Child {
-        frame: frame.id().clone(),
-        code: error.code(),
-        message: error.to_string(),
-    })
-}
-
-/// The queries are our own here: notices about their content do not concern the user.
-fn is_told(notice: &Notice) -> bool {
-    match notice {
-        Notice::QueryCut | Notice::NothingAsked | Notice::UnknownWords => false,
-        Notice::WordsOnly { .. } | Notice::Unreadable(_) | Notice::Rebuilt(_) => true,
-    }
+    (joined(rankings), notices)
 }
 
 /// Sums reciprocal ranks; the order of the queries does not matter.

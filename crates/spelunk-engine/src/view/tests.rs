@@ -15,6 +15,7 @@ fn started() -> EventKind {
     EventKind::RunStarted {
         format: 1,
         engine: "test".into(),
+        interpreter: 0,
         question: text("Which number?"),
         strategy: Strategy::Direct,
         sources: Vec::new(),
@@ -23,6 +24,7 @@ fn started() -> EventKind {
         sub_model: None,
         other_models: None,
         schema: None,
+        turn: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: BlobId::from_hash([1; 32]),
         corpus: None,
@@ -55,8 +57,13 @@ fn in_a_row(kinds: impl IntoIterator<Item = EventKind>) -> Vec<Event> {
 }
 
 fn replied(call: &str, usage: Usage, served: Served) -> EventKind {
-    let outcome =
-        CallOutcome::Replied { reply: text("yes"), stop: StopReason::Finished, usage, tool_calls: None };
+    let outcome = CallOutcome::Replied {
+        reply: text("yes"),
+        stop: StopReason::Finished,
+        usage,
+        tool_calls: None,
+        certainty_permille: None,
+    };
     EventKind::CallSettled { call: call.parse().unwrap(), outcome, served }
 }
 

@@ -4,6 +4,7 @@ mod again;
 mod agent;
 mod budget;
 mod cache;
+mod certainty;
 mod chains;
 mod coverage;
 mod disk;
@@ -21,6 +22,7 @@ mod secrets;
 mod silence;
 mod time;
 mod tree;
+mod turn;
 mod weak_model;
 
 use std::future::Future;

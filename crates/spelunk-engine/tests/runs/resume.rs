@@ -155,6 +155,7 @@ async fn text_that_came_with_the_request_survives_a_resume() {
             sub_model: None,
             synthesis_model: None,
             schema: None,
+            turn: None,
             focus: spelunk_types::Focus::General,
             settings: stage.settings(),
             program: None,
@@ -192,6 +193,7 @@ async fn a_resume_whose_kept_text_is_gone_names_the_blob() {
         sub_model: None,
         synthesis_model: None,
         schema: None,
+        turn: None,
         focus: spelunk_types::Focus::General,
         settings,
         program: None,
@@ -223,20 +225,32 @@ async fn a_cell_that_ends_otherwise_than_recorded_is_named() {
     let run = handle.run.clone();
     at_gate(&gate, 1).await;
     handle.abandon().await;
-    // The same journal, except for the recorded output of the cell.
-    let mut facts = Vec::new();
-    for mut event in events(&engine, &run) {
-        if let EventKind::CellRan { output, .. } = &mut event.kind {
-            *output = Text::Inline { text: "25\n".into() };
-        }
-        facts.push((event.frame, event.kind));
-    }
-    let other = engine_on(Arc::new(FaultDisk::sound()));
-    other.workspace().create_journal(&run).append(0, facts).unwrap();
     gate.open();
-    let resumed = stage.resume(&other, &run).unwrap().join().await;
+    let resume_with = async |interpreter_of_start: Option<u32>| {
+        // The same journal, except for the recorded output of the cell.
+        let mut facts = Vec::new();
+        for mut event in events(&engine, &run) {
+            match &mut event.kind {
+                EventKind::CellRan { output, .. } => *output = Text::Inline { text: "25\n".into() },
+                EventKind::RunStarted { interpreter, .. } => {
+                    *interpreter = interpreter_of_start.unwrap_or(*interpreter);
+                }
+                _ => {}
+            }
+            facts.push((event.frame, event.kind));
+        }
+        let other = engine_on(Arc::new(FaultDisk::sound()));
+        other.workspace().create_journal(&run).append(0, facts).unwrap();
+        let resumed = stage.resume(&other, &run).unwrap().join().await;
+        shown(&resumed.error.unwrap(), &run)
+    };
     expect![[r#"
         replay-diverged: cell 0 of frame `0` ended differently from what the journal recorded
         hint: this is a bug: please report it and attach the run's journal"#]]
-    .assert_eq(&shown(&resumed.error.unwrap(), &run));
+    .assert_eq(&resume_with(None).await);
+    // A journal from before the version was recorded.
+    expect![[r"
+        settings-changed: cell 0 of frame `0` ended differently from what the journal recorded: the run was started with another version of the Python interpreter
+        hint: ask again: replies that fit are taken from the cache"]]
+    .assert_eq(&resume_with(Some(0)).await);
 }

@@ -29,6 +29,7 @@ async fn ask(stage: &Stage, engine: &Engine, model: Arc<dyn Model>) -> RunResult
         sub_model: None,
         synthesis_model: None,
         schema: None,
+        turn: None,
         focus: spelunk_types::Focus::General,
         settings: stage.settings(),
         program: stage.program.clone(),

@@ -116,6 +116,7 @@ async fn report(documents: &tempfile::TempDir, seed: u64, rates: Rates) -> (Stri
         sub_model: None,
         synthesis_model: None,
         schema: None,
+        turn: None,
         focus: Focus::General,
         settings: RunSettings { limits, cache_replies: false, cost_is_bounded: false },
         program: None,

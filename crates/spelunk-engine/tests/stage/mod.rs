@@ -7,8 +7,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use spelunk_context::{Corpus, ScanOptions};
 use spelunk_engine::{
-    Answer, Engine, EngineError, FrameError, Program, ResumeRequest, RunHandle, RunRequest, RunResult,
-    RunSettings, RunView, SystemClock, Task,
+    Answer, CallerTurn, Engine, EngineError, FrameError, Program, ResumeRequest, RunHandle, RunRequest,
+    RunResult, RunSettings, RunView, SystemClock, Task,
 };
 use spelunk_journal::{Disk, Record, SyncMode, Workspace};
 use spelunk_model::{FallbackModel, Model, ModelOptions, OpenAiModel, Price, Prompt};
@@ -50,6 +50,7 @@ pub(crate) struct Stage {
     pub(crate) cost_is_bounded: bool,
     pub(crate) strategy: Strategy,
     pub(crate) schema: Option<String>,
+    pub(crate) turn: Option<CallerTurn>,
     pub(crate) focus: Focus,
     pub(crate) program: Option<Program>,
     /// Fallbacks for when the server is unavailable.
@@ -73,6 +74,7 @@ impl Stage {
             cost_is_bounded: false,
             strategy: Strategy::Direct,
             schema: None,
+            turn: None,
             focus: Focus::General,
             program: None,
             stand_ins: Vec::new(),
@@ -131,6 +133,7 @@ impl Stage {
             sub_model: None,
             synthesis_model: None,
             schema: self.schema.clone(),
+            turn: self.turn.clone(),
             focus: self.focus,
             settings: self.settings(),
             program: self.program.clone(),

@@ -14,6 +14,7 @@ fn run_in(workspace: &Workspace, bytes: usize) -> RunId {
     let start = EventKind::RunStarted {
         format: spelunk_types::JOURNAL_FORMAT,
         engine: "0".into(),
+        interpreter: 0,
         question,
         strategy: Strategy::Direct,
         sources: Vec::new(),
@@ -22,6 +23,7 @@ fn run_in(workspace: &Workspace, bytes: usize) -> RunId {
         sub_model: None,
         other_models: None,
         schema: None,
+        turn: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: blobs::digest(b""),
         corpus: None,

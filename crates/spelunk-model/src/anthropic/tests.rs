@@ -85,12 +85,13 @@ fn tools_their_results_and_a_closed_schema_are_sent() {
         ],
         schema: Some(Arc::new(json!({ "type": "object" }))),
         tools: vec![tool],
+        must_call: true,
         ..Prompt::single("", "", 7)
     };
     check(
         &prompt,
         &expect![[
-            r#"{"model":"m","max_tokens":7,"messages":[{"role":"user","content":[{"type":"text","text":"U","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"Hm."},{"type":"tool_use","id":"c1","name":"grep","input":{"q":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"R","is_error":true,"cache_control":{"type":"ephemeral"}}]}],"stream":true,"tools":[{"name":"grep","description":"D","input_schema":{}}],"output_config":{"format":{"type":"json_schema","schema":{"additionalProperties":false,"type":"object"}}}}"#
+            r#"{"model":"m","max_tokens":7,"messages":[{"role":"user","content":[{"type":"text","text":"U","cache_control":{"type":"ephemeral"}}]},{"role":"assistant","content":[{"type":"text","text":"Hm."},{"type":"tool_use","id":"c1","name":"grep","input":{"q":1}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"R","is_error":true,"cache_control":{"type":"ephemeral"}}]}],"stream":true,"tools":[{"name":"grep","description":"D","input_schema":{}}],"tool_choice":{"type":"any"},"output_config":{"format":{"type":"json_schema","schema":{"additionalProperties":false,"type":"object"}}}}"#
         ]],
     );
 }

@@ -47,7 +47,29 @@ fn a_conversation_with_tools_and_a_schema_keeps_its_signatures() {
     expect![[
         r#"{"systemInstruction":{"parts":[{"text":"S"}]},"contents":[{"role":"user","parts":[{"text":"U"}]},{"role":"model","parts":[{"functionCall":{"name":"grep","args":{"q":1}},"thoughtSignature":"c2ln"}]},{"role":"user","parts":[{"functionResponse":{"name":"grep","response":{"output":"R"}}},{"functionResponse":{"name":"grep","response":{"error":"R"}}}]}],"generationConfig":{"maxOutputTokens":7,"responseMimeType":"application/json","responseJsonSchema":{"type":"string"}},"tools":[{"functionDeclarations":[{"name":"grep","description":"D","parametersJsonSchema":{}}]}]}"#
     ]]
-    .assert_eq(&String::from_utf8(GeminiModel::body(&prompt)).unwrap());
+    .assert_eq(&String::from_utf8(model("gemini-4-argon").body(&prompt)).unwrap());
+}
+
+#[test]
+fn a_call_without_its_signature_is_marked_where_one_is_required() {
+    let call = |id: &str| {
+        let (id, name) = (id.to_owned(), "f".to_owned());
+        Part::ToolCall(ToolCall { id, name, arguments: "{}".to_owned(), signature: None })
+    };
+    let said = Message::assistant("").with_parts([call("a"), call("b")]);
+    let tool = Tool { name: "f".to_owned(), description: "D".to_owned(), schema: Arc::new(json!({})) };
+    let prompt = Prompt {
+        messages: vec![Message::user("U"), said],
+        tools: vec![tool],
+        must_call: true,
+        ..Prompt::single("", "", 7)
+    };
+    let sent = |name: &str| String::from_utf8(model(name).body(&prompt)).unwrap();
+    expect![[
+        r#"{"contents":[{"role":"user","parts":[{"text":"U"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"name":"f","args":{}}}]}],"generationConfig":{"maxOutputTokens":7},"tools":[{"functionDeclarations":[{"name":"f","description":"D","parametersJsonSchema":{}}]}],"toolConfig":{"functionCallingConfig":{"mode":"ANY"}}}"#
+    ]]
+    .assert_eq(&sent("gemini-4-argon"));
+    assert!(!sent("gemini-2.5-pro").contains("thoughtSignature"));
 }
 
 #[test]
@@ -55,7 +77,7 @@ fn a_plain_prompt_is_short_and_the_name_may_be_written_either_way() {
     expect![[
         r#"{"contents":[{"role":"user","parts":[{"text":"U"}]}],"generationConfig":{"maxOutputTokens":7}}"#
     ]]
-    .assert_eq(&String::from_utf8(GeminiModel::body(&Prompt::single("", "U", 7))).unwrap());
+    .assert_eq(&String::from_utf8(model("gemini-4-argon").body(&Prompt::single("", "U", 7))).unwrap());
     let path = "/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
     assert_eq!(model("gemini-2.5-pro").path, path);
     assert_eq!(model("models/gemini-2.5-pro").path, path);

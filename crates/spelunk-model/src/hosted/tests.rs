@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use spelunk_types::Usage;
+
 use super::*;
 
 fn input_price(provider: &str, model: &str) -> Option<u64> {
@@ -289,4 +291,34 @@ fn a_told_price_beats_a_local_server_and_a_local_server_beats_the_list() {
     assert_eq!(price_of(&reference, true, Some(told)), Some(told));
     assert_eq!(price_of(&reference, true, None), Some(Price::FREE));
     assert_eq!(price_of(&reference, false, None), known_price("openai", "gpt-5"));
+}
+
+/// The table of `docs/strategies.md`, computed from the catalogue.
+#[test]
+fn the_page_about_strategies_says_what_a_long_prompt_costs() {
+    const REPLY_TOKENS: u64 = 1_000;
+    const PART_TOKENS: u64 = 50_000;
+    let page = include_str!("../../../../docs/strategies.md");
+    let microusd = |provider: &str, name: &str, input_tokens: u64| {
+        let model = HostedCatalogue::built_in().find(provider, name).unwrap();
+        let usage = Usage { input_tokens, output_tokens: REPLY_TOKENS, ..Usage::default() };
+        let fits = model.window_tokens.is_some_and(|window| input_tokens <= window);
+        fits.then(|| model.price.unwrap().cost_microusd(&usage))
+    };
+    let shown = |microusd: Option<u64>| {
+        microusd.map_or("does not fit".to_owned(), |cost| format!("${:.2}", cost as f64 / 1e6))
+    };
+    let sonnet = |tokens| microusd("anthropic", "claude-sonnet-5-5", tokens);
+    for (named, tokens) in [("200k", 200_000), ("900k", 900_000), ("5M", 5_000_000)] {
+        let parts =
+            microusd("anthropic", "claude-haiku-5-5", PART_TOKENS).map(|one| one * tokens / PART_TOKENS);
+        let cells = [
+            sonnet(tokens),
+            microusd("openai", "gpt-6.1-sol", tokens),
+            parts.zip(sonnet(20_000)).map(|(parts, synthesis)| parts + synthesis),
+            sonnet(11_000),
+        ];
+        let row = format!("| {named} tokens | {} |", cells.map(shown).join(" | "));
+        assert!(page.contains(&row), "{row}");
+    }
 }

@@ -64,13 +64,14 @@ fn a_schema_and_tools_are_sent_and_results_are_messages() {
         ],
         schema: Some(Arc::new(json!({ "type": "object" }))),
         tools: vec![tool],
+        must_call: true,
         ..Prompt::single("", "", 7)
     };
     check(
         "http://127.0.0.1:1",
         &prompt,
         &expect![[
-            r#"{"model":"m","messages":[{"role":"user","content":"U"},{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"grep","arguments":"{\"q\":1}"}}]},{"role":"tool","content":"R","tool_call_id":"c1"},{"role":"user","content":"And?"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"},"strict":false}},"tools":[{"type":"function","function":{"name":"grep","description":"D","parameters":{}}}]}"#
+            r#"{"model":"m","messages":[{"role":"user","content":"U"},{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"grep","arguments":"{\"q\":1}"}}]},{"role":"tool","content":"R","tool_call_id":"c1"},{"role":"user","content":"And?"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":7,"response_format":{"type":"json_schema","json_schema":{"name":"answer","schema":{"type":"object"},"strict":false}},"tools":[{"type":"function","function":{"name":"grep","description":"D","parameters":{}}}],"tool_choice":"required"}"#
         ]],
     );
 }

@@ -14,7 +14,7 @@ fn read(pieces: &[String]) -> (String, String) {
         match delta {
             ModelDelta::Reasoning(text) => reasoning += &text,
             ModelDelta::Text(text) => answer += &text,
-            ModelDelta::ToolCall(_) | ModelDelta::Done { .. } => {
+            ModelDelta::ToolCall(_) | ModelDelta::Certainty(_) | ModelDelta::Done { .. } => {
                 panic!("only text was pushed")
             }
         }

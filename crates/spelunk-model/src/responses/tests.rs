@@ -30,11 +30,12 @@ fn a_conversation_with_tools_and_a_schema_is_a_list_of_items() {
         ],
         schema: Some(Arc::new(json!({ "type": "string" }))),
         tools: vec![tool],
+        must_call: true,
         ..Prompt::single("S", "", 7)
     };
     let body = ResponsesModel::new(options).unwrap().body(&prompt);
     expect![[
-        r#"{"model":"m","instructions":"S","input":[{"role":"user","content":"U"},{"role":"assistant","content":"A"},{"type":"function_call","call_id":"c1","name":"grep","arguments":"{\"q\":1}"},{"type":"function_call_output","call_id":"c1","output":"R"}],"max_output_tokens":16,"stream":true,"store":false,"text":{"format":{"type":"json_schema","name":"answer","schema":{"type":"string"},"strict":true}},"tools":[{"type":"function","name":"grep","description":"D","parameters":{},"strict":true}]}"#
+        r#"{"model":"m","instructions":"S","input":[{"role":"user","content":"U"},{"role":"assistant","content":"A"},{"type":"function_call","call_id":"c1","name":"grep","arguments":"{\"q\":1}"},{"type":"function_call_output","call_id":"c1","output":"R"}],"max_output_tokens":16,"stream":true,"store":false,"text":{"format":{"type":"json_schema","name":"answer","schema":{"type":"string"},"strict":true}},"tools":[{"type":"function","name":"grep","description":"D","parameters":{},"strict":true}],"tool_choice":"required"}"#
     ]]
     .assert_eq(&String::from_utf8(body).unwrap());
 }

@@ -16,6 +16,8 @@ pub(crate) struct Request<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<RequestTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_choice: Option<AnyTool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) output_config: Option<OutputConfig>,
 }
 
@@ -64,6 +66,11 @@ fn is_false(flag: &bool) -> bool {
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(tag = "type", rename = "ephemeral")]
 pub(crate) struct CacheControl {}
+
+/// The model must call one of the tools.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "any")]
+pub(crate) struct AnyTool {}
 
 #[derive(Debug, Serialize)]
 pub(crate) struct RequestTool<'a> {

@@ -13,6 +13,8 @@ pub(crate) struct Request<'a> {
     pub(crate) schema: Option<&'a Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<RequestTool<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) must_call: bool,
 }
 
 #[derive(Debug, Serialize)]

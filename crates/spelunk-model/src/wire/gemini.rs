@@ -14,6 +14,19 @@ pub(crate) struct Request<'a> {
     pub(crate) generation_config: GenerationConfig<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<RequestTools<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_config: Option<ToolConfig>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToolConfig {
+    pub(crate) function_calling_config: FunctionCallingConfig,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct FunctionCallingConfig {
+    pub(crate) mode: &'static str,
 }
 
 #[derive(Debug, Serialize)]

@@ -23,7 +23,11 @@ pub(crate) struct Request<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<RequestTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_choice: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) logprobs: bool,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -114,6 +118,7 @@ pub(crate) struct Chunk {
 pub(crate) struct ChunkChoice {
     pub(crate) delta: Option<MessageContent>,
     pub(crate) finish_reason: Option<String>,
+    pub(crate) logprobs: Option<Logprobs>,
 }
 
 /// A reply that was not streamed.
@@ -128,6 +133,18 @@ pub(crate) struct FullReply {
 pub(crate) struct FullChoice {
     pub(crate) message: MessageContent,
     pub(crate) finish_reason: Option<String>,
+    pub(crate) logprobs: Option<Logprobs>,
+}
+
+/// The logarithms of the probabilities of the tokens of a delta or a message.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Logprobs {
+    pub(crate) content: Option<Vec<TokenLogprob>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct TokenLogprob {
+    pub(crate) logprob: Option<f64>,
 }
 
 /// The content of a delta or a message. Reasoning has two names: vLLM and `DeepSeek` use the first, OpenRouter the

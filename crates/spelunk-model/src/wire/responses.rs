@@ -20,6 +20,8 @@ pub(crate) struct Request<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tools: Vec<RequestTool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tool_choice: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reasoning: Option<Reasoning>,
 }
 

@@ -282,7 +282,14 @@ pub(crate) async fn tool_calls_arrive_whole_and_in_order(adapter: Adapter) {
         let (text, usage) = ("Looking.".to_owned(), Some(usage(1, 2)));
         assert_eq!(
             reply,
-            Reply { text, stop: StopReason::ToolUse, usage, tool_calls: calls, answered_by: None },
+            Reply {
+                text,
+                stop: StopReason::ToolUse,
+                usage,
+                tool_calls: calls,
+                answered_by: None,
+                certainty_permille: None
+            },
             "{id}"
         );
     }
@@ -305,7 +312,7 @@ pub(crate) async fn tools_and_their_results_are_sent(adapter: Adapter) {
         Message::assistant("").with_parts([Part::ToolCall(called)]),
         Message::user("").with_parts([Part::ToolResult(result)]),
     ];
-    let prompt = Prompt { messages, tools: vec![tool], ..prompt() };
+    let prompt = Prompt { messages, tools: vec![tool], must_call: true, ..prompt() };
     let reply = collect(model.stream(&prompt, &call("0#0")), 100, |_| {}).await;
     assert_eq!(reply.map(|reply| reply.text), Ok("done".to_owned()));
     let requests = server.requests();

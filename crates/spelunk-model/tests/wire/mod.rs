@@ -54,6 +54,12 @@ payload_tests! { Adapter::OpenAi, "openai":
     ollama_tells_its_usage "ollama" expect![[r#"
         Text("42")
         Done { stop: Length, usage: Some(Usage { input_tokens: 30, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 2, cost_microusd: 0 }) }"#]];
+    the_least_likely_token_of_the_answer_is_its_certainty "logprobs" expect![[r#"
+        Reasoning("Hm")
+        Text("For")
+        Text("ty")
+        Certainty(301)
+        Done { stop: Finished, usage: None }"#]];
     llama_cpp_begins_with_null "llama_cpp" expect![[r#"
         Text("Hi")
         Done { stop: Finished, usage: Some(Usage { input_tokens: 12, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 1, cost_microusd: 0 }) }"#]];

@@ -4,10 +4,13 @@
 
 mod chat;
 mod conversation;
+mod draft;
+mod embeddings;
 mod messages;
 mod question_input;
 mod reply;
 mod responses;
+mod tools;
 mod wrong;
 
 use std::time::Duration;
@@ -29,8 +32,9 @@ use super::extract::{PathPart, read_json};
 use super::problem::Problem;
 use super::route::{Route, get, post};
 use super::runs::{AwaitedRun, WaitOutcome, event_stream};
+use draft::Draft;
 use question_input::{CompatRequest, Progress, models};
-use reply::{Reply, ReplyHead, comment, data, event};
+use reply::{Reply, ReplyHead, Streamed, comment, data, event};
 use wrong::{ApiError, ApiResult, reshape};
 
 /// How often a waiting client gets a progress update.
@@ -64,6 +68,8 @@ pub(super) fn routes() -> Vec<Route> {
             .takes(request_schema("input", &[])),
         answers(Dialect::Messages, "/v1/messages", "The same by Anthropic's API")
             .takes(request_schema("messages", &["max_tokens"])),
+        embeddings::route(),
+        count_tokens(),
         get("/v1/models", "The models of those APIs: one for each strategy", list_models).answers(
             200,
             "The models",
@@ -73,6 +79,25 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "The model", model_schema())
             .answers(404, "There is none of that name", error_schema()),
     ]
+}
+
+/// `POST /v1/messages/count_tokens`.
+fn count_tokens() -> Route {
+    let handler = async |State(server): State<Shared>, request: Request| -> ApiResult<Json<Value>> {
+        let body = read_json(request, &server, server.app.settings.server.upload_bytes_max).await?;
+        Ok(Json(messages::count_tokens(body)?))
+    };
+    let counted = json!({ "type": "object", "required": ["input_tokens"], "properties": { "input_tokens": { "type": "integer" } } });
+    errors(post("/v1/messages/count_tokens", "An estimate of the tokens of a conversation", handler))
+        .takes(json!({
+            "type": "object",
+            "required": ["model", "messages"],
+            "properties": {
+                "model": { "enum": models() },
+                "messages": { "type": "array", "minItems": 1, "items": { "$ref": "#/components/schemas/Message" } },
+            },
+        }))
+        .answers(200, "The tokens", counted)
 }
 
 /// The fields each API requires. Other fields are accepted and ignored, so that existing clients work unchanged.
@@ -95,6 +120,9 @@ fn request_schema(conversation: &str, needed: &[&str]) -> Value {
             conversation: said,
             "max_tokens": { "type": "integer", "minimum": 1 },
             "stream": { "type": "boolean" },
+            "tools": { "type": "array", "items": { "type": "object" }, "maxItems": tools::TOOLS_MAX, "description": "The \
+                client's tools, as the API describes them; the client runs them" },
+            "tool_choice": { "type": ["string", "object"], "description": "Which of them may or must be called" },
             "spelunk": { "type": "object", "description": "paths, contexts, include, exclude, focus and limits as for \
                 `POST /v1/runs`; `progress`: reasoning or comments" },
         },
@@ -114,15 +142,24 @@ pub(super) fn message_schema() -> Value {
             "properties": { "type": { "const": "text" }, "data": text },
         } } },
         { "properties": { "type": { "enum": ["thinking", "redacted_thinking", "reasoning"] } } },
+        { "required": ["id", "name"], "properties": { "type": { "const": "tool_use" }, "id": text, "name": text } },
+        { "required": ["tool_use_id"],
+          "properties": { "type": { "const": "tool_result" }, "tool_use_id": { "type": "string" } } },
     ] });
     json!({
         "type": "object",
         "required": ["role", "content"],
         "properties": {
             "type": { "const": "message" },
-            "role": { "enum": ["system", "developer", "user", "assistant"] },
+            "role": { "enum": ["system", "developer", "user", "assistant", "tool"] },
             "content": { "anyOf": [text, { "type": "array", "minItems": 1, "items": part }] },
-            "tool_calls": { "type": "array", "maxItems": 0, "items": { "type": "object" } },
+            "tool_calls": { "type": "array", "items": {
+                "type": "object",
+                "required": ["id", "function"],
+                "properties": { "id": text, "function": {
+                    "type": "object", "required": ["name"], "properties": { "name": text },
+                } },
+            } },
             "function_call": { "type": "null" },
         },
     })
@@ -145,9 +182,16 @@ fn answers(dialect: Dialect, path: &'static str, summary: &str) -> Route {
                         Extension(client): Extension<Client>,
                         request: Request| { answer(server, client, request, dialect) };
     let events = json!({ "description": "Events of that API" });
-    let mut route = post(path, summary, handler)
-        .answers(200, "The answer", json!({ "type": "object" }))
-        .answers_as(200, "The answer", "text/event-stream", events);
+    errors(post(path, summary, handler)).answers(200, "The answer", json!({ "type": "object" })).answers_as(
+        200,
+        "The answer",
+        "text/event-stream",
+        events,
+    )
+}
+
+/// A route with the errors of those APIs.
+fn errors(mut route: Route) -> Route {
     for status in [400, 401, 403, 404, 408, 409, 413, 415, 422, 500, 502, 503] {
         route = route.answers(status, "What went wrong, in the shape of that API", error_schema());
     }
@@ -157,16 +201,16 @@ fn answers(dialect: Dialect, path: &'static str, summary: &str) -> Route {
 /// Makes the errors of a route use the format of its API.
 pub(super) fn shaped(path: &str, handler: MethodRouter<Shared>) -> MethodRouter<Shared> {
     let dialect = match path {
-        "/v1/chat/completions" | "/v1/models" | "/v1/models/{model}" => Dialect::Chat,
+        "/v1/chat/completions" | "/v1/embeddings" | "/v1/models" | "/v1/models/{model}" => Dialect::Chat,
         "/v1/responses" => Dialect::Responses,
-        "/v1/messages" => Dialect::Messages,
+        "/v1/messages" | "/v1/messages/count_tokens" => Dialect::Messages,
         _ => return handler,
     };
     handler.layer(from_fn(move |request: Request, next: Next| reshape(dialect, request, next)))
 }
 
 async fn list_models() -> Json<Value> {
-    let ids = models();
+    let ids = all_models();
     let data: Vec<Value> = ids.iter().map(|id| model_json(id)).collect();
     Json(json!({
         "object": "list", "data": data, "has_more": false, "first_id": ids.first(), "last_id": ids.last(),
@@ -174,12 +218,17 @@ async fn list_models() -> Json<Value> {
 }
 
 async fn show_model(PathPart(model): PathPart<String>) -> ApiResult<Json<Value>> {
-    let known = models();
+    let known = all_models();
     if known.contains(&model) {
         Ok(Json(model_json(&model)))
     } else {
         Err(ApiError::no_model(&model, &known))
     }
+}
+
+/// The models that answer, and the one that embeds.
+fn all_models() -> Vec<String> {
+    models().into_iter().chain([embeddings::MODEL.to_owned()]).collect()
 }
 
 /// A model as both APIs describe one.
@@ -200,7 +249,8 @@ async fn answer(server: Shared, client: Client, request: Request, dialect: Diale
     let whole = AwaitedRun::begin(&server, client, asked.request.take(), documents).await?;
     let created_s = SystemClock.now_ms() / 1000;
     let head = ReplyHead { run: whole.run.clone(), model: asked.model.clone(), created_s };
-    let waiting = WaitingClient { dialect, asked, head: head.clone(), whole };
+    let (draft, streamed) = (Draft::of(&asked), Streamed::default());
+    let waiting = WaitingClient { dialect, asked, head: head.clone(), whole, draft, streamed };
     let mut response = if waiting.asked.streams {
         waiting.into_stream()
     } else {
@@ -232,12 +282,27 @@ impl Dialect {
         }
     }
 
-    fn opening(self, head: &ReplyHead) -> String {
+    fn opening(self, head: &ReplyHead, streamed: &mut Streamed) -> String {
         match self {
             Self::Chat => chat::opening(head),
-            Self::Responses => responses::opening(head),
+            Self::Responses => responses::opening(head, streamed),
             Self::Messages => messages::opening(head),
         }
+    }
+
+    /// A piece of the answer.
+    fn piece(self, head: &ReplyHead, streamed: &mut Streamed, text: &str) -> String {
+        let said = match self {
+            Self::Chat => chat::piece(head, text),
+            Self::Responses => responses::piece(head, streamed, text),
+            Self::Messages => {
+                let said = messages::piece(streamed, text);
+                streamed.n_events += 1;
+                said
+            }
+        };
+        streamed.text += text;
+        said
     }
 
     fn alive(self, head: &ReplyHead, status: &str, progress: Progress) -> String {
@@ -248,19 +313,19 @@ impl Dialect {
         }
     }
 
-    fn closing(self, reply: &Reply, includes_usage: bool) -> String {
+    fn closing(self, reply: &Reply, streamed: &mut Streamed, includes_usage: bool) -> String {
         match self {
-            Self::Chat => chat::closing(reply, includes_usage),
-            Self::Responses => responses::closing(reply),
-            Self::Messages => messages::closing(reply),
+            Self::Chat => chat::closing(reply, streamed, includes_usage),
+            Self::Responses => responses::closing(reply, streamed),
+            Self::Messages => messages::closing(reply, streamed),
         }
     }
 
     /// The final event of a stream that fails.
-    fn broken(self, head: &ReplyHead, wrong: &ApiError) -> String {
+    fn broken(self, head: &ReplyHead, streamed: &mut Streamed, wrong: &ApiError) -> String {
         match self {
             Self::Chat => data(&wrong.json(self)),
-            Self::Responses => responses::broken(head, &wrong.problem.detail),
+            Self::Responses => responses::broken(head, streamed, &wrong.problem.detail),
             Self::Messages => event("error", &wrong.json(self)),
         }
     }
@@ -272,6 +337,8 @@ struct WaitingClient {
     asked: CompatRequest,
     head: ReplyHead,
     whole: AwaitedRun,
+    draft: Draft,
+    streamed: Streamed,
 }
 
 impl WaitingClient {
@@ -279,7 +346,7 @@ impl WaitingClient {
     async fn finish(mut self) -> ApiResult<Value> {
         loop {
             match self.whole.wait(STEP).await {
-                WaitOutcome::Status(_) => {}
+                WaitOutcome::Status(_) | WaitOutcome::Said(_) => {}
                 WaitOutcome::End => break,
                 WaitOutcome::Closing => return Err(closing()),
             }
@@ -289,27 +356,40 @@ impl WaitingClient {
     }
 
     /// Streams progress while it waits.
-    fn into_stream(self) -> Response {
-        let opening = comment(&format!("run {}", self.head.run)) + &self.dialect.opening(&self.head);
+    fn into_stream(mut self) -> Response {
+        let opening = self.dialect.opening(&self.head, &mut self.streamed);
+        let opening = comment(&format!("run {}", self.head.run)) + &opening;
         let rest = stream::unfold(Some(self), |waiting| async move { Some(waiting?.next().await) });
         event_stream(stream::iter([opening]).chain(rest).map(Bytes::from))
     }
 
     /// The next text of the stream, and the client if it waits for more.
     async fn next(mut self) -> (String, Option<Self>) {
-        let text = match self.whole.wait(STEP).await {
-            WaitOutcome::Status(status) => {
-                return (self.dialect.alive(&self.head, &status, self.asked.progress), Some(self));
-            }
-            WaitOutcome::End => {
-                let ended = self.whole.end().await.map_err(ApiError::from);
-                let reply = ended.and_then(|ended| Reply::of(self.head.clone(), &self.asked, &ended));
-                match reply {
-                    Ok(reply) => self.dialect.closing(&reply, self.asked.includes_usage),
-                    Err(wrong) => self.dialect.broken(&self.head, &wrong),
+        let text = loop {
+            match self.whole.wait(STEP).await {
+                WaitOutcome::Status(status) => {
+                    return (self.dialect.alive(&self.head, &status, self.asked.progress), Some(self));
+                }
+                WaitOutcome::Said(piece) => {
+                    let text = self.draft.take(piece);
+                    if !text.is_empty() {
+                        return (self.dialect.piece(&self.head, &mut self.streamed, &text), Some(self));
+                    }
+                }
+                WaitOutcome::End => {
+                    let ended = self.whole.end().await.map_err(ApiError::from);
+                    let reply = ended.and_then(|ended| Reply::of(self.head.clone(), &self.asked, &ended));
+                    break match reply {
+                        Ok(reply) => {
+                            self.dialect.closing(&reply, &mut self.streamed, self.asked.includes_usage)
+                        }
+                        Err(wrong) => self.dialect.broken(&self.head, &mut self.streamed, &wrong),
+                    };
+                }
+                WaitOutcome::Closing => {
+                    break self.dialect.broken(&self.head, &mut self.streamed, &closing());
                 }
             }
-            WaitOutcome::Closing => self.dialect.broken(&self.head, &closing()),
         };
         (text, None)
     }

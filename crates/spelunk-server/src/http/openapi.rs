@@ -36,7 +36,7 @@ const TAGS: [(&str, &str); 6] = [
 ];
 
 /// Method, path, group, name.
-const OPERATIONS: [(&str, &str, &str, &str); 43] = [
+const OPERATIONS: [(&str, &str, &str, &str); 45] = [
     ("POST", "/v1/runs", "runs", "create_run"),
     ("GET", "/v1/runs", "runs", "list_runs"),
     ("GET", "/v1/runs/{run}", "runs", "get_run"),
@@ -66,9 +66,11 @@ const OPERATIONS: [(&str, &str, &str, &str); 43] = [
     ("GET", "/api/context/{id}/search", "contexts", "search_context"),
     ("POST", "/v1/chat/completions", "openai", "create_chat_completion"),
     ("POST", "/v1/responses", "openai", "create_response"),
+    ("POST", "/v1/embeddings", "openai", "create_embedding"),
     ("GET", "/v1/models", "openai", "list_models"),
     ("GET", "/v1/models/{model}", "openai", "get_model"),
     ("POST", "/v1/messages", "anthropic", "create_message"),
+    ("POST", "/v1/messages/count_tokens", "anthropic", "count_message_tokens"),
     ("POST", "/mcp", "mcp", "send_mcp_message"),
     ("GET", "/mcp", "mcp", "stream_mcp_messages"),
     ("DELETE", "/mcp", "mcp", "end_mcp_session"),

@@ -23,6 +23,7 @@ use list::{FoundRun, find, word};
 use request::{ReceivedRequest, read_query, receive};
 use serde_json::{Value, json};
 use service::{JobKind, Promised, at_work};
+use spelunk_app::arguments::wrong;
 use spelunk_app::asking::RoleModels;
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
@@ -42,10 +43,10 @@ use crate::mcp::{or_null, read_limits};
 
 pub(crate) use events::event_stream;
 pub(crate) use list::Rows;
-pub(crate) use request::receive_form;
+pub(crate) use request::{TURN, receive_form};
 pub(crate) use results::NamedBlobs;
-pub(crate) use run_to_completion::{AwaitedRun, WaitOutcome};
-pub(crate) use service::RunService;
+pub(crate) use run_to_completion::{AwaitedRun, EndedRun, WaitOutcome};
+pub(crate) use service::{RunService, SaidPiece};
 pub(crate) use source::Corpora;
 pub(crate) use supervisor::model;
 pub(crate) use tickets::Tickets;
@@ -121,6 +122,12 @@ async fn create(
 ) -> Answer {
     let key = idempotency_key(&headers)?;
     let sent = receive(request, &server).await?;
+    if sent.request.get(TURN).is_some() {
+        return Err(Problem::from(wrong(
+            TURN,
+            "is not taken here: send the conversation to `/v1/chat/completions`",
+        )));
+    }
     // A missing model is reported now rather than when the run starts.
     let models: RoleModels = model(&server).await?.into();
     let promising = Arc::clone(&server);

@@ -20,7 +20,7 @@ use spelunk_app::render::passages::{passages_json, passages_text};
 use spelunk_app::render::plan::{plan_text, plan_value};
 use spelunk_app::runs::state as state_of;
 use spelunk_context::{Mode, View};
-use spelunk_engine::{EngineError, RunSettings, Schema};
+use spelunk_engine::{CallerTurn, EngineError, RunSettings, Schema};
 use spelunk_index::{RankOptions, rank};
 use spelunk_types::{ErrorCode, Explain as _, Focus, Limits, RunOutcome};
 
@@ -90,6 +90,8 @@ pub(crate) struct Query {
     pub(crate) material: Material,
     pub(crate) manner: Manner,
     pub(crate) limits: Limits,
+    /// The conversation of a caller that runs tools itself.
+    pub(crate) turn: Option<CallerTurn>,
 }
 
 impl Query {
@@ -100,11 +102,11 @@ impl Query {
         models: RoleModels,
         settings: RunSettings,
     ) -> Result<Ready, Failure> {
-        let Self { question, material, manner: Manner { strategy, focus, schema }, .. } = self;
+        let Self { question, material, manner: Manner { strategy, focus, schema }, turn, .. } = self;
         let options = material.scan_options(&state.app.settings.limits);
         let (inputs, corpus) = material.scan(state, &options)?;
         let sources = Sources { named: Named::Now(inputs), options, corpus };
-        let asking = Asking { question, sources, models, strategy, focus, schema, settings };
+        let asking = Asking { question, sources, models, strategy, focus, schema, turn, settings };
         asking.ready(&state.app, |_| Ok(state.sandbox.clone()))
     }
 }
@@ -133,7 +135,7 @@ fn read_call(state: &State, mut arguments: Arguments) -> Result<QueryCall, Failu
         along.extend(given);
         thought = Some(number);
     }
-    let query = Query { question, material: material.with(along), manner, limits };
+    let query = Query { question, material: material.with(along), manner, limits, turn: None };
     Ok(QueryCall { query, model, wait_ms, thought })
 }
 

@@ -12,7 +12,8 @@ pub(super) fn streamed(spoken: &ScriptedReply) -> Streamed {
     }
     let pieces = cut(&spoken.text, spoken.manner.n_chunks)
         .into_iter()
-        .map(|piece| chunk(spoken, &json!({ "content": piece }), None));
+        .enumerate()
+        .map(|(idx, piece)| said(spoken, piece, idx == 0));
     let pieces = pieces.collect();
     let mut tail = Vec::new();
     for (call_idx, call) in spoken.manner.tool_calls.iter().enumerate() {
@@ -69,6 +70,21 @@ fn chunk(spoken: &ScriptedReply, delta: &Value, finish_reason: Option<&str>) -> 
     let mut body = envelope(spoken, "chat.completion.chunk");
     body["choices"] =
         json!([{ "index": 0, "delta": delta, "logprobs": null, "finish_reason": finish_reason }]);
+    if spoken.with_usage {
+        body["usage"] = Value::Null;
+    }
+    event(None, &body)
+}
+
+/// A piece of the text, one token; the first is the least likely.
+fn said(spoken: &ScriptedReply, piece: &str, is_first: bool) -> Vec<u8> {
+    let mut body = envelope(spoken, "chat.completion.chunk");
+    let logprobs = spoken.manner.certainty.filter(|_| spoken.with_logprobs).map(|certainty| {
+        let logprob = if is_first { certainty.ln() } else { 0.0 };
+        json!({ "content": [{ "token": piece, "logprob": logprob, "bytes": null, "top_logprobs": [] }], "refusal": null })
+    });
+    body["choices"] =
+        json!([{ "index": 0, "delta": { "content": piece }, "logprobs": logprobs, "finish_reason": null }]);
     if spoken.with_usage {
         body["usage"] = Value::Null;
     }

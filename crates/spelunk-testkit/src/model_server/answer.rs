@@ -75,6 +75,7 @@ async fn answer(mut connection: Connection, book: &ServerState, request: Recorde
         text,
         manner,
         with_usage: body["stream_options"]["include_usage"] == Value::Bool(true),
+        with_logprobs: body["logprobs"] == Value::Bool(true),
     };
     let is_streamed = dialect.is_streamed(&request.path, &body);
     traffic::keep(dialect, &request, is_streamed, fault.is_none().then_some(&spoken));

@@ -20,6 +20,7 @@ fn an_event_is_one_flat_object_with_ids_as_text() {
                     cost_microusd: 310,
                 },
                 tool_calls: None,
+                certainty_permille: None,
             },
             served: Served::Live,
         },

@@ -102,7 +102,7 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     // The sources are read before the workspace is created, so that a mistyped path leaves nothing behind.
     let sources = read_sources(app, &args, along)?;
     let models = chosen.into();
-    let asking = Asking { question, sources, models, strategy, focus, schema, settings };
+    let asking = Asking { question, sources, models, strategy, focus, schema, turn: None, settings };
     let ready = asking.ready(app, |_| app.sandbox(args.sandbox.as_deref()))?;
     app.say(&because);
     let (roots, workspace) = (open::roots(&ready.sources), ready.engine.workspace().clone());

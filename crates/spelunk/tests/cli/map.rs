@@ -3,7 +3,7 @@
 use expect_test::expect;
 use spelunk_testkit::{ModelServer, when};
 
-use crate::scene::{Scene, n_calls};
+use crate::scene::{Scene, n_calls, to_all};
 
 const FILES: [(&str, &str); 3] = [
     ("service/login.py", "import db\n\ndef login(name):\n    return db.run('select ' + name)\n"),
@@ -153,16 +153,20 @@ fn a_review_of_more_than_one_call_can_hold_is_read_by_analysts_without_being_tol
 }
 
 #[test]
-fn a_schema_is_for_the_strategy_that_keeps_it() {
+fn a_schema_is_kept_by_a_strategy_that_answers_in_words() {
     let scene = Scene::new(&[FILES[0], ("schema.json", "{\"type\": \"object\"}")]);
+    let server = ModelServer::start_blocking([
+        when(|prompt| prompt.contains("You write an answer as JSON")).reply("{\"is\": \"a service\"}"),
+        to_all().reply("It is a service."),
+    ]);
     let arguments = ["ask", "What is it?", "service", "--strategy", "direct", "--schema", "schema.json"];
-    scene.spelunk(arguments).server(&reviewer()).run().check(&expect![[r#"
-        --- stderr
-        error: the strategy `direct` does not check its answer against a schema
-
-        hint: leave `--strategy` out, or choose `repl` or `agent`
-        --- exit 2
-    "#]]);
+    let ran = scene.spelunk(arguments).server(&server).run();
+    assert_eq!(
+        (ran.stdout.as_str(), n_calls(&server)),
+        ("{\n  \"is\": \"a service\"\n}\n", 2),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

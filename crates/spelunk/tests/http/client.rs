@@ -300,3 +300,24 @@ impl Iterator for Events {
 pub(crate) fn ids(events: &[Event]) -> Vec<u64> {
     events.iter().filter_map(|event| event.id).collect()
 }
+
+/// Sends JSON on a connection that stays open.
+pub(crate) fn write_post(stream: &mut TcpStream, path: &str, body: &Value) {
+    let body = body.to_string();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+}
+
+/// Reads until this text has come.
+pub(crate) fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
+    let (mut text, mut piece) = (String::new(), [0; 4096]);
+    while !text.contains(wanted) {
+        let n = stream.read(&mut piece).unwrap();
+        assert!(n > 0, "it ended: {text}");
+        text += &String::from_utf8_lossy(&piece[..n]);
+    }
+    text
+}

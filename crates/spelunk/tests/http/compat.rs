@@ -1,12 +1,10 @@
 //! The compatible endpoints, byte by byte: what a client of each API sends and reads.
 
-use std::io::Write as _;
-
 use expect_test::expect;
 use serde_json::{Value, json};
 use spelunk_testkit::{Gate, ModelServer};
 
-use super::client::Server;
+use super::client::{Server, read_until, write_post};
 use crate::scene::{QUESTION, Scene, answering, n_calls, to_all, wait_at, wait_for};
 
 pub(super) const DOCUMENT: &str = "# Numbers\n\nThe magic number is 42.\n";
@@ -19,7 +17,7 @@ pub(super) fn serving(scene: &Scene, model: &ModelServer) -> Server {
 }
 
 /// With fixed names for runs and times, and without the progress output of a slow machine.
-fn shown(scene: &Scene, text: &str) -> String {
+pub(super) fn shown(scene: &Scene, text: &str) -> String {
     let (mut blocks, mut is_waiting) = (Vec::new(), false);
     for block in text.split_inclusive("\n\n") {
         let is_status = block.starts_with(": ") && !block.starts_with(": run ");
@@ -83,7 +81,9 @@ fn a_stream_begins_at_once_and_ends_with_done() {
 
         data: {"choices":[{"delta":{"content":"","role":"assistant"},"finish_reason":null,"index":0,"logprobs":null}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion.chunk","system_fingerprint":"RUN"}
 
-        data: {"choices":[{"delta":{"content":"The magic number is 42.\n  message-1.md:3  The magic number is 42."},"finish_reason":null,"index":0,"logprobs":null}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion.chunk","system_fingerprint":"RUN"}
+        data: {"choices":[{"delta":{"content":"The magic number is 42."},"finish_reason":null,"index":0,"logprobs":null}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion.chunk","system_fingerprint":"RUN"}
+
+        data: {"choices":[{"delta":{"content":"\n  message-1.md:3  The magic number is 42."},"finish_reason":null,"index":0,"logprobs":null}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion.chunk","system_fingerprint":"RUN"}
 
         data: {"choices":[{"delta":{},"finish_reason":"stop","index":0,"logprobs":null}],"created":0,"id":"chatcmpl-RUN","model":"spelunk","object":"chat.completion.chunk","system_fingerprint":"RUN"}
 
@@ -100,27 +100,9 @@ fn a_client_that_waits_hears_that_the_run_goes_on() {
     let model = ModelServer::start_blocking([to_all().reply(REPLY).usage(100, 20).gate(&gate)]);
     let scene = Scene::new(&[]);
     let server = serving(&scene, &model);
-    let post = |more: &Value| {
-        let mut stream = server.connect();
-        let body = chat(more).to_string();
-        let head = format!(
-            "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        stream.write_all(head.as_bytes()).unwrap();
-        stream
-    };
-    let read_until = |stream: &mut std::net::TcpStream, wanted: &str| {
-        use std::io::Read as _;
-        let (mut text, mut piece) = (String::new(), [0; 4096]);
-        while !text.contains(wanted) {
-            let n = stream.read(&mut piece).unwrap();
-            assert!(n > 0, "it ended: {text}");
-            text += &String::from_utf8_lossy(&piece[..n]);
-        }
-        text
-    };
-    let mut stream = post(&json!({ "stream": true, "spelunk": { "progress": "reasoning" } }));
+    let mut stream = server.connect();
+    let more = json!({ "stream": true, "spelunk": { "progress": "reasoning" } });
+    write_post(&mut stream, "/v1/chat/completions", &chat(&more));
     let text = read_until(&mut stream, "reasoning_content");
     assert!(text.contains("\"delta\":{\"content\":\"\",\"role\":\"assistant\"}"), "{text}");
     wait_at(&gate, &model);
@@ -141,13 +123,8 @@ fn a_client_that_does_not_stream_and_goes_away_cancels_its_run_too() {
     let model = ModelServer::start_blocking([to_all().reply(REPLY).gate(&gate)]);
     let scene = Scene::new(&[]);
     let server = serving(&scene, &model);
-    let body = chat(&json!({})).to_string();
     let mut stream = server.connect();
-    let head = format!(
-        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).unwrap();
+    write_post(&mut stream, "/v1/chat/completions", &chat(&json!({})));
     wait_at(&gate, &model);
     drop(stream);
     wait_for("the end of the run", || {
@@ -241,7 +218,7 @@ fn messages_are_answered_in_the_shape_of_their_api() {
     });
     let answer = server.post("/v1/messages", &body);
     assert_eq!(answer.header("request-id"), Some(scene.only_run().as_str()), "{}", answer.body);
-    expect![[r#"{"content":[{"text":"The magic number is 42.\n  Numbers.txt:3  The magic number is 42.","type":"text"}],"id":"msg_RUN","model":"spelunk-direct","role":"assistant","spelunk":{"citations":[{"document":"Numbers.txt","line":3,"quote":"The magic number is 42."}],"outcome":{"is":"answered"},"run":"RUN"},"stop_reason":"end_turn","stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":20}}"#]].assert_eq(&shown(&scene, &answer.body));
+    expect![[r#"{"content":[{"citations":[{"cited_text":"The magic number is 42.","document_index":0,"document_title":"Numbers.txt","end_char_index":34,"file_id":null,"start_char_index":11,"type":"char_location"}],"text":"The magic number is 42.","type":"text"}],"id":"msg_RUN","model":"spelunk-direct","role":"assistant","spelunk":{"citations":[{"document":"Numbers.txt","line":3,"quote":"The magic number is 42."}],"outcome":{"is":"answered"},"run":"RUN"},"stop_reason":"end_turn","stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":20}}"#]].assert_eq(&shown(&scene, &answer.body));
     assert_eq!(scene.journal(&scene.only_run())[0]["question"]["text"], format!("Be brief.\n\n{QUESTION}"));
     body["stream"] = json!(true);
     let scene = Scene::new(&[]);
@@ -252,14 +229,17 @@ fn messages_are_answered_in_the_shape_of_their_api() {
         event: message_start
         data: {"message":{"content":[],"id":"msg_RUN","model":"spelunk-direct","role":"assistant","stop_reason":null,"stop_sequence":null,"type":"message","usage":{"input_tokens":0,"output_tokens":0}},"type":"message_start"}
 
-        event: content_block_start
-        data: {"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}
-
         event: ping
         data: {"type":"ping"}
 
+        event: content_block_start
+        data: {"content_block":{"text":"","type":"text"},"index":0,"type":"content_block_start"}
+
         event: content_block_delta
-        data: {"delta":{"text":"The magic number is 42.\n  Numbers.txt:3  The magic number is 42.","type":"text_delta"},"index":0,"type":"content_block_delta"}
+        data: {"delta":{"text":"The magic number is 42.","type":"text_delta"},"index":0,"type":"content_block_delta"}
+
+        event: content_block_delta
+        data: {"delta":{"citation":{"cited_text":"The magic number is 42.","document_index":0,"document_title":"Numbers.txt","end_char_index":34,"file_id":null,"start_char_index":11,"type":"char_location"},"type":"citations_delta"},"index":0,"type":"content_block_delta"}
 
         event: content_block_stop
         data: {"index":0,"type":"content_block_stop"}
@@ -285,7 +265,7 @@ fn responses_are_answered_in_the_shape_of_their_api() {
         ],
     });
     let answer = server.post("/v1/responses", &body);
-    expect![[r#"{"created_at":0,"error":null,"id":"resp_RUN","incomplete_details":null,"instructions":null,"max_output_tokens":null,"metadata":{},"model":"spelunk","object":"response","output":[{"content":[{"annotations":[],"logprobs":[],"text":"The magic number is 42.\n  message-1.md:3  The magic number is 42.","type":"output_text"}],"id":"msg_RUN","role":"assistant","status":"completed","type":"message"}],"parallel_tool_calls":false,"previous_response_id":null,"spelunk":{"citations":[{"document":"message-1.md","line":3,"quote":"The magic number is 42."}],"outcome":{"is":"answered"},"run":"RUN"},"status":"completed","store":false,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"none","tools":[],"top_p":null,"truncation":"disabled","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":0},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":120}}"#]].assert_eq(&shown(&scene, &answer.body));
+    expect![[r#"{"created_at":0,"error":null,"id":"resp_RUN","incomplete_details":null,"instructions":null,"max_output_tokens":null,"metadata":{},"model":"spelunk","object":"response","output":[{"content":[{"annotations":[],"logprobs":[],"text":"The magic number is 42.\n  message-1.md:3  The magic number is 42.","type":"output_text"}],"id":"msg_RUN","role":"assistant","status":"completed","type":"message"}],"parallel_tool_calls":true,"previous_response_id":null,"spelunk":{"citations":[{"document":"message-1.md","line":3,"quote":"The magic number is 42."}],"outcome":{"is":"answered"},"run":"RUN"},"status":"completed","store":false,"temperature":null,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"top_p":null,"truncation":"disabled","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":0},"output_tokens":20,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":120}}"#]].assert_eq(&shown(&scene, &answer.body));
     body["stream"] = json!(true);
     let answer = server.post("/v1/responses", &body);
     let kinds: Vec<&str> = answer.body.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
@@ -331,7 +311,8 @@ fn there_is_a_model_for_each_strategy() {
             "spelunk-search",
             "spelunk-map",
             "spelunk-hybrid",
-            "spelunk-agent"
+            "spelunk-agent",
+            "spelunk-embedding"
         ]
     );
     assert_eq!(server.get("/v1/models/spelunk-map").json()["id"], "spelunk-map");
@@ -352,8 +333,8 @@ fn the_page_shows_what_happens() {
     let (body, below) = example.split_once("'\n").unwrap();
     let answer = server.post("/v1/chat/completions", &serde_json::from_str(body).unwrap());
     assert_eq!(shown(&scene, &answer.body), below.lines().next().unwrap());
-    let tools = server.post("/v1/chat/completions", &chat(&json!({ "tools": [{ "type": "function" }] })));
-    assert!(page.contains(&tools.body), "{}", tools.body);
+    let refused = server.post("/v1/chat/completions", &chat(&json!({ "n": 2 })));
+    assert!(page.contains(&refused.body), "{}", refused.body);
     let new = json!({ "id": "money", "text": "The invoice is due on Friday.\n" });
     assert_eq!(server.post("/api/context/register", &new).status, 201);
     let example = page.split("$ curl -s 'http://127.0.0.1:7766").nth(1).unwrap();

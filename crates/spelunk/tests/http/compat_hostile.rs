@@ -21,25 +21,23 @@ fn refusal(answer: &Answer) -> (u16, String, String) {
 fn what_cannot_be_done_is_refused_by_name() {
     let (scene, model) = (Scene::new(&[]), answering(REPLY));
     let server = serving(&scene, &model);
-    let tool = json!([{ "type": "function", "function": { "name": "f" } }]);
     let image = json!([{ "type": "image_url", "image_url": { "url": "data:image/png;base64,AA" } }]);
     let cases = [
-        (json!({ "tools": tool }), "unsupported_parameter", "tools"),
         (json!({ "functions": [{ "name": "f" }] }), "unsupported_parameter", "functions"),
-        (json!({ "tool_choice": "required" }), "unsupported_parameter", "tool_choice"),
+        (json!({ "tool_choice": "required" }), "invalid_value", "tool_choice"),
         (json!({ "n": 2 }), "unsupported_parameter", "n"),
         (json!({ "n": "1" }), "unsupported_parameter", "n"),
         (json!({ "logprobs": true }), "unsupported_parameter", "logprobs"),
         (json!({ "messages": said(&image) }), "unsupported_parameter", "messages[0].content[0].type"),
         (
             json!({ "messages": [{ "role": "tool", "content": "x" }] }),
-            "unsupported_parameter",
-            "messages[0].role",
+            "invalid_value",
+            "messages[0].tool_call_id",
         ),
         (
             json!({ "messages": [{ "role": "assistant", "tool_calls": [1] }] }),
-            "unsupported_parameter",
-            "messages[0].tool_calls",
+            "invalid_value",
+            "messages[0].tool_calls[0].id",
         ),
         (json!({ "model": "gpt-5" }), "model_not_found", "model"),
         (json!({ "model": null }), "invalid_value", "model"),
@@ -149,7 +147,8 @@ fn other_apis_refuse_what_they_cannot_do_either() {
     };
     let pdf = json!([{ "type": "document", "source": { "type": "base64", "media_type": "application/pdf", "data": "AA" } }]);
     for more in [
-        json!({ "tools": [{ "name": "f" }] }),
+        json!({ "tools": [{ "type": "web_search_20250305", "name": "web_search" }] }),
+        json!({ "tools": [{ "name": "f" }], "tool_choice": { "type": "tool" } }),
         json!({ "max_tokens": null }),
         json!({ "messages": said(&pdf) }),
         json!({ "messages": said(&json!([{ "type": "tool_result", "content": "x" }])) }),

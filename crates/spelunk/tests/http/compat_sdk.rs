@@ -6,10 +6,78 @@ use std::process::Command;
 
 use expect_test::expect;
 
-use super::compat::{REPLY, serving};
-use crate::scene::{Scene, answering, python};
+use spelunk_testkit::{ModelServer, when};
 
-const PACKAGES: [&str; 2] = ["openai>=2,<3", "anthropic<1"];
+use super::client::Server;
+use super::compat::{REPLY, serving};
+use crate::scene::{Scene, python, to_all};
+
+const PACKAGES: [&str; 2] = ["openai==3.49.0", "anthropic==2.8.0"];
+const HOSTS: [&str; 3] = ["litellm==1.106.2", "llm==0.32.1", "openai-agents==0.20.0"];
+
+/// A model that asks for the weather in two cities, says it once it has been told, and knows the magic number.
+fn scripted() -> ModelServer {
+    ModelServer::start_blocking([
+        when(|prompt| prompt.contains("18 degrees")).reply("Oslo has 8 degrees, Rome has 18."),
+        when(|prompt| prompt.contains("How warm"))
+            .reply("")
+            .tool_call("weather", "{\"city\":\"Oslo\"}")
+            .tool_call("weather", "{\"city\":\"Rome\"}"),
+        to_all().reply(REPLY).usage(100, 20),
+    ])
+}
+
+fn run(python: &Path, script: &str, server: &Server) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http").join(script);
+    let ran = Command::new(python).arg(script).arg(server.address.to_string()).output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{stdout}{stderr}");
+    stdout.into_owned()
+}
+
+/// Programs that use a model and its tools through one of the APIs: a router, a command line and an agent.
+#[test]
+fn hosts_of_models_get_along() {
+    let Some(python) = python("compat-hosts", &HOSTS, "litellm, llm, agents") else {
+        println!("SKIPPED: there is no Python with the packages `litellm`, `llm` and `openai-agents`");
+        return;
+    };
+    let (scene, model) = (Scene::new(&[]), scripted());
+    let server = serving(&scene, &model);
+    expect![[r#"
+        {
+         "litellm": "The magic number is 42.",
+         "litellm_told": "Oslo has 8 degrees, Rome has 18.",
+         "litellm_anthropic": [
+          "{\"city\": \"Oslo\"}",
+          "{\"city\": \"Rome\"}"
+         ],
+         "llm": "The magic number is 42.",
+         "llm_told": "Oslo has 8 degrees, Rome has 18.",
+         "agent": [
+          "Oslo has 8 degrees, Rome has 18.",
+          "Oslo has 8 degrees, Rome has 18.",
+          2,
+          [
+           "agent_updated_stream_event",
+           "raw_response_event",
+           "run_item_stream_event"
+          ]
+         ],
+         "agent_chat": [
+          "Oslo has 8 degrees, Rome has 18.",
+          "Oslo has 8 degrees, Rome has 18.",
+          2,
+          [
+           "agent_updated_stream_event",
+           "raw_response_event",
+           "run_item_stream_event"
+          ]
+         ]
+        }
+    "#]]
+    .assert_eq(&run(&python, "compat_hosts.py", &server));
+}
 
 #[test]
 fn the_official_clients_of_both_apis_get_along() {
@@ -17,12 +85,8 @@ fn the_official_clients_of_both_apis_get_along() {
         println!("SKIPPED: there is no Python with the packages `openai` and `anthropic`");
         return;
     };
-    let (scene, model) = (Scene::new(&[]), answering(REPLY));
+    let (scene, model) = (Scene::new(&[]), scripted());
     let server = serving(&scene, &model);
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/http/compat_sdk.py");
-    let ran = Command::new(python).arg(script).arg(server.address.to_string()).output().unwrap();
-    let (stdout, stderr) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    assert!(ran.status.success(), "{stdout}{stderr}");
     expect![[r#"
         {
          "models": [
@@ -32,7 +96,8 @@ fn the_official_clients_of_both_apis_get_along() {
           "spelunk-search",
           "spelunk-map",
           "spelunk-hybrid",
-          "spelunk-agent"
+          "spelunk-agent",
+          "spelunk-embedding"
          ],
          "chat": [
           "The magic number is 42.",
@@ -48,9 +113,9 @@ fn the_official_clients_of_both_apis_get_along() {
           "The magic number is 42.",
           0
          ],
-         "tools": [
+         "n": [
           "unsupported_parameter",
-          "tools",
+          "n",
           "invalid_request_error"
          ],
          "no_model": "model_not_found",
@@ -74,9 +139,54 @@ fn the_official_clients_of_both_apis_get_along() {
           "end_turn",
           0
          ],
-         "message_models": 7,
+         "chat_calls": [
+          [
+           "weather",
+           "{\"city\":\"Oslo\"}"
+          ],
+          [
+           "weather",
+           "{\"city\":\"Rome\"}"
+          ]
+         ],
+         "chat_told": "Oslo has 8 degrees, Rome has 18.",
+         "response_calls": [
+          [
+           "weather",
+           "{\"city\":\"Oslo\"}"
+          ],
+          [
+           "weather",
+           "{\"city\":\"Rome\"}"
+          ]
+         ],
+         "response_told": "Oslo has 8 degrees, Rome has 18.",
+         "embeddings": [
+          2,
+          "float"
+         ],
+         "message_calls": [
+          "tool_use",
+          [
+           "weather",
+           "Oslo"
+          ],
+          [
+           "weather",
+           "Rome"
+          ]
+         ],
+         "message_told": "Oslo has 8 degrees, Rome has 18.",
+         "counted": 9,
+         "cited": [
+          "char_location",
+          0,
+          "The magic number is 42.",
+          true
+         ],
+         "message_models": 8,
          "message_error": "not_found_error"
         }
     "#]]
-    .assert_eq(&stdout);
+    .assert_eq(&run(&python, "compat_sdk.py", &server));
 }

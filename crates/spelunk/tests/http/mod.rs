@@ -8,6 +8,7 @@ pub(crate) mod client;
 mod compat;
 mod compat_hostile;
 mod compat_sdk;
+mod compat_tools;
 mod contexts;
 mod crash;
 mod docs;

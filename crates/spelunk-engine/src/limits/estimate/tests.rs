@@ -86,6 +86,7 @@ fn without_a_word_of_the_provider_calls_of_tools_are_counted() {
         usage: None,
         tool_calls: vec![call],
         answered_by: None,
+        certainty_permille: None,
     };
     let usage = usage_of(&priced(), &prompt, &reply);
     assert_eq!((usage.input_tokens, usage.output_tokens), (1, 102));

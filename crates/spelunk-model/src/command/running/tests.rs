@@ -21,7 +21,10 @@ fn read(output: CommandOutput, pieces: &[&[u8]]) -> Result<String, ModelError> {
     running.end(ExitStatus::default())?;
     let texts = running.ready.into_iter().filter_map(|delta| match delta {
         ModelDelta::Text(text) => Some(text),
-        ModelDelta::Reasoning(_) | ModelDelta::ToolCall(_) | ModelDelta::Done { .. } => None,
+        ModelDelta::Reasoning(_)
+        | ModelDelta::ToolCall(_)
+        | ModelDelta::Certainty(_)
+        | ModelDelta::Done { .. } => None,
     });
     Ok(texts.collect())
 }

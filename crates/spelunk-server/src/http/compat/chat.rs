@@ -1,17 +1,19 @@
 //! OpenAI's Chat Completions API.
 
 use serde_json::{Value, json};
+use spelunk_model::ToolCall;
 
 use super::question_input::{
     BodyFields, CommonFields, CompatRequest, Progress, messages, schema, tokens_max,
 };
-use super::reply::{Finish, Reply, ReplyHead, comment, data};
+use super::reply::{Finish, Reply, ReplyHead, Streamed, comment, data};
+use super::tools::{OfferedTools, choice_of_openai, tools};
 use super::wrong::{ApiError, ApiResult};
 
 pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
     let mut members = BodyFields::of(body)?;
-    for name in ["tools", "functions", "tool_choice", "function_call"] {
-        members.refuse(name, "the answer is looked for in the text, and no tools are called")?;
+    for name in ["functions", "function_call"] {
+        members.refuse(name, "use `tools` and `tool_choice`")?;
     }
     for name in ["logprobs", "top_logprobs"] {
         members.refuse(name, "an answer is put together from many calls and has no probabilities")?;
@@ -20,11 +22,21 @@ pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
     if members.get("n").is_some_and(|n| *n != json!(1)) {
         return Err(ApiError::unsupported("n", "there is one answer"));
     }
+    let tools = tools(members.take("tools"), |at, tool| match tool["type"].as_str() {
+        Some("function") => {
+            let function = &tool["function"];
+            Ok((function["name"].clone(), function["description"].clone(), function["parameters"].clone()))
+        }
+        Some(_) | None => Err(ApiError::unsupported(&format!("{at}.type"), "only functions can be called")),
+    })?;
+    let choice = choice_of_openai(members.get("tool_choice"))?;
+    let one_call = members.get("parallel_tool_calls") == Some(&json!(false));
     let options = members.get("stream_options").cloned().unwrap_or_default();
     let common = CommonFields {
         messages: messages("messages", members.take("messages"))?,
         named: "messages",
         schema: schema("response_format", members.get("response_format"))?,
+        tools: OfferedTools::of(tools, choice, one_call)?,
         tokens_max: tokens_max(&members, &["max_completion_tokens", "max_tokens"])?,
         includes_usage: options["include_usage"] == json!(true),
     };
@@ -35,6 +47,7 @@ fn finish(reply: &Reply) -> &'static str {
     match reply.finish {
         Finish::Stop => "stop",
         Finish::Length => "length",
+        Finish::Tools => "tool_calls",
     }
 }
 
@@ -48,8 +61,19 @@ fn usage(reply: &Reply) -> Value {
     })
 }
 
+/// A call of a tool; in a stream it has a number.
+fn call(call: &ToolCall) -> Value {
+    let function = json!({ "name": call.name, "arguments": call.arguments });
+    json!({ "id": call.id, "type": "function", "function": function })
+}
+
 pub(super) fn whole(reply: &Reply) -> Value {
     let head = &reply.head;
+    let content = reply.has_text().then_some(&reply.text);
+    let mut message = json!({ "role": "assistant", "content": content, "refusal": null });
+    if !reply.calls.is_empty() {
+        message["tool_calls"] = reply.calls.iter().map(call).collect();
+    }
     json!({
         "id": format!("chatcmpl-{}", head.run),
         "object": "chat.completion",
@@ -58,7 +82,7 @@ pub(super) fn whole(reply: &Reply) -> Value {
         "system_fingerprint": head.run,
         "choices": [{
             "index": 0,
-            "message": { "role": "assistant", "content": reply.text, "refusal": null },
+            "message": message,
             "logprobs": null,
             "finish_reason": finish(reply),
         }],
@@ -94,11 +118,17 @@ pub(super) fn alive(head: &ReplyHead, status: &str, progress: Progress) -> Strin
     }
 }
 
-pub(super) fn closing(reply: &Reply, includes_usage: bool) -> String {
+pub(super) fn piece(head: &ReplyHead, piece: &str) -> String {
+    delta(head, &json!({ "content": piece }), None)
+}
+
+pub(super) fn closing(reply: &Reply, streamed: &Streamed, includes_usage: bool) -> String {
     let head = &reply.head;
-    let mut text = String::new();
-    for piece in reply.pieces() {
-        text += &delta(head, &json!({ "content": piece }), None);
+    let mut text: String = streamed.rest(&reply.text).iter().map(|rest| piece(head, rest)).collect();
+    for (idx, one) in reply.calls.iter().enumerate() {
+        let mut one = call(one);
+        one["index"] = json!(idx);
+        text += &delta(head, &json!({ "tool_calls": [one] }), None);
     }
     text += &delta(head, &json!({}), Some(finish(reply)));
     if includes_usage {

@@ -1,6 +1,9 @@
 //! Turns a client's conversation into a question and documents. A long text becomes a document, which is read as far as
 //! the question needs it; the last user message is the question, and short texts are included in it.
 
+use spelunk_engine::CallerTurn;
+use spelunk_model::{self as model, Part, ToolCall, ToolResult};
+
 /// The maximum number of documents per conversation; further texts are appended to the last.
 const DOCUMENTS_MAX: usize = 100;
 /// How much of the beginning and of the end of a long question is included in the question: the actual request is
@@ -9,6 +12,8 @@ const HEAD_CHARS: usize = 1_000;
 const TAIL_CHARS: usize = 2_000;
 /// The maximum length, per kind, of text included in a question; if there is more, all of it becomes a document.
 const INCLUDED_CHARS_MAX: usize = 20_000;
+/// Longer instructions of a client with tools become a document, too.
+const SYSTEM_CHARS_MAX: usize = 200_000;
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +42,13 @@ pub(super) enum MessagePart {
     Document {
         title: Option<String>,
         text: String,
+        /// Whether citations of it are wanted.
+        is_cited: bool,
     },
+    /// A call of one of the client's tools, by an earlier reply.
+    Call(ToolCall),
+    /// What it gave.
+    Result(ToolResult),
 }
 
 /// One message.
@@ -53,6 +64,27 @@ pub(super) struct Question {
     pub(super) text: String,
     /// Names and texts.
     pub(super) documents: Vec<(String, String)>,
+    /// The documents that the client marks as such, in order.
+    pub(super) marked: Vec<MarkedDocument>,
+}
+
+/// A document that the client marks as such.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MarkedDocument {
+    pub(super) name: String,
+    pub(super) title: Option<String>,
+    /// Its text, if citations of it are wanted.
+    pub(super) cited: Option<String>,
+}
+
+/// A conversation for a model that may call the client's tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ToolConversation {
+    pub(super) question: Question,
+    pub(super) system: String,
+    pub(super) messages: Vec<model::Message>,
+    /// Whether documents stand in for some of its texts.
+    pub(super) has_documents: bool,
 }
 
 /// Why there is no question.
@@ -72,9 +104,8 @@ impl Question {
         long_chars: usize,
         has_material: bool,
     ) -> Result<Self, NoQuestion> {
-        let is_asked = |message: &Message| message.speaker == Speaker::User;
         let asked_at = messages.iter().rposition(is_asked).ok_or(NoQuestion::NoUser)?;
-        let mut sorted = SortedTexts { long_chars, documents: Vec::new() };
+        let mut sorted = SortedTexts::new(long_chars);
         let (mut instructions, mut before, mut asked) = (Vec::new(), Vec::new(), String::new());
         for (idx, message) in messages.iter().enumerate() {
             let short = sorted.take(idx + 1, message, idx == asked_at);
@@ -105,19 +136,147 @@ impl Question {
         }
         text.push(sorted.include("question.md", asked));
         if sorted.documents.is_empty() && !has_material {
-            sorted.keep("conversation.md", &transcript(messages));
+            sorted.keep(CallerTurn::DOCUMENT, &transcript(messages));
         }
-        Ok(Self { text: text.join("\n\n"), documents: sorted.documents })
+        Ok(Self { text: text.join("\n\n"), documents: sorted.documents, marked: sorted.marked })
     }
+}
+
+impl ToolConversation {
+    /// As for a question, except that the messages stay messages. Instructions stay whole: hosts write long ones.
+    pub(super) fn of(
+        messages: &[Message],
+        long_chars: usize,
+        has_material: bool,
+    ) -> Result<Self, NoQuestion> {
+        let asked_at = messages.iter().rposition(is_asked).ok_or(NoQuestion::NoUser)?;
+        let mut sorted = SortedTexts::new(long_chars);
+        let (mut system, mut said, mut asked) = (Vec::new(), Vec::new(), String::new());
+        for (idx, message) in messages.iter().enumerate() {
+            if message.speaker == Speaker::System {
+                sorted.long_chars = SYSTEM_CHARS_MAX;
+                system.push(sorted.shown(idx + 1, message).text);
+                sorted.long_chars = long_chars;
+                continue;
+            }
+            let shown = sorted.shown(idx + 1, message);
+            if idx == asked_at {
+                asked.clone_from(&shown.text);
+            }
+            push(&mut said, shown);
+        }
+        if asked.is_empty() {
+            return Err(NoQuestion::Empty);
+        }
+        let has_documents = has_material || !sorted.documents.is_empty();
+        sorted.keep(CallerTurn::DOCUMENT, &shown_transcript(&said));
+        let text = sorted.include("question.md", asked);
+        let question = Question { text, documents: sorted.documents, marked: sorted.marked };
+        Ok(Self { question, system: system.join("\n\n"), messages: said, has_documents })
+    }
+}
+
+/// Whether a message asks something. The results of tools are messages of the user in some APIs.
+fn is_asked(message: &Message) -> bool {
+    let is_said = |part: &MessagePart| matches!(part, MessagePart::Text(_) | MessagePart::Document { .. });
+    message.speaker == Speaker::User && (message.parts.is_empty() || message.parts.iter().any(is_said))
+}
+
+/// Appends a message to the one before it if the speaker is the same, as providers want it.
+fn push(said: &mut Vec<model::Message>, message: model::Message) {
+    match said.last_mut() {
+        Some(last) if last.speaker == message.speaker => {
+            let gap = if last.text.is_empty() || message.text.is_empty() { "" } else { "\n\n" };
+            last.text += &format!("{gap}{}", message.text);
+            last.parts.extend(message.parts);
+        }
+        Some(_) | None => said.push(message),
+    }
+}
+
+/// The messages as a document.
+fn shown_transcript(said: &[model::Message]) -> String {
+    let mut text = String::new();
+    for message in said {
+        let speaker = match message.speaker {
+            model::Speaker::User => Speaker::User,
+            model::Speaker::Assistant => Speaker::Assistant,
+        };
+        let parts = message.parts.iter().map(|part| match part {
+            Part::ToolCall(call) => called(call),
+            Part::ToolResult(result) => returned(result),
+        });
+        for said in std::iter::once(message.text.clone()).chain(parts).filter(|said| !said.is_empty()) {
+            text += &format!("{}:\n\n{said}\n\n", speaker.name());
+        }
+    }
+    text
+}
+
+fn called(call: &ToolCall) -> String {
+    format!("[calls {} with {}]", call.name, call.arguments)
+}
+
+fn returned(result: &ToolResult) -> String {
+    let how = if result.is_error { "failed with" } else { "gave" };
+    format!("[{} {how}]\n{}", result.name, result.text.trim())
 }
 
 /// Separates long texts from messages.
 struct SortedTexts {
     long_chars: usize,
     documents: Vec<(String, String)>,
+    marked: Vec<MarkedDocument>,
 }
 
 impl SortedTexts {
+    fn new(long_chars: usize) -> Self {
+        Self { long_chars, documents: Vec::new(), marked: Vec::new() }
+    }
+
+    /// A message as the model sees it: documents are named in place of long texts.
+    fn shown(&mut self, number: usize, message: &Message) -> model::Message {
+        let (mut said, mut parts) = (Vec::new(), Vec::new());
+        for (idx, part) in message.parts.iter().enumerate() {
+            let name = format!("message-{number}-{}.md", idx + 1);
+            match part {
+                MessagePart::Text(text) => said.push(self.stand_in(&name, text)),
+                MessagePart::Document { text, .. } => {
+                    let name = self.keep_document(name, part);
+                    said.push(named_in_place(&name, text));
+                }
+                MessagePart::Call(call) => {
+                    let mut call = call.clone();
+                    if is_longer(&call.arguments, self.long_chars) {
+                        let name = self.keep(&name, &call.arguments);
+                        call.arguments = serde_json::json!({ "document": name }).to_string();
+                    }
+                    parts.push(Part::ToolCall(call));
+                }
+                MessagePart::Result(result) => {
+                    let text = self.stand_in(&name, &result.text);
+                    parts.push(Part::ToolResult(ToolResult { text, ..result.clone() }));
+                }
+            }
+        }
+        said.retain(|text| !text.is_empty());
+        let text = said.join("\n\n");
+        let message = match message.speaker {
+            Speaker::System | Speaker::User => model::Message::user(text),
+            Speaker::Assistant => model::Message::assistant(text),
+        };
+        message.with_parts(parts)
+    }
+
+    /// A text, or what stands for it if it is long.
+    fn stand_in(&mut self, name: &str, text: &str) -> String {
+        if !is_longer(text, self.long_chars) {
+            return text.trim().to_owned();
+        }
+        let name = self.keep(name, text);
+        named_in_place(&name, text)
+    }
+
     /// The short texts of a message. A long question is included in part.
     fn take(&mut self, number: usize, message: &Message, is_question: bool) -> String {
         let mut short: Vec<String> = Vec::new();
@@ -127,9 +286,13 @@ impl SortedTexts {
             let nth = if n_texts == 1 { String::new() } else { format!("-{}", idx + 1) };
             let name = format!("{kind}-{number}{nth}.md");
             match part {
-                MessagePart::Document { title, text } => {
-                    self.keep(&title.as_deref().and_then(safe_name).unwrap_or(name), text);
+                MessagePart::Document { .. } => drop(self.keep_document(name, part)),
+                MessagePart::Call(call) => short.push(called(call)),
+                MessagePart::Result(result) if is_longer(&result.text, self.long_chars) => {
+                    let name = self.keep(&name, &result.text);
+                    short.push(format!("[{} gave `{name}`]", result.name));
                 }
+                MessagePart::Result(result) => short.push(returned(result)),
                 MessagePart::Text(text) if text.trim().is_empty() => {}
                 MessagePart::Text(text) if is_longer(text, self.long_chars) => {
                     self.keep(&name, text);
@@ -152,16 +315,26 @@ impl SortedTexts {
         format!("[the whole is in `{name}`; it ends:]\n{}", tail(&text, INCLUDED_CHARS_MAX))
     }
 
-    fn keep(&mut self, name: &str, text: &str) {
+    /// Keeps a part that is a document, under its title or this name.
+    fn keep_document(&mut self, name: String, part: &MessagePart) -> String {
+        let MessagePart::Document { title, text, is_cited } = part else { return name };
+        let name = self.keep(&title.as_deref().and_then(safe_name).unwrap_or(name), text);
+        let cited = is_cited.then(|| text.clone());
+        self.marked.push(MarkedDocument { name: name.clone(), title: title.clone(), cited });
+        name
+    }
+
+    /// Keeps a text as a document, and returns the name of that.
+    fn keep(&mut self, name: &str, text: &str) -> String {
         if text.trim().is_empty() {
-            return;
+            return name.to_owned();
         }
         if self.documents.len() >= DOCUMENTS_MAX
-            && let Some((_, last)) = self.documents.last_mut()
+            && let Some((name, last)) = self.documents.last_mut()
         {
             last.push_str("\n\n");
             last.push_str(text);
-            return;
+            return name.clone();
         }
         let mut unique = name.to_owned();
         let mut number = 2;
@@ -169,8 +342,23 @@ impl SortedTexts {
             unique = format!("{number}-{name}");
             number += 1;
         }
-        self.documents.push((unique, text.to_owned()));
+        self.documents.push((unique.clone(), text.to_owned()));
+        unique
     }
+}
+
+/// What stands in a conversation for a text that is a document.
+fn named_in_place(name: &str, text: &str) -> String {
+    let n_chars = text.chars().count();
+    if n_chars <= HEAD_CHARS {
+        return format!("[document `{name}`]\n{}", text.trim());
+    }
+    let (head, tail): (String, &str) = (text.chars().take(HEAD_CHARS).collect(), tail(text, HEAD_CHARS));
+    format!(
+        "[document `{name}`, {n_chars} characters; it begins:]\n{}\n[…]\n[and ends:]\n{}",
+        head.trim(),
+        tail.trim()
+    )
 }
 
 fn is_longer(text: &str, chars: usize) -> bool {
@@ -181,7 +369,7 @@ fn is_longer(text: &str, chars: usize) -> bool {
 fn has_short(parts: &[MessagePart], long_chars: usize) -> bool {
     parts.iter().any(|part| match part {
         MessagePart::Text(text) => !text.trim().is_empty() && !is_longer(text, long_chars),
-        MessagePart::Document { .. } => false,
+        MessagePart::Document { .. } | MessagePart::Call(_) | MessagePart::Result(_) => false,
     })
 }
 
@@ -205,8 +393,12 @@ fn transcript(messages: &[Message]) -> String {
     let mut text = String::new();
     for message in messages {
         for part in &message.parts {
-            let (MessagePart::Text(said) | MessagePart::Document { text: said, .. }) = part;
-            text += &format!("{}:\n\n{}\n\n", message.speaker.name(), said.trim());
+            let said = match part {
+                MessagePart::Text(said) | MessagePart::Document { text: said, .. } => said.trim().to_owned(),
+                MessagePart::Call(call) => called(call),
+                MessagePart::Result(result) => returned(result),
+            };
+            text += &format!("{}:\n\n{said}\n\n", message.speaker.name());
         }
     }
     text

@@ -4,7 +4,13 @@
 use serde_json::{Map, Value, json};
 use spelunk_app::config::StrategyChoice;
 
-use super::conversation::{Message, MessagePart, NoQuestion, Question, Speaker};
+use spelunk_engine::CallerTurn;
+
+use super::super::runs::TURN;
+use super::conversation::{
+    MarkedDocument, Message, MessagePart, NoQuestion, Question, Speaker, ToolConversation,
+};
+use super::tools::{OfferedTools, call, name_results, result};
 use super::wrong::{ApiError, ApiResult};
 
 const NAME_CHARS_MAX: usize = 200;
@@ -29,6 +35,10 @@ pub(super) struct CompatRequest {
     pub(super) answer_chars_max: Option<usize>,
     /// Whether the answer must be JSON and nothing else.
     pub(super) is_typed: bool,
+    /// The tools that the reply may call.
+    pub(super) tools: Option<OfferedTools>,
+    /// The documents that the client marks as such.
+    pub(super) marked: Vec<MarkedDocument>,
 }
 
 /// Where a stream reports the progress of the run.
@@ -105,22 +115,28 @@ pub(super) struct CommonFields {
     /// The name of the field that contains the conversation.
     pub(super) named: &'static str,
     pub(super) schema: Option<Value>,
+    pub(super) tools: Option<OfferedTools>,
     pub(super) tokens_max: Option<u64>,
     pub(super) includes_usage: bool,
 }
 
 impl CompatRequest {
     pub(super) fn of(members: &mut BodyFields, common: CommonFields, long_chars: usize) -> ApiResult<Self> {
-        let model = members.text("model")?.ok_or_else(|| ApiError::member("model", "is missing"))?.to_owned();
-        let known = models();
-        if !known.contains(&model) {
-            return Err(ApiError::no_model(&model, &known));
-        }
+        let model = require_model(members)?;
         let streams = members.flag("stream")?;
         let (mut request, progress) = own(members)?;
         let has_material = request.contains_key("paths") || request.contains_key("contexts");
-        let question = Question::of(&common.messages, long_chars, has_material);
-        let Question { text, documents } = question.map_err(|why| {
+        let question = match &common.tools {
+            None => Question::of(&common.messages, long_chars, has_material),
+            Some(tools) => ToolConversation::of(&common.messages, long_chars, has_material).map(|said| {
+                let ToolConversation { question, system, messages, has_documents } = said;
+                let (tools, must_call) = (tools.tools.clone(), tools.must_call);
+                let turn = CallerTurn { system, messages, tools, must_call, has_documents };
+                request.insert(TURN.into(), serde_json::from_str(&turn.to_json()).unwrap_or_default());
+                question
+            }),
+        };
+        let Question { text, documents, marked } = question.map_err(|why| {
             ApiError::member(
                 common.named,
                 match why {
@@ -147,7 +163,20 @@ impl CompatRequest {
             progress,
             answer_chars_max: chars_max.map(|chars| usize::try_from(chars).unwrap_or(usize::MAX)),
             is_typed,
+            tools: common.tools,
+            marked,
         })
+    }
+}
+
+/// The model that is asked, which is one of ours.
+pub(super) fn require_model(members: &BodyFields) -> ApiResult<String> {
+    let model = members.text("model")?.ok_or_else(|| ApiError::member("model", "is missing"))?;
+    let known = models();
+    if known.iter().any(|known| known == model) {
+        Ok(model.to_owned())
+    } else {
+        Err(ApiError::no_model(model, &known))
     }
 }
 
@@ -214,35 +243,68 @@ pub(super) fn messages(name: &'static str, list: Option<Value>) -> ApiResult<Vec
     if list.is_empty() || list.len() > MESSAGES_MAX {
         return Err(ApiError::member(name, &format!("must hold 1 to {MESSAGES_MAX} messages")));
     }
-    list.into_iter().enumerate().map(|(idx, message)| one(&format!("{name}[{idx}]"), message)).collect()
+    let said = list.into_iter().enumerate().map(|(idx, message)| one(&format!("{name}[{idx}]"), message));
+    let mut said = said.collect::<ApiResult<Vec<Message>>>()?;
+    name_results(name, &mut said)?;
+    Ok(said)
 }
 
 fn one(at: &str, message: Value) -> ApiResult<Message> {
     let Value::Object(mut message) = message else { return Err(ApiError::member(at, "must be an object")) };
+    let of = |name: &str| message.get(name).cloned().unwrap_or_default();
     let kind = message.get("type").and_then(Value::as_str).unwrap_or("message");
-    if kind != "message" {
-        return Err(ApiError::unsupported(&format!("{at}.type"), "only messages are read"));
-    }
-    let has_calls = ["tool_calls", "function_call"]
-        .iter()
-        .any(|name| message.get(*name).is_some_and(|calls| !calls.is_null() && *calls != json!([])));
-    if has_calls {
-        return Err(ApiError::unsupported(&format!("{at}.tool_calls"), "no tools are called"));
+    match kind {
+        "message" => {}
+        "function_call" => {
+            let call = call(at, &of("call_id"), &of("name"), &of("arguments"))?;
+            return Ok(Message { speaker: Speaker::Assistant, parts: vec![call] });
+        }
+        "function_call_output" => {
+            let id = named(at, "call_id", &of("call_id"))?;
+            let parts = parts(&format!("{at}.output"), message.remove("output"))?;
+            return Ok(Message { speaker: Speaker::User, parts: vec![result(&id, parts, false)] });
+        }
+        // Earlier reasoning of a model is skipped, because it is not a source.
+        "reasoning" => return Ok(Message { speaker: Speaker::Assistant, parts: Vec::new() }),
+        _ => return Err(ApiError::unsupported(&format!("{at}.type"), "only messages and calls are read")),
     }
     let speaker = match message.get("role").and_then(Value::as_str) {
         Some("system" | "developer") => Speaker::System,
         Some("user") => Speaker::User,
         Some("assistant") => Speaker::Assistant,
-        Some("tool" | "function") => {
-            return Err(ApiError::unsupported(&format!("{at}.role"), "no tools are called"));
+        Some("tool") => {
+            let id = named(at, "tool_call_id", &of("tool_call_id"))?;
+            let parts = parts(&format!("{at}.content"), message.remove("content"))?;
+            return Ok(Message { speaker: Speaker::User, parts: vec![result(&id, parts, false)] });
+        }
+        Some("function") => {
+            return Err(ApiError::unsupported(&format!("{at}.role"), "use `tools` and messages of a tool"));
         }
         Some(_) | None => {
-            let what = "must be system, developer, user or assistant";
+            let what = "must be system, developer, user, assistant or tool";
             return Err(ApiError::member(&format!("{at}.role"), what));
         }
     };
-    let parts = parts(&format!("{at}.content"), message.remove("content"))?;
+    if message.get("function_call").is_some_and(|call| !call.is_null()) {
+        return Err(ApiError::unsupported(&format!("{at}.function_call"), "use `tool_calls`"));
+    }
+    let calls = of("tool_calls");
+    let mut parts = parts(&format!("{at}.content"), message.remove("content"))?;
+    if !calls.is_null() && !calls.is_array() {
+        return Err(ApiError::member(&format!("{at}.tool_calls"), "must be a list"));
+    }
+    for (idx, one) in calls.as_array().into_iter().flatten().enumerate() {
+        let function = &one["function"];
+        let at = format!("{at}.tool_calls[{idx}]");
+        parts.push(call(&at, &one["id"], &function["name"], &function["arguments"])?);
+    }
     Ok(Message { speaker, parts })
+}
+
+/// A field that must be a text.
+fn named(at: &str, name: &str, value: &Value) -> ApiResult<String> {
+    let wrong = || ApiError::member(&format!("{at}.{name}"), "must be a string");
+    value.as_str().map(str::to_owned).ok_or_else(wrong)
 }
 
 /// The content of a message: a text, or parts.
@@ -277,6 +339,15 @@ fn part_of(at: &str, part: Value) -> ApiResult<Option<MessagePart>> {
         "text" | "input_text" | "output_text" => Ok(Some(MessagePart::Text(text("text")?))),
         "refusal" => Ok(Some(MessagePart::Text(text("refusal")?))),
         "thinking" | "redacted_thinking" | "reasoning" => Ok(None),
+        "tool_use" => {
+            let of = |name: &str| part.get(name).cloned().unwrap_or_default();
+            call(at, &of("id"), &of("name"), &of("input")).map(Some)
+        }
+        "tool_result" => {
+            let id = named(at, "tool_use_id", part.get("tool_use_id").unwrap_or(&Value::Null))?;
+            let is_error = part.get("is_error").and_then(Value::as_bool).unwrap_or_default();
+            Ok(Some(result(&id, parts(&format!("{at}.content"), part.remove("content"))?, is_error)))
+        }
         "document" => document(at, part).map(Some),
         "" => Err(ApiError::member(&format!("{at}.type"), "is missing")),
         _ => Err(ApiError::unsupported(&format!("{at}.type"), "only text is read")),
@@ -293,7 +364,10 @@ fn document(at: &str, mut part: Map<String, Value>) -> ApiResult<MessagePart> {
         Some(_) | None => None,
     };
     match text {
-        Some(text) => Ok(MessagePart::Document { title, text: text.to_owned() }),
+        Some(text) => {
+            let is_cited = part.get("citations").is_some_and(|citations| citations["enabled"] == json!(true));
+            Ok(MessagePart::Document { title, text: text.to_owned(), is_cited })
+        }
         None => Err(ApiError::unsupported(&format!("{at}.source"), "only sources of the type text are read")),
     }
 }

@@ -4,9 +4,13 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use spelunk_app::error_text::Paint;
 use spelunk_app::render::answer::answer_text;
-use spelunk_types::{Blame, ErrorCode, Explain, RunId, RunOutcome, Usage};
+use spelunk_app::units::safe;
+use spelunk_model::ToolCall;
+use spelunk_types::{Blame, Citation, ErrorCode, Explain, RunId, RunOutcome, Usage};
 
 use super::super::problem::Problem;
+use super::super::runs::EndedRun;
+use super::conversation::MarkedDocument;
 use super::question_input::CompatRequest;
 use super::wrong::{ApiError, ApiResult};
 use crate::mcp::Ended;
@@ -27,6 +31,8 @@ pub(super) enum Finish {
     Stop,
     /// At a limit, of the client or of the run.
     Length,
+    /// The client has to run the tools that are called.
+    Tools,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +41,10 @@ pub(super) struct Reply {
     pub(super) text: String,
     pub(super) finish: Finish,
     pub(super) usage: Usage,
+    /// The calls of the client's tools.
+    pub(super) calls: Vec<ToolCall>,
+    /// The citations of documents for which the client wants some, in Anthropic's form.
+    pub(super) cited: Vec<Value>,
     /// The run, its outcome and its citations.
     pub(super) own: Value,
 }
@@ -54,8 +64,8 @@ impl Explain for NoAnswer {
 }
 
 impl Reply {
-    pub(super) fn of(head: ReplyHead, asked: &CompatRequest, ended: &Ended) -> ApiResult<Self> {
-        let Ended { result, view } = ended;
+    pub(super) fn of(head: ReplyHead, asked: &CompatRequest, ended: &EndedRun) -> ApiResult<Self> {
+        let EndedRun { ended: Ended { result, view }, said, calls } = ended;
         let Some(answer) = &result.answer else {
             let (code, message) = match &result.outcome {
                 RunOutcome::Failed { code, message } => (*code, message.clone()),
@@ -72,8 +82,13 @@ impl Reply {
             }
             return Err(ApiError { is_final: true, ..ApiError::from(problem) });
         };
-        let mut text = if asked.is_typed {
+        let has_cited = asked.marked.iter().any(|document| document.cited.is_some());
+        let mut text = if !calls.is_empty() {
+            said.clone()
+        } else if asked.is_typed || asked.tools.is_some() {
             answer.text.clone()
+        } else if has_cited {
+            safe(&answer.text)
         } else {
             answer_text(&answer.text, &answer.citations, Paint::Plain).trim_end().to_owned()
         };
@@ -87,16 +102,68 @@ impl Reply {
             finish = Finish::Length;
         }
         let own = json!({ "run": result.run, "outcome": result.outcome, "citations": answer.citations });
-        Ok(Self { head, text, finish, usage: view.spent, own })
+        let one_call = asked.tools.as_ref().is_some_and(|tools| tools.one_call);
+        let calls: Vec<ToolCall> =
+            calls.iter().take(if one_call { 1 } else { usize::MAX }).cloned().collect();
+        if !calls.is_empty() {
+            finish = Finish::Tools;
+        }
+        let cited =
+            answer.citations.iter().filter_map(|citation| char_location(citation, &asked.marked)).collect();
+        Ok(Self { head, text, finish, usage: view.spent, calls, cited, own })
     }
 
-    /// The text in pieces, for a stream.
-    pub(super) fn pieces(&self) -> Vec<String> {
+    /// Whether there is a text block: always, unless the reply consists of calls.
+    pub(super) fn has_text(&self) -> bool {
+        self.calls.is_empty() || !self.text.is_empty()
+    }
+}
+
+/// Where a citation is in a document that the client sent, as Anthropic's API says it. A quote that is not found as it
+/// is (its spaces may differ) stands for its whole line.
+fn char_location(citation: &Citation, marked: &[MarkedDocument]) -> Option<Value> {
+    let idx = marked.iter().position(|document| document.name == citation.document)?;
+    let document = marked.get(idx)?;
+    let text = document.cited.as_deref()?;
+    let line_idx = usize::try_from(citation.line).ok()?.checked_sub(1)?;
+    let line = text.split_inclusive('\n').nth(line_idx)?;
+    let line_at: usize = text.split_inclusive('\n').take(line_idx).map(str::len).sum();
+    let cited = if line.contains(&citation.quote) { citation.quote.as_str() } else { line.trim() };
+    let at = line_at + line.find(cited)?;
+    let start = text.get(..at)?.chars().count();
+    Some(json!({
+        "type": "char_location",
+        "cited_text": cited,
+        "document_index": idx,
+        "document_title": document.title,
+        "start_char_index": start,
+        "end_char_index": start + cited.chars().count(),
+        "file_id": null,
+    }))
+}
+
+/// A stream that is being written: what the client has of the text, and how many events it got.
+#[derive(Debug, Default)]
+pub(super) struct Streamed {
+    pub(super) text: String,
+    pub(super) n_events: u64,
+}
+
+impl Streamed {
+    /// What is still to be sent of a text, in pieces. A text that does not continue what was sent stands for itself.
+    pub(super) fn rest(&self, text: &str) -> Vec<String> {
         const PIECE_CHARS: usize = 1_000;
-        let chars: Vec<char> = self.text.chars().collect();
+        let rest = match text.strip_prefix(self.text.as_str()) {
+            Some(rest) => rest.to_owned(),
+            None => format!("{ANEW}{text}"),
+        };
+        let chars: Vec<char> = rest.chars().collect();
         chars.chunks(PIECE_CHARS).map(|piece| piece.iter().collect()).collect()
     }
 }
+
+/// Said if what was streamed is not the answer, because the model had to begin again.
+const ANEW: &str = "\n\n[The model began again. The answer is:]\n\n";
 
 /// An event of a stream with its type.
 pub(super) fn event(kind: &str, data: &Value) -> String {

@@ -1,17 +1,24 @@
 //! OpenAI's Responses API, without stored conversations.
 
 use serde_json::{Value, json};
+use spelunk_model::ToolCall;
 
 use super::conversation::{Message, MessagePart, Speaker};
 use super::question_input::{BodyFields, CommonFields, CompatRequest, messages, parts, schema, tokens_max};
-use super::reply::{Finish, Reply, ReplyHead, event};
-use super::wrong::ApiResult;
+use super::reply::{Finish, Reply, ReplyHead, Streamed, event};
+use super::tools::{OfferedTools, choice_of_openai, tools};
+use super::wrong::{ApiError, ApiResult};
 
 pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
     let mut members = BodyFields::of(body)?;
-    for name in ["tools", "tool_choice"] {
-        members.refuse(name, "the answer is looked for in the text, and no tools are called")?;
-    }
+    let tools = tools(members.take("tools"), |at, tool| match tool["type"].as_str() {
+        Some("function") => {
+            Ok((tool["name"].clone(), tool["description"].clone(), tool["parameters"].clone()))
+        }
+        Some(_) | None => Err(ApiError::unsupported(&format!("{at}.type"), "only functions can be called")),
+    })?;
+    let choice = choice_of_openai(members.get("tool_choice"))?;
+    let one_call = members.get("parallel_tool_calls") == Some(&json!(false));
     for name in ["previous_response_id", "conversation"] {
         members.refuse(name, "nothing is remembered: send the messages again")?;
     }
@@ -31,6 +38,7 @@ pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
         messages: said,
         named: "input",
         schema: schema("text.format", form)?,
+        tools: OfferedTools::of(tools, choice, one_call)?,
         tokens_max: tokens_max(&members, &["max_output_tokens"])?,
         includes_usage: true,
     };
@@ -64,12 +72,12 @@ fn response(head: &ReplyHead, status: &str, output: &Value) -> Value {
         "max_output_tokens": null,
         "model": head.model,
         "output": output,
-        "parallel_tool_calls": false,
+        "parallel_tool_calls": true,
         "previous_response_id": null,
         "store": false,
         "temperature": null,
         "text": { "format": { "type": "text" } },
-        "tool_choice": "none",
+        "tool_choice": "auto",
         "tools": [],
         "top_p": null,
         "truncation": "disabled",
@@ -80,8 +88,13 @@ fn response(head: &ReplyHead, status: &str, output: &Value) -> Value {
 
 pub(super) fn whole(reply: &Reply) -> Value {
     let status = status(reply);
-    let output = json!([item(&reply.head, status, &json!([part(&reply.text)]))]);
-    let mut whole = response(&reply.head, status, &output);
+    let mut output = Vec::new();
+    if reply.has_text() {
+        output.push(item(&reply.head, status, &json!([part(&reply.text)])));
+    }
+    output
+        .extend(reply.calls.iter().enumerate().map(|(idx, one)| call(&reply.head, idx, one, &one.arguments)));
+    let mut whole = response(&reply.head, status, &json!(output));
     if reply.finish == Finish::Length {
         whole["incomplete_details"] = json!({ "reason": "max_output_tokens" });
     }
@@ -99,71 +112,123 @@ pub(super) fn whole(reply: &Reply) -> Value {
 
 fn status(reply: &Reply) -> &'static str {
     match reply.finish {
-        Finish::Stop => "completed",
+        Finish::Stop | Finish::Tools => "completed",
         Finish::Length => "incomplete",
     }
 }
 
-/// Events are numbered; a stream always opens with the same four.
-struct Numbered {
-    next: u64,
+/// A call of a tool; `arguments` are empty while it is being written.
+fn call(head: &ReplyHead, idx: usize, call: &ToolCall, arguments: &str) -> Value {
+    json!({
+        "type": "function_call",
+        "id": format!("fc_{}_{idx}", head.run),
+        "call_id": call.id,
+        "name": call.name,
+        "arguments": arguments,
+        "status": if arguments.is_empty() { "in_progress" } else { "completed" },
+    })
+}
+
+/// Events are numbered.
+struct Numbered<'a> {
+    next: &'a mut u64,
     text: String,
 }
 
-impl Numbered {
+impl<'a> Numbered<'a> {
+    fn after(streamed: &'a mut Streamed) -> Self {
+        Self { next: &mut streamed.n_events, text: String::new() }
+    }
+
     fn push(&mut self, kind: &str, mut members: Value) {
         members["type"] = json!(kind);
         members["sequence_number"] = json!(self.next);
-        self.next += 1;
+        *self.next += 1;
         self.text += &event(kind, &members);
+    }
+
+    /// An event about the text.
+    fn push_text(&mut self, head: &ReplyHead, kind: &str, name: &str, value: Value) {
+        let mut members = json!({ "item_id": item_id(head), "output_index": 0, "content_index": 0 });
+        if kind.starts_with("response.output_text") {
+            members["logprobs"] = json!([]);
+        }
+        members[name] = value;
+        self.push(kind, members);
+    }
+
+    fn begin_text(&mut self, head: &ReplyHead) {
+        let item = item(head, "in_progress", &json!([]));
+        self.push("response.output_item.added", json!({ "output_index": 0, "item": item }));
+        self.push_text(head, "response.content_part.added", "part", part(""));
     }
 }
 
-const N_OPENING: u64 = 4;
+/// The number of events in the opening.
+const N_OPENING: u64 = 2;
 
-pub(super) fn opening(head: &ReplyHead) -> String {
-    let mut events = Numbered { next: 0, text: String::new() };
+pub(super) fn opening(head: &ReplyHead, streamed: &mut Streamed) -> String {
+    let mut events = Numbered::after(streamed);
     let begun = response(head, "in_progress", &json!([]));
     events.push("response.created", json!({ "response": begun }));
     events.push("response.in_progress", json!({ "response": begun }));
-    let item = item(head, "in_progress", &json!([]));
-    events.push("response.output_item.added", json!({ "output_index": 0, "item": item }));
-    events.push(
-        "response.content_part.added",
-        json!({ "item_id": item_id(head), "output_index": 0, "content_index": 0, "part": part("") }),
-    );
-    debug_assert_eq!(events.next, N_OPENING);
+    debug_assert_eq!(*events.next, N_OPENING);
     events.text
 }
 
-pub(super) fn closing(reply: &Reply) -> String {
-    let head = &reply.head;
-    let mut events = Numbered { next: N_OPENING, text: String::new() };
-    let at = |more: Value| {
-        let mut members = json!({ "item_id": item_id(head), "output_index": 0, "content_index": 0 });
-        for (name, value) in more.as_object().into_iter().flatten() {
-            members[name] = value.clone();
-        }
-        members
-    };
-    for piece in reply.pieces() {
-        events.push("response.output_text.delta", at(json!({ "delta": piece, "logprobs": [] })));
+pub(super) fn piece(head: &ReplyHead, streamed: &mut Streamed, piece: &str) -> String {
+    let mut events = Numbered::after(streamed);
+    if *events.next == N_OPENING {
+        events.begin_text(head);
     }
-    events.push("response.output_text.done", at(json!({ "text": reply.text, "logprobs": [] })));
-    events.push("response.content_part.done", at(json!({ "part": part(&reply.text) })));
-    let item = item(head, status(reply), &json!([part(&reply.text)]));
-    events.push("response.output_item.done", json!({ "output_index": 0, "item": item }));
+    events.push_text(head, "response.output_text.delta", "delta", json!(piece));
+    events.text
+}
+
+pub(super) fn closing(reply: &Reply, streamed: &mut Streamed) -> String {
+    let head = &reply.head;
+    let (mut text, mut idx) = (String::new(), 0);
+    let has_text = reply.has_text() || !streamed.text.is_empty();
+    if has_text {
+        for rest in streamed.rest(&reply.text) {
+            text += &piece(head, streamed, &rest);
+        }
+    }
+    let mut events = Numbered::after(streamed);
+    if has_text {
+        if *events.next == N_OPENING {
+            events.begin_text(head);
+        }
+        events.push_text(head, "response.output_text.done", "text", json!(reply.text));
+        events.push_text(head, "response.content_part.done", "part", part(&reply.text));
+        let item = item(head, status(reply), &json!([part(&reply.text)]));
+        events.push("response.output_item.done", json!({ "output_index": 0, "item": item }));
+        idx += 1;
+    }
+    for (call_idx, one) in reply.calls.iter().enumerate() {
+        let item = call(head, call_idx, one, &one.arguments);
+        let at =
+            |name: &str, value: &Value| json!({ "output_index": idx, "item_id": item["id"], name: value });
+        let begun = call(head, call_idx, one, "");
+        events.push("response.output_item.added", json!({ "output_index": idx, "item": begun }));
+        events.push("response.function_call_arguments.delta", at("delta", &item["arguments"]));
+        let mut done = at("arguments", &item["arguments"]);
+        done["name"] = json!(one.name);
+        events.push("response.function_call_arguments.done", done);
+        events.push("response.output_item.done", json!({ "output_index": idx, "item": item }));
+        idx += 1;
+    }
     let last = match reply.finish {
-        Finish::Stop => "response.completed",
+        Finish::Stop | Finish::Tools => "response.completed",
         Finish::Length => "response.incomplete",
     };
     events.push(last, json!({ "response": whole(reply) }));
-    events.text
+    text + &events.text
 }
 
 /// The failed response, as the last event of its stream.
-pub(super) fn broken(head: &ReplyHead, message: &str) -> String {
-    let mut events = Numbered { next: N_OPENING, text: String::new() };
+pub(super) fn broken(head: &ReplyHead, streamed: &mut Streamed, message: &str) -> String {
+    let mut events = Numbered::after(streamed);
     let mut response = response(head, "failed", &json!([]));
     response["error"] = json!({ "code": "server_error", "message": message });
     events.push("response.failed", json!({ "response": response }));

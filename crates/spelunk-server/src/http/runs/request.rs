@@ -12,7 +12,7 @@ use axum::extract::{FromRequest as _, Multipart, Request};
 use axum::http::{StatusCode, header};
 use futures_util::Stream;
 use serde_json::{Map, Value, json};
-use spelunk_app::arguments::Arguments;
+use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::asking::{
     ATTACHED_BYTES_MAX, QUESTION_CHARS_MAX, QuestionInput, SYSTEM_CHARS_MAX, attachments_schema,
     messages_schema, redact_attachment,
@@ -20,7 +20,7 @@ use spelunk_app::asking::{
 use spelunk_app::config::{ServerSettings, StrategyChoice};
 use spelunk_app::failure::Failure;
 use spelunk_context::{ScanOptions, SourceInput, given_text, redact};
-use spelunk_engine::Conversation;
+use spelunk_engine::{CallerTurn, Conversation};
 use spelunk_types::Focus;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -31,6 +31,8 @@ use super::super::route::whole_schema;
 use super::events::SEQ_MAX;
 use crate::mcp::{LIMITS, Manner, Material, Query, or_null, read_limits};
 
+/// The field of a caller's turn. Only the compatible endpoints write it.
+pub(crate) const TURN: &str = "turn";
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
 /// The maximum size of the headers of a part.
@@ -53,8 +55,11 @@ pub(super) fn read_query(
     }
     let manner = Manner::of(&server.mcp, &mut arguments)?;
     let limits = read_limits(&server.mcp, &mut arguments)?;
+    let turn = arguments.object(TURN)?.map(|turn| Value::Object(turn).to_string());
+    let turn =
+        turn.map(|turn| CallerTurn::of_json(&turn).ok_or_else(|| wrong(TURN, "is not one"))).transpose()?;
     arguments.finish()?;
-    Ok(Query { question, material: material.with(given), manner, limits })
+    Ok(Query { question, material: material.with(given), manner, limits, turn })
 }
 
 /// The request: its fields and the uploaded files.

@@ -8,15 +8,20 @@ use axum::http::StatusCode;
 use serde_json::Value;
 use spelunk_app::asking::RoleModels;
 use spelunk_app::runs::{read_view, recorded_result};
+use spelunk_engine::CallerTurn;
 use spelunk_journal::JournalError;
+use spelunk_journal::Record;
+use spelunk_model::ToolCall;
+use spelunk_types::Event;
 use spelunk_types::RunId;
-use tokio::sync::watch;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
 
 use super::super::Shared;
 use super::super::auth::Client;
 use super::super::problem::{Answer, Problem, work};
 use super::request::{ReceivedRequest, UploadedFile};
-use super::service::{Phase, Promised};
+use super::service::{Phase, Promised, SaidPiece};
 use super::tickets::Progress;
 use super::{model, promise};
 use crate::mcp::Ended;
@@ -27,11 +32,22 @@ pub(crate) struct AwaitedRun {
     pub(crate) run: RunId,
     phase: watch::Receiver<Phase>,
     status: watch::Receiver<String>,
+    said: broadcast::Receiver<SaidPiece>,
     is_over: bool,
+}
+
+/// A run that has ended.
+pub(crate) struct EndedRun {
+    pub(crate) ended: Ended,
+    /// In a caller's turn, the words of the model and its calls of the caller's tools.
+    pub(crate) said: String,
+    pub(crate) calls: Vec<ToolCall>,
 }
 
 /// Why the wait returned.
 pub(crate) enum WaitOutcome {
+    /// The model is writing the answer.
+    Said(SaidPiece),
     /// Still in progress; this is its status.
     Status(String),
     End,
@@ -61,8 +77,9 @@ impl AwaitedRun {
                 server.runs.find(&run).ok_or_else(|| Problem::not_found("the run has ended"))?
             }
         };
-        let (phase, status) = (live.phase.subscribe(), live.status.subscribe());
-        let whole = Self { server: Arc::clone(server), run: live.run.clone(), phase, status, is_over: false };
+        let (phase, status, said) = (live.phase.subscribe(), live.status.subscribe(), live.said.subscribe());
+        let (server_of, run) = (Arc::clone(server), live.run.clone());
+        let whole = Self { server: server_of, run, phase, status, said, is_over: false };
         server.runs.pump(server);
         Ok(whole)
     }
@@ -71,6 +88,8 @@ impl AwaitedRun {
     pub(crate) async fn wait(&mut self, patience: Duration) -> WaitOutcome {
         let server = Arc::clone(&self.server);
         tokio::select! {
+            biased;
+            said = next_said(&mut self.said) => WaitOutcome::Said(said),
             over = self.phase.wait_for(|phase| *phase == Phase::Over) => {
                 drop(over);
                 self.is_over = true;
@@ -82,7 +101,7 @@ impl AwaitedRun {
     }
 
     /// The result, once the run is over.
-    pub(crate) async fn end(mut self) -> Answer<Ended> {
+    pub(crate) async fn end(mut self) -> Answer<EndedRun> {
         self.is_over = true;
         let (server, run) = (Arc::clone(&self.server), self.run.clone());
         work(move || {
@@ -99,10 +118,34 @@ impl AwaitedRun {
             let gone = || JournalError::NotFound { name: run.to_string() };
             let workspace = server.app.existing_workspace()?.ok_or_else(gone)?;
             let view = read_view(&workspace, &run)?;
-            let result = recorded_result(&workspace, run, &view)?;
-            Ok(Ended { result, view })
+            let result = recorded_result(&workspace, run.clone(), &view)?;
+            let (mut said, mut calls) = (String::new(), Vec::new());
+            if view.is_turn {
+                let events: Vec<Event> =
+                    workspace.read_journal(&run)?.into_iter().filter_map(known).collect();
+                (said, calls) = CallerTurn::reply(&events, &workspace.blobs())?;
+            }
+            Ok(EndedRun { ended: Ended { result, view }, said, calls })
         })
         .await
+    }
+}
+
+fn known(record: Record) -> Option<Event> {
+    match record {
+        Record::Known(event) => Some(*event),
+        Record::Unknown { .. } => None,
+    }
+}
+
+/// The next piece of the answer. Pieces that were missed, because the client reads slowly, count as a new beginning: the
+/// rest comes with the end.
+async fn next_said(said: &mut broadcast::Receiver<SaidPiece>) -> SaidPiece {
+    match said.recv().await {
+        Ok(piece) => piece,
+        Err(RecvError::Lagged(_)) => SaidPiece::Anew,
+        // The end of the run is reported elsewhere.
+        Err(RecvError::Closed) => std::future::pending().await,
     }
 }
 

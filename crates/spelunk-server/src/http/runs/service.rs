@@ -94,10 +94,21 @@ pub(crate) struct Live {
     pub(super) phase: watch::Sender<Phase>,
     /// Events that are not recorded.
     pub(super) pieces: broadcast::Sender<StreamedPiece>,
+    /// What its model says, if that is the answer.
+    pub(super) said: broadcast::Sender<SaidPiece>,
     /// Whether to stop it once it is in progress.
     pub(super) is_cancelled: AtomicBool,
     /// Its status line.
     pub(super) status: watch::Sender<String>,
+}
+
+/// A piece of an answer that is being written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SaidPiece {
+    /// More of the reply to this call of the root frame.
+    More { ordinal: u32, text: String },
+    /// The model had to begin again: nothing more is streamed.
+    Anew,
 }
 
 /// An event that is not recorded.
@@ -126,7 +137,8 @@ impl Live {
         let (phase, pieces) = (watch::Sender::new(Phase::Waiting), broadcast::Sender::new(PIECES_MAX));
         let status = watch::Sender::new("waiting for its turn".to_owned());
         let (run, question) = (lean.run.clone(), lean.question().to_owned());
-        Arc::new(Self { run, question, phase, pieces, is_cancelled: AtomicBool::new(false), status })
+        let (said, is_cancelled) = (broadcast::Sender::new(PIECES_MAX), AtomicBool::new(false));
+        Arc::new(Self { run, question, phase, pieces, said, is_cancelled, status })
     }
 
     pub(super) fn is_waiting(&self) -> bool {

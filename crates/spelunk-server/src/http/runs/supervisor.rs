@@ -17,16 +17,18 @@ use spelunk_app::provider::{self, ChosenModels};
 use spelunk_app::render::progress::run_status;
 use spelunk_app::runs::{files_incomplete, read_view};
 use spelunk_context::SourceInput;
-use spelunk_engine::{Projector, ResumeRequest, RunHandle, RunView};
+use spelunk_engine::{ModelCapacity, Projector, ResumeRequest, RunHandle, RunView};
 use spelunk_journal::{JournalError, Record};
-use spelunk_types::{Durability, ErrorCode, EventKind, Explain, Limits, RunId, RunOutcome};
+use spelunk_types::{
+    Durability, ErrorCode, Event, EventKind, Explain, FrameId, Limits, RunId, RunOutcome, Strategy,
+};
 use tokio::sync::watch;
 
 use super::super::problem::Problem;
 use super::super::{Server, Shared};
 use super::follow_up::FollowUp;
 use super::request::read_query;
-use super::service::{Job, JobKind, Live, Phase, StreamedPiece};
+use super::service::{Job, JobKind, Live, Phase, SaidPiece, StreamedPiece};
 use super::tickets::{CRASHES_MAX, Progress, Refusal, Ticket};
 use crate::mcp::{read_limits, stopped};
 
@@ -245,6 +247,10 @@ async fn follow(
         match record {
             None => break,
             Some(Ok(Record::Known(event))) => {
+                if let Some(said) = said_piece(&event, &view) {
+                    // Most runs have nobody who waits for their words.
+                    drop(live.said.send(said));
+                }
                 if event.kind.durability() == Durability::Ephemeral {
                     // There may be no watchers, which is fine.
                     let text = serde_json::to_string(&event).unwrap_or_default().into();
@@ -267,6 +273,24 @@ async fn follow(
         server.app.say(&format!("warning: {}", files_incomplete(&live.run, failure.0.as_ref())));
     }
     Some(view)
+}
+
+/// What an event adds to the answer, where the reply to a call is the answer as it is written: in a caller's turn, and
+/// with `direct`, unless the model is so small that its answer may be replaced.
+fn said_piece(event: &Event, view: &RunView) -> Option<SaidPiece> {
+    let is_whole = view.strategy == Some(Strategy::Direct)
+        && view
+            .model
+            .as_ref()
+            .zip(view.limits.as_ref())
+            .is_some_and(|(model, limits)| !ModelCapacity::of(model, limits).is_small());
+    if event.frame != FrameId::root() || !(is_whole || view.is_turn) {
+        return None;
+    }
+    if let EventKind::CallStreamed { call, text } = &event.kind {
+        return Some(SaidPiece::More { ordinal: call.ordinal, text: text.clone() });
+    }
+    matches!(event.kind, EventKind::CallRetried { .. }).then_some(SaidPiece::Anew)
 }
 
 /// From now on the journal contains everything the run needs.

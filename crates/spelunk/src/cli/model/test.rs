@@ -178,7 +178,7 @@ async fn hear(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Re
             ModelDelta::Reasoning(_) => {
                 first_ms.get_or_insert_with(elapsed_ms);
             }
-            ModelDelta::ToolCall(_) => {}
+            ModelDelta::ToolCall(_) | ModelDelta::Certainty(_) => {}
             ModelDelta::Done { stop, usage } if said.trim().is_empty() => {
                 return Err(ModelError::ReplyEmpty { stop, usage });
             }

@@ -29,6 +29,7 @@ fn scene(message: &str, reply: &str) -> (Blobs, Vec<Record>) {
         stop: StopReason::Finished,
         usage: Usage::default(),
         tool_calls: None,
+        certainty_permille: None,
     };
     let settled = EventKind::CallSettled { call: call(0), outcome, served: Served::Live };
     let run = RunId::new(0, 0);

@@ -12,7 +12,7 @@ fn said(speaker: Speaker, texts: &[&str]) -> Message {
 #[track_caller]
 fn check(messages: &[Message], expected: &Expect) {
     let shown = match Question::of(messages, 20, false) {
-        Ok(Question { text, documents }) => {
+        Ok(Question { text, documents, .. }) => {
             let documents: Vec<String> =
                 documents.iter().map(|(name, text)| format!("--- {name}\n{text}\n")).collect();
             format!("{text}\n{}", documents.concat())
@@ -115,7 +115,7 @@ fn many_short_messages_are_a_document_before_they_are_too_much_for_a_question() 
     let parts: Vec<String> = (0..300).map(|idx| format!("{idx} {}", "y".repeat(400))).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     messages.push(said(Speaker::User, &parts));
-    let Question { text, documents } = Question::of(&messages, 4_000, true).unwrap();
+    let Question { text, documents, .. } = Question::of(&messages, 4_000, true).unwrap();
     let names: Vec<&str> = documents.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["instructions.md", "conversation.md", "question.md"]);
     assert!(documents.iter().all(|(_, text)| text.contains("0 ") && text.contains("299 ")));
@@ -133,8 +133,11 @@ fn without_a_question_there_is_none() {
 
 #[test]
 fn documents_keep_their_titles_and_no_title_leads_anywhere() {
-    let document =
-        |title: &str| MessagePart::Document { title: Some(title.to_owned()), text: "x".to_owned() };
+    let document = |title: &str| MessagePart::Document {
+        title: Some(title.to_owned()),
+        text: "x".to_owned(),
+        is_cited: false,
+    };
     let parts = vec![
         document("Q3 (final).txt"),
         document("../../etc/passwd"),
@@ -155,7 +158,7 @@ proptest! {
         long_chars in 1_usize..80,
     ) {
         let messages: Vec<Message> = texts.iter().map(|text| said(Speaker::User, &[text])).collect();
-        let Ok(Question { text, documents }) = Question::of(&messages, long_chars, false) else {
+        let Ok(Question { text, documents, .. }) = Question::of(&messages, long_chars, false) else {
             prop_assert!(texts.last().unwrap().trim().is_empty());
             return Ok(());
         };

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Spelunk beside other engines for recursive language models, on one scripted model server, interleaved.
+
+    bench/peers/run.py target/release/spelunk [--rounds 5] [--venv DIR]
+
+Installs the newest `rlms`, `minrlm` and `dspy` (with `deno`, which runs its code) from the package index into a virtual
+environment, asks every engine the same questions about the same text, and prints a table in Markdown with versions and date. The
+server answers at once, or after 20 ms in the batch, so the figures are what the engines add. Every run is a new process, as a user
+starts it; `start` is the time until its first request arrives, the rest is the time from there until the process has its answer.
+"""
+import argparse
+import datetime
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+PACKAGES = ["rlms", "minrlm", "dspy", "deno"]
+N_CALLS = 200
+BATCH_WAIT_S = 0.02
+# What each engine writes instead of `ask`, `ask_all` and `finish`.
+DIALECTS = {
+    "spelunk": ("repl", "llm_query({})", "llm_query_batched({})", "FINAL({})"),
+    "rlms": ("repl", "llm_query({})", "llm_query_batched({})", "answer['content'] = str({}); answer['ready'] = True"),
+    "minrlm": ("python", "sub_llm({})", "sub_llm_batch([(one, '') for one in {}])", "FINAL(str({}))"),
+    "dspy": ("dspy", "llm_query({})", "llm_query_batched({})", "SUBMIT(str({}))"),
+}
+SCENARIOS = {
+    "one turn": "said = [1] * 200",
+    "200 sub-calls, one after the other": "said = [%(one)s for n in range(%(n)d)]",
+    "200 sub-calls in a batch, 20 ms each": "said = %(all)s",
+}
+# One engine in a process of its own: the engine, its base URL, the text.
+PEER = '''
+import sys
+engine, url, path = sys.argv[1:]
+text, question = open(path).read(), "Work through the parts."
+if engine == "rlms":
+    from rlm import RLM
+    rlm = RLM(backend="openai", backend_kwargs={"model_name": engine, "base_url": url, "api_key": "k"}, environment="local", verbose=False)
+    print("answer:", rlm.completion(text, root_prompt=question).response)
+elif engine == "minrlm":
+    from minrlm import RLMBase
+    print("answer:", RLMBase(model=engine, base_url=url, api_key="k", max_sub_llm_calls=10000).completion(question, text).response)
+else:
+    import dspy
+    dspy.configure(lm=dspy.LM("openai/" + engine, api_base=url, api_key="k", cache=False))
+    print("answer:", dspy.RLM("context, query -> output", max_llm_calls=10000)(context=text, query=question).output)
+'''
+
+
+def code_of(engine, scenario, n_root):
+    """The reply to a root request: the work first, then the answer."""
+    fence, one, many, final = DIALECTS[engine]
+    prompts = "['part ' + str(n) for n in range(%d)]" % N_CALLS
+    code = SCENARIOS[scenario] % {"one": one.format("'part ' + str(n)"), "all": many.format(prompts), "n": N_CALLS}
+    # Some engines take no answer before the text was looked at.
+    looks = "len(search(input_0, 'line 7 '))" if engine == "minrlm" else "context[:4]"
+    code = final.format("len(said)") if n_root > 0 else code + "\nprint(len(said), %s)" % looks
+    if fence == "dspy":
+        return "[[ ## reasoning ## ]]\nNext.\n\n[[ ## code ## ]]\n```python\n%s\n```\n\n[[ ## completed ## ]]" % code
+    return "```%s\n%s\n```" % (fence, code)
+
+
+class Server(ThreadingHTTPServer):
+    """The scripted model. A run is known by the first part of its path."""
+
+    daemon_threads = True
+    request_queue_size = 512
+
+    def __init__(self):
+        self.lock, self.runs = threading.Lock(), {}
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    def begin(self, engine, scenario):
+        run = {"engine": engine, "scenario": scenario, "n_root": 0, "n_sub": 0, "first_at": None}
+        with self.lock:
+            key = "r%d" % len(self.runs)
+            self.runs[key] = run
+        return run, "http://127.0.0.1:%d/%s/v1" % (self.server_address[1], key)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        run = self.server.runs[self.path.split("/")[1]]
+        last = json.dumps(asked["messages"][-1]["content"])
+        is_sub = len(asked["messages"]) <= 2 and "part " in last and "Work through" not in last
+        with self.server.lock:
+            run["first_at"] = run["first_at"] or time.perf_counter()
+            run["n_sub" if is_sub else "n_root"] += 1
+            n_root = run["n_root"] - 1
+        if is_sub and "batch" in run["scenario"]:
+            time.sleep(BATCH_WAIT_S)
+        text = "yes" if is_sub else code_of(run["engine"], run["scenario"], n_root)
+        usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
+        head = {"id": "x", "created": 1, "model": asked["model"]}
+        if asked.get("stream"):
+            chunks = [{"delta": {"role": "assistant", "content": text}, "index": 0, "finish_reason": None},
+                      {"delta": {}, "index": 0, "finish_reason": "stop"}]
+            lines = [dict(head, object="chat.completion.chunk", choices=[one]) for one in chunks]
+            lines.append(dict(head, object="chat.completion.chunk", choices=[], usage=usage))
+            body = "".join("data: %s\n\n" % json.dumps(line) for line in lines) + "data: [DONE]\n\n"
+        else:
+            choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            body = json.dumps(dict(head, object="chat.completion", choices=[choice], usage=usage))
+        kind = "text/event-stream" if asked.get("stream") else "application/json"
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body.encode())))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def run_once(server, program, python, engine, scenario, text):
+    """Seconds until the first request and from there to the answer; None with a reason if it did not work."""
+    run, url = server.begin(engine, scenario)
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ, HOME=folder, OPENAI_API_KEY="k", PATH=str(Path(python).parent) + os.pathsep + os.environ["PATH"])
+        if engine == "spelunk":
+            settings = ["model.provider=openai", "model.name=scripted", "model.base_url=" + url, "limits.calls_parallel_max=100"]
+            flags = [part for one in settings for part in ("--set", one)]
+            command = [program, *flags, "--workspace", str(Path(folder, "w")), "ask", "--strategy", "repl",
+                       "Work through the parts.", text]
+        else:
+            command = [python, "-c", PEER, engine, url, text]
+        began = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, timeout=300)
+        ended = time.perf_counter()
+    wanted = 0 if scenario == "one turn" else N_CALLS
+    if done.returncode or "200" not in done.stdout or run["n_sub"] < wanted:
+        said = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no answer"]
+        return None, "%s (%d root, %d sub-calls)" % (said[0][:150], run["n_root"], run["n_sub"])
+    return (run["first_at"] - began, ended - run["first_at"]), ""
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument("program")
+    args.add_argument("--rounds", type=int, default=5)
+    args.add_argument("--venv", default=None, help="a virtual environment to use again")
+    args = args.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        venv = Path(args.venv or Path(folder, "venv")).absolute()
+        python = str(venv / "bin" / "python")
+        if not Path(python).exists():
+            subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--upgrade", *PACKAGES], check=True)
+        listed = json.loads(subprocess.run([python, "-m", "pip", "list", "--format", "json"], capture_output=True, text=True, check=True).stdout)
+        versions = {one["name"]: one["version"] for one in listed}
+        versions["spelunk"] = subprocess.run([args.program, "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+        text = Path(folder, "text.txt")
+        text.write_text("".join("line %d of the text\n" % n for n in range(2000)))
+        server = Server()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        took, failed = {}, {}
+        for _ in range(args.rounds):
+            for scenario in SCENARIOS:
+                for engine in DIALECTS:
+                    if (engine, scenario) in failed:
+                        continue
+                    times, why = run_once(server, str(Path(args.program).absolute()), python, engine, scenario, str(text))
+                    if times is None:
+                        failed[engine, scenario] = why
+                    else:
+                        took.setdefault((engine, scenario), []).append(times)
+        print("Measured on %s, median of %d rounds, in ms.\n" % (datetime.date.today(), args.rounds))
+        print("| | " + " | ".join("%s %s" % (engine, versions.get(engine, "?")) for engine in DIALECTS) + " |")
+        print("|---" * (len(DIALECTS) + 1) + "|")
+        middle = lambda found, idx: "%.0f" % (1000 * statistics.median(one[idx] for one in found)) if found else "–"
+        print("| process start to first request | " + " | ".join(middle(took.get((engine, "one turn")), 0) for engine in DIALECTS) + " |")
+        for scenario in SCENARIOS:
+            print("| %s | " % scenario + " | ".join(middle(took.get((engine, scenario)), 1) for engine in DIALECTS) + " |")
+        for (engine, scenario), why in failed.items():
+            print("\n%s, %s: %s" % (engine, scenario, why))
+        server.shutdown()
+
+
+if __name__ == "__main__":
+    main()

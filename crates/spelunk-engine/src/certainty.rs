@@ -1,0 +1,19 @@
+//! Certainty: how likely a model found the tokens of its reply. A small model that makes something up is less certain of
+//! it. Only some servers report it; without it, every reply is believed.
+
+use spelunk_model::{Prompt, Reply};
+
+use crate::{Frame, FrameError};
+
+/// Asks, also for the certainty of the reply. A server that refuses to report it is asked without.
+pub(crate) async fn ask(frame: &Frame, prompt: Prompt) -> Result<Reply, FrameError> {
+    match frame.ask(Prompt { wants_certainty: true, ..prompt.clone() }).await {
+        Err(error) if error.to_string().contains("logprobs") => frame.ask(prompt).await,
+        asked => asked,
+    }
+}
+
+/// Whether the model found a token of its reply less likely than this, in thousandths.
+pub(crate) fn is_doubtful(reply: &Reply, permille_min: u16) -> bool {
+    reply.certainty_permille.is_some_and(|permille| permille < permille_min)
+}
