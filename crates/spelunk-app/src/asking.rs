@@ -27,6 +27,7 @@ use crate::app::App;
 use crate::config::StrategyChoice;
 use crate::failure::{Failure, Usage};
 use crate::provider::{self, ChosenModels};
+use crate::retention;
 
 /// A question and everything needed to run it.
 pub struct Asking {
@@ -136,7 +137,11 @@ impl Asking {
         let allows_secrets = options.allow_secrets;
         let engine = app.engine(options)?.with_sandbox(sandbox);
         let sources = match named {
-            Named::Now(inputs) => keep(&engine, inputs)?,
+            Named::Now(inputs) => {
+                retention::apply(app, engine.workspace())?;
+                keep(&engine, inputs)?
+            }
+            // An earlier run is still needed.
             Named::Before(sources) => sources,
         };
         let is_conversation = sources.iter().any(is_messages);

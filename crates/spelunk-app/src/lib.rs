@@ -23,6 +23,7 @@ pub mod pull;
 pub mod render;
 pub mod reports;
 pub mod result_details;
+pub mod retention;
 pub mod runs;
 pub mod sandbox;
 pub mod sources;

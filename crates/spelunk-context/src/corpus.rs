@@ -248,16 +248,28 @@ fn admit(
 ) -> Result<Option<DocEntry>, SourceError> {
     let Candidate { name, origin, named_by, redacts, extract, .. } = candidate;
     match (reading, named_by) {
-        (Reading::Text { bytes, digest, modified, moved_to, secrets }, NamedBy::User | NamedBy::Walk) => {
+        (
+            Reading::Text { bytes, lines, digest, modified, moved_to, secrets },
+            NamedBy::User | NamedBy::Walk,
+        ) => {
             report.documents += 1;
             report.bytes += bytes;
             report.redact(&name, &secrets);
             let has_secrets = secrets.is_unknown || !secrets.counts.is_empty();
             let (origin, extracted) = (moved_to.map_or(origin, Origin::File), extract.is_some());
             let idx = 0;
-            let entry =
-                DocEntry { idx, name, bytes, modified, digest, origin, extracted, redacts, has_secrets };
-            return Ok(Some(entry));
+            return Ok(Some(DocEntry {
+                idx,
+                name,
+                bytes,
+                lines,
+                modified,
+                digest,
+                origin,
+                extracted,
+                redacts,
+                has_secrets,
+            }));
         }
         (Reading::Empty, NamedBy::User | NamedBy::Walk) => report.skip(SkipReason::Empty, &name),
         (Reading::NotText(why), NamedBy::Walk) => report.skip(why.into(), &name),

@@ -59,6 +59,8 @@ pub struct DocEntry {
     /// The size on disk when it was scanned; the decoded text may be longer or shorter. Bytes appended to the file
     /// later are not part of the document.
     pub bytes: u64,
+    /// The number of lines, if the scan read all of it and it is not UTF-16.
+    pub lines: Option<u64>,
     /// The file's modification time at the scan.
     pub modified: Option<SystemTime>,
     /// BLAKE3 of the raw bytes; of samples for a large file (see `scan_read/sample.rs`). Secrets are hashed too, whether or not

@@ -167,6 +167,12 @@ pub struct CustomKind {
 /// An invalid type override.
 #[derive(Debug, thiserror::Error)]
 pub enum BadOverride {
+    /// It has no `=`.
+    #[error("`{argument}` is not GLOB=TYPE")]
+    Form {
+        /// As the user wrote it.
+        argument: String,
+    },
     /// The name pattern is invalid.
     #[error("`{pattern}` is not a pattern for file names")]
     Pattern {
@@ -214,6 +220,14 @@ impl Detector {
         let glob = glob.map_err(|source| BadOverride::Pattern { pattern: pattern.to_owned(), source })?;
         self.overrides.push((glob.compile_matcher(), assigned));
         Ok(self)
+    }
+
+    /// Assigns types as users write them: `GLOB=TYPE`.
+    pub fn with_overrides(self, overrides: &[String]) -> Result<Self, BadOverride> {
+        overrides.iter().try_fold(self, |detector, argument| match argument.rsplit_once('=') {
+            Some((pattern, name)) => detector.with_override(pattern, name),
+            None => Err(BadOverride::Form { argument: argument.clone() }),
+        })
     }
 
     /// The names of all types, custom kinds first.

@@ -186,6 +186,15 @@ impl Plan {
         self.tasks.iter().map(|task| task.tokens_estimate).sum()
     }
 
+    /// Warnings about more text or tasks than most people expect.
+    pub fn size_warnings(&self) -> [Option<PlanWarning>; 2] {
+        let (tokens, n_tasks) = (self.tokens_estimate(), self.tasks.len() as u64);
+        [
+            (tokens > self.limits.corpus_tokens_warn).then_some(PlanWarning::ManyTokens(tokens)),
+            (n_tasks >= TASKS_MANY).then_some(PlanWarning::ManyTasks(n_tasks)),
+        ]
+    }
+
     /// The number of parts of each document; a document without text or with only whitespace has none. A small one is a
     /// single part.
     pub fn parts(&self) -> BTreeMap<&str, u64> {
@@ -263,13 +272,13 @@ fn batch_task(manifest: &[ManifestRow], batch: Batch) -> PlanTask {
 }
 
 fn warnings(plan: &Plan, options: &PlanOptions, code_bytes: u64) -> Vec<PlanWarning> {
-    let (tokens, n_tasks) = (plan.tokens_estimate(), plan.tasks.len() as u64);
+    let [many_tokens, many_tasks] = plan.size_warnings();
     let n_unreadable = plan.unreadable.len() as u64;
     [
         (options.files_left_out > 0).then_some(PlanWarning::FilesLeftOut(options.files_left_out)),
         (n_unreadable > 0).then_some(PlanWarning::Unreadable(n_unreadable)),
-        (tokens > options.limits.corpus_tokens_warn).then_some(PlanWarning::ManyTokens(tokens)),
-        (n_tasks >= TASKS_MANY).then_some(PlanWarning::ManyTasks(n_tasks)),
+        many_tokens,
+        many_tasks,
         (plan.code_rule == CodeRule::Lines).then_some(PlanWarning::CodeNotParsed(code_bytes)),
     ]
     .into_iter()

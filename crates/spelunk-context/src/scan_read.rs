@@ -15,9 +15,10 @@ use std::time::SystemTime;
 use spelunk_fs::open_to_read;
 use spelunk_types::BlobId;
 
-use crate::decode::{self, HEAD_BYTES};
+use crate::decode::{self, HEAD_BYTES, Utf16Stream};
 use crate::document::Origin;
 use crate::extract::{self, ExtractKind};
+use crate::lines::count_lines;
 use crate::scratch::Scratch;
 use crate::secrets::{SecretTally, SecretWatch};
 use crate::source::Candidate;
@@ -53,6 +54,8 @@ pub(crate) enum Reading {
     /// `moved_to` is the location of the text, if it had to be extracted.
     Text {
         bytes: u64,
+        /// See [`DocEntry::lines`].
+        lines: Option<u64>,
         digest: BlobId,
         modified: Option<SystemTime>,
         moved_to: Option<PathBuf>,
@@ -278,8 +281,12 @@ fn read_one(
     let mut hasher = blake3::Hasher::new();
     let mut watch = redacts.then(SecretWatch::default);
     let (mut bytes, mut bytes_ticked) = (0, 0);
+    let is_utf16 = Utf16Stream::of(buffer).is_some();
+    let (mut n_newlines, mut last_byte) = (0, None);
     while !buffer.is_empty() {
         hasher.update(buffer);
+        n_newlines += memchr::memchr_iter(b'\n', buffer).count() as u64;
+        last_byte = buffer.last().copied();
         if let Some(watch) = &mut watch {
             watch.feed(buffer);
         }
@@ -297,7 +304,9 @@ fn read_one(
     tick(bytes - bytes_ticked);
     let digest = BlobId::from_hash(*hasher.finalize().as_bytes());
     let secrets = watch.map(SecretWatch::finish).unwrap_or_default();
-    Ok(Reading::Text { bytes, digest, modified: None, moved_to: None, secrets })
+    let lines = n_newlines + u64::from(last_byte != Some(b'\n'));
+    let lines = (!is_utf16).then_some(lines);
+    Ok(Reading::Text { bytes, lines, digest, modified: None, moved_to: None, secrets })
 }
 
 /// A file too large to read during the scan: its head decides whether it is text.
@@ -314,7 +323,7 @@ fn sample_one(
     }
     let digest = sample::digest(file, bytes, modified)?;
     let secrets = SecretTally { is_unknown: redacts, ..SecretTally::default() };
-    Ok(Reading::Text { bytes, digest, modified, moved_to: None, secrets })
+    Ok(Reading::Text { bytes, lines: None, digest, modified, moved_to: None, secrets })
 }
 
 /// Reads the whole document and writes its text to a scratch file.
@@ -346,6 +355,7 @@ fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> i
     }
     Ok(Reading::Text {
         bytes: text.len() as u64,
+        lines: Some(count_lines(&text)),
         digest: BlobId::from_hash(*blake3::hash(text.as_bytes()).as_bytes()),
         modified: None,
         moved_to: Some(path),

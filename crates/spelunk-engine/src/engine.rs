@@ -11,7 +11,9 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use spelunk_context::{Corpus, Detector, Pins, ScanOptions, ScanProgress, SourceInput, View, given_text};
+use spelunk_context::{
+    Corpus, Detector, Mode, Pins, ScanOptions, ScanProgress, SourceInput, View, given_text,
+};
 use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_journal::{Blobs, Journal, JournalError, RunLock, Workspace, WorkspaceHold};
 use spelunk_model::Model;
@@ -34,6 +36,7 @@ use crate::journal::writer::{JournalWriter, WriterFiles};
 use crate::limits::concurrency::ConcurrencyLimit;
 use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
+use crate::run_start::RunStart;
 use crate::sync::lock;
 use crate::{
     Budget, CallerTurn, Cancel, Clock, EngineError, NamedModels, Program, RateLimits, RunSettings, RunView,
@@ -329,17 +332,23 @@ impl Engine {
     fn launch(&self, launch: Launch) -> RunHandle {
         let Launch { run: id, files, events, view, task, models, settings, program } = launch;
         let replay = Replay::from_events(&events);
+        let scan = events.first().and_then(|event| RunStart::of(&event.kind)).map(|start| start.scan);
+        let scan = scan.unwrap_or_default();
         let (blobs, replies) = (files.blobs.clone(), files.replies.clone());
         let (writer, written) = JournalWriter::start(files);
         let stream = EventStream::live(self.workspace.clone(), id.clone(), events, writer.subscribe());
         let (cancel, cut_off) = (Cancel::new(), CutOff(Arc::default()));
+        // Every interface has checked the types; one that has gone since shows as another plan.
+        let detector =
+            self.detector.clone().with_overrides(&scan.types).unwrap_or_else(|_| self.detector.clone());
         let time_left = settings.limits.run_ms_max.saturating_sub(view.active_ms());
         let run = Run {
             id: id.clone(),
             started_at_ms: view.started_at_ms,
             models,
             sandbox: self.sandbox.clone(),
-            detector: self.detector.clone(),
+            detector,
+            mode: if scan.plain { Mode::Plain } else { Mode::ByType },
             texts: Arc::default(),
             retrieval: Arc::new(self.retrieval(&task.view)),
             ends_at: Instant::now() + Duration::from_millis(time_left),

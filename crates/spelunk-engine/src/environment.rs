@@ -18,7 +18,7 @@ use spelunk_sandbox::{HostCall, HostFunction, SandboxLimits, Setup, Value};
 use spelunk_types::Limits;
 
 pub(crate) use self::arguments::{Arguments, Refusal};
-pub(crate) use self::describe::{listed_names, shown_name};
+pub(crate) use self::describe::{Preview, listed_names, shown_name};
 pub(crate) use self::json::{dict, int, json_of_value, text_of_value, value_of_json};
 use self::objects::Objects;
 pub(crate) use self::retrieval::FrameRetrieval;
@@ -85,6 +85,8 @@ pub(crate) struct OpenEnvironment {
     pub(crate) variables: Vec<(String, Value)>,
     /// The description of `context` for the model.
     pub(crate) description: String,
+    /// What the description shows of the text.
+    pub(crate) preview: Preview,
 }
 
 impl Environment {
@@ -105,8 +107,8 @@ impl Environment {
         };
         let (shape, variables) = environment.bind()?;
         environment.shape = shape;
-        let description = describe::describe(&environment, &variables);
-        Ok(OpenEnvironment { environment, variables, description })
+        let (description, preview) = describe::describe(&environment, &variables);
+        Ok(OpenEnvironment { environment, variables, description, preview })
     }
 
     /// Takes the pending notices about searches for the user.
@@ -243,6 +245,23 @@ impl Environment {
     /// The text of a host object, if it has one that is not too long for a prompt.
     pub(crate) fn text_of(&self, handle: &spelunk_sandbox::Handle) -> Option<String> {
         self.objects.read(handle, self.limits.query_chars_max.saturating_mul(4))
+    }
+
+    /// Where the text of a file is that code tried to open.
+    pub(crate) fn place_of_file(&self, path: &str) -> String {
+        let file_name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let document = self.view.find(path.trim_start_matches(['.', '/'])).or_else(|| {
+            let mut named = self.view.documents().filter(|one| file_name(&one.name) == file_name(path));
+            named.next().filter(|_| named.next().is_none())
+        });
+        let place = match (self.shape, document) {
+            (Shape::Documents, Some(document)) => {
+                return format!("the text of that file is `context['{}']`", shown_name(&document.name));
+            }
+            (Shape::Json | Shape::Records, _) => "`context_text`",
+            (Shape::Documents | Shape::Text | Shape::Note, _) => "`context`",
+        };
+        format!("there are no files here: the text is in {place}")
     }
 
     /// A document by name, or the only one.

@@ -11,6 +11,7 @@ use spelunk_types::{
 
 use crate::journal::wire;
 use crate::report::{CountedValues, MergedFinding, gather};
+use crate::task::Noted;
 use crate::{Answer, FrameState, ReportError, RunView};
 
 /// The report of a run.
@@ -88,21 +89,6 @@ impl RunReport {
     }
 }
 
-/// The label of a task, from its note: the documents it lists, or its first line.
-pub(crate) fn label_of(note: &str) -> String {
-    let name = |line: &str| {
-        let (_, rest) = line.strip_prefix("--- FILE ")?.strip_suffix(" ---")?.split_once(": ")?;
-        rest.rsplit_once(" (").map(|(name, _)| name.to_owned())
-    };
-    let names: Vec<String> = note.lines().filter_map(name).collect();
-    match names.as_slice() {
-        [] => note.lines().next().unwrap_or_default().to_owned(),
-        [only] => only.clone(),
-        [first, other] => format!("{first} and {other}"),
-        [first, others @ ..] => format!("{first} and {} others", others.len()),
-    }
-}
-
 /// What has been read of a journal.
 #[derive(Default)]
 struct Fold {
@@ -151,7 +137,7 @@ impl Fold {
         for (id, frame) in view.frames.iter().filter(|(_, frame)| frame.strategy == Strategy::Analyst) {
             if let FrameState::Failed { code, .. } = frame.state {
                 let note = self.notes.get(id).map(|note| blobs.text(note)).transpose()?.unwrap_or_default();
-                failed.push((label_of(&note), code));
+                failed.push((Noted::read(&note).label, code));
             }
         }
         let tasks = view.tasks.clone().unwrap_or_default();

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
-use spelunk_context::Detector;
+use spelunk_context::{Detector, Mode};
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{FrameId, Limits};
@@ -169,6 +169,11 @@ impl Frame {
     /// Detects the types of documents.
     pub(crate) fn detector(&self) -> &Detector {
         &self.run().detector
+    }
+
+    /// How an analysis splits text.
+    pub(crate) fn mode(&self) -> Mode {
+        self.run().mode
     }
 
     /// The retrieval over the run's text.

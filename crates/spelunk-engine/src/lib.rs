@@ -55,7 +55,7 @@ pub use schema::{Schema, SchemaError};
 pub use strategy::{
     AGENT_GUIDE, AGENT_SKILL, ConsoleCell, Forecast, Range, console, forecast, plan_analysis, written_answer,
 };
-pub use task::{Answer, Assignment, Task};
+pub use task::{Answer, Assignment, Noted, Task};
 pub use turn::CallerTurn;
 pub use view::{
     CallState, CallView, CellView, FrameState, FrameView, ReachedLimit, ReportError, RunView, TasksView,

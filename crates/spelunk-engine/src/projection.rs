@@ -7,17 +7,18 @@ mod live;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use spelunk_context::Detector;
 use spelunk_journal::{Blobs, DerivedFiles, JournalError, Record, Workspace};
 use spelunk_types::{
     AnalystReport, BlobId, CallOutcome, Citation, ErrorCode, Event, EventKind, FrameId, FrameOutcome, RunId,
-    Strategy, Text, Unit,
+    Strategy, Text,
 };
 
 pub use self::live::Projector;
 use crate::RunView;
-use crate::findings::label_of;
 use crate::journal::wire;
 use crate::run_start::RunStart;
+use crate::task::Noted;
 use crate::view::{SetAside, error_of, still_counts};
 
 const EVIDENCE: &str = "state/evidence.jsonl";
@@ -33,13 +34,18 @@ pub struct Projection {
     start: Option<RunStart>,
     workers: BTreeMap<FrameId, Worker>,
     chunks: Vec<ChunkRow>,
-    /// Content types that were read.
+    /// How many chunks have their file.
+    n_chunk_files: usize,
+    /// Tasks other than syntheses.
+    n_tasks: usize,
+    /// Content types of the documents: by their names, until a plan has looked into them.
     types: BTreeSet<String>,
+    is_planned: bool,
+    /// The tasks that a synthesis reads, by content type.
+    reported: BTreeMap<String, Vec<String>>,
     tokens: BTreeMap<FrameId, u64>,
     /// How many workers each frame opened.
     nested: BTreeMap<FrameId, u64>,
-    /// For each worker that reports a confidence: that, and the tokens it used.
-    confidences: Vec<(f64, u64)>,
     /// Lines to be appended, by file.
     lines: BTreeMap<&'static str, String>,
     /// Files that have been appended to.
@@ -50,15 +56,22 @@ pub struct Projection {
     has_desk: bool,
     /// Whether `context.txt` is a copy of the text.
     has_copy: bool,
+    /// Whether the run is about to be packed.
+    is_archived: bool,
 }
 
-/// A child frame.
+/// A child frame, or a part whose report was recalled.
 struct Worker {
-    /// Starts at 1, in order of opening.
-    number: usize,
+    /// `task_0001`, in order of opening, or `synth-code`.
+    task: String,
+    /// `results/worker_0001.json`, or `results/synth-code.json`.
+    result: String,
+    frame: FrameId,
     strategy: Strategy,
     question: Text,
     note: Option<Text>,
+    /// The tasks that it waits for.
+    blocked_by: Vec<String>,
     opened_at_ms: u64,
     /// Its row in the manifest.
     chunk_idx: Option<usize>,
@@ -66,17 +79,14 @@ struct Worker {
 
 /// What one task reads, by reference.
 struct ChunkRow {
-    worker: Option<usize>,
-    /// A label for people.
-    label: String,
-    /// Known once its report exists.
-    units: Vec<Unit>,
-    content_type: Option<String>,
+    result: String,
+    noted: Noted,
     state: &'static str,
 }
 
 /// How a worker ended.
 enum Ending {
+    Recalled(Box<AnalystReport>),
     Reported(Box<AnalystReport>),
     Answered { text: String, citations: Vec<Citation> },
     Failed { code: ErrorCode, message: String },
@@ -94,26 +104,42 @@ impl Projection {
             start: None,
             workers: BTreeMap::new(),
             chunks: Vec::new(),
+            n_chunk_files: 0,
+            n_tasks: 0,
             types: BTreeSet::new(),
+            is_planned: false,
+            reported: BTreeMap::new(),
             tokens: BTreeMap::new(),
             nested: BTreeMap::new(),
-            confidences: Vec::new(),
             lines: BTreeMap::from([(EVIDENCE, String::new()), (ERRORS, String::new())]),
             appended: BTreeSet::new(),
             written: BTreeMap::new(),
             has_desk: false,
             has_copy: false,
+            is_archived: false,
         }
     }
 
     /// Writes all files of a run from its current journal.
     pub fn rebuild(workspace: &Workspace, run: &RunId, files: DerivedFiles) -> Result<(), JournalError> {
-        files.remove_leftovers();
-        let mut projection = Self::new(workspace, run, files);
-        for record in workspace.read_journal(run)? {
-            projection.apply(&record)?;
+        Self::new(workspace, run, files).write_all()
+    }
+
+    /// The same, for a run that is about to be packed: its metadata says so.
+    pub fn rebuild_archived(
+        workspace: &Workspace,
+        run: &RunId,
+        files: DerivedFiles,
+    ) -> Result<(), JournalError> {
+        Self { is_archived: true, ..Self::new(workspace, run, files) }.write_all()
+    }
+
+    fn write_all(mut self) -> Result<(), JournalError> {
+        self.files.remove_leftovers();
+        for record in self.workspace.read_journal(&self.run)? {
+            self.apply(&record)?;
         }
-        projection.flush()
+        self.flush()
     }
 
     /// Applies one event. Files of single tasks are written at once, the others by `flush`.
@@ -129,13 +155,22 @@ impl Projection {
             self.line(ERRORS, &files::error_line(&error));
         }
         match &event.kind {
-            EventKind::RunStarted { .. } => self.start = RunStart::of(&event.kind),
+            EventKind::RunStarted { corpus, .. } => {
+                self.start = RunStart::of(&event.kind);
+                if let Some(corpus) = corpus {
+                    let listed = self.blobs.text(&corpus.documents)?;
+                    let names = listed.lines().filter_map(|line| line.splitn(3, ' ').nth(2));
+                    let detector = Detector::default();
+                    let types = names.map(|name| detector.detect(name, "").content_type.name().to_owned());
+                    self.types = types.collect();
+                }
+            }
             EventKind::FrameOpened { strategy, question, note, .. } => {
                 self.open(event, *strategy, question, note.as_ref())?;
             }
             EventKind::FrameClosed { outcome } => self.close(event, outcome)?,
             EventKind::FindingsRecalled { reports, .. } => self.recall(event, reports)?,
-            EventKind::TasksPlanned { by_type, .. } => self.types.extend(by_type.keys().cloned()),
+            EventKind::TasksPlanned { by_type, .. } => self.plan(by_type.keys().cloned()),
             EventKind::CitationChecked { citation, found } => {
                 self.line(EVIDENCE, &files::citation_line(event, citation, *found));
             }
@@ -205,13 +240,20 @@ impl Projection {
         let corpus = start.corpus.as_deref();
         let kept = |text: Option<&Text>| text.map(|text| self.blobs.text(text)).transpose();
         let listed = files::documents(start, kept(corpus.map(|corpus| &corpus.documents))?.as_deref());
-        let copy = corpus.and_then(|corpus| corpus.context.as_ref()).filter(|_| !self.has_copy);
+        let is_needed = !self.has_copy || self.n_chunk_files < self.chunks.len();
+        let copy = corpus.and_then(|corpus| corpus.context.as_ref()).filter(|_| is_needed);
         let copy = match kept(copy) {
             // A power cut may have lost it, and at the start it is not written yet.
             Err(JournalError::Blob { .. }) => None,
             read => read?,
         };
         let has_copy = self.has_copy || copy.is_some();
+        let n_written = if has_copy == self.has_copy { self.n_chunk_files } else { 0 };
+        let texts = copy.as_deref().map(|copy| files::texts(&listed, copy));
+        for (idx, row) in self.chunks.iter().enumerate().skip(n_written) {
+            let text = files::chunk(&row.noted.units, texts.as_ref());
+            self.files.replace(&files::chunk_name(idx), text.as_bytes())?;
+        }
         let mut whole = vec![
             ("chunks/manifest.json", files::manifest(&self.chunks)),
             ("state/metrics.json", files::metrics(self)),
@@ -236,8 +278,16 @@ impl Projection {
                 self.written.insert(name, digest);
             }
         }
-        self.has_copy = has_copy;
+        (self.has_copy, self.n_chunk_files) = (has_copy, self.chunks.len());
         Ok(())
+    }
+
+    /// Takes the content types that a plan found for those that names suggest.
+    fn plan(&mut self, types: impl Iterator<Item = String>) {
+        if !std::mem::replace(&mut self.is_planned, true) {
+            self.types.clear();
+        }
+        self.types.extend(types);
     }
 
     fn open(
@@ -247,39 +297,49 @@ impl Projection {
         question: &Text,
         note: Option<&Text>,
     ) -> Result<(), JournalError> {
-        let is_worker = event.frame.parent().is_some() && strategy != Strategy::Synthesis;
-        if !is_worker || self.workers.contains_key(&event.frame) {
+        let Some(parent) = event.frame.parent() else { return Ok(()) };
+        if self.workers.contains_key(&event.frame) {
             return Ok(());
         }
-        let number = self.workers.len() + 1;
-        if let Some(parent) = event.frame.parent() {
+        let mut worker = self.worker(event, strategy, question.clone(), note.cloned());
+        let note = self.note_of(&worker)?;
+        if strategy == Strategy::Synthesis {
+            worker.join(&note, &self.reported, self.workers.values());
+        } else {
             *self.nested.entry(parent).or_default() += 1;
+            self.n_tasks += 1;
         }
-        let note_text = note.map(|note| self.blobs.text(note)).transpose()?.unwrap_or_default();
-        let chunk_idx = (strategy == Strategy::Analyst).then_some(self.chunks.len());
-        if chunk_idx.is_some() {
-            let label = label_of(&note_text);
-            let row = ChunkRow {
-                worker: Some(number),
-                label,
-                units: Vec::new(),
-                content_type: None,
-                state: "pending",
-            };
-            self.chunks.push(row);
+        if strategy == Strategy::Analyst {
+            worker.chunk_idx = Some(self.add_chunk(&worker, Noted::read(&note), "pending"));
         }
-        let worker = Worker {
-            number,
-            strategy,
-            question: question.clone(),
-            note: note.cloned(),
-            opened_at_ms: event.at_ms,
-            chunk_idx,
-        };
-        let task = files::task(&worker, &self.blobs.text(question)?, &note_text, None);
-        self.files.replace(&task_name(number), task.as_bytes())?;
+        let task = files::task(self, &worker, &self.blobs.text(question)?, &note, None);
+        self.files.replace(&worker.task_file(), task.as_bytes())?;
         self.workers.insert(event.frame.clone(), worker);
         Ok(())
+    }
+
+    fn worker(&self, event: &Event, strategy: Strategy, question: Text, note: Option<Text>) -> Worker {
+        let number = self.n_tasks + 1;
+        Worker {
+            task: format!("task_{number:04}"),
+            result: format!("results/worker_{number:04}.json"),
+            frame: event.frame.clone(),
+            strategy,
+            question,
+            note,
+            blocked_by: Vec::new(),
+            opened_at_ms: event.at_ms,
+            chunk_idx: None,
+        }
+    }
+
+    fn note_of(&self, worker: &Worker) -> Result<String, JournalError> {
+        Ok(worker.note.as_ref().map(|note| self.blobs.text(note)).transpose()?.unwrap_or_default())
+    }
+
+    fn add_chunk(&mut self, worker: &Worker, noted: Noted, state: &'static str) -> usize {
+        self.chunks.push(ChunkRow { result: worker.result.clone(), noted, state });
+        self.chunks.len() - 1
     }
 
     fn close(&mut self, event: &Event, outcome: &FrameOutcome) -> Result<(), JournalError> {
@@ -300,50 +360,54 @@ impl Projection {
                 }
             }
         };
-        let question = self.blobs.text(&worker.question)?;
-        let note = worker.note.as_ref().map(|note| self.blobs.text(note)).transpose()?.unwrap_or_default();
-        let result = files::worker(self, worker, event, &question, &ending);
-        let task = files::task(worker, &question, &note, Some(&ending));
-        let (number, chunk_idx) = (worker.number, worker.chunk_idx);
-        self.files.replace(&worker_name(number), result.as_bytes())?;
-        self.files.replace(&task_name(number), task.as_bytes())?;
+        self.write_ending(worker, event.at_ms, &ending)?;
+        let (task, result, chunk_idx) = (worker.task.clone(), worker.result.clone(), worker.chunk_idx);
         if let Some(row) = chunk_idx.and_then(|idx| self.chunks.get_mut(idx)) {
             row.state = if matches!(ending, Ending::Failed { .. }) { "failed" } else { "analysed" };
         }
-        if let Ending::Reported(report) = &ending {
-            if let Some(row) = chunk_idx.and_then(|idx| self.chunks.get_mut(idx)) {
-                (row.units, row.content_type) = (report.units.clone(), Some(report.content_type.clone()));
-            }
-            let tokens = self.tokens.get(&event.frame).copied().unwrap_or_default();
-            self.confidences.extend(files::confidence(report).map(|confidence| (confidence, tokens)));
-            self.add_findings(event, Some(number), report);
+        if let Ending::Reported(report) = ending {
+            self.add_report(event, task, &result, &report);
         }
         Ok(())
     }
 
+    fn write_ending(&self, worker: &Worker, at_ms: u64, ending: &Ending) -> Result<(), JournalError> {
+        let (question, note) = (self.blobs.text(&worker.question)?, self.note_of(worker)?);
+        let result = files::worker(self, worker, at_ms, &question, ending);
+        self.files.replace(&worker.result, result.as_bytes())?;
+        let task = files::task(self, worker, &question, &note, Some(ending));
+        self.files.replace(&worker.task_file(), task.as_bytes())
+    }
+
+    /// Parts whose reports were recalled have the files of tasks, too.
     fn recall(&mut self, event: &Event, reports: &Text) -> Result<(), JournalError> {
+        let Some(question) = self.start.as_ref().map(|start| start.question.clone()) else { return Ok(()) };
         for report in wire::read_reports(&self.blobs.text(reports)?).into_values() {
-            self.types.insert(report.content_type.clone());
-            let label = report.units.first().map(|unit| unit.file.clone()).unwrap_or_default();
-            self.add_findings(event, None, &report);
-            let content_type = Some(report.content_type);
-            self.chunks.push(ChunkRow {
-                worker: None,
-                label,
-                units: report.units,
-                content_type,
-                state: "recalled",
-            });
+            self.plan([report.content_type.clone()].into_iter());
+            let mut worker = self.worker(event, Strategy::Analyst, question.clone(), None);
+            self.n_tasks += 1;
+            let noted = Noted {
+                content_type: report.content_type.clone(),
+                analyst: report.analyst.clone(),
+                units: report.units.clone(),
+                label: report.units.first().map(|unit| unit.file.clone()).unwrap_or_default(),
+            };
+            worker.chunk_idx = Some(self.add_chunk(&worker, noted, "recalled"));
+            let ending = Ending::Recalled(Box::new(report));
+            self.write_ending(&worker, event.at_ms, &ending)?;
+            if let Ending::Recalled(report) = ending {
+                self.add_report(event, worker.task, &worker.result, &report);
+            }
         }
         Ok(())
     }
 
-    fn add_findings(&mut self, event: &Event, worker: Option<usize>, report: &AnalystReport) {
+    fn add_report(&mut self, event: &Event, task: String, result: &str, report: &AnalystReport) {
+        self.reported.entry(report.content_type.clone()).or_default().push(task);
         for finding in &report.findings {
-            self.line(EVIDENCE, &files::finding_line(event, worker, report, finding));
+            self.line(EVIDENCE, &files::finding_line(event, result, report, finding));
         }
     }
-
     fn line(&mut self, name: &'static str, line: &str) {
         let lines = self.lines.entry(name).or_default();
         lines.push_str(line);
@@ -351,10 +415,36 @@ impl Projection {
     }
 }
 
-fn task_name(number: usize) -> String {
-    format!("tasks/task_{number:04}.md")
-}
+impl Worker {
+    fn task_file(&self) -> String {
+        format!("tasks/{}.md", self.task)
+    }
 
-fn worker_name(number: usize) -> String {
-    format!("results/worker_{number:04}.json")
+    /// Makes it a synthesis of the reports of a content type, or of the syntheses of all types.
+    fn join<'a>(
+        &mut self,
+        note: &str,
+        reported: &BTreeMap<String, Vec<String>>,
+        others: impl Iterator<Item = &'a Worker> + Clone,
+    ) {
+        let what = note.strip_prefix("synthesis of ").and_then(|rest| rest.split_once(": "));
+        let what = what.map_or("", |(what, _)| what);
+        let syntheses = || others.clone().filter(|other| other.strategy == Strategy::Synthesis);
+        self.blocked_by = match reported.get(what) {
+            Some(tasks) => tasks.clone(),
+            None => syntheses().map(|other| other.task.clone()).collect(),
+        };
+        let short = match what {
+            "source_code" => "code",
+            "structured_data" => "data",
+            "all types" => "all",
+            other => other,
+        };
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+        let name = format!("synth-{}", short.chars().map(plain).collect::<String>());
+        let again = format!("{name}-");
+        let n_same = syntheses().filter(|other| other.task == name || other.task.starts_with(&again)).count();
+        self.task = if n_same == 0 { name } else { format!("{name}-{}", n_same + 1) };
+        self.result = format!("results/{}.json", self.task);
+    }
 }

@@ -56,9 +56,7 @@ pub(crate) fn gather(reports: &[AnalystReport]) -> Gathered {
     let mut sums: BTreeMap<(String, String), CountedValues> = BTreeMap::new();
     for report in reports {
         gathered.rejected += report.rejected;
-        if let Some(count) = report.count {
-            gathered.count = Some(gathered.count.unwrap_or(0).saturating_add(count));
-        }
+        gathered.count = spelunk_types::sum(gathered.count, report.count);
         if report.relevant {
             let said = report.answer.as_deref().unwrap_or(&report.summary);
             if !said.is_empty() {
@@ -92,12 +90,14 @@ pub(crate) fn gather(reports: &[AnalystReport]) -> Gathered {
 impl MergedFinding {
     fn add(&mut self, other: &Finding) {
         self.places.push(other.location.clone());
-        self.finding.severity = self.finding.severity.max(other.severity);
+        let severity = self.finding.severity.max(other.severity);
+        // Seeing it again makes nobody less sure.
+        let sure = [self.finding.confidence, other.confidence].into_iter().flatten().reduce(f64::max);
         if self.finding.quote != Some(Found::Exact) && other.quote == Some(Found::Exact) {
-            let severity = self.finding.severity;
             // Prefer the finding whose quote was found.
-            self.finding = Finding { severity, ..other.clone() };
+            self.finding = other.clone();
         }
+        (self.finding.severity, self.finding.confidence) = (severity, sure);
     }
 
     fn rank(&self) -> (std::cmp::Reverse<Option<Severity>>, std::cmp::Reverse<usize>, &str, Option<u64>) {
@@ -151,10 +151,7 @@ fn add_counts(sums: &mut BTreeMap<(String, String), CountedValues>, finding: &Fi
         let total = sum.values.entry(value.clone()).or_default();
         *total = total.saturating_add(*count);
     }
-    sum.total = match (sum.total, finding.total) {
-        (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
-        (sum, more) => sum.or(more),
-    };
+    sum.total = spelunk_types::sum(sum.total, finding.total);
 }
 
 /// Normalises a summary: case, punctuation and whitespace do not matter.

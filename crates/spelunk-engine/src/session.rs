@@ -102,7 +102,7 @@ impl<'a> Session<'a> {
         let (here, limits, retrieval) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
         // Reading a large view is CPU-bound.
         let opened = blocking(move || Environment::open(&here, &limits, Some(retrieval))).await?;
-        let OpenEnvironment { environment, variables, description } = opened;
+        let OpenEnvironment { environment, variables, description, preview } = opened;
         let mut setup = environment.setup(variables, functions, frame.started_at_ms());
         setup.prelude += prelude;
         let mut session = Self {
@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
             opening: None,
             done: Vec::new(),
             n_cells: 0,
-            check: AnswerCheck::new(task.schema.clone(), CodeAlone::for_question(&task.question)),
+            check: AnswerCheck::new(task.schema.clone(), CodeAlone::for_question(&task.question), preview),
             n_calls: 0,
             effects: Vec::new(),
             given: None,
@@ -196,7 +196,12 @@ impl<'a> Session<'a> {
             Ok(CellEnd::Raised { output, raised }) if !raised.is_poisoned => {
                 self.keep(code);
                 let output = output.render();
-                let traceback = cut(&raised.traceback, self.frame.limits().stderr_chars_max);
+                let mut traceback = cut(&raised.traceback, self.frame.limits().stderr_chars_max);
+                if raised.kind == "FileNotFoundError" && self.agent.is_none() {
+                    let path = raised.message.rsplit('\'').nth(1).unwrap_or_default();
+                    traceback =
+                        format!("{}\nhint: {}", traceback.trim_end(), self.environment.place_of_file(path));
+                }
                 let ran = Ran::Broke(format!("{}\n{traceback}", shown(&output)));
                 (output, CellOutcome::Raised { kind: raised.kind, traceback }, ran)
             }
@@ -222,9 +227,12 @@ impl<'a> Session<'a> {
     fn limit_message(&self, kind: &str, message: String) -> String {
         let limits = self.frame.limits();
         match kind {
-            "TimeoutError" => format!("the block computed for more than {} ms", limits.cell_ms_max),
+            "TimeoutError" => {
+                format!("the block computed for more than {} ms (`limits.cell_ms_max`)", limits.cell_ms_max)
+            }
             "MemoryError" => {
-                format!("the session needed more than {} MB", limits.cell_memory_bytes_max / 1_000_000)
+                let mb = limits.cell_memory_bytes_max / 1_000_000;
+                format!("the session needed more than {mb} MB (`limits.cell_memory_bytes_max`)")
             }
             _ => message,
         }

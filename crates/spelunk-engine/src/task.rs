@@ -9,6 +9,7 @@ use spelunk_context::View;
 use spelunk_model::Model;
 use spelunk_types::{Citation, Focus, Grounding, Strategy};
 
+pub use self::analysis::Noted;
 pub(crate) use self::analysis::{Analysis, DocumentPart};
 pub(crate) use self::synthesis::{Kind, Synthesis};
 use crate::{CallerTurn, Schema};

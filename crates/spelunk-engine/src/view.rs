@@ -9,8 +9,8 @@ mod tree;
 use std::collections::BTreeMap;
 
 use spelunk_types::{
-    CallId, CellOutcome, Citation, Durability, Event, EventKind, FileChange, Found, FrameId, FrameOutcome,
-    Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
+    CallId, CellOutcome, Citation, Confidence, Durability, Event, EventKind, FileChange, Found, FrameId,
+    FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
 };
 
 pub(crate) use self::again::{SetAside, still_counts};
@@ -133,7 +133,7 @@ pub struct Ticked {
 }
 
 /// Progress of analysts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct TasksView {
     /// Tasks of the plan.
     pub planned: u64,
@@ -147,6 +147,8 @@ pub struct TasksView {
     pub failed: u64,
     /// Findings so far, by severity; `unrated` if it has none.
     pub findings: BTreeMap<String, u64>,
+    /// How sure the analysts are, if any of them said so.
+    pub confidence: Option<Confidence>,
 }
 
 /// A code cell that ran.
@@ -437,6 +439,26 @@ impl RunView {
         }
     }
 
+    /// How sure the answer is, from 0 to 1: what analysts said, times the share of parts that they read; without
+    /// analysts, the share of its quotes that were found in the sources.
+    pub fn confidence(&self) -> Option<f64> {
+        let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
+        let certainty = match &self.tasks {
+            Some(tasks) => {
+                let read = tasks.done + tasks.recalled;
+                // A run that has ended starts no further tasks.
+                let ended = if self.outcome.is_some() { tasks.planned } else { tasks.done + tasks.failed };
+                tasks.confidence?.mean * share(read, ended + tasks.recalled)
+            }
+            None => {
+                let n_found = self.citations.iter().filter(|(_, found)| *found != Found::Missing).count();
+                self.answer().filter(|_| !self.citations.is_empty())?;
+                share(n_found as u64, self.citations.len() as u64)
+            }
+        };
+        Some((certainty * 1000.0).round() / 1000.0)
+    }
+
     /// A resumed run repeats its warnings; each is listed once.
     fn warn(&mut self, message: &str, hint: &str) {
         let warning = (message.to_owned(), hint.to_owned());
@@ -455,12 +477,13 @@ fn add(sums: &mut BTreeMap<String, u64>, counts: &BTreeMap<String, u64>) {
 
 impl TasksView {
     fn apply(&mut self, kind: &EventKind) {
-        if let EventKind::FindingsRecalled { units, .. } = kind {
-            self.recalled = *units;
+        if let EventKind::FindingsRecalled { units, confidence, .. } = kind {
+            (self.recalled, self.confidence) = (*units, *confidence);
         } else if let EventKind::TasksPlanned { tasks, documents, .. } = kind {
             (self.planned, self.documents) = (*tasks, *documents);
-        } else if let EventKind::TaskReported { findings, .. } = kind {
+        } else if let EventKind::TaskReported { findings, confidence, .. } = kind {
             self.done += 1;
+            self.confidence = Confidence::merged(self.confidence.into_iter().chain(*confidence));
             add(&mut self.findings, findings);
         }
     }

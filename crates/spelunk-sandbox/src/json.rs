@@ -1,13 +1,13 @@
-//! JSON as sandbox values, preserving key order.
+//! JSON as values of a session, with the keys in the order of the text.
 
 use std::fmt;
 
+use crate::Value;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use spelunk_sandbox::Value;
 
-/// Parses a JSON text.
-pub(crate) fn parse(text: &str) -> Option<Value> {
-    serde_json::from_str::<Ordered>(text).ok().map(|ordered| ordered.0)
+/// The value of a JSON text.
+pub fn parse_json(text: &str) -> Result<Value, serde_json::Error> {
+    serde_json::from_str::<Ordered>(text).map(|ordered| ordered.0)
 }
 
 struct Ordered(Value);

@@ -8,6 +8,7 @@ mod complete;
 mod cpython;
 mod fence;
 mod interpreter;
+mod json;
 mod monty;
 #[cfg(unix)]
 mod pool;
@@ -22,6 +23,7 @@ pub use complete::needs_more;
 pub use cpython::{Python, PythonModules};
 pub use fence::{CELLS_MAX, CodeCell, FinalText, ParsedReply, find_cells};
 pub use interpreter::{INTERPRETER_VERSION, Interpreter, InterpreterError};
+pub use json::parse_json;
 pub use monty::{FILES, MontyInterpreter};
 /// The allocator for a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;

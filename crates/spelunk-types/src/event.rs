@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    BlobId, CallId, CallOutcome, CellOutcome, Citation, CorpusRecord, ErrorCode, FileChange, Focus, Found,
-    FrameId, FrameOutcome, Limits, ModelRef, OtherModels, RunOutcome, ScanOptions, Served, SourceSpec,
-    Strategy, Text, Usage,
+    BlobId, CallId, CallOutcome, CellOutcome, Citation, Confidence, CorpusRecord, ErrorCode, FileChange,
+    Focus, Found, FrameId, FrameOutcome, Limits, ModelRef, OtherModels, RunOutcome, ScanOptions, Served,
+    SourceSpec, Strategy, Text, Usage,
 };
 
 /// The journal format this engine writes. Readers accept every earlier one. Since 2, a typed sub-call reserves an
@@ -236,7 +236,13 @@ pub enum EventKind {
     },
     /// Findings of earlier runs were reused for some parts.
     #[serde(rename = "findings.recalled")]
-    FindingsRecalled { units: u64, reports: Text },
+    FindingsRecalled {
+        units: u64,
+        reports: Text,
+        /// How sure the analysts were.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confidence: Option<Confidence>,
+    },
     /// An analyst finished a task.
     #[serde(rename = "task.reported")]
     TaskReported {
@@ -248,6 +254,9 @@ pub enum EventKind {
         relevant: bool,
         /// How many findings, by severity.
         findings: BTreeMap<String, u64>,
+        /// How sure the analyst is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        confidence: Option<Confidence>,
     },
     /// A citation was checked against its source.
     #[serde(rename = "citation.checked")]

@@ -124,6 +124,91 @@ pub struct Unit {
     pub line_end: u64,
 }
 
+/// What a part contains, whatever the question is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PartMetadata {
+    /// What it is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub key_topics: Vec<String>,
+    /// The functions, classes and modules that code defines.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub structures: Vec<String>,
+    /// What code imports.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<String>,
+    /// The columns of a table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// The number of rows without the header.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_count: Option<u64>,
+    /// The fields of JSON.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub schema_fields: Vec<String>,
+    /// The number of objects of JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object_count: Option<u64>,
+}
+
+impl PartMetadata {
+    /// Adds what another part contains.
+    pub fn add(&mut self, other: Self) {
+        for (own, others) in [
+            (&mut self.key_topics, other.key_topics),
+            (&mut self.structures, other.structures),
+            (&mut self.imports, other.imports),
+            (&mut self.columns, other.columns),
+            (&mut self.schema_fields, other.schema_fields),
+        ] {
+            let new: Vec<String> = others.into_iter().filter(|name| !own.contains(name)).collect();
+            own.extend(new);
+        }
+        self.row_count = sum(self.row_count, other.row_count);
+        self.object_count = sum(self.object_count, other.object_count);
+    }
+}
+
+/// The sum of two counts, either of which may be missing.
+pub fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.saturating_add(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// How sure analysts are, and of how many lines: the weight with which it is merged.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Confidence {
+    /// From 0 to 1.
+    pub mean: f64,
+    /// The lines that were read.
+    pub lines: u64,
+}
+
+impl Confidence {
+    /// The mean of all, weighted by lines.
+    pub fn merged(all: impl IntoIterator<Item = Self>) -> Option<Self> {
+        let weight = |lines: u64| f64::from(u32::try_from(lines).unwrap_or(u32::MAX).max(1));
+        all.into_iter().reduce(|a, b| {
+            let (of_a, of_b) = (weight(a.lines), weight(b.lines));
+            let mean = (a.mean * of_a + b.mean * of_b) / (of_a + of_b);
+            Self { mean, lines: a.lines.max(1).saturating_add(b.lines.max(1)) }
+        })
+    }
+}
+
+impl AnalystReport {
+    /// What the analyst said of its whole part, or else the mean of what it said of each finding.
+    pub fn confidence(&self) -> Option<Confidence> {
+        let said = self.findings.iter().filter_map(|finding| finding.confidence);
+        let of_findings = Confidence::merged(said.map(|mean| Confidence { mean, lines: 1 }));
+        let mean = self.confidence.or(of_findings.map(|all| all.mean))?;
+        let lines = self.units.iter().map(|unit| (unit.line_end + 1).saturating_sub(unit.line_start));
+        Some(Confidence { mean, lines: lines.sum() })
+    }
+}
+
 /// What an analyst reports about one task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AnalystReport {
@@ -144,6 +229,15 @@ pub struct AnalystReport {
     /// The number of occurrences in the part, if the question asks for a count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
+    /// How sure the analyst is of its answer, from 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    /// What would make it surer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_by: Option<String>,
+    /// What else it noted about the part.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub metadata: PartMetadata,
     /// What was found.
     pub findings: Vec<Finding>,
     /// Findings that were rejected, such as those about files that were not given.

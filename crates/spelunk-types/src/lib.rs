@@ -24,7 +24,7 @@ pub use edit_distance::edit_distance;
 pub use error_code::{Blame, ErrorCode, Explain};
 pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
 pub use file_change::FileChange;
-pub use finding::{AnalystReport, Finding, Focus, Location, Severity, Unit};
+pub use finding::{AnalystReport, Confidence, Finding, Focus, Location, PartMetadata, Severity, Unit, sum};
 pub use id::{BlobId, CallId, FrameId, IdError, RunId, civil_date, hex};
 pub use limits::{Limit, Limits};
 pub use moment::iso_time;

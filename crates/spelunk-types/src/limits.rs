@@ -68,7 +68,7 @@ macro_rules! limits {
 
 limits! {
     /// Maximum number of requests a run may send to models, across the whole tree; retries count.
-    spend calls_max = 500;
+    spend calls_max = 2000;
     /// Maximum number of input and output tokens a run may use, across the whole tree.
     spend tokens_max = 10_000_000;
     /// Maximum cost of a run in millionths of a dollar, across the whole tree.
@@ -83,7 +83,7 @@ limits! {
     spend call_ms_max = 120_000;
     /// Maximum pause between two pieces of a streamed reply.
     spend call_idle_ms_max = 60_000;
-    /// Maximum number of concurrent calls, across the whole tree.
+    /// Maximum number of concurrent calls, across the whole tree; providers that allow fewer slow it down by themselves.
     spend calls_parallel_max = 32;
     /// Maximum number of retries after the first attempt.
     spend retries_max = 3;
@@ -93,7 +93,7 @@ limits! {
     spend retry_wait_ms_max = 60_000;
     /// Maximum size of a reply.
     spend reply_bytes_max = 8_000_000;
-    /// Maximum nesting depth of frames; the root has depth 0.
+    /// Maximum nesting depth of frames, from 0 to 5; the root has depth 0.
     path depth_max = 1;
     /// Maximum number of children of the root frame.
     path children_depth0_max = 10;
@@ -109,13 +109,13 @@ limits! {
     path root_output_tokens_max = 4096;
     /// Maximum number of output tokens of a sub-call.
     path sub_output_tokens_max = 1000;
-    /// Maximum number of output tokens of an analyst.
+    /// Maximum number of output tokens of an analyst: room for its findings, where prose would need less.
     path analyst_output_tokens_max = 4096;
     /// Maximum size of the findings given to one synthesis; larger sets are first summarised in groups.
     path synthesis_tokens_max = 30_000;
     /// Contexts larger than this cause a warning.
     path corpus_tokens_warn = 10_000_000;
-    /// Maximum number of files to read; 0 means no limit.
+    /// Maximum number of files to read; 0 means no limit, so that no file is left out without a word.
     path files_max = 0;
     /// Files with up to this many lines are analysed in batches.
     path small_lines_max = 1500;
@@ -173,12 +173,12 @@ limits! {
     path desk_files_max = 1000;
     /// Maximum total size of the files on an agent's desk.
     path desk_bytes_max = 64_000_000;
-    /// Maximum number of cells in a frame.
+    /// Maximum number of cells in a frame; turns end it earlier.
     path cells_max = 100;
     /// Maximum CPU time of a cell, not counting waits for models.
     path cell_ms_max = 5000;
-    /// Maximum number of model calls one cell may make.
-    path cell_calls_max = 200;
+    /// Maximum number of model calls one cell may make: enough to ask about each part of a long text in one cell.
+    path cell_calls_max = 10_000;
     /// Maximum memory of a sandbox, beyond that of an empty one.
     path cell_memory_bytes_max = 512_000_000;
     /// Maximum depth of nested function calls in a cell.
@@ -227,7 +227,7 @@ limits! {
     path var_bytes_max = 1_000_000;
     /// Maximum total size of all variables.
     path vars_bytes_max = 10_000_000;
-    /// Maximum number of queries in a batch.
+    /// Maximum number of contexts or queries in one call of an MCP tool.
     path batch_queries_max = 100;
     /// Maximum number of findings from one worker.
     path findings_max = 200;

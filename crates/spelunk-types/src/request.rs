@@ -49,6 +49,9 @@ pub struct CorpusRecord {
     /// The text of a small corpus, as strategies see it. It may be missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Text>,
+    /// The number of lines of all documents, if the scan counted them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<u64>,
     /// The modification times, in nanoseconds since 1970, of large documents: their digests include them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub modified_ns: BTreeMap<String, u64>,
@@ -113,6 +116,12 @@ pub struct ScanOptions {
     pub order: FileOrder,
     /// Whether HTML is converted to Markdown.
     pub extract_html: bool,
+    /// Content types by name, `GLOB=TYPE`, before every rule.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub types: Vec<String>,
+    /// Whether an analysis splits all text by tokens, whatever its type.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub plain: bool,
 }
 
 impl Default for ScanOptions {
@@ -127,6 +136,8 @@ impl Default for ScanOptions {
             files_max: 0,
             order: FileOrder::Size,
             extract_html: false,
+            types: Vec::new(),
+            plain: false,
         }
     }
 }

@@ -272,7 +272,7 @@ fn others() -> Vec<Setting> {
         "workspace.path" = text(".spelunk").inside_project();
         /// When replies are synced: `process` within 50 ms, which a power cut may lose; `power` before anything depends on them.
         "journal.durability" = choice(DurabilityChoice::WORDS).own();
-        /// The age in days after which `spelunk run clean` removes runs.
+        /// The age in days after which runs are removed: when a run or a server starts, and by `spelunk run clean`; 0 leaves it to that command.
         "run.retention_days" = whole(0, WHOLE_MAX, 30).own();
         /// Whether to answer repeated calls from the cache in the workspace, at no cost.
         "cache.replies" = yes_no(true).own();
@@ -309,8 +309,15 @@ fn server() -> Vec<Setting> {
     }
 }
 
+/// Frames below this depth have one child each: deeper trees cost calls and find nothing.
+const DEPTH_MAX: u64 = 5;
+
 fn limit(limit: &Limit) -> Setting {
-    let max = if limit.name.ends_with("_percent") { 100 } else { WHOLE_MAX };
+    let max = match limit.name {
+        "depth_max" => DEPTH_MAX,
+        name if name.ends_with("_percent") => 100,
+        _ => WHOLE_MAX,
+    };
     Setting {
         key: format!("limits.{}", limit.name),
         doc: limit.doc,

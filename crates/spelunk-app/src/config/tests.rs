@@ -97,6 +97,7 @@ fn every_limit_can_be_set_in_a_file() {
     let mut expected = Limits::default();
     let mut toml = String::from("[limits]\n");
     for (limit, value) in Limits::ALL.iter().zip(1_u64..) {
+        let value = if limit.name == "depth_max" { 5 } else { value };
         assert!(expected.set(limit.name, value));
         writeln!(toml, "{} = {value}", limit.name).unwrap();
     }

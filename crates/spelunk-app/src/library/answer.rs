@@ -20,6 +20,8 @@ pub struct Answer {
     pub citations: Vec<Citation>,
     /// How well the sources support the answer.
     pub grounding: Option<Grounding>,
+    /// How sure it is, from 0 to 1: see `docs/reports.md`.
+    pub confidence: Option<f64>,
     /// Every citation that was checked and every fact that an agent recorded; at most 1,000.
     pub evidence: Vec<Evidence>,
     /// Counters of the run.
@@ -45,6 +47,7 @@ impl Answer {
             answer,
             citations,
             grounding,
+            confidence: view.confidence(),
             metrics: Metrics::of(view),
             errors: result_details::errors(view),
             outcome: result.outcome,

@@ -129,6 +129,7 @@ pub fn result_json(result: &RunResult, view: &RunView, blobs: &Blobs) -> Value {
         "answer": answer.map(|answer| &answer.text),
         "citations": answer.map(|answer| &answer.citations),
         "grounding": answer.map(|answer| answer.grounding.name()),
+        "confidence": view.confidence(),
         "degraded": false,
         "success": answer.is_some_and(|answer| !answer.text.trim().is_empty()),
         "evidence": evidence.iter().map(Evidence::json).collect::<Vec<_>>(),

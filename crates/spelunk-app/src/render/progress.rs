@@ -218,7 +218,7 @@ pub fn task_line(kind: &EventKind) -> Option<String> {
     if let EventKind::StrategyChosen { strategy, why } = kind {
         return Some(format!("{strategy}: {why}"));
     }
-    let EventKind::TaskReported { task, of, label, findings, relevant } = kind else { return None };
+    let EventKind::TaskReported { task, of, label, findings, relevant, .. } = kind else { return None };
     let total: u64 = findings.values().sum();
     let found = match (total, relevant) {
         (0, false) => "not relevant".to_owned(),

@@ -141,6 +141,7 @@ pub(super) fn corpus_record(
     Ok(CorpusRecord {
         documents: blobs.keep_said(&listed(view))?,
         context,
+        lines: view.documents().map(|document| document.lines).sum(),
         modified_ns: modified_ns.collect(),
     })
 }

@@ -2,7 +2,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
 use serde_json::Value as Json;
-use spelunk_sandbox::Value;
+use spelunk_sandbox::{Value, parse_json};
 
 use super::Shape;
 
@@ -11,14 +11,12 @@ pub(super) fn parsed(name: &str, text: &str) -> Option<(Shape, Value)> {
     let extension = name.rsplit_once('.')?.1.to_ascii_lowercase();
     match extension.as_str() {
         "json" => {
-            let value: Json = serde_json::from_str(text).ok()?;
-            matches!(value, Json::Array(_) | Json::Object(_)).then(|| (Shape::Json, value_of_json(value)))
+            let value = parse_json(text).ok()?;
+            matches!(value, Value::List(_) | Value::Dict(_)).then_some((Shape::Json, value))
         }
         "jsonl" | "ndjson" => {
             let records = text.lines().filter(|line| !line.trim().is_empty());
-            let records: Result<Vec<Json>, _> = records.map(serde_json::from_str).collect();
-            let records = records.ok()?.into_iter().map(value_of_json).collect();
-            Some((Shape::Records, Value::List(records)))
+            Some((Shape::Records, Value::List(records.map(parse_json).collect::<Result<_, _>>().ok()?)))
         }
         _ => None,
     }

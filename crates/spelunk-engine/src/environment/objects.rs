@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-use spelunk_context::{JsonRecords, LazyText, TextError, View};
+use spelunk_context::{JsonRecords, LazyText, PyPattern, TextError, View};
 use spelunk_sandbox::{Handle, HostCall, Value};
 use spelunk_types::Limits;
 
@@ -29,6 +29,8 @@ pub(super) struct Objects {
     open: Mutex<HashMap<u32, Arc<LazyText>>>,
     records: Mutex<HashMap<u32, Arc<JsonRecords>>>,
     parts: Mutex<TextRanges>,
+    /// By source and flags.
+    patterns: Mutex<HashMap<(String, u64), Arc<PyPattern>>>,
 }
 
 /// Pieces of documents that were handed out.
@@ -61,7 +63,8 @@ const PART: u64 = 4;
 
 impl Objects {
     pub(super) fn new(view: View, limits: Limits) -> Self {
-        Self { view, limits, open: Mutex::default(), records: Mutex::default(), parts: Mutex::default() }
+        let (open, records, parts) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { view, limits, open, records, parts, patterns: Mutex::default() }
     }
 
     /// The dictionary of all documents.

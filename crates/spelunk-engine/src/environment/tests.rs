@@ -215,6 +215,78 @@ fn json_goes_in_and_comes_out_the_same() {
 }
 
 #[test]
+fn parsed_json_keeps_the_order_of_its_keys() {
+    let text = r#"{"z":1,"a":{"y":2,"b":3}}"#;
+    let keys = |value: &Value| match value {
+        Value::Dict(pairs) => pairs.iter().map(|(key, _)| key.as_str().unwrap().to_owned()).collect(),
+        other => vec![format!("{other:?}")],
+    };
+    let context = |name: &str| environment(&[(name, text)], |_| {}).variables[0].1.clone();
+    let of_json = context("a.json");
+    let Value::List(records) = context("a.jsonl") else { panic!("a list of records") };
+    for value in [&of_json, &records[0]] {
+        assert_eq!(keys(value), ["z", "a"]);
+        let Value::Dict(pairs) = value else { panic!("an object") };
+        assert_eq!(keys(&pairs[1].1), ["y", "b"]);
+    }
+    let opened = environment(&[("a.jsonl", text)], |limits| limits.cell_context_bytes_max = 1);
+    let Value::Handle(handle) = opened.variables[0].1.clone() else { panic!("a host object") };
+    let first = HostCall { receiver: Some(handle), ..call("__getitem__", &[Value::Int(0)], &[]) };
+    assert_eq!(keys(&opened.environment.serve(first).unwrap()), ["z", "a"]);
+}
+
+#[test]
+fn what_would_copy_a_large_text_is_refused_with_what_to_write() {
+    let opened = environment(&[("a.txt", LINES)], |limits| {
+        (limits.cell_context_bytes_max, limits.cell_memory_bytes_max) = (1, 4);
+    });
+    let Value::Handle(handle) = opened.variables[0].1.clone() else { panic!("a host object") };
+    let asked =
+        |name: &str, args: &[Value]| HostCall { receiver: Some(handle.clone()), ..call(name, args, &[]) };
+    assert_eq!(opened.environment.serve(asked("__real__", &[])), Ok(Value::None));
+    check(
+        &opened,
+        asked("lower", &[]),
+        &expect![[
+            r"ValueError: `a.txt` has 19 bytes and stays outside of the session, and lower() would copy all of it: write `re.search(pattern, context, re.I)`, or `for line in context:` and `line.lower()`"
+        ]],
+    );
+    let (two, places) = (Value::from("two"), [Value::Int(4), Value::Int(7)]);
+    for (name, args, expected) in [
+        ("startswith", vec![two.clone(), places[0].clone()], true),
+        ("startswith", vec![two.clone(), Value::Int(5)], false),
+        ("startswith", vec![two.clone()], false),
+        ("startswith", vec![Value::Tuple(vec!["x".into(), two.clone()]), places[0].clone()], true),
+        ("startswith", vec![two.clone(), places[0].clone(), Value::Int(6)], false),
+        ("endswith", vec![two.clone(), Value::Int(0), places[1].clone()], true),
+        ("endswith", vec![two, Value::Int(5), places[1].clone()], false),
+    ] {
+        assert_eq!(
+            opened.environment.serve(asked(name, &args)),
+            Ok(Value::Bool(expected)),
+            "{name} {args:?}"
+        );
+    }
+    let fits = environment(&[("a.txt", LINES)], |limits| limits.cell_context_bytes_max = 1);
+    assert_eq!(fits.environment.serve(asked("__real__", &[])), Ok(Value::from(LINES)));
+}
+
+#[test]
+fn the_place_of_a_file_is_told_by_path_and_by_name() {
+    let several = environment(&[("docs/a.txt", LINES), ("b.txt", LINES)], |_| {}).environment;
+    let one = environment(&[("a.json", "{}")], |_| {}).environment;
+    for (environment, path, expected) in [
+        (&several, "docs/a.txt", "the text of that file is `context['docs/a.txt']`"),
+        (&several, "/mnt/data/a.txt", "the text of that file is `context['docs/a.txt']`"),
+        (&several, "./b.txt", "the text of that file is `context['b.txt']`"),
+        (&several, "c.txt", "there are no files here: the text is in `context`"),
+        (&one, "a.json", "there are no files here: the text is in `context_text`"),
+    ] {
+        assert_eq!(environment.place_of_file(path), expected, "{path}");
+    }
+}
+
+#[test]
 fn rows_are_queried_with_sql() {
     let opened = environment(
         &[("orders.csv", "order,units,price\n1,2,0.5\n2,1,\n"), ("notes.md", "Prose.\n")],

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use spelunk_journal::{Blobs, ReplyCache};
-use spelunk_types::{AnalystReport, BlobId, EventKind};
+use spelunk_types::{AnalystReport, BlobId, Confidence, EventKind};
 
 use super::Frame;
 use crate::FrameError;
@@ -33,8 +33,10 @@ impl Frame {
         })
         .await;
         let (units, text) = (found.len() as u64, wire::write_reports(&found));
-        let draft =
-            move |blobs: &Blobs| Ok(EventKind::FindingsRecalled { units, reports: blobs.keep(&text)? });
+        let confidence = Confidence::merged(found.values().filter_map(AnalystReport::confidence));
+        let draft = move |blobs: &Blobs| {
+            Ok(EventKind::FindingsRecalled { units, reports: blobs.keep(&text)?, confidence })
+        };
         self.record_texts(draft).await?;
         Ok(found)
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
-use spelunk_context::Detector;
+use spelunk_context::{Detector, Mode};
 use spelunk_journal::{Blobs, JournalError, ReplyCache};
 use spelunk_model::{Model, Reply};
 use spelunk_sandbox::Sandbox;
@@ -94,6 +94,8 @@ pub(crate) struct Run {
     pub(crate) models: Models,
     pub(crate) sandbox: Sandbox,
     pub(crate) detector: Detector,
+    /// How an analysis splits text.
+    pub(crate) mode: Mode,
     pub(crate) texts: Arc<Texts>,
     pub(crate) retrieval: Arc<Retrieval>,
     /// When the run times out.

@@ -1,20 +1,24 @@
 //! The contents of each file of the projection. Every JSON file has a `schema_version`; fields are only ever added.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use serde_json::{Value, json};
-use spelunk_context::estimate_tokens;
+use spelunk_context::{ContentType, Structure, estimate_tokens};
 use spelunk_types::{
-    AnalystReport, Citation, Event, Finding, Found, RunId, RunOutcome, SourceSpec, Strategy, iso_time,
+    AnalystReport, Citation, Event, Finding, Found, FrameId, RunId, RunOutcome, SourceSpec, Strategy, Unit,
+    iso_time,
 };
 
 use super::{ChunkRow, Ending, Projection, Worker};
 use crate::run_start::RunStart;
+use crate::task::Noted;
 use crate::{CallState, ReportError, RunView};
 
 const SCHEMA_VERSION: u32 = 1;
 /// The line that separates a task from its findings.
 const FINDINGS_MARK: &str = "--- FINDINGS ---";
 const SUMMARY_CHARS_MAX: usize = 200;
-const STRUCTURED: [&str; 3] = ["structured_data", "json", "jsonl"];
 
 /// A summary of the run.
 pub(super) fn metadata(of: &Projection, start: &RunStart, has_copy: bool) -> String {
@@ -25,11 +29,17 @@ pub(super) fn metadata(of: &Projection, start: &RunStart, has_copy: bool) -> Str
         [_, _, ..] => "several".to_owned(),
     };
     let end = view.outcome.as_ref().map(|_| iso_time(view.updated_at_ms));
+    let tasks = view.tasks.clone().unwrap_or_default();
+    let lifecycle = match (of.is_archived, view.frames.is_empty()) {
+        (true, _) => "archived",
+        (false, true) => "created",
+        (false, false) => "active",
+    };
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,
         "workspace_id": of.run,
         "created_at": iso_time(view.started_at_ms),
-        "lifecycle": if view.frames.is_empty() { "created" } else { "active" },
+        "lifecycle": lifecycle,
         "context": {
             "file": "context.txt",
             "is_copy": has_copy,
@@ -37,22 +47,33 @@ pub(super) fn metadata(of: &Projection, start: &RunStart, has_copy: bool) -> Str
             "sources": start.sources,
             "documents": view.n_documents,
             "size_bytes": view.corpus_bytes,
-            "line_count": null,
+            "line_count": start.corpus.as_ref().and_then(|corpus| corpus.lines),
             "estimated_tokens": estimate_tokens(view.corpus_bytes),
             "structure": structure(of),
+            "content_types": of.types,
             "digest": start.corpus_digest,
         },
         "processing": {
             "status": status(view),
             "strategy": if start.strategy == Strategy::Map { "partition_map" } else { start.strategy.name() },
             "chunks_created": of.chunks.len(),
-            "workers_spawned": of.workers.len(),
+            "workers_spawned": of.workers.values().filter(|worker| worker.strategy != Strategy::Synthesis).count(),
             "start_time": iso_time(view.started_at_ms),
             "end_time": end,
         },
         "results": {
             "final_answer_file": view.answer().map(|_| "final_answer.md"),
-            "confidence": run_confidence(of),
+            "confidence": view.confidence(),
+            "coverage": {
+                "documents": view.n_documents,
+                "documents_read": view.documents_read,
+                "bytes": view.corpus_bytes,
+                "bytes_read": view.bytes_read,
+                "tasks": tasks.planned,
+                "tasks_done": tasks.done,
+                "tasks_failed": tasks.failed,
+                "parts_recalled": tasks.recalled,
+            },
             "grounding": view.answer().map(|(.., grounding)| grounding),
             "partial": matches!(view.outcome, Some(RunOutcome::Partial { .. })),
             "token_usage": view.spent,
@@ -69,45 +90,13 @@ fn status(view: &RunView) -> &'static str {
     }
 }
 
-/// `None` if no plan determined the document types.
+/// Of all documents: `mixed` if they differ.
 fn structure(of: &Projection) -> Option<&'static str> {
-    let n_structured = of.types.iter().filter(|kind| STRUCTURED.contains(&kind.as_str())).count();
-    match (of.types.len(), n_structured) {
-        (0, _) => None,
-        (_, 0) => Some("unstructured"),
-        (all, structured) if all == structured => Some("structured"),
-        _ => Some("mixed"),
-    }
-}
-
-/// The mean of the workers' confidences, weighted by tokens, times the share of tasks with a report. `None` if no
-/// analyst reported a confidence.
-fn run_confidence(of: &Projection) -> Option<f64> {
-    let weight: f64 = of.confidences.iter().map(|(_, tokens)| whole(*tokens).max(1.0)).sum();
-    if of.confidences.is_empty() {
-        return None;
-    }
-    let sum: f64 = of.confidences.iter().map(|(mean, tokens)| mean * whole(*tokens).max(1.0)).sum();
-    let tasks = of.view.tasks.clone().unwrap_or_default();
-    // A run that has ended starts no further tasks.
-    let ended = if of.view.outcome.is_some() { tasks.planned } else { tasks.done + tasks.failed };
-    let covered = whole(tasks.done) / whole(ended).max(1.0);
-    Some(rounded(sum / weight * covered))
-}
-
-/// The mean confidence of a report's findings.
-pub(super) fn confidence(report: &AnalystReport) -> Option<f64> {
-    let said: Vec<f64> = report.findings.iter().filter_map(|finding| finding.confidence).collect();
-    let n_said = u32::try_from(said.len()).ok().filter(|n| *n > 0)?;
-    Some(rounded(said.iter().sum::<f64>() / f64::from(n_said)))
-}
-
-fn whole(n: u64) -> f64 {
-    f64::from(u32::try_from(n).unwrap_or(u32::MAX))
-}
-
-fn rounded(value: f64) -> f64 {
-    (value * 1000.0).round() / 1000.0
+    // A type of the user's own is text of any form.
+    let named = |name: &String| ContentType::from_name(name).unwrap_or(ContentType::Unknown).structure();
+    let mut structures = of.types.iter().map(named);
+    let first = structures.next()?;
+    Some(if structures.all(|other| other == first) { first } else { Structure::Mixed }.name())
 }
 
 /// What was asked.
@@ -158,15 +147,63 @@ pub(super) fn manifest(chunks: &[ChunkRow]) -> String {
         json!({
             "index": index,
             "id": format!("chunk_{:04}", index + 1),
-            "label": row.label,
-            "content_type": row.content_type,
-            "parts": row.units,
+            "chunk_path": chunk_name(index),
+            "label": row.noted.label,
+            "content_type": row.noted.content_type,
+            "parts": row.noted.units,
             "state": row.state,
-            "worker": row.worker.map(super::worker_name),
+            "worker": row.result,
         })
     };
     let rows: Vec<Value> = chunks.iter().enumerate().map(row).collect();
     pretty(&json!({ "schema_version": SCHEMA_VERSION, "chunks": rows }))
+}
+
+pub(super) fn chunk_name(idx: usize) -> String {
+    format!("chunks/chunk_{:04}.txt", idx + 1)
+}
+
+/// The text of each document, by name, from the copy in `context.txt` and the list of documents.
+pub(super) fn texts<'c>(listed: &'c str, copy: &'c str) -> BTreeMap<&'c str, &'c str> {
+    let names = listed.lines().filter(|line| !line.starts_with('#'));
+    let names: Vec<&str> = names.filter_map(|line| line.splitn(3, ' ').nth(2)).collect();
+    if let [only] = names.as_slice() {
+        return BTreeMap::from([(*only, copy)]);
+    }
+    let (mut texts, mut rest) = (BTreeMap::new(), copy);
+    for name in names {
+        let head =
+            rest.strip_prefix("--- FILE: ").and_then(|rest| rest.strip_prefix(name)?.strip_prefix(" ("));
+        let Some((bytes, after)) = head.and_then(|rest| rest.split_once(" bytes) ---\n")) else { break };
+        let Some((text, after)) = bytes.parse().ok().and_then(|bytes| after.split_at_checked(bytes)) else {
+            break;
+        };
+        texts.insert(name, text);
+        rest = if text.ends_with('\n') { after } else { after.strip_prefix('\n').unwrap_or(after) };
+    }
+    texts
+}
+
+/// The lines that a task reads, or where they are if there is no copy of the text.
+pub(super) fn chunk(units: &[Unit], texts: Option<&BTreeMap<&str, &str>>) -> String {
+    let mut text = String::new();
+    for (idx, unit) in units.iter().enumerate() {
+        let Unit { file, line_start, line_end } = unit;
+        let lines = (line_end + 1).saturating_sub(*line_start);
+        let own = texts.and_then(|texts| texts.get(file.as_str()));
+        if own.is_none() {
+            text += &format!("# by reference: lines {line_start} to {line_end} of {file}\n");
+        } else if units.len() > 1 {
+            text += &format!("--- FILE {}: {file} ({lines} lines) ---\n", idx + 1);
+        }
+        let at = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let own = own.into_iter().flat_map(|own| own.split_inclusive('\n'));
+        text.extend(own.skip(at(line_start.saturating_sub(1))).take(at(lines)));
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    text
 }
 
 /// Counters.
@@ -203,23 +240,48 @@ pub(super) fn metrics(of: &Projection) -> String {
     }))
 }
 
-/// A task as text: the question, the material, and after the mark the findings.
-pub(super) fn task(worker: &Worker, question: &str, note: &str, ending: Option<&Ending>) -> String {
+/// A task as text: the question, what to read and how, and after the mark the findings.
+pub(super) fn task(
+    of: &Projection,
+    worker: &Worker,
+    question: &str,
+    note: &str,
+    ending: Option<&Ending>,
+) -> String {
     let state = match ending {
         None => "in_progress",
         Some(Ending::Failed { .. }) => "failed",
-        Some(Ending::Reported(_) | Ending::Answered { .. }) => "completed",
+        Some(Ending::Recalled(_) | Ending::Reported(_) | Ending::Answered { .. }) => "completed",
     };
-    let number = worker.number;
-    let mut text = format!("Mode: multi-file\nTask: {number}\nState: {state}\nQuery: {question}\n");
+    let mode = if of.view.n_documents == 1 { "single-file" } else { "multi-file" };
+    let mut text = format!("Mode: {mode}\nTask: {}\nState: {state}\nQuery: {}\n", worker.task, question);
+    if !worker.blocked_by.is_empty() {
+        text += &format!("Blocked by: {}\n", worker.blocked_by.join(", "));
+    }
     if !note.is_empty() {
         text += &format!("\n{}\n", note.trim_end());
     }
+    let units = noted(of, worker).map(|noted| noted.units.as_slice()).unwrap_or_default();
+    if !units.is_empty() {
+        text += "\nRead:\n";
+    }
+    for Unit { file, line_start, line_end } in units {
+        let place = of.start.as_ref().map_or_else(|| file.clone(), |start| absolute(&start.sources, file));
+        text += &format!("- `{place}`, lines {line_start} to {line_end}\n");
+    }
     let Some(ending) = ending else { return text };
     let found = match ending {
-        Ending::Reported(report) => json!({
+        Ending::Recalled(report) | Ending::Reported(report) => json!({
             "findings": report.findings,
-            "metadata": { "relevant": report.relevant, "summary": report.summary, "confidence": confidence(report) },
+            "metadata": {
+                "relevant": report.relevant,
+                "summary": report.summary,
+                "confidence": report.confidence().map(|confidence| confidence.mean),
+                "raised_by": report.raised_by,
+                "content_type": report.content_type,
+                "recalled": matches!(ending, Ending::Recalled(_)),
+                "contains": report.metadata,
+            },
         }),
         Ending::Answered { text, citations } => {
             json!({ "findings": [], "answer": text, "citations": citations })
@@ -231,48 +293,86 @@ pub(super) fn task(worker: &Worker, question: &str, note: &str, ending: Option<&
     text + &format!("\n{FINDINGS_MARK}\n{found}\n")
 }
 
+/// What the note of an analyst says.
+fn noted<'o>(of: &'o Projection, worker: &Worker) -> Option<&'o Noted> {
+    of.chunks.get(worker.chunk_idx?).map(|row| &row.noted)
+}
+
+/// Where a document is, if it is a file: below the directory that was asked about, or that file itself.
+fn absolute(sources: &[SourceSpec], name: &str) -> String {
+    let paths = sources.iter().filter_map(|source| match source {
+        SourceSpec::Path { path, .. } => Some(Path::new(path)),
+        SourceSpec::Text { .. } => None,
+    });
+    let is_one = sources.len() == 1;
+    let place = |path: &Path| {
+        if path.ends_with(name) {
+            return Some(path.to_owned());
+        }
+        // Several sources put their names before those of their documents.
+        let below =
+            if is_one { Some(Path::new(name)) } else { Path::new(name).strip_prefix(path.file_name()?).ok() };
+        below.map(|below| path.join(below))
+    };
+    let found = paths.filter_map(place).next();
+    found.map_or_else(|| name.to_owned(), |path| path.display().to_string())
+}
+
 /// The result of a worker.
 pub(super) fn worker(
     of: &Projection,
     worker: &Worker,
-    closed: &Event,
+    closed_at_ms: u64,
     question: &str,
     ending: &Ending,
 ) -> String {
-    let frame = closed.frame.to_string();
-    let hash = spelunk_journal::digest(format!("{}/{frame}", of.run).as_bytes());
+    let hash = spelunk_journal::digest(format!("{}/{}/{}", of.run, worker.frame, worker.task).as_bytes());
     let hash: String = hash.as_str().chars().take(8).collect();
     let opened = RunId::new(worker.opened_at_ms, 0);
     let stamp = opened.as_str().get(4..20).unwrap_or_default();
-    let number = worker.number;
-    let report = match ending {
-        Ending::Reported(report) => Some(report.as_ref()),
-        Ending::Answered { .. } | Ending::Failed { .. } => None,
+    let noted = noted(of, worker);
+    // Journals of earlier engines do not name them.
+    let named = |name: fn(&Noted) -> &String| noted.map(name).filter(|name| !name.is_empty());
+    let (report, is_recalled) = match ending {
+        Ending::Reported(report) => (Some(report.as_ref()), false),
+        Ending::Recalled(report) => (Some(report.as_ref()), true),
+        Ending::Answered { .. } | Ending::Failed { .. } => (None, false),
     };
-    let n_nested = of.nested.get(&closed.frame).copied().unwrap_or_default();
+    let is_failed = matches!(ending, Ending::Failed { .. });
+    let confidence = report.and_then(AnalystReport::confidence).map(|confidence| confidence.mean);
+    let own = |by_frame: &BTreeMap<FrameId, u64>| {
+        if is_recalled { 0 } else { by_frame.get(&worker.frame).copied().unwrap_or_default() }
+    };
     pretty(&json!({
         "schema_version": SCHEMA_VERSION,
         "workspace_id": of.run,
         "worker_id": format!("worker_{stamp}_{hash}"),
-        "task_id": format!("task_{number:04}"),
-        "frame": frame,
-        "chunk_path": worker.chunk_idx.map(|idx| format!("chunks/manifest.json#/chunks/{idx}")),
-        "depth": closed.frame.depth(),
+        "task_id": worker.task,
+        "frame": worker.frame,
+        "chunk_path": worker.chunk_idx.map(chunk_name),
+        "depth": worker.frame.depth() + u32::from(is_recalled),
         "query": question,
-        "analyst": report.map(|report| &report.analyst),
-        "content_type": report.map(|report| &report.content_type),
+        "analyst": named(|noted| &noted.analyst),
+        "content_type": named(|noted| &noted.content_type),
         "relevant": report.map(|report| report.relevant),
-        "coverage": report.map(|report| &report.units),
-        "processing": { "strategy": worker.strategy, "nested_workers": n_nested },
+        "coverage": noted.map(|noted| &noted.units),
+        "processing": {
+            "strategy": worker.strategy,
+            "nested_workers": own(&of.nested),
+            "recalled": is_recalled,
+            "read_tasks": worker.blocked_by,
+        },
         "results": results(ending),
         "error": match ending {
             Ending::Failed { code, message } => json!({ "code": code, "message": message }),
-            Ending::Reported(_) | Ending::Answered { .. } => Value::Null,
+            Ending::Recalled(_) | Ending::Reported(_) | Ending::Answered { .. } => Value::Null,
         },
         "metadata": {
-            "confidence": report.and_then(confidence),
-            "processing_time_ms": closed.at_ms.saturating_sub(worker.opened_at_ms),
-            "tokens": of.tokens.get(&closed.frame).copied().unwrap_or_default(),
+            "confidence": if is_failed { Some(0.0) } else { confidence },
+            "raised_by": report.and_then(|report| report.raised_by.as_ref()),
+            "contains": report.map(|report| &report.metadata),
+            "processing_time_ms": closed_at_ms.saturating_sub(worker.opened_at_ms),
+            "tokens": own(&of.tokens),
             "rejected_findings": report.map(|report| report.rejected),
         },
     }))
@@ -280,7 +380,7 @@ pub(super) fn worker(
 
 fn results(ending: &Ending) -> Value {
     match ending {
-        Ending::Reported(report) => json!({
+        Ending::Recalled(report) | Ending::Reported(report) => json!({
             "findings": report.findings,
             "answer": report.answer,
             "count": report.count,
@@ -294,18 +394,13 @@ fn results(ending: &Ending) -> Value {
     }
 }
 
-pub(super) fn finding_line(
-    event: &Event,
-    worker: Option<usize>,
-    report: &AnalystReport,
-    finding: &Finding,
-) -> String {
+pub(super) fn finding_line(event: &Event, worker: &str, report: &AnalystReport, finding: &Finding) -> String {
     json!({
         "is": "finding",
         "seq": event.seq,
         "at": iso_time(event.at_ms),
         "frame": event.frame,
-        "worker": worker.map(super::worker_name),
+        "worker": worker,
         "analyst": report.analyst,
         "content_type": report.content_type,
         "finding": finding,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use expect_test::expect;
-use spelunk_types::{AnalystReport, ErrorCode, Finding, Found, Location, Severity, Unit};
+use spelunk_types::{AnalystReport, ErrorCode, Finding, Found, Location, PartMetadata, Severity, Unit};
 
 use super::{Coverage, Gathered, expand_names, findings_section, gather, in_order};
 
@@ -41,6 +41,9 @@ fn report(content_type: &str, findings: Vec<Finding>) -> AnalystReport {
         summary: String::new(),
         answer: None,
         count: None,
+        confidence: None,
+        raised_by: None,
+        metadata: PartMetadata::default(),
         findings,
         rejected: 0,
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use spelunk_sandbox::Value;
 use spelunk_types::Citation;
 
-use crate::environment::{Refusal, json_of_value, text_of_value};
+use crate::environment::{Preview, Refusal, json_of_value, text_of_value};
 use crate::plain_answer::{self, CodeAlone};
 use crate::schema::{extract_json, listed};
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
@@ -24,8 +24,10 @@ pub(crate) struct GivenAnswer {
 pub(super) struct AnswerCheck {
     schema: Option<Arc<Schema>>,
     code: CodeAlone,
-    /// Whether any code referred to the context.
+    /// Whether any code referred to the context, or all of it was shown.
     has_looked: bool,
+    /// The text that was shown.
+    shown: String,
     /// A second attempt is accepted: the question may not need the text.
     has_refused_unseen: bool,
     /// A second placeholder is accepted, too: it may be the answer.
@@ -39,8 +41,21 @@ const TOUCHES: [&str; 8] = ["context", "rlm_query", "grep", "search", "lines", "
 const PLACEHOLDERS: [&str; 7] = ["...", "…", "todo", "tbd", "answer", "your answer", "final answer"];
 
 impl AnswerCheck {
-    pub(super) fn new(schema: Option<Arc<Schema>>, code: CodeAlone) -> Self {
-        Self { schema, code, has_looked: false, has_refused_unseen: false, has_refused_placeholder: false }
+    pub(super) fn new(schema: Option<Arc<Schema>>, code: CodeAlone, preview: Preview) -> Self {
+        let (has_looked, shown) = (preview.is_whole, preview.text);
+        Self { schema, code, has_looked, shown, has_refused_unseen: false, has_refused_placeholder: false }
+    }
+
+    /// Whether the model read the answer in what it was shown.
+    fn was_shown(&self, value: &Value) -> bool {
+        let answer = text_of_value(value).unwrap_or_default();
+        let (answer, is_word) = (answer.trim(), |c: char| c.is_alphanumeric());
+        !answer.is_empty()
+            && self.shown.match_indices(answer).any(|(at, found)| {
+                let before = self.shown.get(..at).unwrap_or_default();
+                let after = self.shown.get(at + found.len()..).unwrap_or_default();
+                !before.ends_with(is_word) && !after.starts_with(is_word)
+            })
     }
 
     pub(super) fn saw_code(&mut self, code: &str) {
@@ -50,7 +65,7 @@ impl AnswerCheck {
     /// Accepts an answer, or returns the reason why not.
     #[expect(clippy::needless_pass_by_value, reason = "the value is given away")]
     pub(super) fn admit(&mut self, value: Value, cite: Option<Value>) -> Result<GivenAnswer, Refusal> {
-        if !self.has_looked && !self.has_refused_unseen {
+        if !self.has_looked && !self.has_refused_unseen && !self.was_shown(&value) {
             self.has_refused_unseen = true;
             return Err(Refusal::value("nothing of `context` was looked at yet: look first, then answer"));
         }

@@ -160,7 +160,7 @@ fn llm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     let mut arguments = Arguments::of(call, &["prompts", "model", "schema"])?;
     let prompts = arguments.need_items("prompts")?;
     let options = options(session, &mut arguments)?;
-    check_batch(session, prompts.len())?;
+    check_calls(session, prompts.len())?;
     let asking =
         prompts.iter().map(|prompt| ask(session, prompt, options.clone())).collect::<Result<Vec<_>, _>>()?;
     Ok(join_all(asking).map(batch_reply).boxed())
@@ -180,7 +180,7 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     let prompts = arguments.need_items("prompts")?;
     let contexts = arguments.need_items("contexts")?;
     let options = options(session, &mut arguments)?;
-    check_batch(session, prompts.len())?;
+    check_calls(session, prompts.len())?;
     if contexts.len() != prompts.len() {
         let (n_contexts, n_prompts) = (contexts.len(), prompts.len());
         return Err(Refusal::value(format!(
@@ -240,16 +240,8 @@ fn ask(
     let limits = session.frame.limits();
     let prompt = prompt_text(session, prompt)?;
     check_length(&prompt, limits.query_chars_max)?;
+    check_calls(session, 1)?;
     session.n_calls += 1;
-    let max = if session.agent.is_some() { limits.script_calls_max } else { limits.cell_calls_max };
-    if session.n_calls > max {
-        return Err(Refusal::new(
-            "BudgetError",
-            format!(
-                "one block may make {max} calls: put more text into each prompt, or go on in the next block"
-            ),
-        ));
-    }
     let output_tokens_max = limits.sub_output_tokens_max;
     let mut text = prompt;
     let CallOptions { model, schema } = options;
@@ -362,20 +354,27 @@ fn check_length(prompt: &str, chars_max: u64) -> Result<(), Refusal> {
     let n_chars = prompt.chars().count() as u64;
     if n_chars > chars_max {
         return Err(Refusal::value(format!(
-            "the prompt has {n_chars} characters, more than {chars_max}: split the text and ask about each part"
+            "the prompt has {n_chars} characters, more than {chars_max} (`limits.query_chars_max`): split the text and ask about each part"
         )));
     }
     Ok(())
 }
 
-fn check_batch(session: &Session<'_>, n: usize) -> Result<(), Refusal> {
-    let max = session.frame.limits().batch_queries_max;
-    if n as u64 > max {
-        return Err(Refusal::value(format!(
-            "{n} prompts in one batch, more than {max}: put more text into each, or send several batches"
-        )));
+/// Refuses calls beyond those of one block; a batch is refused as a whole, before any of it is sent.
+fn check_calls(session: &Session<'_>, n: usize) -> Result<(), Refusal> {
+    let limits = session.frame.limits();
+    let (max, setting) = match session.agent {
+        Some(_) => (limits.script_calls_max, "script_calls_max"),
+        None => (limits.cell_calls_max, "cell_calls_max"),
+    };
+    if session.n_calls + n as u64 <= max {
+        return Ok(());
     }
-    Ok(())
+    let message = format!(
+        "one block may make {max} calls (`limits.{setting}`), and this would be {}: put more text into each prompt, or go on in the next block",
+        session.n_calls + n as u64
+    );
+    Err(Refusal::new("BudgetError", message))
 }
 
 /// An exception for the code, unless the run must end.
@@ -385,8 +384,11 @@ fn refused(error: FrameError) -> Result<Refusal, FrameError> {
         FrameError::Call { .. } | FrameError::Child { .. } | FrameError::Refused { .. } => {
             let kind = if error.code().blame() == Blame::Limit { "BudgetError" } else { "ModelError" };
             let advice = match error.code() {
-                ErrorCode::ModelPromptTooLong => ": split the text and ask about each part",
-                _ => "",
+                ErrorCode::ModelPromptTooLong => ": split the text and ask about each part".to_owned(),
+                code if kind == "BudgetError" => {
+                    code.hint().map(|hint| format!(" ({hint})")).unwrap_or_default()
+                }
+                _ => String::new(),
             };
             Ok(Refusal::new(kind, format!("{}: {error}{advice}", error.code())))
         }

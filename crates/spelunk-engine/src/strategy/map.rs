@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use spelunk_context::{Mode, Plan, PlanOptions};
+use spelunk_context::{Plan, PlanOptions};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
 use self::planning::{is_counting, plan_analysis};
@@ -109,7 +109,7 @@ struct Planned {
 
 async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, FrameError> {
     let (limits, detector) = (frame.limits().clone(), frame.detector().clone());
-    let options = PlanOptions { limits, detector, mode: Mode::ByType, files_left_out: 0 };
+    let options = PlanOptions { limits, detector, mode: frame.mode(), files_left_out: 0 };
     let likely = match reach {
         Reach::All => None,
         Reach::Prefilter => Some(prefilter::find(frame, task).await?),
@@ -123,11 +123,14 @@ async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, Frame
         Planned { plan, parts, passed_over }
     })
     .await;
-    let tokens = planned.plan.tokens_estimate();
-    if tokens > frame.limits().corpus_tokens_warn {
-        let hint =
-            "leave files out, ask with another strategy, or raise `limits.corpus_tokens_warn`".to_owned();
-        frame.warn(format!("all of the text is read: about {tokens} tokens"), hint).await?;
+    let hints = [
+        "leave files out, ask with another strategy, or raise `limits.corpus_tokens_warn`",
+        "see them with `spelunk plan`, or leave files out with `--exclude`",
+    ];
+    for (warning, hint) in planned.plan.size_warnings().into_iter().zip(hints) {
+        if let Some(warning) = warning {
+            frame.warn(format!("everything is read: {warning}"), hint.to_owned()).await?;
+        }
     }
     Ok(planned)
 }
@@ -208,7 +211,7 @@ async fn analyse(
 fn analyst_task(task: &Task, analysis: &Arc<Analysis>) -> Task {
     let view = task.view.only(analysis.parts.iter().map(|part| part.document_idx));
     Task {
-        note: Some(analysis.assignment().into()),
+        note: Some(analysis.note().into()),
         assignment: Some(Assignment(Assigned::Analysis(Arc::clone(analysis)))),
         ..Task::new(task.question.clone(), view, Strategy::Analyst)
     }

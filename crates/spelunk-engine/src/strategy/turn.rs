@@ -55,6 +55,7 @@ fn prompt(frame: &Frame, task: &Task, turn: &CallerTurn, messages: Vec<Message>,
         tools: turn.tools.iter().cloned().chain(reads.then(reading)).collect(),
         must_call: turn.must_call,
         effort: None,
+        wants_certainty: false,
     }
 }
 

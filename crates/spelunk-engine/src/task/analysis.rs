@@ -7,6 +7,10 @@ use std::sync::Arc;
 use spelunk_context::{Analyst, Chunk, Detected, ManifestRow, PlanTask, SchemaSketch, View};
 use spelunk_types::{BlobId, Focus, Unit};
 
+/// The beginnings of the first lines of a note.
+const TYPE_MARK: &str = "Type: ";
+const ANALYST_MARK: &str = "Analyst: ";
+
 /// One task of an analyst.
 #[derive(Debug, Clone)]
 pub(crate) struct Analysis {
@@ -91,11 +95,27 @@ impl Analysis {
         }
     }
 
+    /// The language of code, or the content type.
+    fn noun(&self) -> String {
+        let language = self.detected.language.map(|language| language.name());
+        language.unwrap_or_else(|| self.content_type()).replace('`', "'")
+    }
+
     pub(crate) fn custom_prompt(&self) -> Option<&str> {
         self.detected.custom.as_ref()?.analyst_prompt.as_deref()
     }
 
-    /// The task in words: part of the prompt, and the note of the frame.
+    /// The note of the frame: what it is, and the task in words. [`Noted`] reads it.
+    pub(crate) fn note(&self) -> String {
+        format!(
+            "{TYPE_MARK}{}\n{ANALYST_MARK}{}\n{}",
+            self.content_type(),
+            self.analyst.name(),
+            self.assignment()
+        )
+    }
+
+    /// The task in words, as part of the prompt.
     pub(crate) fn assignment(&self) -> String {
         let mut text = String::new();
         match self.parts.as_slice() {
@@ -116,11 +136,11 @@ impl Analysis {
                 }
             }
             parts => {
-                let total: u64 = parts.iter().map(DocumentPart::n_lines).sum();
+                let (total, noun) = (parts.iter().map(DocumentPart::n_lines).sum::<u64>(), self.noun());
                 text += &match parts.len() {
-                    1 => format!("1 document ({total} lines)."),
+                    1 => format!("1 {noun} file ({total} lines)."),
                     n => format!(
-                        "Batch of {n} documents (combined: {total} lines). Analyse each by itself, and name its file in each finding."
+                        "Batch: {n} {noun} files (combined: {total} lines). Analyse each file separately, and name its path in each finding."
                     ),
                 };
                 for (idx, part) in parts.iter().enumerate() {
@@ -169,6 +189,66 @@ impl Analysis {
     }
 }
 
+/// What the note of an analyst's frame says. Journals have no other record of a task that failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Noted {
+    /// `source_code`; empty in journals of earlier engines.
+    pub content_type: String,
+    /// `code`; empty in journals of earlier engines.
+    pub analyst: String,
+    /// What it reads.
+    pub units: Vec<Unit>,
+    /// For people: the documents it lists, or its first sentence.
+    pub label: String,
+}
+
+impl Noted {
+    /// Reads a note: ``Part 1 of 3 of `a.log`: lines 1 to 9. …``, or a line `--- FILE 1: a.py (20 lines) ---` for each.
+    pub fn read(note: &str) -> Self {
+        let mut noted = Self::default();
+        for line in note.lines() {
+            if let Some(content_type) = line.strip_prefix(TYPE_MARK) {
+                content_type.clone_into(&mut noted.content_type);
+            } else if let Some(analyst) = line.strip_prefix(ANALYST_MARK) {
+                analyst.clone_into(&mut noted.analyst);
+            } else if let Some(unit) = file_in(line) {
+                noted.units.push(unit);
+            } else if noted.label.is_empty() {
+                line.clone_into(&mut noted.label);
+                noted.units.extend(part_in(line));
+                if !noted.units.is_empty() {
+                    break;
+                }
+            }
+        }
+        let is_listed = !noted.label.starts_with("Part ") && !noted.units.is_empty();
+        match noted.units.as_slice() {
+            [only] if is_listed => only.file.clone_into(&mut noted.label),
+            [first, other] if is_listed => noted.label = format!("{} and {}", first.file, other.file),
+            [first, others @ ..] if is_listed => {
+                noted.label = format!("{} and {} others", first.file, others.len());
+            }
+            _ => {}
+        }
+        noted
+    }
+}
+
+fn file_in(line: &str) -> Option<Unit> {
+    let (_, rest) = line.strip_prefix("--- FILE ")?.strip_suffix(" ---")?.split_once(": ")?;
+    let (name, lines) = rest.rsplit_once(" (")?;
+    let line_end = lines.strip_suffix(" lines)")?.parse().ok()?;
+    Some(Unit { file: name.to_owned(), line_start: 1, line_end })
+}
+
+fn part_in(line: &str) -> Option<Unit> {
+    let (_, rest) = line.strip_prefix("Part ")?.split_once(" of `")?;
+    let (name, rest) = rest.split_once("`: line")?;
+    let lines = rest.trim_start_matches('s').split(['.', '\n']).next()?.trim();
+    let (first, last) = lines.split_once(" to ").unwrap_or((lines, lines));
+    Some(Unit { file: name.to_owned(), line_start: first.parse().ok()?, line_end: last.parse().ok()? })
+}
+
 fn in_words(lines: &RangeInclusive<u64>) -> String {
     if lines.start() == lines.end() {
         format!("line {}", lines.start())
@@ -204,5 +284,35 @@ impl DocumentPart {
 
     pub(crate) fn unit(&self) -> Unit {
         Unit { file: self.name.to_string(), line_start: *self.lines.start(), line_end: *self.lines.end() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_says_what_a_task_reads() {
+        let unit = |file: &str, line_start, line_end| Unit { file: file.into(), line_start, line_end };
+        let part = Noted::read(
+            "Type: log\nAnalyst: general\nPart 2 of 3 of `a.log`: lines 4 to 9. It stands in x.\n",
+        );
+        assert_eq!((part.content_type.as_str(), part.analyst.as_str()), ("log", "general"));
+        assert_eq!(part.units, [unit("a.log", 4, 9)]);
+        assert_eq!(part.label, "Part 2 of 3 of `a.log`: lines 4 to 9. It stands in x.");
+        let batch = Noted::read(
+            "Batch: 2 python files.\n--- FILE 1: a (b).py (20 lines) ---\n--- FILE 2: c.py (3 lines) ---\n",
+        );
+        assert_eq!(batch.units, [unit("a (b).py", 1, 20), unit("c.py", 1, 3)]);
+        assert_eq!((batch.content_type.as_str(), batch.label.as_str()), ("", "a (b).py and c.py"));
+        assert_eq!(Noted::read("Part 1 of 1 of `x`: line 7.").units, [unit("x", 7, 7)]);
+        let named =
+            |note: &str| Noted::read(note).units.into_iter().map(|unit| unit.file).collect::<Vec<_>>();
+        assert_eq!(named("Part 2 of 3 of `logs/of `x`.log`: lines 1 to 9."), ["logs/of `x`.log"]);
+        assert_eq!(named("1 document (3 lines).\n--- FILE 1: e: f.md (3 lines) ---"), ["e: f.md"]);
+        for strange in ["", "Part", "Part 1 of `", "--- FILE  ---\n--- FILE 1: x ---"] {
+            assert_eq!(named(strange), Vec::<String>::new(), "{strange}");
+        }
+        assert_eq!(Noted::read("anything").label, "anything");
     }
 }

@@ -198,15 +198,54 @@ print(context[:3])";
         "The magic number is 42.\n",
         [on("0#0").reply(cell(code)), on("0#1").reply(cell("FINAL('refused')"))],
     )
-    .within(|limits| (limits.query_chars_max, limits.batch_queries_max) = (1000, 4));
+    .within(|limits| (limits.query_chars_max, limits.cell_calls_max) = (1000, 4));
     check(&scene.run().await, &expect![[r#"Some(("refused", Uncited)) None"#]]);
     expect![[r#"
         Output:
-        ValueError the prompt has 2000 characters, more than 1000: split the text and ask about each part
+        ValueError the prompt has 2000 characters, more than 1000 (`limits.query_chars_max`): split the text and ask about each part
         TypeError a prompt must be a str, not int
-        ValueError 5 prompts in one batch, more than 4: put more text into each, or send several batches
+        BudgetError one block may make 4 calls (`limits.cell_calls_max`), and this would be 5: put more text into each prompt, or go on in the next block
         TypeError llm_query() needs 'prompt'
         The
+
+        19 turns left."#]]
+    .assert_eq(&scene.shown("0#1"));
+}
+
+#[tokio::test]
+async fn a_batch_of_any_size_waits_for_its_turn() {
+    let code = "said = llm_query_batched([f'part {n}' for n in range(300)])\nprint(said == ['yes'] * 300, context[:3])";
+    let scene = Loop::over(
+        "The magic number is 42.\n",
+        [
+            when(|prompt| prompt.contains("turns left")).reply(cell("FINAL(len(said))")),
+            when(|prompt| prompt.contains("Question:")).reply(cell(code)),
+            when(|prompt| prompt.contains("part ")).reply("yes"),
+        ],
+    )
+    .within(|limits| limits.calls_parallel_max = 8);
+    check(&scene.run().await, &expect![[r#"Some(("300", Uncited)) None"#]]);
+    assert_eq!(scene.stage.server.requests().len(), 302);
+}
+
+#[tokio::test]
+async fn code_that_opens_a_file_of_the_task_is_told_where_its_text_is() {
+    let scene = Loop::over(
+        "The magic number is 42.\n",
+        [
+            on("0#0").reply(cell("with open('a.txt') as file:\n    print(file.read())")),
+            on("0#1").reply(cell("FINAL(context[20:22])")),
+        ],
+    );
+    check(&scene.run().await, &expect![[r#"Some(("42", Uncited)) None"#]]);
+    expect![[r#"
+        Output: (nothing was printed)
+        Traceback (most recent call last):
+          File "<cell 1>", line 1, in <module>
+            with open('a.txt') as file:
+                 ^^^^^^^^^^^^^
+        FileNotFoundError: [Errno 2] No such file or directory: 'a.txt'
+        hint: there are no files here: the text is in `context`
 
         19 turns left."#]]
     .assert_eq(&scene.shown("0#1"));

@@ -24,6 +24,7 @@ mod time;
 mod tree;
 mod turn;
 mod weak_model;
+mod workspace;
 
 use std::future::Future;
 use std::sync::Arc;

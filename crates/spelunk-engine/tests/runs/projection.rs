@@ -12,7 +12,7 @@ use spelunk_types::{ErrorCode, RunId, Strategy};
 
 use crate::stage::{Stage, engine_on, survey};
 
-const FILES: [(&str, &str); 3] = [
+pub(super) const FILES: [(&str, &str); 3] = [
     ("a.py", "def alpha():\n    return 1\n"),
     ("b.md", "# Beta\n\nWords about beta.\n"),
     ("c.toml", "gamma = 3\n"),
@@ -22,7 +22,8 @@ const FILES: [(&str, &str); 3] = [
 fn rules() -> Vec<Rule> {
     let shows =
         |name: &'static str| when(move |prompt| prompt.contains(&format!("<document name=\"{name}\">")));
-    let found = r#"{"relevant": true, "summary": "It says alpha", "findings": [
+    let found = r#"{"relevant": true, "summary": "It says alpha", "confidence": 0.9, "raised_by": "its tests",
+        "metadata": {"key_topics": ["alpha"], "structures": ["alpha"], "imports": []}, "findings": [
         {"type": "pattern", "summary": "It says alpha", "file": "a.py", "line": 1, "evidence": "alpha",
          "severity": "low", "confidence": 0.5}]}"#;
     vec![
@@ -68,13 +69,13 @@ fn written_in_steps(
     files(home.path())
 }
 
-fn rebuilt(engine: &Engine, run: &RunId) -> BTreeMap<String, String> {
+pub(super) fn rebuilt(engine: &Engine, run: &RunId) -> BTreeMap<String, String> {
     let home = tempfile::tempdir().unwrap();
     Projection::rebuild(engine.workspace(), run, DerivedFiles::within(home.path())).unwrap();
     files(home.path())
 }
 
-async fn mapped() -> (Stage, Engine, RunId) {
+pub(super) async fn mapped() -> (Stage, Engine, RunId) {
     let mut stage = Stage::new(&FILES, rules());
     stage.strategy = Strategy::Map;
     let engine = engine_on(Arc::new(FaultDisk::sound()));
@@ -87,7 +88,7 @@ async fn files_written_piece_by_piece_are_those_written_at_once() {
     let (_stage, engine, run) = mapped().await;
     let records = engine.workspace().read_journal(&run).unwrap();
     let whole = rebuilt(&engine, &run);
-    assert_eq!(whole.keys().filter(|name| name.starts_with("results/")).count(), 3);
+    assert_eq!(whole.keys().filter(|name| name.starts_with("results/worker_")).count(), 3);
     for step in [1, 2, 3, 7, 100] {
         assert_eq!(written_in_steps(&engine, &run, &records, step), whole, "every {step} events");
     }

@@ -306,7 +306,10 @@ fn the_page_about_strategies_says_what_a_long_prompt_costs() {
         fits.then(|| model.price.unwrap().cost_microusd(&usage))
     };
     let shown = |microusd: Option<u64>| {
-        microusd.map_or("does not fit".to_owned(), |cost| format!("${:.2}", cost as f64 / 1e6))
+        let cents = |cost: u64| (cost + 5_000) / 10_000;
+        microusd
+            .map(cents)
+            .map_or("does not fit".to_owned(), |cents| format!("${}.{:02}", cents / 100, cents % 100))
     };
     let sonnet = |tokens| microusd("anthropic", "claude-sonnet-5-5", tokens);
     for (named, tokens) in [("200k", 200_000), ("900k", 900_000), ("5M", 5_000_000)] {

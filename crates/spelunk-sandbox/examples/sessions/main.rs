@@ -7,7 +7,6 @@
 //! and, if it ran, the output. With a second directory of the same names (a list of outputs per session), the first
 //! difference is printed, and outputs that differ only in the order of characters within a line (sets) pass.
 
-mod json;
 mod sha256;
 
 use std::collections::BTreeMap;
@@ -71,7 +70,7 @@ fn main() -> ExitCode {
 
 #[expect(clippy::disallowed_methods, reason = "it reads what it is given")]
 fn read_json(path: &Path) -> Option<Value> {
-    json::parse(&std::fs::read_to_string(path).ok()?)
+    spelunk_sandbox::parse_json(&std::fs::read_to_string(path).ok()?).ok()
 }
 
 /// Replays one session.

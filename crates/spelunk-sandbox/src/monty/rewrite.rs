@@ -230,6 +230,10 @@ fn check_nesting(code: &str) -> Result<(), RefusedCell> {
 }
 
 fn check_names(survey: &Survey) -> Result<(), RefusedCell> {
+    if let Some((what, at)) = survey.outside {
+        let message = format!("'{what}' outside function");
+        return Err(RefusedCell { kind: "SyntaxError", message, start: at, end: at + what.len() });
+    }
     let Some((name, at)) = &survey.reserved else { return Ok(()) };
     let message = format!("names that begin with `{RESERVED}` are reserved, and `{name}` is one of them");
     Err(RefusedCell { kind: "SyntaxError", message, start: *at, end: *at + name.len() })

@@ -40,6 +40,7 @@ class __sp_Pattern:
         return __sp_re_one(self, "fullmatch", string, pos, endpos)
 
     def findall(self, string, pos=0, endpos=None):
+        string = __sp_text_of(string)
         if self.is_simple and pos == 0 and endpos is None and type(string) is str:
             return self.native.findall(string)
         if __sp_is_handle(string):
@@ -53,6 +54,7 @@ class __sp_Pattern:
         return [groups[0] for groups in found] if self.groups == 1 else found
 
     def finditer(self, string, pos=0, endpos=None):
+        string = __sp_text_of(string)
         if __sp_is_handle(string):
             return __sp_re_batches(string, self)
         # The interpreter's matches count from the beginning of a text that is not ASCII.
@@ -61,6 +63,7 @@ class __sp_Pattern:
         return iter([__sp_re_match_of(self, string, found) for found in __sp_re_walk(self, string, pos, endpos, 0)[0]])
 
     def split(self, string, maxsplit=0):
+        string = __sp_text_of(string)
         if __sp_is_handle(string):
             return __sp_re_handle(string, "split", self, maxsplit)
         if not self.is_walked or type(string) is not str or maxsplit < 0:
@@ -73,11 +76,13 @@ class __sp_Pattern:
         return parts + [rest]
 
     def sub(self, repl, string, count=0):
+        string = __sp_text_of(string)
         if isinstance(repl, str) and type(string) is str and not self.is_walked:
             return self.over(string).sub(__sp_re_template(self, repl), string, count)
         return self.subn(repl, string, count)[0]
 
     def subn(self, repl, string, count=0):
+        string = __sp_text_of(string)
         if __sp_is_handle(string):
             if isinstance(repl, str):
                 return __sp_re_handle(string, "subn", self, repl, count)
@@ -115,7 +120,10 @@ def __sp_re_new(text):
 
 
 def __sp_re_one(pattern, name, string, pos, endpos):
+    string = __sp_near(string)
     if __sp_is_handle(string):
+        if pos != 0 or endpos is not None:
+            raise ValueError("places are not for a text of this size: search context[a:b]")
         return __sp_re_handle(string, name, pattern)
     if type(string) is str and (pos != 0 or endpos is not None or pattern.is_host_only):
         found = __sp_re_walk(pattern, string, pos, endpos, 1, name)[0]

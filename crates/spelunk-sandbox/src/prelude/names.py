@@ -527,7 +527,8 @@ def __sp_len(value):
         if hasattr(kind, "__sp_len__"):
             return kind.__sp_len__(value)
         if __sp_is_handle(value):
-            return __sp_host_call(value, "__len__")
+            real = __sp_real(value, 64)
+            return __sp_host_call(value, "__len__") if real is None else __sp_wide_len(real)
         raise
 
 

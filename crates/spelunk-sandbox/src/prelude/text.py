@@ -140,14 +140,13 @@ def __sp_print(*values, sep=" ", end="\n", file=None, flush=False):
 
 def __sp_str(value=""):
     if __sp_is_handle(value):
-        return __sp_host_call(value, "__str__")
+        real = __sp_text_of(value)
+        return real if type(real) is str else __sp_host_call(value, "__str__")
     return str(value)
 
 
 def __sp_repr(value):
-    if __sp_is_handle(value):
-        return repr(__sp_host_call(value, "__str__"))
-    return repr(value)
+    return repr(__sp_str(value)) if __sp_is_handle(value) else repr(value)
 
 
 class __sp_Match:

@@ -69,6 +69,7 @@ def __sp_bounds(start, stop, length):
 
 
 def __sp_text_find(text, sub, *bounds):
+    text = __sp_near(text)
     if type(text) is not str or type(sub) is not str or not sub:
         return text.find(sub, *bounds)
     parts = __sp_parts(text)
@@ -88,6 +89,7 @@ def __sp_text_find(text, sub, *bounds):
 
 
 def __sp_text_rfind(text, sub, *bounds):
+    text = __sp_near(text)
     if type(text) is not str or type(sub) is not str or not sub:
         return text.rfind(sub, *bounds)
     parts = __sp_parts(text)
@@ -107,6 +109,7 @@ def __sp_text_rfind(text, sub, *bounds):
 
 
 def __sp_text_index(text, *args):
+    text = __sp_near(text)
     if type(text) is not str:
         return text.index(*args)
     found = __sp_text_find(text, *args)
@@ -116,6 +119,7 @@ def __sp_text_index(text, *args):
 
 
 def __sp_text_rindex(text, *args):
+    text = __sp_near(text)
     if type(text) is not str:
         return text.rindex(*args)
     found = __sp_text_rfind(text, *args)
@@ -125,6 +129,7 @@ def __sp_text_rindex(text, *args):
 
 
 def __sp_text_startswith(text, prefix, *bounds):
+    text = __sp_near(text)
     if type(text) is not str or type(prefix) is not str or len(bounds) != 1 or not prefix:
         return text.startswith(prefix, *bounds)
     parts = __sp_parts(text)

@@ -72,6 +72,9 @@ pub(crate) fn play(stage: &Stage, code: &str) -> String {
     out
 }
 
+/// A text that may become a string of the session.
+const SMALL: u64 = 3;
+
 pub(crate) fn setup(stage: &Stage) -> Setup {
     let function = |name: &str, is_awaitable| HostFunction {
         name: name.to_owned(),
@@ -141,6 +144,11 @@ fn reply(call: &HostCall) -> HostReply {
         }
         (true, "__len__") => Value::Int(i64::try_from(TEXT.len()).unwrap()),
         (true, "__str__") => TEXT.into(),
+        (true, "__real__") if call.receiver.as_ref().is_some_and(|handle| handle.id == SMALL) => TEXT.into(),
+        (true, "__real__") => Value::None,
+        (true, "__getitem__") if call.args == ["small".into()] => {
+            Value::Handle(Handle { class: "Text".to_owned(), id: SMALL })
+        }
         (true, "__contains__") => Value::Bool(TEXT.contains(&text(call.args.first()))),
         (true, "__getitem__") => match call.args.first() {
             Some(Value::Slice(start, stop, _)) => {

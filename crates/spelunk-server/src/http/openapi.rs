@@ -161,6 +161,7 @@ fn schemas() -> Value {
             "properties": {
                 "run": run_id(), "outcome": schema_of("Outcome"), "answer": text_or_null, "citations": citations,
                 "grounding": { "type": ["string", "null"], "description": "cited, uncited or partial" },
+                "confidence": { "type": ["number", "null"], "description": "How sure the answer is, from 0 to 1" },
                 "evidence": {
                     "type": "array", "items": { "type": "object", "required": ["is"], "properties": { "is": text } },
                     "description": "Citations that were looked up, and facts that an agent kept; the first thousand",

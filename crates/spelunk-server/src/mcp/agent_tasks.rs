@@ -18,6 +18,16 @@ pub(super) const MODEL: &str = "agents";
 /// Agents may return the next day.
 pub(super) const CALL_MS_MAX: u64 = 86_400_000;
 const ABOUT_CHARS_MAX: usize = 160;
+/// Documents named for a task.
+const FILES_MAX: usize = 50;
+/// The kinds of tasks, and how their instructions begin. The last is everything else.
+const ANALYSTS: [(&str, &str); 5] = [
+    ("code", "You are a code analyst"),
+    ("data", "You are a data analyst"),
+    ("json", "You are an analyst of JSON"),
+    ("general", "You are an analyst"),
+    ("synthesis", ""),
+];
 
 /// The unanswered tasks.
 pub(super) struct AgentTasks {
@@ -44,6 +54,10 @@ pub(super) struct TaskSummary {
     pub(super) call: CallId,
     /// The agent's role, in a few words.
     pub(super) role: String,
+    /// The kind of task: `code`.
+    pub(super) analyst: &'static str,
+    /// The documents it contains.
+    pub(super) files: Vec<String>,
     /// Its subject, as one line.
     pub(super) about: String,
     /// The agent that has it, and until when.
@@ -57,6 +71,11 @@ impl Default for AgentTasks {
 }
 
 impl AgentTasks {
+    /// The kinds of tasks.
+    pub(super) fn analysts() -> [&'static str; 5] {
+        ANALYSTS.map(|(name, _)| name)
+    }
+
     async fn ask(&self, call: CallId, prompt: Prompt) -> Result<String, ModelError> {
         let (reply, answered) = oneshot::channel();
         self.tasks().insert(call, Task { prompt, reply, lease: None });
@@ -69,20 +88,26 @@ impl AgentTasks {
         self.tasks().iter().map(|(call, task)| task.shown(call, now_ms)).collect()
     }
 
-    /// Leases a task to an agent: the named one, or else the first that is free. Claiming a task again extends its
-    /// lease.
+    /// Leases a task to an agent: the named one, or else the first that is free and of this kind. Claiming a task again
+    /// extends its lease.
     pub(super) fn claim(
         &self,
         call: Option<&CallId>,
+        analyst: Option<&str>,
         agent: &str,
         now_ms: u64,
         lease_ms: u64,
     ) -> Result<TaskSummary, Usage> {
+        if let Some(kind) = analyst.filter(|kind| !Self::analysts().contains(kind)) {
+            let message = format!("there is no analyst `{}`", head(kind, 60));
+            return Err(Usage { message, hint: format!("the analysts are {}", Self::analysts().join(", ")) });
+        }
         let mut tasks = self.tasks();
         let call = match call {
             Some(call) => call.clone(),
             None => {
-                let first = tasks.iter().find(|(_, task)| task.holder(now_ms).is_none());
+                let is_meant = |task: &Task| analyst.is_none_or(|kind| kind == analyst_of(&task.prompt));
+                let first = tasks.iter().find(|(_, task)| task.holder(now_ms).is_none() && is_meant(task));
                 first.map(|(call, _)| call.clone()).ok_or_else(|| Usage {
                     message: "there is no task that nobody has".into(),
                     hint: "wait for those who work, or see `task_list`".into(),
@@ -156,10 +181,25 @@ impl Task {
         TaskSummary {
             call: call.clone(),
             role: head(role, ABOUT_CHARS_MAX),
+            analyst: analyst_of(&self.prompt),
+            files: files_of(&self.prompt),
             about: about(&self.prompt),
             leased_to: lease.map(|lease| (lease.agent.clone(), lease.until_ms)),
         }
     }
+}
+
+fn analyst_of(prompt: &Prompt) -> &'static str {
+    let (name, _) =
+        ANALYSTS.iter().find(|(_, start)| prompt.system.starts_with(start)).unwrap_or(&("synthesis", ""));
+    name
+}
+
+/// The documents of a task. A line of a document begins with its number, so it cannot pose as another.
+fn files_of(prompt: &Prompt) -> Vec<String> {
+    let first = prompt.messages.iter().find(|message| message.speaker == Speaker::User);
+    let name = |line: &str| Some(line.strip_prefix("<document name=\"")?.strip_suffix("\">")?.to_owned());
+    first.into_iter().flat_map(|message| message.text.lines().filter_map(name)).take(FILES_MAX).collect()
 }
 
 /// The first line after the documents, which names the part.

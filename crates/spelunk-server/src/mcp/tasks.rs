@@ -90,7 +90,9 @@ fn listed(live: &Live) -> Result<ToolAnswer, Usage> {
     text.push('\n');
     for task in tasks.iter().take(LIST_MAX) {
         let holder = task.leased_to.as_ref().map_or("open", |(agent, _)| agent.as_str());
-        text += &format!("{}  {holder}  {}\n", id(live, &task.call), task.about);
+        let files = task.files.join(", ");
+        let files = if files.is_empty() { files } else { format!("  [{files}]") };
+        text += &format!("{}  {holder}  {}  {}{files}\n", id(live, &task.call), task.analyst, task.about);
     }
     if tasks.is_empty() && has_ended {
         text += "the run has ended: rlm_run, action result, has its report\n";
@@ -112,6 +114,8 @@ fn shown(live: &Live, task: &TaskSummary) -> Value {
     json!({
         "task": id(live, &task.call),
         "role": task.role,
+        "analyst": task.analyst,
+        "files": task.files,
         "about": task.about,
         "agent": task.leased_to.as_ref().map(|(agent, _)| agent),
         "lease_until_ms": task.leased_to.as_ref().map(|(_, until_ms)| until_ms),
@@ -163,6 +167,7 @@ pub(super) fn claim(state: &State, mut arguments: Arguments) -> Result<ToolAnswe
     let agent = arguments.needed("agent", ID_CHARS_MAX)?;
     let task = arguments.text("task", ID_CHARS_MAX)?;
     let run = arguments.text("run", ID_CHARS_MAX)?;
+    let analyst = arguments.text("analyst", ID_CHARS_MAX)?;
     let lease_ms = arguments.whole("lease_ms", LEASE_MS_MAX)?.unwrap_or(LEASE_MS).max(1);
     arguments.finish()?;
     let (live, agent_tasks, call) = match task {
@@ -175,7 +180,8 @@ pub(super) fn claim(state: &State, mut arguments: Arguments) -> Result<ToolAnswe
             (live, agent_tasks, None)
         }
     };
-    let claimed = agent_tasks.claim(call.as_ref(), &agent, SystemClock.now_ms(), lease_ms)?;
+    let (analyst, now_ms) = (analyst.as_deref(), SystemClock.now_ms());
+    let claimed = agent_tasks.claim(call.as_ref(), analyst, &agent, now_ms, lease_ms)?;
     let prompt = agent_tasks.prompt(&claimed.call)?;
     Ok(told(state, &live, &claimed, &prompt, 0))
 }
@@ -241,7 +247,7 @@ pub(super) async fn submit(state: &State, mut arguments: Arguments) -> Result<To
     let deadline = Instant::now() + VERDICT;
     loop {
         if let Some((again, prompt)) = agent_tasks.again(&call.frame) {
-            let claimed = agent_tasks.claim(Some(&again), &agent, SystemClock.now_ms(), LEASE_MS)?;
+            let claimed = agent_tasks.claim(Some(&again), None, &agent, SystemClock.now_ms(), LEASE_MS)?;
             let faults = prompt.messages.last().map(|message| message.text.clone()).unwrap_or_default();
             let text =
                 format!("the report cannot be used; hand in task {} instead:\n{faults}", id(&live, &again));

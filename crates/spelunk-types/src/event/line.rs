@@ -65,10 +65,11 @@ impl fmt::Display for Event {
                 by_type.iter().try_for_each(|(name, n)| write!(f, " {name}={n}"))
             }
             EventKind::FindingsRecalled { units, .. } => write!(f, "{frame} units={units}"),
-            EventKind::TaskReported { task, of, label, relevant, findings } => {
+            EventKind::TaskReported { task, of, label, relevant, findings, confidence } => {
                 let relevant = if *relevant { "relevant" } else { "not relevant" };
                 write!(f, "{frame} {task}/{of} {relevant} {label:?}")?;
-                findings.iter().try_for_each(|(severity, n)| write!(f, " {severity}={n}"))
+                findings.iter().try_for_each(|(severity, n)| write!(f, " {severity}={n}"))?;
+                confidence.map_or(Ok(()), |confidence| write!(f, " confidence={:.2}", confidence.mean))
             }
             EventKind::CitationChecked { citation: Citation { document, line, .. }, found } => {
                 write!(f, "{frame} {found} {document}:{line}")

@@ -20,14 +20,14 @@ use spelunk_app::runs::{find_run, read_view};
 use spelunk_app::sources::scan_status;
 use spelunk_app::terminal::{fitted, stdout_width};
 use spelunk_app::without_model::{self, Computed};
-use spelunk_context::{SourceInput, View};
+use spelunk_context::{ScanOptions, SourceInput, View};
 use spelunk_engine::{Conversation, EngineError, RunView, Schema};
 use spelunk_journal::{JournalError, Record};
 use spelunk_types::{EventKind, Focus, RunId, Strategy};
 
 use super::app::{no_such, print, print_line};
 use super::limits::LimitFlags;
-use super::scan::{ScanFlags, inputs, say_left_out, scan};
+use super::scan::{ScanFlags, TypeFlags, inputs, say_left_out, scan};
 use super::watch::OutputFlags;
 use super::{ModelFlags, open, report, resume, watch};
 
@@ -74,6 +74,8 @@ pub(crate) struct AskArgs {
     #[arg(long)]
     no_cache: bool,
     #[command(flatten)]
+    types: TypeFlags,
+    #[command(flatten)]
     scan: ScanFlags,
     #[command(flatten)]
     output: OutputFlags,
@@ -118,7 +120,7 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
 }
 
 fn refuse_paths_with_run(args: &AskArgs) -> Result<(), Failure> {
-    if args.run.is_none() || (args.paths.is_empty() && args.scan.is_unset()) {
+    if args.run.is_none() || (args.paths.is_empty() && args.scan.is_unset() && args.types.is_unset()) {
         return Ok(());
     }
     let message =
@@ -132,7 +134,9 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
         let named =
             if args.paths.is_empty() && !along.is_empty() { Vec::new() } else { inputs(app, &args.paths)? };
         let inputs: Vec<SourceInput> = named.into_iter().chain(along).collect();
-        let options = args.scan.options(&app.settings.limits)?;
+        let TypeFlags { types, plain } = args.types.clone();
+        args.types.detector(app)?;
+        let options = ScanOptions { types, plain, ..args.scan.options(&app.settings.limits)? };
         let corpus = scan(app, &inputs, &options)?;
         return Ok(Sources { named: Named::Now(inputs), options, corpus });
     };

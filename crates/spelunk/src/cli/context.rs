@@ -1,6 +1,8 @@
 //! `spelunk context`: named texts, explored by hand the way an agent explores them. Each operation is bounded and
 //! counted, and suggests the next one.
 
+mod import;
+
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -41,6 +43,14 @@ pub(crate) struct ContextArgs {
 enum ContextCommand {
     /// Register a file, the files in a directory, or standard input
     Add(AddArgs),
+    /// Register the text, the answer and the results in a workspace of another RLM tool
+    Import {
+        /// Its directory
+        path: String,
+        /// Replace existing contexts with the same ids
+        #[arg(long)]
+        replace: bool,
+    },
     /// List contexts
     List {
         /// Only contexts of this kind
@@ -163,6 +173,7 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<C
     let limits = navigator.store().limits();
     let text = match command {
         ContextCommand::Add(args) => add(app, navigator.store(), args)?,
+        ContextCommand::Import { path, replace } => import::import(app, navigator.store(), &path, replace)?,
         ContextCommand::Rm { id } => render::removed(navigator.store().remove(&id)?.as_ref(), app.json),
         ContextCommand::List { kind } => {
             let contexts = match &kind {

@@ -12,8 +12,8 @@ use spelunk_app::failure::Failure;
 use spelunk_app::runs::{HEADER, Row, STATUSES, archived_row, row};
 use spelunk_app::terminal::stdout_width;
 use spelunk_app::units::{bytes, count, head};
-use spelunk_engine::{Clock as _, SystemClock};
-use spelunk_journal::{ArchiveReport, JournalError, Workspace, archive, archives, unarchive};
+use spelunk_engine::{Clock as _, Projection, SystemClock};
+use spelunk_journal::{ArchiveReport, DerivedFiles, JournalError, Workspace, archive, archives, unarchive};
 use spelunk_types::RunId;
 
 use super::app::{no_such, print, print_line};
@@ -141,7 +141,15 @@ fn archive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Failure> {
         "calls": row.n_calls,
         "cost_microusd": row.cost_microusd,
     });
-    let report = archive(&workspace, &run, summary.to_string().as_bytes())?;
+    let files = DerivedFiles::of_run(&workspace, &run).filter(|_| !workspace.is_locked(&run));
+    if let Some(files) = &files {
+        Projection::rebuild_archived(&workspace, &run, files.clone())?;
+    }
+    let packed = archive(&workspace, &run, summary.to_string().as_bytes());
+    if let (Err(_), Some(files)) = (&packed, files) {
+        Projection::rebuild(&workspace, &run, files)?;
+    }
+    let report = packed?;
     say_packed(app, "archived", &run, &report);
     app.say("run `spelunk gc` to remove what only this run needed");
     Ok(ExitCode::SUCCESS)
@@ -151,6 +159,9 @@ fn unarchive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Failure> {
     let Some(workspace) = app.own_workspace()? else { return Err(JournalError::NoRuns.into()) };
     let run = find_archived(&workspace, &args.run)?;
     let report = unarchive(&workspace, &run)?;
+    if let Some(files) = DerivedFiles::of_run(&workspace, &run) {
+        Projection::rebuild(&workspace, &run, files)?;
+    }
     say_packed(app, "unarchived", &run, &report);
     Ok(ExitCode::SUCCESS)
 }

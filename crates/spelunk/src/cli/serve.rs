@@ -11,6 +11,7 @@ use spelunk_app::app::App;
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::provider;
+use spelunk_app::retention;
 use spelunk_app::trust::random;
 use spelunk_app::units::count;
 use spelunk_engine::{Clock as _, SystemClock};
@@ -87,6 +88,9 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     app.say(&banner(app, &state, bound).await);
     let recovering = Arc::clone(&server);
     let n_recovered = blocking(move || recovering.runs.recover(&recovering)).await?;
+    if let Some(workspace) = app.own_workspace()? {
+        retention::apply(app, &workspace)?;
+    }
     if n_recovered > 0 {
         app.say(&format!("continuing {}", count(n_recovered, "run")));
     }

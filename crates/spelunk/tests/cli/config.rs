@@ -113,7 +113,7 @@ fn the_printed_defaults_are_a_valid_settings_file() {
     scene.write("spelunk.toml", defaults.as_bytes());
     let ran = scene.spelunk(["config", "show", "limits.calls_max"]).run();
     ran.check(&expect![[r"
-        limits.calls_max = 500   (default)
+        limits.calls_max = 2000   (default)
         --- stderr
         --- exit 0
     "]]);

@@ -169,3 +169,60 @@ fn a_hidden_file_of_secrets_is_added_with_its_folder_where_secrets_are_allowed()
         --- exit 0
     "#]]);
 }
+
+#[test]
+fn s0_01_a_workspace_of_another_tool_is_imported() {
+    let scene = Scene::new(&[
+        ("rlm-1-ab/context.txt", "The magic number is 42.\n"),
+        ("rlm-1-ab/metadata.json", "{\"workspace_id\": \"rlm-1-ab\"}\n"),
+        ("rlm-1-ab/chunks/chunk_001.txt", "The magic number is 42.\n"),
+        ("rlm-1-ab/results/worker_001.json", "{\"worker_id\": \"w\"}\n"),
+        ("rlm-1-ab/final_answer.md", "42\n"),
+    ]);
+    scene.spelunk(["context", "import", "rlm-1-ab"]).run().check(&expect![[r#"
+        rlm-1-ab
+        rlm-1-ab:answer
+        rlm-1-ab:metadata
+        rlm-1-ab:worker_001
+        --- stderr
+        --- exit 0
+    "#]]);
+    assert_eq!(scene.spelunk(["context", "load", "rlm-1-ab:answer"]).run().stdout, "42\n");
+    scene.spelunk(["context", "import", "rlm-1-ab"]).run().check(&expect![[r#"
+        --- stderr
+        error: the context `rlm-1-ab` exists already
+
+        hint: take another id, or pass `--replace` to put this in its place
+        --- exit 1
+    "#]]);
+    assert_eq!(scene.spelunk(["context", "import", "rlm-1-ab", "--replace"]).run().code, 0);
+    scene.spelunk(["context", "import", "rlm-1-ab/chunks"]).run().check(&expect![[r#"
+        --- stderr
+        error: `rlm-1-ab/chunks` is not a workspace: it has neither `context.txt` nor `input/prompt.md`
+
+        hint: register other directories with `spelunk context add`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn s2_05_the_workspace_of_an_agent_is_imported() {
+    let scene = Scene::new(&[
+        ("fsrlm_x/input/prompt.md", "A long prompt.\n"),
+        ("fsrlm_x/input/attachments/data.csv", "a,b\n1,2\n"),
+        ("fsrlm_x/state/job.json", "{}\n"),
+        ("fsrlm_x/state/errors.jsonl", ""),
+        ("fsrlm_x/state/artifacts.jsonl", "{\"tag\": \"t\"}\n"),
+        ("fsrlm_x/output/answer.md", "Done.\n"),
+    ]);
+    scene.spelunk(["context", "import", "fsrlm_x"]).run().check(&expect![[r#"
+        fsrlm_x
+        fsrlm_x:answer
+        fsrlm_x:artifacts
+        fsrlm_x:job
+        fsrlm_x:data
+        --- stderr
+        --- exit 0
+    "#]]);
+    assert_eq!(scene.spelunk(["context", "load", "fsrlm_x"]).run().stdout, "A long prompt.\n");
+}

@@ -48,13 +48,13 @@ fn a_plan_is_made_by_their_rules() {
            4  general       7 tokens  batch of 1: BUILD
 
         4 tasks: 3 chunks, 1 batch · analysts: 1 code, 1 general
-        4 to 17 calls · 4.9k to 315k tokens in, 8 to 69.6k out
-          anthropic/claude-sonnet-5-5  $0.0100 to $1.49
-          anthropic/claude-haiku-5-5   $0.0005 to $0.0743
-          gemini/gemini-4-argon        $0.0100 to $1.33
-          gemini/gemini-3.5-flash-lite $0.0015 to $0.27
-          openai/gpt-6.1-sol           $0.0100 to $1.49
-          openai/gpt-6-luna            $0.0005 to $0.0743
+        4 to 17 calls · 5.2k to 319k tokens in, 8 to 69.6k out
+          anthropic/claude-sonnet-5-5  $0.0107 to $1.50
+          anthropic/claude-haiku-5-5   $0.0006 to $0.0748
+          gemini/gemini-4-argon        $0.0107 to $1.34
+          gemini/gemini-3.5-flash-lite $0.0016 to $0.27
+          openai/gpt-6.1-sol           $0.0107 to $1.50
+          openai/gpt-6-luna            $0.0006 to $0.0748
         --- stderr
         --- exit 0
     "#]]);
@@ -71,7 +71,7 @@ fn what_analysts_are_told_counts_in_the_estimate() {
     let (n_tasks, with_prompt) = tokens();
     scene.write("spelunk.toml", PROJECT.replace("analyst_prompt", "# analyst_prompt").as_bytes());
     let (_, without_prompt) = tokens();
-    expect!["3 tasks, 110 tokens more"]
+    expect!["3 tasks, 112 tokens more"]
         .assert_eq(&format!("{n_tasks} tasks, {} tokens more", with_prompt - without_prompt));
 }
 

@@ -97,11 +97,14 @@ fn help_of_ask_lists_its_flags() {
                                      repeated
               --sandbox <SANDBOX>    The sandbox for code that models write: monty or cpython
               --no-cache             Do not answer from cached replies
+              --plain                Split by tokens, regardless of file type
+              --type <GLOB=TYPE>     Treat matching files as a built-in or user-defined type, such as
+                                     `*.inc=source_code`
               --set <KEY=VALUE>      Override a setting for this command, such as `limits.calls_max=50`
               --workspace <DIR>      The directory for runs [default: .spelunk]
               --json                 Print the result as JSON
-              --events               Print each event as a line of JSON instead of the answer
           -q, --quiet                Print only the result
+              --events               Print each event as a line of JSON instead of the answer
           -v, --verbose              Show the code of each turn and what it printed
               --open                 Show the run in a browser while it is in progress, until Ctrl-C
           -h, --help                 Print help
@@ -178,6 +181,7 @@ fn help_of_context_lists_its_commands() {
 
         Commands:
           add     Register a file, the files in a directory, or standard input
+          import  Register the text, the answer and the results in a workspace of another RLM tool
           list    List contexts
           rm      Remove a context from the registry; its file is kept
           peek    Show the first lines of a context

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use expect_test::expect;
 use serde_json::Value;
+use spelunk_journal::{Workspace, unarchive};
 use spelunk_testkit::{Gate, ModelServer, status};
+use spelunk_types::{Event, RunId};
 
 use crate::scene::archive::{gzip, tar};
 use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, n_calls, short, to_all, wait_at};
@@ -145,6 +147,53 @@ fn retention_is_a_setting_and_times_are_checked() {
         --- exit 0
     "]]);
     assert!(!empty.exists(".spelunk"));
+}
+
+/// The same run as if it had been made so many days ago.
+fn aged(scene: &Scene, run: &str, days: u64) -> String {
+    let workspace = Workspace::open(&scene.path(".spelunk")).unwrap();
+    let records = workspace.read_journal(&run.parse().unwrap()).unwrap();
+    let events: Vec<Event> = records.iter().filter_map(|record| record.event().cloned()).collect();
+    let earlier = |at_ms: u64| at_ms - days * 86_400_000;
+    let old = RunId::new(earlier(events[0].at_ms), 7);
+    let mut journal = workspace.create_journal(&old);
+    for event in events {
+        journal.append(earlier(event.at_ms), vec![(event.frame, event.kind)]).unwrap();
+    }
+    old.to_string()
+}
+
+#[test]
+fn s0_06_a_run_past_its_retention_is_removed_when_another_starts() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    let run = scene.answered(&server);
+    let (young, old) = (aged(&scene, &run, 29), aged(&scene, &run, 31));
+    let ran = scene.ask(&server).run();
+    let said = "Removed 1 run unchanged for 30 days (`run.retention_days`)";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    assert!(!scene.journal_path(&old).exists() && scene.journal_path(&young).exists());
+    // 0 leaves it to `run clean`.
+    assert_eq!(scene.ask(&server).arg("--set").arg("run.retention_days=0").run().code, 0);
+    assert!(scene.journal_path(&young).exists());
+    assert_eq!(scene.ask(&server).arg("--set").arg("run.retention_days=28").run().code, 0);
+    assert!(!scene.journal_path(&young).exists() && scene.journal_path(&run).exists());
+}
+
+#[test]
+fn s0_05_an_archived_run_says_so_and_is_active_again_when_it_is_unpacked() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    let run = scene.answered(&server);
+    let metadata = format!(".spelunk/runs/{run}/metadata.json");
+    let active = scene.read(&metadata);
+    assert!(active.contains("\"lifecycle\": \"active\""), "{active}");
+    assert_eq!(scene.spelunk(["run", "archive", short(&run), "-q"]).run().code, 0);
+    let workspace = Workspace::open(&scene.path(".spelunk")).unwrap();
+    unarchive(&workspace, &run.parse().unwrap()).unwrap();
+    let text = scene.read(&metadata);
+    assert_eq!(text, active.replace("\"lifecycle\": \"active\"", "\"lifecycle\": \"archived\""));
+    assert_eq!(scene.spelunk(["run", "archive", short(&run), "-q"]).run().code, 0);
+    assert_eq!(scene.spelunk(["run", "unarchive", short(&run), "-q"]).run().code, 0);
+    assert_eq!(scene.read(&metadata), active);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! A whole directory on the command line: analysts, one report, and on a repeat only what changed.
 
 use expect_test::expect;
+use serde_json::{Value, json};
 use spelunk_testkit::{ModelServer, when};
 
-use crate::scene::{Scene, n_calls, to_all};
+use crate::scene::{Scene, answering, n_calls, to_all};
 
 const FILES: [(&str, &str); 3] = [
     ("service/login.py", "import db\n\ndef login(name):\n    return db.run('select ' + name)\n"),
@@ -215,4 +216,38 @@ fn hybrid_reads_what_shares_words_with_the_question_or_means_something_near() {
     };
     assert_eq!(ask("hybrid"), ["near.md", "words.md"]);
     assert_eq!(ask("map"), ["far.md", "near.md", "words.md"]);
+}
+
+#[test]
+fn s1_05_types_and_plain_splitting_hold_for_the_run_as_for_the_plan() {
+    let scene = Scene::new(&[("src/a.inc", "value 1\n"), ("src/b.md", "# B\n")]);
+    let server = answering(r#"{"relevant": false, "findings": []}"#);
+    let types = |flags: &[&str]| {
+        let asked = scene.spelunk(["ask", "Review it", "src", "--strategy", "map", "--no-cache"]);
+        let ran = flags.iter().fold(asked, |asked, flag| asked.arg(flag)).server(&server).run();
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let run = scene.runs().pop().unwrap();
+        let metadata: Value =
+            serde_json::from_str(&scene.read(&format!(".spelunk/runs/{run}/metadata.json"))).unwrap();
+        metadata["context"]["content_types"].clone()
+    };
+    assert_eq!(types(&[]), json!(["prose", "unknown"]));
+    assert_eq!(types(&["--type", "*.inc=source_code"]), json!(["prose", "source_code"]));
+    let ran = scene.spelunk(["ask", "x", "src", "--type", "*.inc=sauce_code"]).server(&server).run();
+    ran.check(&expect![[r#"
+        --- stderr
+        error: there is no content type `sauce_code`
+
+        hint: did you mean `source_code`? the types are source_code, structured_data, json, jsonl, log, prose, markup, config, unknown
+        --- exit 2
+    "#]]);
+    let scene = Scene::new(&[("long.md", &"some words on a line\n".repeat(4000))]);
+    let tasks = |flags: &[&str]| {
+        let asked = scene.spelunk(["ask", "Review it", "long.md", "--strategy", "map", "--no-cache"]);
+        let ran = flags.iter().fold(asked, |asked, flag| asked.arg(flag)).server(&server).run();
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let run = scene.runs().pop().unwrap();
+        std::fs::read_dir(scene.path(&format!(".spelunk/runs/{run}/tasks"))).unwrap().count()
+    };
+    assert_eq!((tasks(&[]), tasks(&["--plain"])), (16, 12));
 }

@@ -65,13 +65,13 @@ fn a_mixed_folder_is_planned_by_type() {
         3 small files in 3 batches
 
         32 tasks: 29 chunks, 3 batches · analysts: 3 code, 1 data, 1 json, 3 general
-        32 to 113 calls · 42.4k to 2.0M tokens in, 64 to 462k out
-          anthropic/claude-sonnet-5-5  $0.0856 to $9.73
-          anthropic/claude-haiku-5-5   $0.0043 to $0.49
-          gemini/gemini-4-argon        $0.0856 to $8.71
-          gemini/gemini-3.5-flash-lite $0.0130 to $1.77
-          openai/gpt-6.1-sol           $0.0856 to $9.73
-          openai/gpt-6-luna            $0.0043 to $0.49
+        32 to 113 calls · 44.9k to 2.0M tokens in, 64 to 462k out
+          anthropic/claude-sonnet-5-5  $0.0907 to $9.80
+          anthropic/claude-haiku-5-5   $0.0046 to $0.49
+          gemini/gemini-4-argon        $0.0907 to $8.77
+          gemini/gemini-3.5-flash-lite $0.0137 to $1.78
+          openai/gpt-6.1-sol           $0.0907 to $9.80
+          openai/gpt-6-luna            $0.0046 to $0.49
         --- stderr
         Skipped: 1 binary, 1 secret
         --- exit 0
@@ -134,13 +134,13 @@ fn every_task_is_shown_where_that_is_asked_for() {
               32  general       5 tokens  batch of 1: app.toml
 
             32 tasks: 29 chunks, 3 batches · analysts: 3 code, 1 data, 1 json, 3 general
-            32 to 113 calls · 42.4k to 2.0M tokens in, 64 to 462k out
-              anthropic/claude-sonnet-5-5  $0.0856 to $9.73
-              anthropic/claude-haiku-5-5   $0.0043 to $0.49
-              gemini/gemini-4-argon        $0.0856 to $8.71
-              gemini/gemini-3.5-flash-lite $0.0130 to $1.77
-              openai/gpt-6.1-sol           $0.0856 to $9.73
-              openai/gpt-6-luna            $0.0043 to $0.49
+            32 to 113 calls · 44.9k to 2.0M tokens in, 64 to 462k out
+              anthropic/claude-sonnet-5-5  $0.0907 to $9.80
+              anthropic/claude-haiku-5-5   $0.0046 to $0.49
+              gemini/gemini-4-argon        $0.0907 to $8.77
+              gemini/gemini-3.5-flash-lite $0.0137 to $1.78
+              openai/gpt-6.1-sol           $0.0907 to $9.80
+              openai/gpt-6-luna            $0.0046 to $0.49
             --- stderr
             --- exit 0
         "#]],
@@ -201,13 +201,13 @@ fn plain_cuts_by_tokens_whatever_the_files_are() {
               31  general       5 tokens  batch of 1: app.toml
 
             31 tasks: 28 chunks, 3 batches · analysts: 1 code, 1 data, 1 json, 4 general
-            31 to 109 calls · 42.2k to 1.9M tokens in, 62 to 446k out
-              anthropic/claude-sonnet-5-5  $0.0851 to $9.45
-              anthropic/claude-haiku-5-5   $0.0043 to $0.48
-              gemini/gemini-4-argon        $0.0851 to $8.46
-              gemini/gemini-3.5-flash-lite $0.0129 to $1.72
-              openai/gpt-6.1-sol           $0.0851 to $9.45
-              openai/gpt-6-luna            $0.0043 to $0.48
+            31 to 109 calls · 44.5k to 2.0M tokens in, 62 to 446k out
+              anthropic/claude-sonnet-5-5  $0.0898 to $9.52
+              anthropic/claude-haiku-5-5   $0.0045 to $0.48
+              gemini/gemini-4-argon        $0.0898 to $8.51
+              gemini/gemini-3.5-flash-lite $0.0136 to $1.73
+              openai/gpt-6.1-sol           $0.0898 to $9.52
+              openai/gpt-6-luna            $0.0045 to $0.48
             --- stderr
             --- exit 0
         "#]],
@@ -232,8 +232,8 @@ fn json_is_the_whole_plan() {
         calls_at_least: 3
         calls_at_most: 12
         code_rule: "parsed"
-        cost_microusd_at_least: {"anthropic/claude-haiku-5-5":720,"anthropic/claude-sonnet-5-5":14396,"gemini/gemini-3.5-flash-lite":2166,"gemini/gemini-4-argon":14396,"openai/gpt-6-luna":720,"openai/gpt-6.1-sol":14396}
-        cost_microusd_at_most: {"anthropic/claude-haiku-5-5":57857,"anthropic/claude-sonnet-5-5":1157125,"gemini/gemini-3.5-flash-lite":202754,"gemini/gemini-4-argon":1024004,"openai/gpt-6-luna":57857,"openai/gpt-6.1-sol":1157125}
+        cost_microusd_at_least: {"anthropic/claude-haiku-5-5":745,"anthropic/claude-sonnet-5-5":14882,"gemini/gemini-3.5-flash-lite":2239,"gemini/gemini-4-argon":14882,"openai/gpt-6-luna":745,"openai/gpt-6.1-sol":14882}
+        cost_microusd_at_most: {"anthropic/claude-haiku-5-5":58194,"anthropic/claude-sonnet-5-5":1163860,"gemini/gemini-3.5-flash-lite":203562,"gemini/gemini-4-argon":1029392,"openai/gpt-6-luna":58194,"openai/gpt-6.1-sol":1163860}
         left_out: ["z.txt"]
         manifest: [{"bytes":6,"custom_type":null,"file":"a.md","lines":1,"partitions":0,"partitions_expected":0,"schema":null,"tier":"small","type":"prose","via":"extension"},{"bytes":38086,"custom_type":null,"file":"app.py","lines":3100,"partitions":2,"partitions_expected":2,"schema":null,"tier":"medium","type":"source_code","via":"extension"},{"bytes":6,"custom_type":null,"file":"b.md","lines":1,"partitions":0,"partitions_expected":0,"schema":null,"tier":"small","type":"prose","via":"extension"}]
         reader: null
@@ -241,8 +241,8 @@ fn json_is_the_whole_plan() {
         skipped: {"files-max":1,"secret":1}
         tasks: [{"analyst":"code","tokens_estimate":4647,"work":{"chunk":0,"file":"app.py","line_end":1600,"line_start":1,"of":2,"scope":null}},{"analyst":"code","tokens_estimate":4940,"work":{"chunk":1,"file":"app.py","line_end":3100,"line_start":1601,"of":2,"scope":null}},{"analyst":"general","tokens_estimate":4,"work":{"files":["a.md","b.md"]}}]
         unreadable: []
-        usage_at_least: {"input_tokens":7168,"output_tokens":6}
-        usage_at_most: {"input_tokens":266242,"output_tokens":49152}
+        usage_at_least: {"input_tokens":7411,"output_tokens":6}
+        usage_at_most: {"input_tokens":268936,"output_tokens":49152}
         warnings: ["1 file is left out by `files_max`; set it to 0 to take all"]"#]].assert_eq(&shown.join("\n"));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "Skipped: 1 files-max, 1 secret\n"));
 }
@@ -293,13 +293,13 @@ fn the_users_word_for_a_type_is_taken() {
         2 small files in 2 batches
 
         2 tasks: 0 chunks, 2 batches · analysts: 1 code, 1 general
-        2 to 10 calls · 528 to 174k tokens in, 4 to 40.9k out
-          anthropic/claude-sonnet-5-5  $0.0011 to $0.85
-          anthropic/claude-haiku-5-5   <$0.0001 to $0.0423
-          gemini/gemini-4-argon        $0.0011 to $0.76
-          gemini/gemini-3.5-flash-lite $0.0002 to $0.16
-          openai/gpt-6.1-sol           $0.0011 to $0.85
-          openai/gpt-6-luna            <$0.0001 to $0.0423
+        2 to 10 calls · 685 to 175k tokens in, 4 to 40.9k out
+          anthropic/claude-sonnet-5-5  $0.0015 to $0.85
+          anthropic/claude-haiku-5-5   <$0.0001 to $0.0425
+          gemini/gemini-4-argon        $0.0015 to $0.77
+          gemini/gemini-3.5-flash-lite $0.0003 to $0.16
+          openai/gpt-6.1-sol           $0.0015 to $0.85
+          openai/gpt-6-luna            <$0.0001 to $0.0425
         --- stderr
         --- exit 0
     "#]]);
@@ -316,13 +316,13 @@ fn a_question_goes_to_every_task_and_counts() {
         2 small files in 2 batches
 
         2 tasks: 0 chunks, 2 batches · analysts: 1 general
-        2 to 10 calls · 497 to 173k tokens in, 4 to 40.9k out
-          anthropic/claude-sonnet-5-5  $0.0011 to $0.85
-          anthropic/claude-haiku-5-5   <$0.0001 to $0.0423
-          gemini/gemini-4-argon        $0.0011 to $0.76
+        2 to 10 calls · 632 to 175k tokens in, 4 to 40.9k out
+          anthropic/claude-sonnet-5-5  $0.0014 to $0.85
+          anthropic/claude-haiku-5-5   <$0.0001 to $0.0425
+          gemini/gemini-4-argon        $0.0014 to $0.77
           gemini/gemini-3.5-flash-lite $0.0002 to $0.16
-          openai/gpt-6.1-sol           $0.0011 to $0.85
-          openai/gpt-6-luna            <$0.0001 to $0.0423
+          openai/gpt-6.1-sol           $0.0014 to $0.85
+          openai/gpt-6-luna            <$0.0001 to $0.0425
         --- stderr
         --- exit 0
     "#]]);
@@ -335,13 +335,13 @@ fn a_question_goes_to_every_task_and_counts() {
         2 small files in 2 batches
 
         2 tasks: 0 chunks, 2 batches · analysts: 1 general
-        2 to 10 calls · 830 to 178k tokens in, 4 to 40.9k out
-          anthropic/claude-sonnet-5-5  $0.0017 to $0.86
-          anthropic/claude-haiku-5-5   <$0.0001 to $0.0429
-          gemini/gemini-4-argon        $0.0017 to $0.77
+        2 to 10 calls · 966 to 180k tokens in, 4 to 40.9k out
+          anthropic/claude-sonnet-5-5  $0.0020 to $0.87
+          anthropic/claude-haiku-5-5   <$0.0001 to $0.0431
+          gemini/gemini-4-argon        $0.0020 to $0.78
           gemini/gemini-3.5-flash-lite $0.0003 to $0.16
-          openai/gpt-6.1-sol           $0.0017 to $0.86
-          openai/gpt-6-luna            <$0.0001 to $0.0429
+          openai/gpt-6.1-sol           $0.0020 to $0.87
+          openai/gpt-6-luna            <$0.0001 to $0.0431
         --- stderr
         --- exit 0
     "#]]);
@@ -360,13 +360,13 @@ fn one_file_is_planned() {
            2  data       1.3k tokens  mix/rows.csv:2002-2501
 
         2 tasks: 2 chunks, 0 batches · analysts: 1 data
-        2 to 5 calls · 4.8k to 109k tokens in, 4 to 20.4k out
-          anthropic/claude-sonnet-5-5  $0.0097 to $0.48
-          anthropic/claude-haiku-5-5   $0.0005 to $0.0240
-          gemini/gemini-4-argon        $0.0097 to $0.43
-          gemini/gemini-3.5-flash-lite $0.0015 to $0.0842
-          openai/gpt-6.1-sol           $0.0097 to $0.48
-          openai/gpt-6-luna            $0.0005 to $0.0240
+        2 to 5 calls · 4.9k to 111k tokens in, 4 to 20.4k out
+          anthropic/claude-sonnet-5-5  $0.0100 to $0.49
+          anthropic/claude-haiku-5-5   $0.0005 to $0.0242
+          gemini/gemini-4-argon        $0.0100 to $0.43
+          gemini/gemini-3.5-flash-lite $0.0016 to $0.0847
+          openai/gpt-6.1-sol           $0.0100 to $0.49
+          openai/gpt-6-luna            $0.0005 to $0.0242
         --- stderr
         --- exit 0
     "#]]);
@@ -384,13 +384,13 @@ fn standard_input_is_planned() {
            1  general       2 tokens  batch of 1: stdin
 
         1 task: 0 chunks, 1 batch · analysts: 1 general
-        1 to 3 calls · 247 to 33.2k tokens in, 2 to 12.2k out
-          anthropic/claude-sonnet-5-5  $0.0006 to $0.21
-          anthropic/claude-haiku-5-5   <$0.0001 to $0.0103
-          gemini/gemini-4-argon        $0.0006 to $0.19
-          gemini/gemini-3.5-flash-lite <$0.0001 to $0.0407
-          openai/gpt-6.1-sol           $0.0006 to $0.21
-          openai/gpt-6-luna            <$0.0001 to $0.0103
+        1 to 3 calls · 315 to 33.9k tokens in, 2 to 12.2k out
+          anthropic/claude-sonnet-5-5  $0.0007 to $0.21
+          anthropic/claude-haiku-5-5   <$0.0001 to $0.0104
+          gemini/gemini-4-argon        $0.0007 to $0.20
+          gemini/gemini-3.5-flash-lite $0.0001 to $0.0410
+          openai/gpt-6.1-sol           $0.0007 to $0.21
+          openai/gpt-6-luna            <$0.0001 to $0.0104
         --- stderr
         --- exit 0
     "#]]);

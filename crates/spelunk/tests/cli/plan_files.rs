@@ -50,13 +50,13 @@ fn without_a_word_every_file_is_taken() {
         23 small files in 1 batch
 
         1 task: 0 chunks, 1 batch · analysts: 1 general
-        1 to 3 calls · 619 to 39.2k tokens in, 2 to 12.2k out
-          anthropic/claude-sonnet-5-5  $0.0013 to $0.23
-          anthropic/claude-haiku-5-5   <$0.0001 to $0.0111
-          gemini/gemini-4-argon        $0.0013 to $0.21
-          gemini/gemini-3.5-flash-lite $0.0002 to $0.0426
-          openai/gpt-6.1-sol           $0.0013 to $0.23
-          openai/gpt-6-luna            <$0.0001 to $0.0111
+        1 to 3 calls · 687 to 40.0k tokens in, 2 to 12.2k out
+          anthropic/claude-sonnet-5-5  $0.0014 to $0.23
+          anthropic/claude-haiku-5-5   <$0.0001 to $0.0112
+          gemini/gemini-4-argon        $0.0014 to $0.21
+          gemini/gemini-3.5-flash-lite $0.0003 to $0.0428
+          openai/gpt-6.1-sol           $0.0014 to $0.23
+          openai/gpt-6-luna            <$0.0001 to $0.0112
         --- stderr
         --- exit 0
     "#]]);
@@ -71,13 +71,13 @@ fn a_flag_sets_the_cap_and_the_rest_is_counted() {
         20 small files in 1 batch
 
         1 task: 0 chunks, 1 batch · analysts: 1 general
-        1 to 3 calls · 596 to 38.8k tokens in, 2 to 12.2k out
-          anthropic/claude-sonnet-5-5  $0.0013 to $0.22
-          anthropic/claude-haiku-5-5   <$0.0001 to $0.0110
-          gemini/gemini-4-argon        $0.0013 to $0.21
-          gemini/gemini-3.5-flash-lite $0.0002 to $0.0424
-          openai/gpt-6.1-sol           $0.0013 to $0.22
-          openai/gpt-6-luna            <$0.0001 to $0.0110
+        1 to 3 calls · 665 to 39.5k tokens in, 2 to 12.2k out
+          anthropic/claude-sonnet-5-5  $0.0014 to $0.23
+          anthropic/claude-haiku-5-5   <$0.0001 to $0.0111
+          gemini/gemini-4-argon        $0.0014 to $0.21
+          gemini/gemini-3.5-flash-lite $0.0003 to $0.0426
+          openai/gpt-6.1-sol           $0.0014 to $0.23
+          openai/gpt-6-luna            <$0.0001 to $0.0111
         warning: 3 files are left out by `files_max`; set it to 0 to take all
         --- stderr
         Skipped: 3 files-max

@@ -286,6 +286,8 @@ fn the_files_of_a_run_are_written_live_and_again_from_its_journal_byte_for_byte(
     let home = scene.path(".spelunk/runs").join(scene.only_run());
     let live = derived(&home);
     expect![[r#"
+        chunks/chunk_0001.txt
+        chunks/chunk_0002.txt
         chunks/manifest.json
         context.txt
         final_answer.md
@@ -293,12 +295,18 @@ fn the_files_of_a_run_are_written_live_and_again_from_its_journal_byte_for_byte(
         input/prompt.md
         metadata.json
         output/answer.md
+        results/synth-all.json
+        results/synth-code.json
+        results/synth-config.json
         results/worker_0001.json
         results/worker_0002.json
         state/errors.jsonl
         state/evidence.jsonl
         state/job.json
         state/metrics.json
+        tasks/synth-all.md
+        tasks/synth-code.md
+        tasks/synth-config.md
         tasks/task_0001.md
         tasks/task_0002.md
     "#]]

@@ -2,6 +2,7 @@
 //! binary under test is the worker; the test program itself is not.
 
 mod event_page;
+mod faces;
 mod refusals;
 
 use expect_test::expect;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use spelunk_testkit::{Gate, ModelServer};
 
 use super::client::Client;
-use crate::scene::{NOTE, QUESTION, REPLY, Scene, answering, to_all, wait_at};
+use crate::scene::{NOTE, QUESTION, REPLY, Scene, to_all, wait_at};
 
 const LOG: &str = "start\nerror: disk full\nretry\nerror: disk full again\nstop\n";
 
@@ -215,33 +215,6 @@ fn a_call_waits_45_seconds_unless_it_says_otherwise() {
     assert_eq!(begun["state"], "running", "{begun}");
     assert!(start.elapsed().as_secs() >= 45, "{:?}", start.elapsed());
     gate.open();
-}
-
-#[test]
-fn a_run_leaves_the_same_files_as_one_of_the_command_line() {
-    let (here, there, server) = (Scene::new(&NOTE), Scene::new(&NOTE), answering(REPLY));
-    assert_eq!(here.spelunk(["ask", QUESTION, "notes"]).server(&server).run().code, 0);
-    let mut client = Client::legacy(&there, &[], Some(&server), &json!({}));
-    let data = client.data("rlm_ask", &json!({ "question": QUESTION, "paths": ["notes"] }));
-    assert_eq!(data["answer"], "The magic number is 42.");
-    let files = |scene: &Scene| {
-        let folder = scene.path(&format!(".spelunk/runs/{}", scene.only_run()));
-        let (mut found, mut folders) = (Vec::new(), vec![folder.clone()]);
-        while let Some(next) = folders.pop() {
-            for entry in std::fs::read_dir(next).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else {
-                    found.push(path.strip_prefix(&folder).unwrap().display().to_string());
-                }
-            }
-        }
-        found.sort();
-        found
-    };
-    assert_eq!(files(&there), files(&here));
-    assert!(files(&here).len() > 3, "{:?}", files(&here));
 }
 
 #[test]

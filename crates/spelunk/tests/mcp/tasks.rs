@@ -143,3 +143,25 @@ fn a_run_of_agents_goes_on_in_the_next_server() {
     });
     assert_eq!(listed["done"], 1, "{listed}");
 }
+
+#[test]
+fn s1_15_agents_see_the_files_of_a_task_and_claim_by_analyst() {
+    let (_scene, mut client, begun) = begun();
+    let rows = begun["tasks"].as_array().unwrap();
+    let mut seen: Vec<(&str, &Value)> =
+        rows.iter().map(|row| (row["analyst"].as_str().unwrap(), &row["files"])).collect();
+    seen.sort_by_key(|(analyst, _)| *analyst);
+    assert_eq!(seen, [("code", &json!(["pay.py"])), ("general", &json!(["notes.md"]))]);
+    let claimed = client.data("task_claim", &json!({ "agent": "ann", "analyst": "general" }));
+    assert_eq!(claimed["files"], json!(["notes.md"]), "{claimed}");
+    expect![[r#"
+        FAILED error: there is no task that nobody has
+
+        hint: wait for those who work, or see `task_list`"#]]
+    .assert_eq(&client.text("task_claim", &json!({ "agent": "bob", "analyst": "general" })));
+    expect![[r#"
+        FAILED error: there is no analyst `poet`
+
+        hint: the analysts are code, data, json, general, synthesis"#]]
+    .assert_eq(&client.text("task_claim", &json!({ "agent": "bob", "analyst": "poet" })));
+}

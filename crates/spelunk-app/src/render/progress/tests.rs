@@ -18,7 +18,14 @@ fn counts(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
 fn a_finished_task_is_one_line() {
     let line = |findings: &[(&str, u64)], relevant: bool| {
         let label = "src/a.rs lines 1 to 200".to_owned();
-        task_line(&EventKind::TaskReported { task: 3, of: 10, label, relevant, findings: counts(findings) })
+        task_line(&EventKind::TaskReported {
+            task: 3,
+            of: 10,
+            label,
+            relevant,
+            findings: counts(findings),
+            confidence: None,
+        })
     };
     let found = "task 3/10 complete: 4 findings (2 high, 1 medium, 1 low): src/a.rs lines 1 to 200";
     assert_eq!(line(&[("low", 1), ("high", 2), ("medium", 1)], true).as_deref(), Some(found));
@@ -69,7 +76,8 @@ fn a_line_of_the_block_is_cut_to_the_width() {
 #[test]
 fn the_line_says_how_far_the_tasks_are() {
     let findings = counts(&[("high", 2), ("unrated", 1)]);
-    let tasks = TasksView { planned: 40, documents: 9, recalled: 0, done: 9, failed: 1, findings };
+    let tasks =
+        TasksView { planned: 40, documents: 9, recalled: 0, done: 9, failed: 1, findings, confidence: None };
     let mut view = RunView::default();
     view.tasks = Some(tasks);
     assert_eq!(

@@ -89,8 +89,11 @@ fn masthead(report: &RunReport) -> String {
         ("Cost", dollars(view.spent.cost_microusd)),
         ("Time", time(view.active_ms())),
     ];
+    let confidence =
+        view.confidence().map(|confidence| ("Confidence", format!("{:.0} %", confidence * 100.0)));
     let facts: Vec<String> = facts
         .iter()
+        .chain(&confidence)
         .map(|(name, value)| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escaped(value)))
         .collect();
     let facts = facts.concat();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use spelunk_engine::{MergedFinding, RunReport};
-use spelunk_types::{Strategy, iso_time};
+use spelunk_types::{AnalystReport, Strategy, iso_time};
 
 use super::{severity_name, state_word};
 
@@ -32,11 +32,13 @@ pub(crate) fn value(report: &RunReport) -> Value {
         "answer": report.answer.as_ref().map(|answer| &answer.text),
         "citations": report.answer.as_ref().map(|answer| &answer.citations),
         "grounding": report.answer.as_ref().map(|answer| answer.grounding.name()),
+        "confidence": view.confidence(),
         "findings": report.findings.iter().map(finding).collect::<Vec<_>>(),
         "distributions": report.distributions.iter().map(|sum| json!({
             "file": sum.file, "name": sum.name, "values": sum.values, "total": sum.total,
         })).collect::<Vec<_>>(),
         "count": report.count,
+        "parts": report.reports.iter().map(part).collect::<Vec<_>>(),
         "coverage": {
             "documents": report.coverage.documents,
             "documents_read": report.coverage.documents_read,
@@ -64,6 +66,20 @@ pub(crate) fn value(report: &RunReport) -> Value {
             "code": error.code,
             "message": error.message,
         })).collect::<Vec<_>>(),
+    })
+}
+
+/// What an analyst said of its part as a whole.
+fn part(report: &AnalystReport) -> Value {
+    json!({
+        "analyst": report.analyst,
+        "content_type": report.content_type,
+        "units": report.units,
+        "relevant": report.relevant,
+        "summary": report.summary,
+        "confidence": report.confidence().map(|confidence| confidence.mean),
+        "raised_by": report.raised_by,
+        "contains": report.metadata,
     })
 }
 

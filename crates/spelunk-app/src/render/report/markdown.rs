@@ -8,6 +8,7 @@ use crate::render::answer::{bytes_read, files_read};
 use crate::units::{bytes, count, dollars, head, safe, time, tokens};
 
 const QUESTION_CHARS_MAX: usize = 200;
+const RAISED_CHARS_MAX: usize = 120;
 const ERRORS_MAX: usize = 50;
 
 pub(crate) fn markdown(report: &RunReport) -> String {
@@ -23,6 +24,9 @@ pub(crate) fn markdown(report: &RunReport) -> String {
         let ReportCoverage { tasks_done, tasks, .. } = &report.coverage;
         let tasks = format!("{tasks_done} of {}", count(*tasks, "task"));
         text += &format!("| read | {} · {} · {tasks} |\n", files_read(view), bytes_read(view));
+    }
+    if let Some(confidence) = view.confidence() {
+        text += &format!("| confidence | {confidence:.2}{} |\n", cell(&raised_by(report)));
     }
     let calls = format!("{} ({} from cache)", count(view.n_paid_calls(), "call"), view.n_cached_calls());
     let spent = format!("{} tokens · {}", tokens(view.spent.tokens()), dollars(view.spent.cost_microusd));
@@ -49,6 +53,15 @@ pub(crate) fn markdown(report: &RunReport) -> String {
         }
     }
     text
+}
+
+/// What would make the analysts surer, as the least sure of them said.
+fn raised_by(report: &RunReport) -> String {
+    let said = report.reports.iter().filter_map(|part| Some((part.confidence?, part.raised_by.as_ref()?)));
+    let least = said.min_by(|(a, _), (b, _)| a.total_cmp(b));
+    least.map_or_else(String::new, |(_, what)| {
+        format!("; would be raised by: {}", head(what, RAISED_CHARS_MAX))
+    })
 }
 
 fn cell(text: &str) -> String {

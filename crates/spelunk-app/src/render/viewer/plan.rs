@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use spelunk_context::Detector;
+use spelunk_engine::Noted;
 use spelunk_journal::{Blobs, JournalError, Record, Workspace};
 use spelunk_types::{AnalystReport, Event, EventKind, FrameId, FrameOutcome, RunId, Strategy};
 
@@ -68,7 +69,8 @@ impl Fold {
         } else if let EventKind::FrameOpened { strategy: Strategy::Analyst, note: Some(note), .. } =
             &event.kind
         {
-            let names = names_of(&blobs.text(note)?);
+            let units = Noted::read(&blobs.text(note)?).units;
+            let names = units.into_iter().map(|unit| unit.file).collect();
             self.tasks.entry(event.frame.clone()).or_insert((names, Reading::Open));
         } else if let EventKind::FrameClosed { outcome } = &event.kind {
             self.close(event, outcome, blobs)?;
@@ -146,21 +148,6 @@ fn listed(text: &str) -> Vec<(String, u64)> {
         Some((name.to_owned(), bytes.parse().ok()?))
     };
     text.lines().filter_map(document).collect()
-}
-
-/// The documents named in an analyst's note: ``Part 1 of 3 of `a.log`: …``, or a line `--- FILE 1: a.py (20 lines) ---`
-/// for each.
-fn names_of(note: &str) -> Vec<String> {
-    let of_batch = |line: &str| {
-        let (_, rest) = line.strip_prefix("--- FILE ")?.strip_suffix(" ---")?.split_once(": ")?;
-        rest.rsplit_once(" (").map(|(name, _)| name.to_owned())
-    };
-    let of_part = |line: &str| {
-        let (_, rest) = line.strip_prefix("Part ")?.split_once(" of `")?;
-        rest.split_once("`: ").map(|(name, _)| name.to_owned())
-    };
-    let names: Vec<String> = note.lines().filter_map(of_batch).collect();
-    if names.is_empty() { note.lines().next().and_then(of_part).into_iter().collect() } else { names }
 }
 
 #[cfg(test)]

@@ -1,30 +1,34 @@
 //! Python's `re` on a host object. Arguments are the pattern, its flags, and then those of the function after the
 //! text.
 
+use std::sync::Arc;
+
 use spelunk_context::{FindAllItem, Flags, LazyText, MatchCursor, PyMatch, PyPattern};
 use spelunk_sandbox::{HostCall, Value};
 use spelunk_types::Limits;
 
-use super::{batch, cursor, refused};
+use super::{Objects, batch, cursor, refused};
 use crate::environment::{Arguments, Refusal, dict, int};
+use crate::sync::lock;
 
 /// Matches and bytes per step of `finditer`.
 const BATCH_MATCHES: u64 = 5_000;
 const BATCH_BYTES: u64 = 1 << 20;
+/// Patterns that are kept compiled.
+const PATTERNS_MAX: usize = 100;
 /// Maximum result size of `findall`, `split` and `sub`.
 const RESULT_BYTES_MAX: u64 = 256 << 20;
 
-pub(super) fn serve(text: &LazyText, limits: &Limits, call: &mut HostCall) -> Result<Value, Refusal> {
+pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> Result<Value, Refusal> {
     let function = call.name.clone();
     let mut arguments = Arguments::of(call, &["pattern", "flags", "a", "b"])?;
     let (source, flags) = (arguments.need_text("pattern")?, arguments.int("flags")?.unwrap_or(0));
-    let pattern = PyPattern::compile(&source, Flags::from_python(flags.unsigned_abs()))
-        .map_err(|fault| Refusal::new("re.error", fault.to_string()))?;
+    let pattern = compiled(objects, source, flags.unsigned_abs())?;
     match function.as_str() {
         "re.search" => Ok(one(&pattern, text.re_search(&pattern).map_err(refused)?)),
         "re.match" => Ok(one(&pattern, text.re_match(&pattern).map_err(refused)?)),
         "re.fullmatch" => Ok(one(&pattern, text.re_fullmatch(&pattern).map_err(refused)?)),
-        "re.findall" => findall(text, &pattern, limits),
+        "re.findall" => findall(text, &pattern, &objects.limits),
         "re.finditer" => finditer(text, &pattern, arguments.take("a")),
         "re.split" => split(text, &pattern, arguments.count("a")?.unwrap_or(0)),
         "re.sub" | "re.subn" => {
@@ -46,6 +50,22 @@ pub(super) fn serve(text: &LazyText, limits: &Limits, call: &mut HostCall) -> Re
             format!("{other} does not work on a text of this size; take a slice first"),
         )),
     }
+}
+
+/// A pattern, compiled once.
+fn compiled(objects: &Objects, source: String, flags: u64) -> Result<Arc<PyPattern>, Refusal> {
+    let key = (source, flags);
+    if let Some(pattern) = lock(&objects.patterns).get(&key) {
+        return Ok(Arc::clone(pattern));
+    }
+    let pattern = PyPattern::compile(&key.0, Flags::from_python(flags))
+        .map_err(|fault| Refusal::new("re.error", fault.to_string()))?;
+    let (pattern, mut known) = (Arc::new(pattern), lock(&objects.patterns));
+    if known.len() >= PATTERNS_MAX {
+        known.clear();
+    }
+    known.insert(key, Arc::clone(&pattern));
+    Ok(pattern)
 }
 
 fn one(pattern: &PyPattern, found: Option<PyMatch>) -> Value {

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use spelunk_context::{JsonRecords, LazyText, RecordShape, TextError};
-use spelunk_sandbox::{HostCall, Value};
+use spelunk_sandbox::{HostCall, Value, parse_json};
 
 use super::{batch, iterated_from, position, range, refused};
-use crate::environment::{Arguments, Refusal, int, value_of_json};
+use crate::environment::{Arguments, Refusal, int};
 
 /// Records per iteration step.
 const BATCH_RECORDS: u64 = 1_000;
@@ -56,7 +56,5 @@ pub(super) fn serve(records: &JsonRecords, call: &mut HostCall) -> Result<Value,
 
 fn record(records: &JsonRecords, idx: u64) -> Result<Value, Refusal> {
     let text = records.record(idx).map_err(refused)?;
-    serde_json::from_str(&text)
-        .map(value_of_json)
-        .map_err(|error| Refusal::value(format!("record {idx} is not JSON: {error}")))
+    parse_json(&text).map_err(|error| Refusal::value(format!("record {idx} is not JSON: {error}")))
 }

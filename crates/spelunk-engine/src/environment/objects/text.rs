@@ -1,7 +1,9 @@
 //! A text of any size, as Python's `str`.
 #![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of value is treated alike")]
 
-use spelunk_context::{LazyText, MatchCursor};
+use std::ops::Range;
+
+use spelunk_context::{LazyText, MatchCursor, TextError};
 use spelunk_sandbox::{HostCall, Value};
 
 use super::{Objects, batch, iterated_from, pattern, position, range, refused, strings};
@@ -14,7 +16,7 @@ const WHOLE_BYTES_MAX: u64 = 64 << 20;
 
 pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> Result<Value, Refusal> {
     if call.name.starts_with("re.") {
-        return pattern::serve(text, &objects.limits, call);
+        return pattern::serve(objects, text, call);
     }
     match call.name.as_str() {
         "__len__" => Ok(int(text.chars().map_err(refused)?)),
@@ -24,6 +26,11 @@ pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> 
             Ok(Value::Bool(text.contains(&needle).map_err(refused)?))
         }
         "__str__" | "__repr__" => whole(text).map(Value::Str),
+        // As a string of the session, if it fits.
+        "__real__" => {
+            let fits = text.bytes() <= WHOLE_BYTES_MAX.min(objects.limits.cell_memory_bytes_max / 4);
+            if fits { whole(text).map(Value::Str) } else { Ok(Value::None) }
+        }
         "__iter__" => {
             let lines = text.lines(iterated_from(call)?, BATCH_BYTES, true).map_err(refused)?;
             Ok(batch(strings(lines.items), lines.next.map(int)))
@@ -34,13 +41,25 @@ pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> 
             let (needle, chars) = bounds(text, call)?;
             Ok(int(text.count(&needle, chars).map_err(refused)?))
         }
-        "startswith" => any_of(call, |needle| text.starts_with(needle).map_err(refused)),
-        "endswith" => any_of(call, |needle| text.ends_with(needle).map_err(refused)),
+        "startswith" => any_of(text, call, |needle, chars| match chars {
+            None => text.starts_with(needle),
+            Some(chars) => {
+                let end = chars.end.min(chars.start + needle.chars().count() as u64);
+                Ok(text.slice(chars.start..end)? == needle)
+            }
+        }),
+        "endswith" => any_of(text, call, |needle, chars| match chars {
+            None => text.ends_with(needle),
+            Some(chars) => {
+                let start = chars.end.saturating_sub(needle.chars().count() as u64).max(chars.start);
+                Ok(text.slice(start..chars.end)? == needle)
+            }
+        }),
         "splitlines" => splitlines(text, call),
         "split" => split(text, call),
-        "encode" | "lower" | "upper" | "strip" | "lstrip" | "rstrip" | "replace" | "title" | "casefold" => {
-            Err(too_large(text, &call.name))
-        }
+        "encode" | "lower" | "upper" | "strip" | "lstrip" | "rstrip" | "replace" | "title" | "casefold"
+        | "capitalize" | "swapcase" | "partition" | "rpartition" | "rsplit" | "isascii" | "removeprefix"
+        | "removesuffix" => Err(too_large(text, &call.name)),
         other => Err(Refusal::new(
             "AttributeError",
             format!(
@@ -76,14 +95,27 @@ fn whole(text: &LazyText) -> Result<String, Refusal> {
 }
 
 fn too_large(text: &LazyText, what: &str) -> Refusal {
+    let instead = match what {
+        "splitlines" => "`for line in context:`, which goes from line to line",
+        "split" | "rsplit" => {
+            "`for line in context:`, or `for m in re.finditer(r'\\S+', context):` for words"
+        }
+        "lower" | "upper" | "casefold" | "title" | "swapcase" | "capitalize" => {
+            "`re.search(pattern, context, re.I)`, or `for line in context:` and `line.lower()`"
+        }
+        "replace" => "`for line in context:` and `line.replace(...)`",
+        "partition" | "rpartition" => "`at = context.find(...)` and `context[at:at + 1000]`",
+        "strip" | "lstrip" | "rstrip" | "removeprefix" | "removesuffix" => "`context[a:b].strip()`",
+        _ => "`context[a:b]`, `for line in context:`, `grep()` or `re`",
+    };
     Refusal::value(format!(
-        "`{}` has {} bytes and stays outside of the session: {what}() would copy all of it. Take a slice, go through it with `for line in context`, or use grep() and re",
+        "`{}` has {} bytes and stays outside of the session, and {what}() would copy all of it: write {instead}",
         text.name(),
         text.bytes()
     ))
 }
 
-type Find = fn(&LazyText, &str, std::ops::Range<u64>) -> Result<Option<u64>, spelunk_context::TextError>;
+type Find = fn(&LazyText, &str, Range<u64>) -> Result<Option<u64>, TextError>;
 
 fn find(text: &LazyText, call: &mut HostCall, find: Find) -> Result<Value, Refusal> {
     let must_find = call.name.ends_with("index");
@@ -96,23 +128,32 @@ fn find(text: &LazyText, call: &mut HostCall, find: Find) -> Result<Value, Refus
 }
 
 /// `(needle, start, end)` of `find` and related methods.
-fn bounds(text: &LazyText, call: &mut HostCall) -> Result<(String, std::ops::Range<u64>), Refusal> {
+fn bounds(text: &LazyText, call: &mut HostCall) -> Result<(String, Range<u64>), Refusal> {
     let mut arguments = Arguments::of(call, &["needle", "start", "end"])?;
     let needle = arguments.need_text("needle")?;
     let (start, end) = (arguments.int("start")?, arguments.int("end")?);
     Ok((needle, range(start, end, None, text.chars().map_err(refused)?)?))
 }
 
-fn any_of(call: &mut HostCall, holds: impl Fn(&str) -> Result<bool, Refusal>) -> Result<Value, Refusal> {
-    let mut arguments = Arguments::of(call, &["needle"])?;
+/// `startswith` and `endswith`, of the whole text or between two places of it.
+fn any_of(
+    text: &LazyText,
+    call: &mut HostCall,
+    holds: impl Fn(&str, Option<Range<u64>>) -> Result<bool, TextError>,
+) -> Result<Value, Refusal> {
+    let mut arguments = Arguments::of(call, &["needle", "start", "end"])?;
     let needles = match arguments.need("needle")? {
         Value::Tuple(items) => items,
         one => vec![one],
     };
+    let chars = match (arguments.int("start")?, arguments.int("end")?) {
+        (None, None) => None,
+        (start, end) => Some(range(start, end, None, text.chars().map_err(refused)?)?),
+    };
     for needle in &needles {
         let wrong =
             || Refusal::of_type(format!("a str or a tuple of str is needed, not {}", needle.type_name()));
-        if holds(needle.as_str().ok_or_else(wrong)?)? {
+        if holds(needle.as_str().ok_or_else(wrong)?, chars.clone()).map_err(refused)? {
             return Ok(Value::Bool(true));
         }
     }

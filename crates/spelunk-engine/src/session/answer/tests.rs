@@ -5,11 +5,12 @@ use spelunk_types::Citation;
 
 use super::AnswerCheck;
 use crate::Schema;
+use crate::environment::Preview;
 use crate::plain_answer::CodeAlone;
 
 fn looked(schema: Option<&str>) -> AnswerCheck {
     let schema = schema.map(|text| Arc::new(Schema::parse(text).unwrap()));
-    let mut check = AnswerCheck::new(schema, CodeAlone::IsNone);
+    let mut check = AnswerCheck::new(schema, CodeAlone::IsNone, Preview::default());
     check.saw_code("print(context)");
     check
 }
@@ -20,11 +21,29 @@ fn admit(check: &mut AnswerCheck, value: Value) -> Result<String, String> {
 
 #[test]
 fn an_answer_before_looking_is_refused_once() {
-    let mut check = AnswerCheck::new(None, CodeAlone::IsNone);
+    let mut check = AnswerCheck::new(None, CodeAlone::IsNone, Preview::default());
     check.saw_code("print(1 + 1)");
     let refusal = "nothing of `context` was looked at yet: look first, then answer";
     assert_eq!(admit(&mut check, Value::Int(2)), Err(refusal.to_owned()));
     assert_eq!(admit(&mut check, Value::Int(2)), Ok("2".to_owned()));
+}
+
+#[test]
+fn an_answer_from_what_was_shown_is_taken_at_once() {
+    let shown = |text: &str, is_whole| {
+        AnswerCheck::new(None, CodeAlone::IsNone, Preview { text: text.to_owned(), is_whole })
+    };
+    let refused = Err("nothing of `context` was looked at yet: look first, then answer".to_owned());
+    for (is_whole, answer, expected) in [
+        (true, "two", Ok("two".to_owned())),
+        (false, "Ann Lee", Ok("Ann Lee".to_owned())),
+        (false, "Ann", Ok("Ann".to_owned())),
+        (false, "nn Le", refused.clone()),
+        (false, "two", refused.clone()),
+        (false, "", refused),
+    ] {
+        assert_eq!(admit(&mut shown("By Ann Lee.", is_whole), Value::from(answer)), expected, "{answer}");
+    }
 }
 
 #[test]
@@ -43,7 +62,7 @@ fn an_empty_answer_code_and_a_call_are_refused_however_often_they_are_given() {
             assert_eq!(admit(&mut check, value.clone()), Err(refused));
         }
     }
-    let mut asked_for_code = AnswerCheck::new(None, CodeAlone::IsAnswer);
+    let mut asked_for_code = AnswerCheck::new(None, CodeAlone::IsAnswer, Preview::default());
     asked_for_code.saw_code("print(context)");
     let code = "```python\nprint(1)\n```";
     assert_eq!(admit(&mut asked_for_code, Value::from(code)), Ok(code.to_owned()));

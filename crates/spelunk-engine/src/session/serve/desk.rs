@@ -108,7 +108,7 @@ fn ask(
         return Err(Refusal::new(
             "BudgetError",
             format!(
-                "one script may make {calls_max} calls: put more text into each prompt, or go on in the next script"
+                "one script may make {calls_max} calls (`limits.script_calls_max`): put more text into each prompt, or go on in the next script"
             ),
         ));
     }

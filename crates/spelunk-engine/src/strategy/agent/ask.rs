@@ -108,11 +108,6 @@ fn many_prompts(work: &Work<'_>, arguments: &Value) -> Result<Vec<String>, Strin
         }
     };
     let (prompts, paths) = (texts("prompts")?, texts("paths")?);
-    let max = work.frame.limits().batch_queries_max;
-    let n_asked = prompts.len().max(paths.len());
-    if n_asked as u64 > max {
-        return Err(format!("{n_asked} questions in one batch, at most {max}: send several batches"));
-    }
     match (text(arguments, "prompt"), prompts.is_empty(), paths.is_empty()) {
         (None, false, true) => Ok(prompts),
         (Some(prompt), true, false) => {

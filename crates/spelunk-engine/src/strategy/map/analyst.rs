@@ -11,7 +11,7 @@ use std::sync::Arc;
 use spelunk_context::{Analyst, SourceError};
 use spelunk_model::{Message, Prompt};
 use spelunk_types::{
-    AnalystReport, Citation, ErrorCode, EventKind, Explain, Focus, Grounding, Limits, StopReason,
+    AnalystReport, Citation, ErrorCode, EventKind, Explain, Focus, Grounding, Limits, StopReason, sum,
 };
 
 use self::material::{Material, read};
@@ -26,7 +26,8 @@ const GENERAL: &str = include_str!("../../prompts/analyst-general.md");
 const RULES: &str = include_str!("../../prompts/analyst-rules.md");
 const REPAIR: &str = include_str!("../../prompts/analyst-repair.md");
 const FOCUS: &str = include_str!("../../prompts/analyst-focus.md");
-pub(crate) const PROMPTS: [&str; 7] = [CODE, DATA, JSON, GENERAL, RULES, REPAIR, FOCUS];
+const MORE: &str = include_str!("../../prompts/analyst-more.md");
+pub(crate) const PROMPTS: [&str; 8] = [CODE, DATA, JSON, GENERAL, RULES, REPAIR, FOCUS, MORE];
 
 /// Reads one part: calls the model, parses the reply, checks its quotes against the text, and asks for one
 /// correction.
@@ -39,7 +40,7 @@ pub(crate) async fn solve(
     let (bytes, of_bytes) = (analysis.bytes(), task.view.bytes());
     frame.note(EventKind::PassagesChosen { documents: analysis.n_begun(), bytes, of_bytes }).await?;
     let report = match ask(frame, analysis, &material, prompt).await {
-        Err(error) if error.code() == ErrorCode::ModelPromptTooLong => {
+        Err(error) if smaller_helps(error.code()) => {
             ask_in_halves(frame, task, analysis, material, error).await?
         }
         report => report?,
@@ -62,7 +63,8 @@ pub(crate) fn findings_max(limits: &Limits, reader: ModelCapacity) -> u64 {
 }
 
 /// Everything besides text and question that determines a report: findings with the same hash can be reused.
-pub(crate) fn system_prompt(analysis: &Analysis, evidence_chars_max: u64, findings_max: u64) -> String {
+/// A small model is asked for findings alone.
+pub(crate) fn system_prompt(analysis: &Analysis, limits: &Limits, reader: ModelCapacity) -> String {
     let (role, extra) = match analysis.analyst {
         Analyst::Code => (CODE, r#", "scope": "…", "severity": "high""#),
         Analyst::Data => (DATA, r#", "column": "…", "distribution": {"value": 3}, "total": 9"#),
@@ -71,13 +73,42 @@ pub(crate) fn system_prompt(analysis: &Analysis, evidence_chars_max: u64, findin
     };
     let role =
         role.replace("{what}", &analysis.what()).replace("{types}", &types(analysis.analyst).join(", "));
+    let (more, more_form, sure) = if reader.is_small() {
+        (String::new(), String::new(), "")
+    } else {
+        let (metadata, form) = metadata_asked(analysis.analyst);
+        let form =
+            format!(r#", "confidence": 0.8, "raised_by": null, "metadata": {{"key_topics": ["…"]{form}}}"#);
+        (MORE.replace("{metadata}", metadata), form, r#", "confidence": 0.9"#)
+    };
     let rules = RULES
-        .replace("{evidence_chars_max}", &evidence_chars_max.to_string())
-        .replace("{findings_max}", &findings_max.to_string())
-        .replace("{extra}", extra);
+        .replace("{evidence_chars_max}", &limits.evidence_chars_max.to_string())
+        .replace("{findings_max}", &findings_max(limits, reader).to_string())
+        .replace("{extra}", &format!("{extra}{sure}"))
+        .replace("{more}", &more)
+        .replace("{more_form}", &more_form);
     let parts =
         [Some(role.as_str()), focus_text(analysis.focus), analysis.custom_prompt(), Some(rules.as_str())];
     parts.into_iter().flatten().map(str::trim_end).collect::<Vec<_>>().join("\n\n") + "\n"
+}
+
+/// The metadata that an analyst gives, in words and as JSON.
+fn metadata_asked(analyst: Analyst) -> (&'static str, &'static str) {
+    match analyst {
+        Analyst::Code => (
+            "`key_topics`, `structures` (the functions, classes and modules it defines) and `imports`",
+            r#", "structures": ["…"], "imports": ["…"]"#,
+        ),
+        Analyst::Data => (
+            "`key_topics`, `columns` and `row_count` (the rows without the header)",
+            r#", "columns": ["…"], "row_count": 9"#,
+        ),
+        Analyst::Json => (
+            "`key_topics`, `schema_fields` (the names of all fields) and `object_count`",
+            r#", "schema_fields": ["…"], "object_count": 9"#,
+        ),
+        Analyst::General => ("`key_topics`", ""),
+    }
 }
 
 fn focus_text(focus: Focus) -> Option<&'static str> {
@@ -162,7 +193,7 @@ pub(crate) struct AnalystPrompt {
 impl AnalystPrompt {
     pub(crate) fn of(analysis: &Analysis, limits: &Limits, reader: ModelCapacity) -> Self {
         let findings_max = findings_max(limits, reader);
-        let system = system_prompt(analysis, limits.evidence_chars_max, findings_max);
+        let system = system_prompt(analysis, limits, reader);
         let (tokens_max, schema) = if reader.is_small() {
             (SMALL_OUTPUT_TOKENS_MAX, reply_schema::schema_of_few(analysis.analyst, findings_max))
         } else {
@@ -196,14 +227,27 @@ async fn ask(
     let text = REPAIR.replace("{faults}", &list.join("\n"));
     prompt.messages.push(Message::user(text));
     let reply = frame.ask_sub(prompt).await?;
+    let is_cut = reply.stop == StopReason::Length;
     parse(&reply.text, analysis, &shown, limits, Reading::Last).map_err(|faults| FrameError::Child {
         frame: frame.id().clone(),
-        code: ErrorCode::ReportInvalid,
+        code: if is_cut { ErrorCode::ModelReplyTooLong } else { ErrorCode::ReportInvalid },
         message: format!("the analyst's report cannot be used: {}", faults.join("; ")),
     })
 }
 
-/// For a part that exceeds the model's window: asks about each half, once.
+/// Whether half of the text may succeed where all of it failed: it did not fit, its report was too long, or the
+/// model thought for too long.
+fn smaller_helps(code: ErrorCode) -> bool {
+    matches!(
+        code,
+        ErrorCode::ModelPromptTooLong
+            | ErrorCode::ModelTimedOut
+            | ErrorCode::ModelReplyEmpty
+            | ErrorCode::ModelReplyTooLong
+    )
+}
+
+/// For a part that failed because of its size: asks about each half, once.
 async fn ask_in_halves(
     frame: &Frame,
     task: &Task,
@@ -222,10 +266,10 @@ async fn ask_in_halves(
         (Some(first), Some(second)) => Some(format!("{first} {second}")),
         (first, second) => first.or(second),
     };
-    report.count = match (report.count, second.count) {
-        (Some(first), Some(second)) => Some(first.saturating_add(second)),
-        (first, second) => first.or(second),
-    };
+    report.count = sum(report.count, second.count);
+    report.confidence = [report.confidence, second.confidence].into_iter().flatten().reduce(f64::midpoint);
+    report.raised_by = report.raised_by.or(second.raised_by);
+    report.metadata.add(second.metadata);
     report.findings.extend(second.findings);
     report.rejected += second.rejected;
     Ok(report)
@@ -238,7 +282,7 @@ fn reported(analysis: &Analysis, label: String, report: &AnalystReport) -> Event
         *findings.entry(severity.to_owned()).or_default() += 1;
     }
     let (task, of, relevant) = (analysis.number, analysis.of, report.relevant);
-    EventKind::TaskReported { task, of, label, relevant, findings }
+    EventKind::TaskReported { task, of, label, relevant, findings, confidence: report.confidence() }
 }
 
 /// The findings of a report whose quotes were found in the text.

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use spelunk_context::{Chunk, ManifestRow, Plan, Tier, compare_files};
-use spelunk_types::{AnalystReport, BlobId, FileOrder};
+use spelunk_types::{AnalystReport, BlobId, FileOrder, PartMetadata};
 
-use super::analyst::{findings_max, system_prompt};
+use super::analyst::system_prompt;
 use super::planning::{batches, chunks};
 use crate::task::{Analysis, DocumentPart};
 use crate::{Frame, FrameError, Task};
@@ -68,6 +68,7 @@ fn of_part(report: &AnalystReport, part: &DocumentPart) -> AnalystReport {
         units: vec![part.unit()],
         relevant: !findings.is_empty(),
         summary: String::new(),
+        metadata: PartMetadata::default(),
         rejected: 0,
         findings,
         ..report.clone()
@@ -76,11 +77,7 @@ fn of_part(report: &AnalystReport, part: &DocumentPart) -> AnalystReport {
 
 /// Everything that determines the findings of a part.
 fn key(frame: &Frame, task: &Task, analysis: &Analysis, idx: usize) -> BlobId {
-    let system = system_prompt(
-        analysis,
-        frame.limits().evidence_chars_max,
-        findings_max(frame.limits(), frame.reader()),
-    );
+    let system = system_prompt(analysis, frame.limits(), frame.reader());
     let DocumentPart { name, digest, lines, chunk, .. } = &analysis.parts[idx];
     let place = chunk.as_deref().map(place_of).unwrap_or_default();
     let (first, last) = (lines.start(), lines.end());

@@ -324,9 +324,32 @@ impl<'a> Walk<'a> {
         // The attribute is called, so it is not a value itself.
         self.open(call.start().to_usize());
         let value = self.expr(&attribute.value);
+        let value = if is_module { value } else { self.receiver(attribute, value) };
         self.splice(range_of(&*attribute.value), value);
         self.arguments(call);
         Some(self.close(call.end().to_usize()))
+    }
+
+    /// The value whose method is called: a text of the host may become a string of the session first.
+    fn receiver(&self, attribute: &'a ExprAttribute, value: SourceMap) -> SourceMap {
+        let (name, range) = (attribute.attr.as_str(), range_of(&*attribute.value));
+        let function = if tables::WHOLE_METHODS.contains(name) {
+            "__sp_text_of("
+        } else if tables::PART_METHODS.contains(name) {
+            "__sp_near("
+        } else {
+            return value;
+        };
+        if !self.session.has_handles || self.is_never_handle(&attribute.value) {
+            return value;
+        }
+        match &*attribute.value {
+            Expr::Name(name) => {
+                let guard = format!("({0} if __sp_b_type({0}) is __sp_b_str else {function}", name.id);
+                value.wrapped(guard, "))", &range)
+            }
+            _ => value.wrapped(function, ")", &range),
+        }
     }
 
     fn all_of_argument(&mut self, call: &'a ExprCall) -> SourceMap {

@@ -45,6 +45,8 @@ pub(super) struct Survey {
     pub(super) module_aliases: HashSet<String>,
     /// The first reserved name, and its offset.
     pub(super) reserved: Option<(String, usize)>,
+    /// The first `yield` or `return` outside of a function, and its offset.
+    pub(super) outside: Option<(&'static str, usize)>,
     /// Names that are only ever bound to values of builtin types, and those that are not.
     pub(super) plain: HashSet<String>,
     pub(super) not_plain: HashSet<String>,
@@ -89,6 +91,13 @@ impl Survey {
     fn check(&mut self, name: &str, at: usize) {
         if name.starts_with(RESERVED) && self.reserved.is_none() {
             self.reserved = Some((name.to_owned(), at));
+        }
+    }
+
+    /// A statement that only a function may have.
+    fn in_function(&mut self, what: &'static str, at: usize) {
+        if self.n_scopes == 0 && self.outside.is_none() {
+            self.outside = Some((what, at));
         }
     }
 
@@ -198,6 +207,7 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
             Stmt::Assign(assign) => {
                 assign.targets.iter().for_each(|target| self.assign(target, Some(&assign.value)));
             }
+            Stmt::Return(_) => self.in_function("return", stmt.start().to_usize()),
             Stmt::AnnAssign(assign) => self.assign(&assign.target, assign.value.as_deref()),
             _ => {}
         }
@@ -229,7 +239,10 @@ impl<'a> SourceOrderVisitor<'a> for Survey {
                 self.gathers = true;
                 call.arguments.args.iter().for_each(|arg| names_in(arg, &mut self.awaited));
             }
-            Expr::Yield(_) | Expr::YieldFrom(_) => self.yields = true,
+            Expr::Yield(_) | Expr::YieldFrom(_) => {
+                self.yields = true;
+                self.in_function("yield", expr.start().to_usize());
+            }
             Expr::Lambda(_)
             | Expr::ListComp(_)
             | Expr::SetComp(_)

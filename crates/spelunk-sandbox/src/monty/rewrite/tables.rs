@@ -131,6 +131,16 @@ pub(super) static METHOD_CALLS: Names = LazyLock::new(|| {
 /// Methods of texts that take places.
 pub(super) static PLACE_METHODS: Names = LazyLock::new(|| names("find rfind index rindex startswith"));
 
+/// Methods of texts that need all of it, and those that look at a part.
+pub(super) static WHOLE_METHODS: Names = LazyLock::new(|| {
+    names(
+        "capitalize casefold encode isascii lower lstrip partition removeprefix removesuffix replace rpartition rsplit \
+         rstrip split splitlines strip swapcase title upper",
+    )
+});
+pub(super) static PART_METHODS: Names =
+    LazyLock::new(|| names("count endswith find index rfind rindex startswith"));
+
 /// Records what a module introduces.
 type SetFlags = fn(&mut Flags);
 

@@ -40,13 +40,13 @@ impl OfferedTools {
         if tools.is_empty() && must_call {
             return Err(ApiError::member("tool_choice", "asks for a call, and there are no `tools`"));
         }
-        if let ToolChoice::Named(name) = &choice {
-            tools.retain(|tool| tool.name == *name);
+        let is_off = tools.is_empty() || choice == ToolChoice::Nothing;
+        if let ToolChoice::Named(name) = choice {
+            tools.retain(|tool| tool.name == name);
             if tools.is_empty() {
                 return Err(ApiError::member("tool_choice", "names no tool of `tools`"));
             }
         }
-        let is_off = tools.is_empty() || choice == ToolChoice::Nothing;
         Ok((!is_off).then_some(Self { tools, must_call, one_call }))
     }
 }

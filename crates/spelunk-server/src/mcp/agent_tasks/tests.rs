@@ -26,20 +26,23 @@ fn board() -> (Arc<AgentTasks>, Vec<impl Future<Output = Result<String, ModelErr
 #[test]
 fn tasks_are_leased_in_order_and_a_lease_ends() {
     let (board, _asking) = board();
-    let first = board.claim(None, "ann", 1000, 500).ok().unwrap();
+    let first = board.claim(None, None, "ann", 1000, 500).ok().unwrap();
     assert_eq!((first.call.to_string().as_str(), first.about.as_str()), ("0.0#0", "Part of 0.0#0."));
     assert_eq!(first.leased_to, Some(("ann".to_owned(), 1500)));
-    assert_eq!(board.claim(None, "bob", 1000, 500).ok().unwrap().call, call("0.1#0"));
-    assert_eq!(board.claim(None, "cy", 1499, 500).err().unwrap().message, "there is no task that nobody has");
+    assert_eq!(board.claim(None, None, "bob", 1000, 500).ok().unwrap().call, call("0.1#0"));
     assert_eq!(
-        board.claim(Some(&call("0.0#0")), "cy", 1499, 500).err().unwrap().message,
+        board.claim(None, None, "cy", 1499, 500).err().unwrap().message,
+        "there is no task that nobody has"
+    );
+    assert_eq!(
+        board.claim(Some(&call("0.0#0")), None, "cy", 1499, 500).err().unwrap().message,
         "the task `0.0#0` is leased to `ann`"
     );
     // The holder may extend its lease.
-    assert!(board.claim(Some(&call("0.0#0")), "ann", 1499, 500).is_ok());
+    assert!(board.claim(Some(&call("0.0#0")), None, "ann", 1499, 500).is_ok());
     assert_eq!(board.list(1500).iter().filter(|task| task.leased_to.is_some()).count(), 1);
-    assert_eq!(board.claim(None, "cy", 1998, 500).ok().unwrap().call, call("0.1#0"));
-    assert_eq!(board.claim(None, "dan", 1999, 500).ok().unwrap().call, call("0.0#0"));
+    assert_eq!(board.claim(None, None, "cy", 1998, 500).ok().unwrap().call, call("0.1#0"));
+    assert_eq!(board.claim(None, None, "dan", 1999, 500).ok().unwrap().call, call("0.0#0"));
 }
 
 #[test]
@@ -50,7 +53,7 @@ fn a_reply_is_taken_from_the_holder_alone() {
         board.submit(&id, agent, "r".to_owned(), now_ms).err().map(|error| error.message)
     };
     assert_eq!(submit("ann", 0), Some("the task `0.0#0` was not claimed".to_owned()));
-    assert!(board.claim(Some(&id), "ann", 0, 10).is_ok());
+    assert!(board.claim(Some(&id), None, "ann", 0, 10).is_ok());
     assert_eq!(submit("bob", 5), Some("the task `0.0#0` is leased to `ann`".to_owned()));
     // Late, but nobody else took it.
     assert_eq!(submit("ann", 50), None);

@@ -9,6 +9,7 @@ use spelunk_types::Focus;
 use super::Action::{Local, Waiting as Waits};
 use super::Effect::{Add, Ask, Look, Remove, Set};
 use super::{Entry, ToolSet, Waiting};
+use crate::mcp::agent_tasks::AgentTasks;
 use crate::mcp::models::ModelChoice;
 use crate::mcp::query::LIMITS;
 use crate::mcp::schema::{choice, flag, object, objects, or_null, text, texts, whole};
@@ -265,6 +266,8 @@ fn task_output(entry: Entry) -> Entry {
         .gives("task", task())
         .gives("instruction", text("What to do, and the form of the report"))
         .gives("text", text("What to read"))
+        .may_give("analyst", text("Who it is for"))
+        .may_give("files", texts("What it is about"))
         .may_give("text_chars", whole("Characters of all of it"))
         .may_give("next_offset", or_null(whole("Where the text goes on")))
         .may_give("lease_until_ms", or_null(whole(lease)))
@@ -293,6 +296,7 @@ fn agent_tasks() -> Vec<Entry> {
             .doc("Leases a task to you and gives what to do and what to read. A lease that ends gives the task to the next agent; claiming it again gives more time.")
             .needs("agent", agent())
             .takes("task", text("The task; the first that nobody has unless said"))
+            .takes("analyst", choice("Only a task for this analyst", &AgentTasks::analysts()))
             .takes("run", only_run())
             .takes("lease_ms", whole("How long you need; ten minutes unless said"))
             .with(task_output),

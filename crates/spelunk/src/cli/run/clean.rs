@@ -7,16 +7,15 @@ use clap::Args;
 use serde_json::{Value, json};
 use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
-use spelunk_app::runs::{can_go_on, fold};
+use spelunk_app::retention::{DAY_MS, Fate, fate, started_before};
 use spelunk_app::units::{bytes, count};
 use spelunk_engine::{Clock, SystemClock};
-use spelunk_journal::{Workspace, archive_bytes, archives, remove_archive, remove_run, run_bytes};
-use spelunk_types::{Explain, RunId};
+use spelunk_journal::{archive_bytes, archives, remove_archive, remove_run};
+use spelunk_types::Explain;
 
 use crate::cli::app::{print, print_line};
 
 const HOUR_MS: u64 = 3_600_000;
-const DAY_MS: u64 = 24 * HOUR_MS;
 
 #[derive(Debug, Args)]
 pub(crate) struct CleanArgs {
@@ -32,15 +31,6 @@ pub(crate) struct CleanArgs {
     /// Print what would be removed, but remove nothing
     #[arg(long)]
     dry_run: bool,
-}
-
-/// What happens to one run.
-struct Fate {
-    run: RunId,
-    bytes: u64,
-    is_archive: bool,
-    /// Why it is kept, if it is.
-    kept: Option<String>,
 }
 
 pub(crate) fn clean(app: &App, args: &CleanArgs) -> Result<ExitCode, Failure> {
@@ -59,7 +49,7 @@ pub(crate) fn clean(app: &App, args: &CleanArgs) -> Result<ExitCode, Failure> {
     }
     for run in archives(&workspace)?.into_iter().filter(|_| args.archives) {
         let bytes = archive_bytes(&workspace, &run);
-        let is_old = started_at(&run) <= stamp(before_ms);
+        let is_old = started_before(&run, before_ms);
         fates.extend(is_old.then_some(Fate { run, bytes, is_archive: true, kept: None }));
     }
     if !args.dry_run {
@@ -78,31 +68,6 @@ pub(crate) fn clean(app: &App, args: &CleanArgs) -> Result<ExitCode, Failure> {
     }
     say(app, args, &fates);
     Ok(ExitCode::SUCCESS)
-}
-
-/// `None` for a run that is too recent.
-fn fate(workspace: &Workspace, run: RunId, before_ms: u64, all: bool) -> Option<Fate> {
-    let (is_old, kept) = match workspace.read_journal(&run) {
-        Ok(records) => {
-            let view = fold(&records);
-            let kept = (!all && can_go_on(&view)).then(|| "can be resumed".to_owned());
-            (view.updated_at_ms <= before_ms, kept)
-        }
-        // A damaged run may be all that is left of something.
-        Err(error) => (true, Some(error.code().name().to_owned())),
-    };
-    let kept = if workspace.is_locked(&run) { Some("in use".to_owned()) } else { kept };
-    let bytes = run_bytes(workspace, &run);
-    is_old.then_some(Fate { run, bytes, is_archive: false, kept })
-}
-
-/// The start time in a run id; ids sort by it.
-fn started_at(run: &RunId) -> String {
-    run.as_str().chars().take(20).collect()
-}
-
-fn stamp(at_ms: u64) -> String {
-    started_at(&RunId::new(at_ms, 0))
 }
 
 fn duration_ms(text: &str) -> Result<u64, Failure> {

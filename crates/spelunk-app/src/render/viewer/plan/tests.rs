@@ -1,18 +1,6 @@
 use super::*;
 
 #[test]
-fn notes_of_analysts_name_their_documents() {
-    let batch = "Batch of 2 documents (combined: 6 lines). Analyse each by itself, and name its file in each finding.\n\
-                 --- FILE 1: a (b): c.py (4 lines) ---\n--- FILE 2: d.py (2 lines) ---";
-    assert_eq!(names_of(batch), ["a (b): c.py", "d.py"]);
-    assert_eq!(names_of("Part 2 of 3 of `logs/of `x`.log`: lines 1 to 9."), ["logs/of `x`.log"]);
-    assert_eq!(names_of("1 document (3 lines).\n--- FILE 1: e.md (3 lines) ---"), ["e.md"]);
-    for strange in ["", "Part", "Part 1 of `", "--- FILE  ---\n--- FILE 1: x ---"] {
-        assert_eq!(names_of(strange), Vec::<String>::new(), "{strange}");
-    }
-}
-
-#[test]
 fn the_record_of_a_corpus_is_read_line_by_line() {
     let text = "aa 12 a.py\nbb 7 name with blanks.md\nbroken\ncc x y\n";
     assert_eq!(listed(text), [("a.py".to_owned(), 12), ("name with blanks.md".to_owned(), 7)]);

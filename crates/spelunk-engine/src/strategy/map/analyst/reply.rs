@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use spelunk_context::Shown;
-use spelunk_types::{AnalystReport, Finding, Limits, Severity};
+use spelunk_types::{AnalystReport, Finding, Limits, PartMetadata, Severity};
 
 use super::place::location;
 use super::types;
@@ -17,6 +17,8 @@ const SUMMARY_CHARS_MAX: usize = 1000;
 const ANSWER_CHARS_MAX: usize = 4000;
 /// Faults reported at once.
 const FAULTS_MAX: usize = 10;
+/// Names in a list of the metadata.
+const NAMES_MAX: usize = 50;
 /// Values of a distribution.
 const VALUES_MAX: usize = 1000;
 
@@ -74,6 +76,9 @@ pub(super) fn parse(
         summary: text("summary", SUMMARY_CHARS_MAX),
         answer,
         count,
+        confidence: certainty(&head),
+        raised_by: Some(text("raised_by", SUMMARY_CHARS_MAX)).filter(|what| !what.is_empty()),
+        metadata: metadata(&head),
         findings,
         rejected,
     })
@@ -134,7 +139,7 @@ fn finding(
         evidence,
         quote,
         severity,
-        confidence: fields.get("confidence").and_then(Value::as_f64).map(|number| number.clamp(0.0, 1.0)),
+        confidence: certainty(fields),
         location,
         distribution: distribution(fields),
         total: ["total", "total_rows", "total_objects"]
@@ -142,6 +147,30 @@ fn finding(
             .find_map(|name| fields.get(*name).and_then(Value::as_u64)),
         value: fields.get("value").and_then(as_text),
     })
+}
+
+/// From 0 to 1; a percentage is understood.
+fn certainty(fields: &Map<String, Value>) -> Option<f64> {
+    let number = fields.get("confidence").and_then(Value::as_f64)?;
+    Some(if number > 1.0 { number / 100.0 } else { number }.clamp(0.0, 1.0))
+}
+
+fn metadata(head: &Map<String, Value>) -> PartMetadata {
+    let Some(Value::Object(fields)) = head.get("metadata") else { return PartMetadata::default() };
+    let names = |name: &str| {
+        let list = fields.get(name).and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(as_text).take(NAMES_MAX).collect()
+    };
+    let number = |name: &str| fields.get(name).and_then(Value::as_u64);
+    PartMetadata {
+        key_topics: names("key_topics"),
+        structures: names("structures"),
+        imports: names("imports"),
+        columns: names("columns"),
+        row_count: number("row_count"),
+        schema_fields: names("schema_fields"),
+        object_count: number("object_count"),
+    }
 }
 
 fn kind(word: &str, analysis: &Analysis, reading: Reading) -> Result<String, String> {

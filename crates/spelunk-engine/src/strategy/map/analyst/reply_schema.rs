@@ -11,15 +11,35 @@ use super::types;
 
 /// The schema of an analyst's reply.
 pub(super) fn schema(analyst: Analyst) -> Arc<Value> {
-    Arc::new(report(analyst))
+    let certainty = || json!({"type": ["number", "null"]});
+    let mut finding = finding(analyst);
+    finding["confidence"] = certainty();
+    let mut fields = report(&finding);
+    fields["confidence"] = certainty();
+    fields["raised_by"] = json!({"type": ["string", "null"]});
+    fields["metadata"] = metadata(analyst);
+    Arc::new(closed(&fields))
+}
+
+fn metadata(analyst: Analyst) -> Value {
+    let names = || json!({"type": "array", "items": {"type": "string"}});
+    let number = || json!({"type": ["integer", "null"]});
+    let mut fields = json!({"key_topics": names()});
+    match analyst {
+        Analyst::Code => (fields["structures"], fields["imports"]) = (names(), names()),
+        Analyst::Data => (fields["columns"], fields["row_count"]) = (names(), number()),
+        Analyst::Json => (fields["schema_fields"], fields["object_count"]) = (names(), number()),
+        Analyst::General => {}
+    }
+    closed(&fields)
 }
 
 /// Character limit on the texts of a small model, which otherwise repeats a sentence until it is truncated.
 const FEW_CHARS_MAX: u64 = 120;
 
-/// The same schema with a limit on findings and short texts.
+/// The same schema without confidence and metadata, with a limit on findings and short texts.
 pub(super) fn schema_of_few(analyst: Analyst, findings_max: u64) -> Arc<Value> {
-    let mut schema = report(analyst);
+    let mut schema = closed(&report(&finding(analyst)));
     if let Some(findings) = schema.pointer_mut("/properties/findings") {
         findings["maxItems"] = findings_max.into();
     }
@@ -43,14 +63,14 @@ fn shorten(schema: &mut Value) {
     }
 }
 
-fn report(analyst: Analyst) -> Value {
-    closed(&json!({
+fn report(finding: &Value) -> Value {
+    json!({
         "relevant": {"type": "boolean"},
         "summary": {"type": "string"},
         "answer": {"type": ["string", "null"]},
         "count": {"type": ["integer", "null"]},
-        "findings": {"type": "array", "items": finding(analyst)},
-    }))
+        "findings": {"type": "array", "items": closed(finding)},
+    })
 }
 
 fn finding(analyst: Analyst) -> Value {
@@ -79,7 +99,7 @@ fn finding(analyst: Analyst) -> Value {
         }
         Analyst::General => {}
     }
-    closed(&fields)
+    fields
 }
 
 /// An object with exactly these fields, all required.
@@ -119,14 +139,21 @@ mod tests {
             let schema = Schema::parse(&schema(analyst).to_string()).unwrap();
             let mut finding = json!({
                 "type": types(analyst)[0], "summary": "s", "file": "a", "line": 3, "evidence": "e", "severity": null,
+                "confidence": 0.5,
             });
+            let mut metadata = json!({ "key_topics": ["t"] });
             match analyst {
-                Analyst::Code => finding["scope"] = "main".into(),
+                Analyst::Code => {
+                    finding["scope"] = "main".into();
+                    (metadata["structures"], metadata["imports"]) = (json!(["f"]), json!([]));
+                }
                 Analyst::Data => {
+                    (metadata["columns"], metadata["row_count"]) = (json!(["a"]), 3.into());
                     finding["column"] = "a".into();
                     (finding["distribution"], finding["total"]) = (json!({"x": 3}), 3.into());
                 }
                 Analyst::Json => {
+                    (metadata["schema_fields"], metadata["object_count"]) = (json!(["a"]), Value::Null);
                     finding["path"] = "$.a".into();
                     (finding["distribution"], finding["total"]) = (Value::Null, Value::Null);
                 }
@@ -134,6 +161,7 @@ mod tests {
             }
             let mut report = json!({
                 "relevant": true, "summary": "s", "answer": null, "count": 3, "findings": [finding],
+                "confidence": null, "raised_by": "the tests", "metadata": metadata,
             });
             assert_eq!(schema.check(&report), Ok(()));
             report["findings"][0]["type"] = "gossip".into();

@@ -9,6 +9,7 @@ use spelunk_types::{AnalystReport, Focus, Found, Limits};
 
 use super::reply::{Reading, parse};
 use super::system_prompt;
+use crate::ModelCapacity;
 use crate::task::{Analysis, DocumentPart};
 
 fn analysis(names: &[&str]) -> Analysis {
@@ -191,11 +192,11 @@ fn every_analyst_is_told_its_types_and_the_form_of_its_reply() {
         for focus in Focus::ALL {
             let mut analysis = Analysis { analyst, focus, ..analysis(&["a"]) };
             analysis.detected.content_type = content_type;
-            let prompt = system_prompt(&analysis, 100, 200);
+            let prompt = system_prompt(&analysis, &Limits::default(), ModelCapacity::LARGE);
             assert!(
-                !prompt.contains("{what}") && !prompt.contains("{types}") && !prompt.contains("_max}"),
-                "{prompt}"
+                !["{what}", "{types}", "_max}", "{more", "{metadata}"].iter().any(|gap| prompt.contains(gap))
             );
+            assert!(prompt.contains("how sure you are, from 0 to 1"), "{prompt}");
             assert!(super::types(analyst).iter().all(|word| prompt.contains(word)));
             assert_eq!(prompt.contains("Look first"), focus != Focus::General, "{focus}");
         }

@@ -1,0 +1,64 @@
+//! Retention: runs that have not changed for `run.retention_days` are removed by `spelunk run clean`, and without it
+//! when a run or a server starts. A run in progress is kept, and so is a damaged one and one that could be continued.
+
+use spelunk_engine::{Clock as _, SystemClock};
+use spelunk_journal::{JournalError, Workspace, remove_run, run_bytes};
+use spelunk_types::{Explain as _, RunId};
+
+use crate::app::App;
+use crate::runs::{can_go_on, fold};
+use crate::units::count;
+
+pub const DAY_MS: u64 = 86_400_000;
+/// How many old runs are looked at when a run starts.
+const LOOKED_AT_MAX: usize = 50;
+
+/// What happens to one run.
+pub struct Fate {
+    pub run: RunId,
+    pub bytes: u64,
+    pub is_archive: bool,
+    /// Why it is kept, if it is.
+    pub kept: Option<String>,
+}
+
+/// What would happen to a run; `None` if it changed after `before_ms`. `all` includes runs that could be continued.
+pub fn fate(workspace: &Workspace, run: RunId, before_ms: u64, all: bool) -> Option<Fate> {
+    let (is_old, kept) = match workspace.read_journal(&run) {
+        Ok(records) => {
+            let view = fold(&records);
+            let kept = (!all && can_go_on(&view)).then(|| "can be resumed".to_owned());
+            (view.updated_at_ms <= before_ms, kept)
+        }
+        // A damaged run may be all that is left of something.
+        Err(error) => (true, Some(error.code().name().to_owned())),
+    };
+    let kept = if workspace.is_locked(&run) { Some("in use".to_owned()) } else { kept };
+    let bytes = run_bytes(workspace, &run);
+    is_old.then_some(Fate { run, bytes, is_archive: false, kept })
+}
+
+/// Whether a run started before this time, by its id.
+pub fn started_before(run: &RunId, at_ms: u64) -> bool {
+    let stamp = |run: &RunId| run.as_str().chars().take(20).collect::<String>();
+    stamp(run) <= stamp(&RunId::new(at_ms, 0))
+}
+
+/// Removes what is older than the retention period and says so. What cannot be removed is left to `run clean`.
+pub fn apply(app: &App, workspace: &Workspace) -> Result<(), JournalError> {
+    let days = app.settings.retention_days;
+    if days == 0 {
+        return Ok(());
+    }
+    let before_ms = SystemClock.now_ms().saturating_sub(days.saturating_mul(DAY_MS));
+    // The newest first: those that are always kept do not hide the others.
+    let old = workspace.runs()?.into_iter().rev().filter(|run| started_before(run, before_ms));
+    let fates = old.take(LOOKED_AT_MAX).filter_map(|run| fate(workspace, run, before_ms, false));
+    let removed = fates.filter(|fate| fate.kept.is_none() && remove_run(workspace, &fate.run).is_ok());
+    let n_removed = removed.count() as u64;
+    if n_removed > 0 {
+        let runs = count(n_removed, "run");
+        app.say(&format!("Removed {runs} unchanged for {} (`run.retention_days`)", count(days, "day")));
+    }
+    Ok(())
+}
