@@ -148,7 +148,9 @@ impl State {
             };
             first.get_or_insert(refused);
         }
-        Err(first.unwrap_or_else(outside).into())
+        // What is named from the current directory and lies outside is not looked for any further.
+        let is_here = self.is_below(&self.app.current_dir.join(typed));
+        Err(first.filter(|_| is_here).unwrap_or_else(outside).into())
     }
 
     /// What a typed path may mean, as far as it is below a root: seen from the current directory, from a root, or with
@@ -157,10 +159,13 @@ impl State {
         let above = self.roots.iter().flat_map(|root| std::iter::once(root.as_path()).chain(root.parent()));
         let places =
             std::iter::once(self.app.current_dir.as_path()).chain(above).map(move |dir| dir.join(typed));
-        places.filter(|path| {
-            let plain = without_dots(path);
-            [&self.roots, &self.typed_roots].into_iter().flatten().any(|root| plain.starts_with(root))
-        })
+        places.filter(|path| self.is_below(path))
+    }
+
+    /// Whether a path is below a root by its name alone.
+    fn is_below(&self, path: &Path) -> bool {
+        let plain = without_dots(path);
+        [&self.roots, &self.typed_roots].into_iter().flatten().any(|root| plain.starts_with(root))
     }
 
     /// The paths that begin as typed, in order; directories end with a slash, and hidden names are left out. Blocking.

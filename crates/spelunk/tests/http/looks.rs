@@ -148,7 +148,7 @@ fn paths_are_looked_for_below_the_roots_and_completed() {
         );
     }
     let asked = json!({ "question": QUESTION, "paths": ["out/b.md"] });
-    assert_eq!(server.post("/v1/runs", &asked).problem(), (422, "source-not-found".into()));
+    assert_eq!(server.post("/v1/runs", &asked).problem(), (422, "source-unreadable".into()));
 }
 
 #[test]
