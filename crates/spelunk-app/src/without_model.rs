@@ -136,7 +136,7 @@ fn passages(
             shown.push((hit, chosen, hit.twins));
         }
     }
-    let (mut room, mut n_left) = (PRINTED_CHARS_MAX - TITLE_CHARS_MAX, shown.len());
+    let n_shown = shown.len().max(1);
     let built = shown.into_iter().map(|(hit, chosen, n_alike)| {
         let line_of =
             |at: usize| hit.line_start + hit.text.get(..at).unwrap_or_default().matches('\n').count() as u64;
@@ -152,11 +152,9 @@ fn passages(
             score: chosen.score,
             n_alike,
         };
-        // What one passage does not need is left for the next.
-        let window = chosen.window(&hit.text, (room / n_left).saturating_sub(passage.head_chars()));
+        let chars_max = (PRINTED_CHARS_MAX - TITLE_CHARS_MAX) / n_shown;
+        let window = chosen.window(&hit.text, chars_max.saturating_sub(passage.head_chars()));
         hit.text.get(window.clone()).unwrap_or_default().clone_into(&mut passage.text);
-        room = room.saturating_sub(passage.head_chars() + printed_chars(&passage.text) + chosen.mark_chars());
-        n_left -= 1;
         passage.line_start = line_of(window.start);
         passage.line_end = line_of(window.start + passage.text.trim_end().len());
         passage.sentence =
@@ -205,23 +203,12 @@ fn best_sentence(app: &App, hit: &Hit, asked: &mut Asked<'_>) -> Option<Chosen> 
 }
 
 impl Chosen {
-    /// The first and the last line of the sentence.
-    fn lines_held(&self) -> (usize, usize) {
-        let holds = |line: &Line| line.at.start < self.sentence.end && self.sentence.start < line.at.end;
-        let first = self.lines.iter().position(holds).unwrap_or_default();
-        (first, self.lines.iter().rposition(holds).unwrap_or_default())
-    }
-
-    /// What is printed around the lines of the sentence.
-    fn mark_chars(&self) -> usize {
-        let (first, last) = self.lines_held();
-        (last + 1 - first) * MARK_CHARS
-    }
-
     /// As many whole lines around the sentence as fit when they are printed, more of them after it than before.
     fn window(&self, text: &str, chars_max: usize) -> Range<usize> {
-        let (first, last) = self.lines_held();
-        let chars_max = chars_max.saturating_sub(self.mark_chars());
+        let holds = |line: &Line| line.at.start < self.sentence.end && self.sentence.start < line.at.end;
+        let first = self.lines.iter().position(holds).unwrap_or_default();
+        let last = self.lines.iter().rposition(holds).unwrap_or_default();
+        let chars_max = chars_max.saturating_sub((last + 1 - first) * MARK_CHARS);
         let chars = |range: Range<usize>| text.get(range).map_or(usize::MAX, printed_chars);
         let span = |from: usize, to: usize| self.lines[from].at.start..self.lines[to].at.end;
         if self.lines.is_empty() || chars(span(first, last)) > chars_max {
