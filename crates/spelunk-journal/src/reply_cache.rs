@@ -2,8 +2,10 @@
 //! evicted first. A record is used only if its checksum was made with the user's key, so files in a cloned repository
 //! cannot forge replies. The content of a record is up to the engine.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use spelunk_fs::{Entry, PrivateDir};
@@ -13,6 +15,11 @@ use crate::Disk;
 use crate::layout::sharded;
 
 const FOLDER: &str = "replies-v1";
+
+/// The bytes in each cache that was counted, by its directory: a server opens its workspace for every run, and counting
+/// all records at the end of each would make it slower with every run. What other processes store counts when the
+/// cache is counted next.
+static COUNTED: Mutex<BTreeMap<PathBuf, u64>> = Mutex::new(BTreeMap::new());
 
 /// The reply cache of a workspace. Clones share the same cache.
 #[derive(Clone)]
@@ -53,6 +60,11 @@ impl ReplyCache {
         let mut bytes = self.sum(key, record).as_bytes().to_vec();
         bytes.extend_from_slice(record);
         self.has_grown.store(true, Ordering::Relaxed);
+        if let Some(dir) = &self.dir
+            && let Some(counted) = counted().get_mut(dir.root())
+        {
+            *counted = counted.saturating_add(bytes.len() as u64);
+        }
         self.disk.create_unsynced(&file_name(key), &bytes)
     }
 
@@ -62,6 +74,9 @@ impl ReplyCache {
         let Some(dir) = self.dir.as_ref().filter(|_| self.has_grown.load(Ordering::Relaxed)) else {
             return Ok(0);
         };
+        if counted().get(dir.root()).is_some_and(|bytes| *bytes <= bytes_max) {
+            return Ok(0);
+        }
         let is_record =
             |name: &str, entry: &Entry| entry.name.parse::<BlobId>().is_ok_and(|key| file_name(&key) == name);
         let mut records: Vec<(SystemTime, String, u64)> = dir
@@ -82,8 +97,13 @@ impl ReplyCache {
             }
             bytes = bytes.saturating_sub(len);
         }
+        counted().insert(dir.root().to_owned(), bytes);
         Ok(n_removed)
     }
+}
+
+fn counted() -> MutexGuard<'static, BTreeMap<PathBuf, u64>> {
+    COUNTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn file_name(key: &BlobId) -> String {

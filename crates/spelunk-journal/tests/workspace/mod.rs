@@ -251,3 +251,24 @@ fn a_staging_file_that_another_writer_left_is_not_written_into() {
     let names = std::fs::read_dir(&tmp).unwrap().map(|entry| entry.unwrap().path());
     assert!(names.map(|path| std::fs::read_to_string(path).unwrap()).all(|text| text == "somebody's"));
 }
+
+#[test]
+fn replies_are_evicted_beyond_the_limit_whoever_stored_them() {
+    let (directory, workspace) = workspace();
+    // A record has a checksum of 32 bytes.
+    let record = [7; 100];
+    let replies = workspace.replies();
+    for n in 0_u8..3 {
+        replies.put(&digest(&[n]), &record).unwrap();
+    }
+    assert_eq!(replies.trim(3 * 132).unwrap(), 0);
+    // Another run of the same process: what is there is known, and what it stores is added.
+    let other = Workspace::open(&directory.path().join(".spelunk")).unwrap().replies();
+    other.put(&digest(&[3]), &record).unwrap();
+    assert_eq!(other.trim(4 * 132).unwrap(), 0);
+    assert_eq!(other.trim(4 * 132 - 1).unwrap(), 1);
+    replies.put(&digest(&[4]), &record).unwrap();
+    assert_eq!(replies.trim(2 * 132).unwrap(), 2);
+    let n_left = (0_u8..5).filter(|n| replies.get(&digest(&[*n])).is_some()).count();
+    assert_eq!(n_left, 2);
+}

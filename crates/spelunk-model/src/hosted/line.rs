@@ -128,8 +128,9 @@ pub(super) fn read(line: &str) -> Result<HostedModel<'_>, &'static str> {
 
 /// `YYYY-MM-DD`.
 pub(super) fn is_date(text: &str) -> bool {
-    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    shape == "0000-00-00"
+    let is_at_place =
+        |(idx, byte): (usize, u8)| if matches!(idx, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+    text.len() == 10 && text.bytes().enumerate().all(is_at_place)
 }
 
 /// A name without spaces and control characters, of a plausible length.
@@ -181,8 +182,12 @@ fn priced(text: &str, above: &str, is_embedding: bool) -> Result<Price, &'static
 
 /// Input, output, cached input and input written to the cache, in micro-dollars per million tokens.
 fn rates(text: &str, is_embedding: bool) -> Result<[u64; 4], &'static str> {
-    let rates: Option<Vec<u64>> = text.split('/').map(microusd).collect();
-    let rates: [u64; 4] = rates.and_then(|rates| rates.try_into().ok()).ok_or("its price is wrong")?;
+    let mut parts = text.split('/').map(microusd);
+    let mut next = || parts.next().flatten().ok_or("its price is wrong");
+    let rates = [next()?, next()?, next()?, next()?];
+    if parts.next().is_some() {
+        return Err("its price is wrong");
+    }
     if is_plausible(rates, is_embedding) { Ok(rates) } else { Err("its price is not plausible") }
 }
 
@@ -198,11 +203,15 @@ pub(super) fn is_plausible([input, output, cached, cache_write]: [u64; 4], is_em
 /// `0.125` dollars as micro-dollars: digits, and at most six after the point.
 fn microusd(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || whole.len() > 6 || part.len() > 6 || !is_digits(whole) || !is_digits(part) {
+    if whole.is_empty() || whole.len() > 6 || part.len() > 6 {
         return None;
     }
-    Some(whole.parse::<u64>().ok()? * 1_000_000 + format!("{part:0<6}").parse::<u64>().ok()?)
+    // A whole catalogue is read at every start, so nothing is allocated here.
+    let mut microusd = 0;
+    for byte in whole.bytes().chain(part.bytes()) {
+        microusd = microusd * 10 + u64::from(byte.is_ascii_digit().then(|| byte - b'0')?);
+    }
+    Some((part.len()..6).fold(microusd, |number, _| number * 10))
 }
 
 fn dollars(microusd: u64) -> String {

@@ -79,6 +79,9 @@ def __sp_item(value, key):
         return __sp_wide_item(value, key)
     if kind is list or kind is dict or kind is tuple:
         return value[key]
+    for entry in __sp_texts:
+        if entry[0] is value and entry[1] is not None and type(key) is int:
+            return __sp_wide_item(entry[1], key)
     if __sp_is_handle(value):
         if kind.__name__ == "Text" and type(key) is int:
             real = __sp_real(value, 16)
@@ -99,6 +102,9 @@ def __sp_slice(value, start, stop, step):
         return __sp_wide_slice(value, start, stop, step)
     if step is None and (kind is list or kind is tuple):
         return value[start:stop]
+    for entry in __sp_texts:
+        if entry[0] is value and entry[1] is not None:
+            return __sp_wide_slice(entry[1], start, stop, step)
     if __sp_is_handle(value):
         real = __sp_real(value, 0 if step is not None else 16)
         if real is not None:
@@ -130,5 +136,6 @@ def __sp_shown(value):
     if kind is str or kind is int or kind is float:
         return value
     if __sp_is_handle(value):
-        return __sp_str(value)
+        real = __sp_text_of(value)
+        return real if type(real) is str else __sp_host_call(value, "__str__")
     return value

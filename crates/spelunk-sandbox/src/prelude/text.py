@@ -139,10 +139,7 @@ def __sp_print(*values, sep=" ", end="\n", file=None, flush=False):
 
 
 def __sp_str(value=""):
-    if __sp_is_handle(value):
-        real = __sp_text_of(value)
-        return real if type(real) is str else __sp_host_call(value, "__str__")
-    return str(value)
+    return __sp_shown(value) if __sp_is_handle(value) else str(value)
 
 
 def __sp_repr(value):

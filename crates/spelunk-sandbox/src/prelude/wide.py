@@ -69,7 +69,6 @@ def __sp_bounds(start, stop, length):
 
 
 def __sp_text_find(text, sub, *bounds):
-    text = __sp_near(text)
     if type(text) is not str or type(sub) is not str or not sub:
         return text.find(sub, *bounds)
     parts = __sp_parts(text)
@@ -89,7 +88,6 @@ def __sp_text_find(text, sub, *bounds):
 
 
 def __sp_text_rfind(text, sub, *bounds):
-    text = __sp_near(text)
     if type(text) is not str or type(sub) is not str or not sub:
         return text.rfind(sub, *bounds)
     parts = __sp_parts(text)
@@ -109,7 +107,6 @@ def __sp_text_rfind(text, sub, *bounds):
 
 
 def __sp_text_index(text, *args):
-    text = __sp_near(text)
     if type(text) is not str:
         return text.index(*args)
     found = __sp_text_find(text, *args)
@@ -119,7 +116,6 @@ def __sp_text_index(text, *args):
 
 
 def __sp_text_rindex(text, *args):
-    text = __sp_near(text)
     if type(text) is not str:
         return text.rindex(*args)
     found = __sp_text_rfind(text, *args)
@@ -129,7 +125,6 @@ def __sp_text_rindex(text, *args):
 
 
 def __sp_text_startswith(text, prefix, *bounds):
-    text = __sp_near(text)
     if type(text) is not str or type(prefix) is not str or len(bounds) != 1 or not prefix:
         return text.startswith(prefix, *bounds)
     parts = __sp_parts(text)

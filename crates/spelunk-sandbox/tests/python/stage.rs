@@ -72,8 +72,8 @@ pub(crate) fn play(stage: &Stage, code: &str) -> String {
     out
 }
 
-/// A text that may become a string of the session.
-const SMALL: u64 = 3;
+/// A text that stays outside.
+const LARGE: u64 = 3;
 
 pub(crate) fn setup(stage: &Stage) -> Setup {
     let function = |name: &str, is_awaitable| HostFunction {
@@ -144,10 +144,10 @@ fn reply(call: &HostCall) -> HostReply {
         }
         (true, "__len__") => Value::Int(i64::try_from(TEXT.len()).unwrap()),
         (true, "__str__") => TEXT.into(),
-        (true, "__real__") if call.receiver.as_ref().is_some_and(|handle| handle.id == SMALL) => TEXT.into(),
-        (true, "__real__") => Value::None,
-        (true, "__getitem__") if call.args == ["small".into()] => {
-            Value::Handle(Handle { class: "Text".to_owned(), id: SMALL })
+        (true, "__real__") if call.receiver.as_ref().is_some_and(|handle| handle.id == LARGE) => Value::None,
+        (true, "__real__") => TEXT.into(),
+        (true, "__getitem__") if call.args == ["large".into()] => {
+            Value::Handle(Handle { class: "Text".to_owned(), id: LARGE })
         }
         (true, "__contains__") => Value::Bool(TEXT.contains(&text(call.args.first()))),
         (true, "__getitem__") => match call.args.first() {

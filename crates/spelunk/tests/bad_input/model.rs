@@ -272,6 +272,7 @@ fn json_holds_the_error_of_a_failed_run() {
           "calls": 1,
           "calls_cached": 0,
           "citations": null,
+          "confidence": null,
           "corpus_bytes": 35,
           "degraded": false,
           "documents": 1,

@@ -161,6 +161,7 @@ fn json_is_one_object() {
               "quote": "The magic number is 42."
             }
           ],
+          "confidence": 1.0,
           "corpus_bytes": 35,
           "degraded": false,
           "documents": 1,

@@ -373,6 +373,7 @@ impl<'a> Walk<'a> {
         let range = range_of(call);
         self.open(range.start);
         let value = self.expr(&attribute.value);
+        let value = self.receiver(attribute, value);
         let mut head = new_text(format!("{function}("), range.start);
         head.push(value);
         let has_arguments = !call.arguments.is_empty();
