@@ -7,12 +7,13 @@ use spelunk_testkit::check_page;
 use spelunk_types::EventKind;
 
 const EVENTS: &str = include_str!("../../../spelunk-types/src/event.rs");
-const TYPES: [&str; 5] = [
+const TYPES: [&str; 6] = [
     include_str!("../../../spelunk-types/src/request.rs"),
     include_str!("../../../spelunk-types/src/outcome.rs"),
     include_str!("../../../spelunk-types/src/usage.rs"),
     include_str!("../../../spelunk-types/src/citation.rs"),
     include_str!("../../../spelunk-types/src/file_change.rs"),
+    include_str!("../../../spelunk-types/src/finding.rs"),
 ];
 
 const HEAD: &str = "# Events
@@ -202,7 +203,8 @@ fn shown(of: &str, types: &Types, wanted: &mut BTreeSet<String>) -> String {
         return format!("object of {}", shown(inner, types, wanted));
     }
     match of {
-        "u32" | "u64" => "integer".to_owned(),
+        "u16" | "u32" | "u64" => "integer".to_owned(),
+        "f64" => "number".to_owned(),
         "bool" => "boolean".to_owned(),
         "String" => "string".to_owned(),
         "BlobId" => "digest".to_owned(),
