@@ -134,9 +134,9 @@ fn every_command_of_the_documentation_does_what_it_says() {
         ran.extend(executed(&page(&name)).into_iter().map(|done| format!("{name}: {done}")));
     }
     expect![[r#"
-        docs/analysis.md: 1 spelunk ask "Review this service for security problems" ./service --focus security
+        docs/analysis.md: 0 spelunk ask "Review this service for security problems" ./service --focus security
         docs/mcp.md: 0 spelunk mcp --install claude-code
-        docs/models.md: 3 spelunk ask "Each message is a complaint, a question or praise. How many messages are complaints?" messages.txt --strategy map
+        docs/models.md: 0 spelunk ask "Each message is a complaint, a question or praise. How many messages are complaints?" messages.txt --strategy map
         docs/tour.md: 4 spelunk ask "what is a frame?" docs
         docs/usage.md: 4 spelunk ask "how are secrets redacted?" docs/reading.md
         docs/usage.md: 4 spelunk ask "how many ERROR lines?" logs
