@@ -2,6 +2,7 @@
 //! passages that match best, each with the sentence that is closest to the question.
 
 mod computed;
+mod nearness;
 mod sentences;
 
 use std::ops::Range;
@@ -13,7 +14,8 @@ use spelunk_index::{Embedder, Hit, IndexProgress, Notice, Query};
 use spelunk_journal::{JournalError, Workspace};
 
 pub use self::computed::Computed;
-use self::sentences::{Line, lines, plainness, sentences, words_shared};
+use self::nearness::Asked;
+use self::sentences::{Line, lines, sentences};
 use crate::app::App;
 use crate::config::RoleModel;
 use crate::context_search::{Indexed, Level};
@@ -22,9 +24,21 @@ use crate::failure::Failure;
 /// Passages shown.
 const PASSAGES_MAX: usize = 3;
 /// Passages considered.
-const HITS_MAX: usize = 12;
-/// The text of all passages shown. With names and headings, less than 1,500 characters are printed.
-const TEXT_CHARS_MAX: usize = 1_080;
+const HITS_MAX: usize = 40;
+/// What is printed at most, in characters: of it the first line, and of a passage its file and its headings.
+const PRINTED_CHARS_MAX: usize = 1_500;
+const TITLE_CHARS_MAX: usize = 110;
+pub(crate) const NAME_CHARS_MAX: usize = 60;
+pub(crate) const HEADINGS_CHARS_MAX: usize = 60;
+/// A line number, the count of passages alike and what is between them.
+const PLACE_CHARS_MAX: usize = 56;
+/// Around a line of text: its indentation, and the marks of the best sentence.
+const INDENT_CHARS: usize = 4;
+const MARK_CHARS: usize = 4;
+/// What a sentence and its passage count beside the sentence with its neighbours; chosen on the questions about Flask in
+/// `eval/passages`.
+const SENTENCE_WEIGHT: f32 = 1.0;
+const PASSAGE_WEIGHT: f32 = 0.5;
 /// Without a workspace, the index of a larger text is kept in a new one: building it takes a while.
 const UNKEPT_BYTES_MAX: u64 = 20_000_000;
 /// The largest document whose headings are read.
@@ -89,7 +103,7 @@ pub fn find(
     Ok(Found { computed, passages, documents, bytes, notices: found.notices })
 }
 
-/// The best window of each hit, without tables of contents and without repetitions.
+/// The best windows, without tables of contents and without repetitions.
 fn passages(
     app: &App,
     view: &View,
@@ -97,9 +111,6 @@ fn passages(
     hits: &[Hit],
     embedder: Option<&dyn Embedder>,
 ) -> Vec<FoundPassage> {
-    let mut shown: Vec<(Hit, Chosen)> = Vec::new();
-    let mut n_alike: Vec<u64> = Vec::new();
-    let mut seen: Vec<String> = Vec::new();
     // Without a word in common, anything is similar to anything.
     if hits.iter().all(|hit| hit.matched.is_empty()) {
         return Vec::new();
@@ -107,38 +118,48 @@ fn passages(
     let is_near = |hit: &&Hit| {
         !hit.matched.is_empty() || hit.similarity.is_some_and(|similarity| similarity >= SIMILARITY_MIN)
     };
-    for hit in hits.iter().filter(is_near) {
-        let Some(chosen) = best_sentence(app, hit, question, embedder) else { continue };
-        let said = normal(hit.text.get(chosen.sentence.clone()).unwrap_or_default());
-        if let Some(same) = seen.iter().position(|other| *other == said) {
-            n_alike[same] += 1 + hit.twins;
-            continue;
-        }
-        if shown.len() < PASSAGES_MAX {
-            seen.push(said);
-            n_alike.push(hit.twins);
-            shown.push((hit.clone(), chosen));
+    let near: Vec<&Hit> = hits.iter().filter(is_near).collect();
+    let texts: Vec<&str> = near.iter().map(|hit| hit.text.as_str()).collect();
+    let mut asked = Asked::of(question, &texts, embedder);
+    let choose = |hit| best_sentence(app, hit, &mut asked).map(|chosen| (hit, chosen));
+    let mut ranked: Vec<(&Hit, Chosen)> = near.into_iter().filter_map(choose).collect();
+    // The sort is stable: on a tie, the order of the hits decides.
+    ranked.sort_by(|(_, a), (_, b)| b.score.total_cmp(&a.score));
+    let mut shown: Vec<(&Hit, Chosen, u64)> = Vec::new();
+    for (hit, chosen) in ranked {
+        let said =
+            |hit: &Hit, chosen: &Chosen| normal(hit.text.get(chosen.sentence.clone()).unwrap_or_default());
+        let own = said(hit, &chosen);
+        if let Some((_, _, n_alike)) = shown.iter_mut().find(|(hit, chosen, _)| said(hit, chosen) == own) {
+            *n_alike += 1 + hit.twins;
+        } else if shown.len() < PASSAGES_MAX {
+            shown.push((hit, chosen, hit.twins));
         }
     }
-    let chars_max = TEXT_CHARS_MAX / shown.len().max(1);
-    let built = shown.into_iter().zip(n_alike).map(|((hit, chosen), n_alike)| {
-        let window = chosen.window(&hit.text, chars_max);
+    let n_shown = shown.len().max(1);
+    let built = shown.into_iter().map(|(hit, chosen, n_alike)| {
         let line_of =
             |at: usize| hit.line_start + hit.text.get(..at).unwrap_or_default().matches('\n').count() as u64;
-        let text = hit.text.get(window.clone()).unwrap_or_default();
         let line = line_of(chosen.sentence.start);
-        FoundPassage {
+        let mut passage = FoundPassage {
             document: hit.document.clone(),
             line,
-            line_start: line_of(window.start),
-            line_end: line_of(window.start + text.trim_end().len()),
-            headings: headings(view, &hit, line),
-            text: text.to_owned(),
-            sentence: chosen.sentence.start - window.start
-                ..chosen.sentence.end.min(window.end) - window.start,
-            score: hit.score,
+            line_start: line,
+            line_end: line,
+            headings: headings(view, hit, line),
+            text: String::new(),
+            sentence: 0..0,
+            score: chosen.score,
             n_alike,
-        }
+        };
+        let chars_max = (PRINTED_CHARS_MAX - TITLE_CHARS_MAX) / n_shown;
+        let window = chosen.window(&hit.text, chars_max.saturating_sub(passage.head_chars()));
+        hit.text.get(window.clone()).unwrap_or_default().clone_into(&mut passage.text);
+        passage.line_start = line_of(window.start);
+        passage.line_end = line_of(window.start + passage.text.trim_end().len());
+        passage.sentence =
+            chosen.sentence.start - window.start..chosen.sentence.end.min(window.end) - window.start;
+        passage
     });
     built.collect()
 }
@@ -153,39 +174,50 @@ fn normal(text: &str) -> String {
 struct Chosen {
     sentence: Range<usize>,
     lines: Vec<Line>,
+    score: f32,
 }
 
-/// The sentence that is closest to the question in words and in meaning; `None` if the text has only links and headings.
-fn best_sentence(app: &App, hit: &Hit, question: &str, embedder: Option<&dyn Embedder>) -> Option<Chosen> {
+/// The sentence that, with its neighbours and its passage, is closest to the question; `None` if the text has only links
+/// and headings.
+fn best_sentence(app: &App, hit: &Hit, asked: &mut Asked<'_>) -> Option<Chosen> {
     let kind = app.settings.detector().detect(&hit.document, &hit.text).content_type;
     let is_prose = matches!(kind, ContentType::Prose | ContentType::Markup | ContentType::Unknown);
     let lines = lines(&hit.text);
     let ranges: Vec<Range<usize>> = sentences(&hit.text, &lines, is_prose);
-    let texts: Vec<&str> = ranges.iter().filter_map(|range| hit.text.get(range.clone())).collect();
-    let asked: Vec<&str> = std::iter::once(question).chain(texts.iter().copied()).collect();
-    let vectors = embedder.and_then(|embedder| embedder.embed(&asked).ok()).unwrap_or_default();
-    let similarity = |idx: usize| match (vectors.first(), vectors.get(idx + 1)) {
-        (Some(asked), Some(vector)) => crate::context_search::cosine(asked, vector),
-        _ => 0.0,
-    };
-    let score = |idx: usize| (similarity(idx) + words_shared(question, texts[idx])) * plainness(texts[idx]);
-    let best = (0..texts.len()).max_by(|&a, &b| score(a).total_cmp(&score(b)).then(b.cmp(&a)))?;
-    Some(Chosen { sentence: ranges[best].clone(), lines })
+    let head = hit.scope.as_deref().unwrap_or_default();
+    let of_passage = PASSAGE_WEIGHT * asked.nearness(&format!("{head}\n{}", hit.text));
+    let mut best: Option<(f32, Range<usize>)> = None;
+    for (idx, own) in ranges.iter().enumerate() {
+        let (before, after) =
+            (ranges.get(idx.wrapping_sub(1)).unwrap_or(own), ranges.get(idx + 1).unwrap_or(own));
+        let around = hit.text.get(before.start..after.end).unwrap_or_default();
+        let alone = hit.text.get(own.clone()).unwrap_or_default();
+        let score = asked.nearness(&format!("{head}\n{around}"))
+            + SENTENCE_WEIGHT * asked.nearness(alone)
+            + of_passage;
+        if best.as_ref().is_none_or(|(most, _)| score > *most) {
+            best = Some((score, own.clone()));
+        }
+    }
+    best.map(|(score, sentence)| Chosen { sentence, lines, score })
 }
 
 impl Chosen {
-    /// As many whole lines around the sentence as fit, more of them after it than before.
+    /// As many whole lines around the sentence as fit when they are printed, more of them after it than before.
     fn window(&self, text: &str, chars_max: usize) -> Range<usize> {
         let holds = |line: &Line| line.at.start < self.sentence.end && self.sentence.start < line.at.end;
         let first = self.lines.iter().position(holds).unwrap_or_default();
         let last = self.lines.iter().rposition(holds).unwrap_or_default();
-        let chars = |range: Range<usize>| text.get(range).map_or(usize::MAX, |text| text.chars().count());
+        let chars_max = chars_max.saturating_sub((last + 1 - first) * MARK_CHARS);
+        let chars = |range: Range<usize>| text.get(range).map_or(usize::MAX, printed_chars);
         let span = |from: usize, to: usize| self.lines[from].at.start..self.lines[to].at.end;
         if self.lines.is_empty() || chars(span(first, last)) > chars_max {
-            // A long line: the sentence, or its beginning.
+            // A long line: the sentence, or as much of it as fits.
             let from = self.sentence.start;
-            let cut = text.get(self.sentence.clone()).unwrap_or_default().char_indices().nth(chars_max);
-            return from..cut.map_or(self.sentence.end, |(at, _)| from + at);
+            let said = text.get(self.sentence.clone()).unwrap_or_default();
+            let fits = |at: &usize| said.get(..*at).is_some_and(|said| printed_chars(said) <= chars_max);
+            let to = said.char_indices().map(|(at, _)| at).chain([said.len()]).take_while(fits).last();
+            return from..from + to.unwrap_or_default();
         }
         let (mut from, mut to) = (first, last);
         loop {
@@ -200,6 +232,20 @@ impl Chosen {
                 return span(from, to);
             }
         }
+    }
+}
+
+/// The length of a text when each of its lines is indented and blank ones are left out.
+fn printed_chars(text: &str) -> usize {
+    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    lines.map(|line| line.chars().count() + INDENT_CHARS + 1).sum()
+}
+
+impl FoundPassage {
+    /// The most that is printed of a passage besides its text.
+    fn head_chars(&self) -> usize {
+        let headings: usize = self.headings.iter().map(|heading| heading.chars().count() + 3).sum();
+        self.document.chars().count().min(NAME_CHARS_MAX) + headings.min(HEADINGS_CHARS_MAX) + PLACE_CHARS_MAX
     }
 }
 

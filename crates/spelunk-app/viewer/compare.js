@@ -1,17 +1,18 @@
-// Compare: two runs side by side: what they answered, what they cost, and which findings one or both of them have.
+// Compare: two runs side by side: what they answered, what they cost, their trees, and which findings one or both have.
 
 import { el, fill, table } from './dom.js';
 import { activeMs, answerOf, applyAll, cachedCalls, emptyRun, paidCalls, stateOf } from './fold.js';
-import { bytes, dollars, head, shortName, time, tokens } from './units.js';
+import { bytes, dollars, head, itemAddress, shortName, time, tokens } from './units.js';
 import { textOf } from './api.js';
 import { findingKey } from './findings.js';
-import { prose } from './prose.js';
+import { prose, spans } from './prose.js';
 import { stateBadge } from './list.js';
+import { tree } from './tree.js';
 
 const FINDINGS_SHOWN = 300;
 
 /** The page. */
-export function comparison({ origin, runs }) {
+export function comparison({ origin, runs, go }) {
   const body = el('div', {}, el('p', { class: 'empty' }, 'Reading both runs…'));
   const element = el(
     'section',
@@ -20,7 +21,16 @@ export function comparison({ origin, runs }) {
     body,
   );
   Promise.all(runs.map((id) => read(origin, id)))
-    .then((sides) => fill(body, figures(sides), answers(sides), found(sides)))
+    .then((sides) => {
+      const grown = sides.map((side, idx) => tree({
+        name: `tree-${idx}`,
+        label: `Tree of ${shortName(side.id)}`,
+        onOpen: (kind, item) => go(itemAddress(side.id, 'tree', kind, item)),
+      }));
+      fill(body, figures(sides), answers(sides), trees(sides, grown), found(sides));
+      // Only rows in sight are drawn: a tree must be in the page first.
+      sides.forEach((side, idx) => grown[idx].show(side.run));
+    })
     .catch((error) => fill(body, el('p', { class: 'failure', role: 'alert' }, error.message)));
   return { element, title: 'Compare', leave: () => {} };
 }
@@ -113,6 +123,19 @@ function answers(sides) {
   );
 }
 
+function trees(sides, grown) {
+  return el(
+    'section',
+    {},
+    el('h2', {}, 'Trees'),
+    el(
+      'div',
+      { class: 'pair wide' },
+      sides.map((side, idx) => el('article', { class: 'tree-side' }, el('h3', {}, shortName(side.id)), grown[idx].element)),
+    ),
+  );
+}
+
 function found(sides) {
   const maps = sides.map(({ report }) => new Map((report?.findings ?? []).map((item) => [findingKey(item), item])));
   if (maps.every((map) => map.size === 0)) return null;
@@ -141,7 +164,7 @@ function found(sides) {
                   {},
                   el('span', { class: `badge ${severity}` }, severity),
                   ' ',
-                  finding.summary,
+                  spans(finding.summary),
                   ' ',
                   el(
                     'code',

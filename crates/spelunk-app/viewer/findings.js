@@ -1,6 +1,7 @@
 // Findings: what analysts reported, by severity or by file, with filters. A page of them is shown at a time.
 
 import { announce, button, el, fill } from './dom.js';
+import { spans } from './prose.js';
 import { count } from './units.js';
 
 /** From the gravest to the least. */
@@ -94,10 +95,10 @@ function matches(item, { severity, words }) {
 }
 
 function groups(items, state, openSource) {
-  const shown = items.slice(0, state.shown);
+  const nameOf = (item) => (state.by === 'file' ? (item.finding.location?.file ?? '') : item.severity);
   const byName = new Map();
-  for (const item of shown) {
-    const name = state.by === 'file' ? (item.finding.location?.file ?? '') : item.severity;
+  for (const item of items.slice(0, state.shown)) {
+    const name = nameOf(item);
     if (!byName.has(name)) byName.set(name, []);
     byName.get(name).push(item);
   }
@@ -111,7 +112,8 @@ function groups(items, state, openSource) {
         {},
         state.by === 'file' ? name : capital(name),
         ' ',
-        el('span', { class: 'n' }, String(byName.get(name).length)),
+        // All of them, though a page may show fewer: the same number as on the button above.
+        el('span', { class: 'n' }, String(items.filter((item) => nameOf(item) === name).length)),
       ),
       byName.get(name).map((item) => card(item, openSource)),
     ),
@@ -131,7 +133,7 @@ function card({ finding, severity, places, content_type: contentType }, openSour
       {},
       el('span', { class: `badge ${severity}` }, String(finding.type).replaceAll('_', ' ')),
       ' ',
-      finding.summary,
+      spans(finding.summary),
     ),
     el(
       'p',
@@ -145,9 +147,9 @@ function card({ finding, severity, places, content_type: contentType }, openSour
         ? el('span', {}, `confidence ${Math.round(finding.confidence * 100)} %`)
         : null,
     ),
-    finding.value ? el('p', { class: 'value' }, finding.value) : null,
+    finding.value ? el('p', { class: 'value' }, spans(finding.value)) : null,
     isMissing ? el('p', { class: 'warning' }, 'Unverified: the words it quotes are not in the source.') : null,
-    finding.evidence ? el('blockquote', {}, finding.evidence) : null,
+    finding.evidence ? quoted(finding.evidence, contentType) : null,
     counted(finding.distribution),
     others.length > 0
       ? el(
@@ -159,6 +161,13 @@ function card({ finding, severity, places, content_type: contentType }, openSour
         )
       : null,
   );
+}
+
+/** The words of the source: what is not prose keeps its lines and its font. */
+function quoted(text, contentType) {
+  return ['prose', 'markup', 'unknown', undefined].includes(contentType)
+    ? el('blockquote', {}, spans(text))
+    : el('pre', { class: 'code', tabindex: '0' }, text);
 }
 
 function counted(distribution) {

@@ -1,11 +1,12 @@
 // Form: a new run. Fields are checked here for what the page can know, and by the server for the rest; what is wrong is
 // said at the field it is about.
 
-import { button, el, fill, plain } from './dom.js';
+import { announce, button, el, fill, plain } from './dom.js';
 import { bytes, count, dollars, tokens, whole } from './units.js';
 import { treemap } from './treemap.js';
 
 const STRATEGIES = ['auto', 'direct', 'repl', 'search', 'map', 'hybrid', 'agent'];
+const TYPING_MS = 150;
 const FOCUSES = ['general', 'security', 'architecture', 'performance', 'data'];
 /** The limits that people set; the server knows the others too. */
 const LIMITS = [
@@ -44,6 +45,7 @@ export function newRun({ origin, go }) {
       },
       fields.question.element,
       fields.paths.element,
+      completion(origin, fields.paths.input),
       fields.files.element,
       fields.text.element,
       el('div', { class: 'pair' }, fields.strategy.element, fields.focus.element),
@@ -133,13 +135,44 @@ export function newRun({ origin, go }) {
   return { element, title: 'New run', leave: () => {}, focus: () => fields.question.focus() };
 }
 
+/** Paths that begin like the line at the cursor, as buttons below the field; one of them completes the line. */
+function completion(origin, input) {
+  const offered = el('div', { class: 'chips offered', role: 'group', 'aria-label': 'Completions' });
+  let [typing, asked] = [0, 0];
+  const line = () => {
+    const from = input.value.lastIndexOf('\n', input.selectionStart - 1) + 1;
+    const to = input.value.indexOf('\n', from);
+    return [from, to < 0 ? input.value.length : to];
+  };
+  const take = (path) => {
+    input.setRangeText(path, ...line(), 'end');
+    input.focus();
+    offer();
+  };
+  const offer = async () => {
+    const mine = (asked += 1);
+    const typed = input.value.slice(...line()).trim();
+    const paths = await origin.complete(typed).catch(() => []);
+    if (mine !== asked) return;
+    const others = paths.filter((path) => path !== typed);
+    fill(offered, others.map((path) => button(path, () => take(path), { class: 'chip' })));
+    if (others.length > 0) announce(`${count(others.length, 'path')} offered`);
+  };
+  for (const event of ['input', 'focus'])
+    input.addEventListener(event, () => {
+      clearTimeout(typing);
+      typing = setTimeout(offer, TYPING_MS);
+    });
+  return offered;
+}
+
 /** What the server can do, in a sentence or two. */
 function about(server) {
   if (server.has_model === false) return 'No model is configured on the server: a run is refused until there is one.';
   const models = (server.model_names ?? []).join(', ') || 'the configured model';
   const roots = server.roots ?? [];
   const paths =
-    roots.length > 0 ? `Paths may lie in ${roots.join(', ')}.` : 'No path is open: upload files or paste text.';
+    roots.length > 0 ? `Paths are looked for in ${roots.join(', ')}.` : 'No path is open: upload files or paste text.';
   return `Asks ${models}. ${paths}`;
 }
 
@@ -159,7 +192,7 @@ function makeFields() {
       'paths',
       'Paths',
       el('textarea', { rows: '2', spellcheck: 'false' }),
-      'Files or directories on the server, one a line.',
+      'Files or directories on the server, one per line.',
     ),
     files: field('files', 'Or upload files', el('input', { type: 'file', multiple: true }), ''),
     text: field('text', 'Or paste text', el('textarea', { rows: '3' }), ''),

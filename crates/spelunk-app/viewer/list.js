@@ -169,7 +169,7 @@ function line(row, isChosen, pick) {
     'tr',
     { class: 'run-row' },
     el('td', { class: 'pick' }, box),
-    el('td', {}, stateBadge(row.queued ? 'queued' : row.state)),
+    el('td', {}, stateBadge(row.queued ? 'queued' : (row.status ?? row.state))),
     el(
       'th',
       { scope: 'row' },
@@ -192,9 +192,9 @@ function line(row, isChosen, pick) {
   );
 }
 
-/** A state in its colour: `open`, `answered`, `stopped: calls-exhausted`. */
+/** A state in its colour: `interrupted`, `answered`, `stopped: calls-exhausted`. */
 export function stateBadge(state) {
   const text = String(state ?? '');
   const word = text.split(/[: ]/u)[0];
-  return el('span', { class: `state ${STATES.includes(word) ? word : 'damaged'}` }, text);
+  return el('span', { class: `state ${[...STATES, 'waiting', 'interrupted', 'limited'].includes(word) ? word : 'damaged'}` }, text);
 }

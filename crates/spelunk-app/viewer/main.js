@@ -61,7 +61,7 @@ function make([where, ...rest]) {
   if (origin.isExported) return runPage({ origin, id: origin.run, tab, item, go });
   if (id) return runPage({ origin, id, tab, item, go });
   if (where === 'new') return newRun({ origin, go });
-  if (where === 'compare' && rest.length === 2) return comparison({ origin, runs: rest });
+  if (where === 'compare' && rest.length === 2) return comparison({ origin, runs: rest, go });
   return runList({ origin, go });
 }
 

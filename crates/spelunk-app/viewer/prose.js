@@ -113,8 +113,8 @@ function grid(rows, inline) {
 }
 
 /** Bold, code and places within a line. A mark without its partner is text. */
-function spans(text, places, open) {
-  const pieces = text.split('`');
+export function spans(text, places = new Set(), open = () => {}) {
+  const pieces = String(text ?? '').split('`');
   const hasLoose = pieces.length % 2 === 0;
   return pieces.map((piece, idx) => {
     const isLast = idx + 1 === pieces.length;

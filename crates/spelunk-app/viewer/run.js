@@ -48,7 +48,7 @@ export function runPage({ origin, id, tab, item = [], go }) {
   const draw = () => {
     top.show(watch.run, watch.link);
     panels[state.tab].show(watch);
-    showCounts(tabs, watch.run);
+    showCounts(tabs, watch.run, state.nFindings);
     const [kind, name] = state.wanted;
     if (name && panels[state.tab].detail && holds(watch.run, kind, name)) choose(kind, name);
     if (['findings', 'plan', 'answer'].includes(state.tab)) reports.refresh(state.tab);
@@ -68,7 +68,10 @@ export function runPage({ origin, id, tab, item = [], go }) {
   };
   const watch = watchRun({ origin, id, onDraw: draw, onRefused: (error) => (error.status === 401 || error.status === 404 ? refuse(error) : top.fail(error)) });
   const refuse = (error) => fill(element, failurePage(error, () => go(`#/run/${encodeURIComponent(id)}`)));
-  const reports = reporter(origin, id, watch, panels);
+  const reports = reporter(origin, id, watch, panels, (report) => {
+    state.nFindings = report?.findings?.length ?? 0;
+    showCounts(tabs, watch.run, state.nFindings);
+  });
   const clock = setInterval(() => {
     if (document.hidden || watch.run.outcome || watch.link !== 'live') return;
     panels[state.tab].tick?.(watch.run, top.tick(watch.run));
@@ -91,7 +94,7 @@ export function runPage({ origin, id, tab, item = [], go }) {
 }
 
 /** Findings and plan are folded by the server; they are asked for again when the run has moved on, but not all the time. */
-function reporter(origin, id, watch, panels) {
+function reporter(origin, id, watch, panels, onReport) {
   let [seq, atMs, isDue] = [-1, -REPORT_MS_MIN, false];
   const refresh = (tab) => {
     const { run } = watch;
@@ -108,6 +111,7 @@ function reporter(origin, id, watch, panels) {
       .then((report) => {
         panels.findings.take(report);
         panels.answer.take(report);
+        onReport(report);
       })
       .catch(panels.findings.fail);
     if (tab === 'plan') origin.plan(id).then(panels.plan.take).catch(panels.plan.fail);
@@ -122,12 +126,12 @@ function holds(run, kind, name) {
   return Boolean(kind === 'cell' ? findCell(run, name) : kind === 'tool' && findTool(run, name));
 }
 
-/** How many there are of what each view shows. A run without tasks has no plan to show. */
-function showCounts(tabs, run) {
+/** How many there are of what each view shows. A run without tasks has no plan to show; only a report knows which findings are one. */
+function showCounts(tabs, run, nFindings) {
   tabs.querySelector('#tab-plan').hidden = !run.tasks;
   const nOf = {
     cells: run.nCells + run.nTools,
-    findings: total(run.tasks?.findings),
+    findings: nFindings ?? total(run.tasks?.findings),
     events: run.nEvents,
     timeline: run.calls.size,
   };

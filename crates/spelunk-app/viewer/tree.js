@@ -163,8 +163,8 @@ function searched(run, sums, row) {
   };
 }
 
-/** The tree as a list. `onOpen(kind, id)` is called when a row is chosen. */
-export function tree({ onOpen }) {
+/** The tree as a list. `onOpen(kind, id)` is called when a row is chosen; `name` is another one where a page has two. */
+export function tree({ onOpen, name = 'tree', label = 'Frames, calls, cells and tools' }) {
   const turned = new Set();
   let [run, sums, passes, typing] = [null, new Map(), null, 0];
   const shown = () => (passes ? passing(run, sums, passes) : rows(run, turned));
@@ -175,8 +175,8 @@ export function tree({ onOpen }) {
     list.show(shown());
   };
   const list = windowed({
-    label: 'Frames, calls, cells and tools',
-    name: 'tree',
+    label,
+    name,
     rowPx: ROW_PX,
     roles: ['tree', 'treeitem'],
     key: (row) => `${row.kind} ${row.id}`,
@@ -196,7 +196,7 @@ export function tree({ onOpen }) {
   });
   const input = el('input', {
     type: 'search',
-    'aria-label': 'Find in the tree',
+    'aria-label': name === 'tree' ? 'Find in the tree' : `Find in: ${label}`,
     placeholder: 'Find: words, model:NAME, state:failed, cost>0.01',
   });
   input.addEventListener('input', () => {

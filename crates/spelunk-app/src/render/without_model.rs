@@ -6,10 +6,8 @@ use super::found::notices_json;
 use super::highlight;
 use crate::error_text::Paint;
 use crate::units::{bytes, count, head, safe};
-use crate::without_model::{Computed, Found, FoundPassage};
+use crate::without_model::{Computed, Found, FoundPassage, HEADINGS_CHARS_MAX, NAME_CHARS_MAX};
 
-const NAME_CHARS_MAX: usize = 60;
-const HEADINGS_CHARS_MAX: usize = 60;
 const VALUE_CHARS_MAX: usize = 400;
 
 /// The passages for stdout, or the count. The best sentence is bold; without colour, it is between two asterisks on

@@ -1,4 +1,4 @@
-//! Sentences of a passage, and the words that one shares with a question.
+//! The sentences of a passage.
 
 use std::ops::Range;
 
@@ -115,41 +115,4 @@ fn split(text: &str, block: Range<usize>, is_prose: bool) -> Vec<Range<usize>> {
         block.start + part.start + lead..block.start + part.end
     };
     parts.into_iter().map(trimmed).filter(|part| part.start < part.end).collect()
-}
-
-/// Words that say nothing about a question.
-const STOP_WORDS: &[&str] = &[
-    "about", "and", "any", "are", "can", "could", "did", "does", "for", "from", "has", "have", "how", "into",
-    "its", "not", "should", "that", "the", "their", "then", "there", "these", "they", "this", "was", "were",
-    "what", "when", "where", "which", "while", "who", "why", "will", "with", "would", "you", "your",
-];
-
-/// The share of the question's words that a sentence has, from 0 to 1.
-pub(super) fn words_shared(question: &str, sentence: &str) -> f32 {
-    let (asked, said) = (words(question), words(sentence));
-    let n_shared = asked.iter().filter(|asked| said.iter().any(|said| is_same(asked, said))).count();
-    #[expect(clippy::cast_precision_loss, reason = "a question has few words")]
-    let share = n_shared as f32 / asked.len().max(1) as f32;
-    share
-}
-
-/// How much of a sentence is words rather than code in backticks, from 0.5 to 1: a list of paths answers little.
-pub(super) fn plainness(sentence: &str) -> f32 {
-    let in_code: usize = sentence.split('`').skip(1).step_by(2).map(str::len).sum();
-    #[expect(clippy::cast_precision_loss, reason = "a sentence is short")]
-    let share = in_code as f32 / sentence.len().max(1) as f32;
-    1.0 - share / 2.0
-}
-
-fn words(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words.filter(|word| word.chars().count() > 2 && !STOP_WORDS.contains(&word.as_str())).collect()
-}
-
-/// Whether two words are forms of one: the shorter is most of the longer and begins it.
-fn is_same(a: &str, b: &str) -> bool {
-    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
-    let stem = short.strip_suffix(['e', 's', 'y']).unwrap_or(short);
-    let is_plural = long.strip_suffix('s') == Some(short);
-    short == long || is_plural || (stem.len() >= 4 && long.starts_with(stem) && long.len() <= stem.len() + 4)
 }

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use spelunk_context::{Corpus, ScanOptions, SourceInput, View};
 
-use super::sentences::{lines, sentences, words_shared};
+use spelunk_index::StaticEmbedder;
+
+use super::nearness::Asked;
+use super::sentences::{lines, sentences};
 use super::{Chosen, Computed};
 
 fn view(documents: &[(&str, &str)]) -> View {
@@ -94,9 +97,20 @@ fn sentences_end_at_stops_and_lists_have_one_each() {
 }
 
 #[test]
-fn forms_of_a_word_are_shared() {
-    assert!((words_shared("which limits stop runs?", "The run is stopped at a limit.") - 1.0).abs() < 1e-6);
-    assert!(words_shared("which limits stop runs?", "Nothing of the kind.").abs() < 1e-6);
+fn forms_of_a_word_are_one_word() {
+    let mut asked = Asked::of("which limits stop runs?", &["The run is stopped at a limit."], None);
+    assert!((asked.nearness("The run is stopped at a limit.") - 1.0).abs() < 1e-6);
+    assert!(asked.nearness("Nothing of the kind.").abs() < 1e-6);
+}
+
+#[test]
+fn a_rare_word_counts_more_and_a_similar_word_counts_too() {
+    let passages = ["the cache keeps replies", "the cache is a directory", "a directory of replies"];
+    let mut asked = Asked::of("cache directory keeps", &passages, None);
+    assert!(asked.nearness("it keeps") > asked.nearness("the cache"));
+    let embedder = StaticEmbedder::embedded().unwrap();
+    let mut asked = Asked::of("how do I buy an automobile?", &[], Some(&embedder));
+    assert!(asked.nearness("Purchase the car.") > asked.nearness("Water the tree."));
 }
 
 #[test]
@@ -104,9 +118,9 @@ fn a_window_has_whole_lines_around_its_sentence() {
     let text = "first\nsecond\nthird\nfourth\nfifth\n";
     let chosen = |at: &str| {
         let start = text.find(at).unwrap();
-        Chosen { sentence: start..start + at.len(), lines: lines(text) }
+        Chosen { sentence: start..start + at.len(), lines: lines(text), score: 0.0 }
     };
-    assert_eq!(text.get(chosen("third").window(text, 20)).unwrap(), "second\nthird\nfourth\n");
-    assert_eq!(text.get(chosen("first").window(text, 13)).unwrap(), "first\nsecond\n");
-    assert_eq!(text.get(chosen("second").window(text, 3)).unwrap(), "sec");
+    assert_eq!(text.get(chosen("third").window(text, 36)).unwrap(), "second\nthird\nfourth\n");
+    assert_eq!(text.get(chosen("first").window(text, 25)).unwrap(), "first\nsecond\n");
+    assert_eq!(text.get(chosen("second").window(text, 12)).unwrap(), "sec");
 }

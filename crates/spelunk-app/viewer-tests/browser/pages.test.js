@@ -232,6 +232,23 @@ test('a new run: what is wrong is said at the field, and what is right is sent',
   await close(page);
 });
 
+test('a path is completed as it is typed, with the keyboard alone', async () => {
+  mock.paths = ['README.md', 'service/', 'service/login.py', 'service/logs/'];
+  const page = await openPage(browser);
+  await page.goto(`${mock.url}#/new`);
+  await page.getByLabel('Paths').fill('README.md\nservice/lo');
+  const offered = page.locator('.offered button');
+  await page.waitForFunction(() => document.querySelectorAll('.offered button').length === 2);
+  assert.deepEqual(await offered.allInnerTexts(), ['service/login.py', 'service/logs/']);
+  await shoot(page, 'form-completion-light');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.getByLabel('Paths').inputValue(), 'README.md\nservice/login.py');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'field-paths');
+  await page.waitForFunction(() => document.querySelectorAll('.offered button').length === 0);
+  await close(page);
+});
+
 test('files are uploaded, and a plan is looked at first', async () => {
   mock.plan = {
     manifest: [
@@ -310,7 +327,27 @@ test('the tools of an agent are shown with what they were asked and what they sa
   await close(page);
 });
 
-test('two runs are compared: answers, figures, findings', async () => {
+test('findings: code is in code font, and the tab, the buttons and the groups say the same numbers', async () => {
+  const items = Array.from({ length: 130 }, (_, n) => ({
+    severity: n < 120 ? 'high' : 'low',
+    content_type: n % 2 ? 'source_code' : 'prose',
+    finding: { type: 'bug', summary: `\`f${n}\` is unsafe`, evidence: 'x = 1', location: { file: 'a.py', line_start: n + 1 } },
+    places: [],
+  }));
+  mock.runs[OLD].report = { findings: items };
+  const page = await openPage(browser);
+  await page.goto(`${mock.url}#/run/${OLD}/findings`);
+  await page.locator('.finding').nth(99).waitFor();
+  assert.equal(await page.locator('#tab-findings .n').innerText(), '130');
+  assert.deepEqual(await page.locator('.chips button').allInnerTexts(), ['All 130', 'High 120', 'Low 10']);
+  assert.deepEqual(await page.locator('.group h3').allInnerTexts(), ['High 120']);
+  assert.equal(await page.locator('.finding h4 code').first().innerText(), 'f0');
+  assert.deepEqual(await page.locator('.finding').nth(0).locator('blockquote').allInnerTexts(), ['x = 1']);
+  assert.deepEqual(await page.locator('.finding').nth(1).locator('pre').allInnerTexts(), ['x = 1']);
+  await close(page);
+});
+
+test('two runs are compared: answers, figures, trees, findings', async () => {
   const found = (summary, severity, file) => ({
     severity,
     finding: { type: 'bug', summary, location: { file, line_start: 3 } },
@@ -318,7 +355,7 @@ test('two runs are compared: answers, figures, findings', async () => {
   });
   mock.runs[LIVE].events = REVIEW;
   mock.runs[LIVE].report = { findings: [found('A', 'high', 'a.py'), found('B', 'low', 'b.py')] };
-  mock.runs[OLD].report = { findings: [found('b!', 'low', 'b.py'), found('C', 'medium', 'c.py')] };
+  mock.runs[OLD].report = { findings: [found('b!', 'low', 'b.py'), found('C calls `eval(x)`', 'medium', 'c.py')] };
   const page = await openPage(browser);
   await page.goto(mock.url);
   for (const run of [LIVE, OLD]) await page.locator(`input[value="${run}"]`).check();
@@ -336,9 +373,21 @@ test('two runs are compared: answers, figures, findings', async () => {
       .allInnerTexts();
   assert.deepEqual(await row('Calls'), ['20', '17', '−15 %']);
   assert.deepEqual(await row('Strategy'), ['map', 'repl', '']);
+  const roots = page.locator('.tree-side [role=treeitem][aria-level="1"]');
+  assert.deepEqual(await roots.locator('.name').allInnerTexts(), ['0', '0']);
+  assert.deepEqual(
+    (await roots.locator('.what').allInnerTexts()).map((what) => what.split(' · ')[0]),
+    ['map', 'repl'],
+  );
+  assert.deepEqual(await page.locator('.thirds li code').allInnerTexts(), ['a.py:3', 'b.py:3', 'eval(x)', 'c.py:3']);
   await shoot(page, 'compare-light');
+  await page.locator('.tree-side').first().scrollIntoViewIfNeeded();
+  await shoot(page, 'compare-trees-light');
   await page.setViewportSize(PHONE);
   await shoot(page, 'compare-phone');
+  await roots.nth(1).click();
+  await page.getByRole('heading', { name: 'Frame 0', exact: true }).waitFor();
+  assert.ok(page.url().endsWith(`#/run/${OLD}/tree/frame/0`), page.url());
   await close(page);
 });
 

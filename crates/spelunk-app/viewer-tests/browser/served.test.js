@@ -217,10 +217,22 @@ test('a path outside of every root is refused at its field', async () => {
   await page.getByLabel('Question').fill('What is there?');
   await page.getByLabel('Paths').fill('../home');
   await page.getByRole('button', { name: 'Start the run' }).click();
-  await page.locator('#field-paths-fault', { hasText: 'is outside of the directories' }).waitFor();
+  await page.locator('#field-paths-fault', { hasText: 'is outside the directories' }).waitFor();
   assert.equal(await page.locator('#field-paths').getAttribute('aria-invalid'), 'true');
   page.mayFail = false;
   await close(page);
+});
+
+test('a path below a root is completed and read, wherever the server was started', async () => {
+  const elsewhere = await startServer(0, ['--root', 'service', '--workspace', `${scene.work}/.spelunk`]);
+  const page = await openPage(browser);
+  await page.goto(`${elsewhere.url}#/new`);
+  await page.getByLabel('Paths').pressSequentially('log');
+  await page.locator('.offered button', { hasText: 'login.py' }).click();
+  assert.equal(await page.getByLabel('Paths').inputValue(), 'login.py');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+  await elsewhere.kill('SIGKILL');
 });
 
 test('two runs are compared', async () => {

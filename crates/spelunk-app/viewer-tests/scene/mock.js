@@ -65,6 +65,10 @@ async function respond(mock, request, response, address) {
       auth: false,
       scopes: [],
     });
+  if (parts[1] === 'paths')
+    return json(response, {
+      paths: (mock.paths ?? []).filter((name) => name.startsWith(address.searchParams.get('prefix') ?? '')),
+    });
   if (parts[1] === 'plan') return json(response, mock.plan ?? { manifest: [], tasks: [] });
   if (parts[1] !== 'runs') return problem(response, 404, 'nothing here');
   if (parts.length === 2)

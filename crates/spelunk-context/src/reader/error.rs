@@ -16,7 +16,7 @@ pub enum ReadError {
     Directory { path: PathBuf },
     #[error("`{name}` changed while it was open")]
     Changed { name: String },
-    #[error("`{name}` has {bytes} bytes there, and {bytes_max} are read at once")]
+    #[error("that part of `{name}` has {bytes} bytes, and at most {bytes_max} are read at once")]
     TooLarge { name: String, bytes: u64, bytes_max: u64 },
     #[error("the text of `{name}` has {bytes} bytes, and at most {bytes_max} are unpacked for one context")]
     MadeTooLarge { name: String, bytes: u64, bytes_max: u64 },

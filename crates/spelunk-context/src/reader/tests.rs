@@ -178,7 +178,7 @@ fn bounds_are_checked_and_named() {
         text.load(5),
         nowhere,
         &expect![[r#"
-        usage-wrong: `text` has 6 bytes there, and 5 are read at once
+        usage-wrong: that part of `text` has 6 bytes, and at most 5 are read at once
         hint: read it by pages, search it, or take a smaller part"#]],
     );
 }

@@ -27,13 +27,13 @@ pub enum StoreError {
     DescriptionTooLong { id: String, what: &'static str, size: u64, size_max: u64, unit: &'static str },
     #[error("the {what} of `{id}` is empty")]
     DescriptionEmpty { id: String, what: &'static str },
-    #[error("the store holds {contexts_max} contexts and takes no more")]
+    #[error("there are {contexts_max} contexts already, and no more are allowed")]
     Full { contexts_max: u64 },
     #[error("`{uri}` is not a URI")]
     BadUri { uri: String },
     #[error("`{path}` cannot be registered: its name is not Unicode")]
     PathNotUnicode { path: PathBuf },
-    #[error("`{path}` is outside of the directories that contexts may come from")]
+    #[error("`{path}` is outside the directories that may be read")]
     OutsideRoots { path: PathBuf, roots: Vec<PathBuf> },
     #[error("`{path}` is a directory")]
     IsDirectory { path: PathBuf },
@@ -49,19 +49,19 @@ pub enum StoreError {
     InlineLost { id: String },
     #[error("no loader `{loader}` is registered in this process, so `{id}` cannot be read")]
     LoaderAbsent { id: String, loader: String },
-    #[error("the loader `{loader}` of `{id}` gave no text: {reason}")]
+    #[error("the loader `{loader}` of `{id}` returned no text: {reason}")]
     LoaderRefused { id: String, loader: String, reason: String },
     #[error("`{id}` expired")]
     Expired { id: String, expired_at_ms: u64 },
     #[error("`{id}` is too large to load whole: {size_bytes} of at most {bytes_max} bytes")]
     TooLarge { id: String, size_bytes: u64, bytes_max: u64 },
-    #[error("session texts take {held_bytes} bytes and may take {bytes_max}: no room for {size_bytes} more")]
+    #[error("session texts use {held_bytes} of at most {bytes_max} bytes, and {size_bytes} more do not fit")]
     SessionFull { held_bytes: u64, size_bytes: u64, bytes_max: u64 },
     #[error("the registry `{path}` was written by a newer version of spelunk: version {version}")]
     RegistryNewer { path: PathBuf, version: u64 },
     #[error("the registry `{path}` is too large: {size_bytes} of at most {bytes_max} bytes")]
     RegistryTooLarge { path: PathBuf, size_bytes: u64, bytes_max: u64 },
-    #[error("{} has held the registry `{path}` for {waited_ms} ms", Holder(*pid))]
+    #[error("{} has locked the registry `{path}` for {waited_ms} ms", Holder(*pid))]
     RegistryLocked { path: PathBuf, pid: Option<u32>, waited_ms: u64 },
     #[error("could not use the registry `{path}`")]
     Registry {
@@ -155,8 +155,8 @@ impl Explain for StoreError {
         let hint = match self {
             Self::Unread { source, .. } | Self::Request(source) => return source.hint(),
             Self::BadId { why: IdFault::Reserved, .. } => "put a prefix before it, as in `document:stats`",
-            Self::BadId { .. } => "take a short id on one line, as in `project:notes`",
-            Self::Duplicate { .. } => "take another id, or pass `--replace` to put this in its place",
+            Self::BadId { .. } => "use a short id on one line, such as `project:notes`",
+            Self::Duplicate { .. } => "use another id, or pass `--replace` to replace the context",
             Self::UnknownContext { nearest, .. } if nearest.is_empty() => {
                 "list the contexts to see their ids"
             }
@@ -167,13 +167,11 @@ impl Explain for StoreError {
             Self::BadKindName { .. } => "use 1 to 64 small letters, digits, `_` or `-`, and no built-in name",
             Self::DescriptionTooLong { .. } => "shorten it, or put it into the text of the context",
             Self::DescriptionEmpty { what, .. } => return Some(format!("give the {what}")),
-            Self::Full { .. } => "remove contexts that are not needed any more",
+            Self::Full { .. } => "remove contexts that you no longer need",
             Self::BadUri { .. } => "write it with its scheme, as in `file:///tmp/a.txt`",
             Self::PathNotUnicode { .. } => "rename the file",
             // A remote client need not know where the directories are on this machine.
-            Self::OutsideRoots { .. } => {
-                "take a file below a directory that the server was started with (`--root`)"
-            }
+            Self::OutsideRoots { .. } => "name a file below a directory of the server (`--root`)",
             Self::IsDirectory { .. } => "register the files of the directory instead",
             Self::InlineLost { .. } => "register the text again",
             Self::LoaderAbsent { loader, .. } => {
@@ -182,7 +180,7 @@ impl Explain for StoreError {
             Self::LoaderRefused { .. } => "try again, or look at what the loader reads",
             Self::Expired { .. } => "ask the tool again and register what it says",
             Self::TooLarge { .. } => "grep it or read it in pages",
-            Self::SessionFull { .. } => "remove session contexts that are not needed any more",
+            Self::SessionFull { .. } => "remove session contexts that you no longer need",
             Self::RegistryNewer { .. } => "use the newer version of spelunk",
             Self::RegistryLocked { pid: Some(pid), .. } => {
                 return Some(format!("wait for process {pid}, or end it if it hangs"));

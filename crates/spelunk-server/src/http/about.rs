@@ -53,7 +53,20 @@ pub(super) fn routes() -> Vec<Route> {
                     "scopes": texts,
                 },
             })),
+        get("/v1/paths", "Paths below the roots that begin with what was typed so far", paths)
+            .query("prefix", json!({ "type": "string" }), "What was typed so far")
+            .answers(200, "At most fifty, directories with a slash at the end", json!({
+                "type": "object",
+                "required": ["paths"],
+                "properties": { "paths": texts },
+            })),
     ]
+}
+
+async fn paths(State(server): State<Shared>, mut params: Params) -> Answer<Json<Value>> {
+    let prefix = params.text("prefix").unwrap_or_default();
+    params.finish()?;
+    work(&server, move |state| Ok(Json(json!({ "paths": state.complete(&prefix) })))).await
 }
 
 pub(super) async fn plan(State(server): State<Shared>, Fields(mut arguments): Fields) -> Answer<Json<Value>> {

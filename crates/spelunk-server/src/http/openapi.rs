@@ -36,7 +36,7 @@ const TAGS: [(&str, &str); 6] = [
 ];
 
 /// Method, path, group, name.
-const OPERATIONS: [(&str, &str, &str, &str); 46] = [
+const OPERATIONS: [(&str, &str, &str, &str); 47] = [
     ("POST", "/v1/runs", "runs", "create_run"),
     ("GET", "/v1/runs", "runs", "list_runs"),
     ("GET", "/v1/runs/{run}", "runs", "get_run"),
@@ -77,6 +77,7 @@ const OPERATIONS: [(&str, &str, &str, &str); 46] = [
     ("GET", "/mcp", "mcp", "stream_mcp_messages"),
     ("DELETE", "/mcp", "mcp", "end_mcp_session"),
     ("GET", "/v1/server", "server", "get_server"),
+    ("GET", "/v1/paths", "server", "complete_path"),
     ("GET", "/healthz", "server", "get_health"),
     ("GET", "/readyz", "server", "get_readiness"),
     ("GET", "/metrics", "server", "get_metrics"),
@@ -222,9 +223,11 @@ fn small_schemas() -> Value {
         },
         "Row": {
             "type": "object",
-            "required": ["run", "lifecycle", "state", "question", "calls", "cost_microusd", "queued"],
+            "required": ["run", "lifecycle", "state", "status", "question", "calls", "cost_microusd", "queued"],
             "properties": {
                 "run": run_id(), "lifecycle": text, "state": text, "question": text,
+                "status": { "type": "string", "description": "The state in one word, as `spelunk run list` shows it, or `queued`" },
+                "strategy": { "type": ["string", "null"] }, "model": { "type": ["string", "null"] },
                 "calls": whole, "cost_microusd": whole, "queued": { "type": "boolean" },
                 "active_ms": { "type": ["integer", "null"], "minimum": 0 },
                 "problem": { "type": "object", "description": "Why it could not begin, or not go on" },

@@ -58,3 +58,21 @@ fn every_list_of_the_document_says_what_it_holds() {
     }
     assert_eq!(bare, Vec::<String>::new());
 }
+
+/// A client that knows one address knows the others.
+#[test]
+fn a_run_is_called_run_and_a_context_id_everywhere() {
+    for route in routes() {
+        let parts: Vec<&str> = route.path.split('/').collect();
+        let named = |base: &str| {
+            let at = parts.iter().position(|part| *part == base)?;
+            parts.get(at + 1).copied().filter(|part| part.starts_with('{'))
+        };
+        assert!(matches!(named("runs"), None | Some("{run}")), "{}", route.path);
+        assert!(matches!(named("context"), None | Some("{id}")), "{}", route.path);
+    }
+    let document = document().to_string();
+    for other in ["\"run_id\"", "\"runId\"", "\"context_id\"", "\"contextId\""] {
+        assert!(!document.contains(other), "{other}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The state of the server between calls: the store, the runs of this process, code sessions, the agent's notes, and
 //! the directories it may read.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +23,9 @@ use super::tool_wait::Rounds;
 
 /// The longest path that is accepted.
 const PATH_BYTES_MAX: usize = 4096;
+/// Entries of a directory that are looked at to complete a path, and paths that are offered.
+const ENTRIES_MAX: usize = 10_000;
+const COMPLETIONS_MAX: usize = 50;
 /// The maximum number of concurrent reads.
 const READS_MAX: usize = 64;
 /// With less, a tool could not even report an error.
@@ -131,18 +135,60 @@ impl State {
             let message = "a path is empty, too long or not one".to_owned();
             return Err(Usage { message, hint: "name a file or a directory below a root".into() }.into());
         }
-        let path = self.app.current_dir.join(typed);
         // Named as typed: the client must not learn what is outside the roots.
         let outside = || StoreError::OutsideRoots { path: typed.into(), roots: self.roots.clone() };
-        let plain = without_dots(&path);
-        if ![&self.roots, &self.typed_roots].into_iter().flatten().any(|root| plain.starts_with(root)) {
-            return Err(outside().into());
+        let mut first = None;
+        for path in self.places(typed) {
+            let refused = match path.canonicalize() {
+                Ok(resolved) if self.roots.iter().any(|root| resolved.starts_with(root)) => {
+                    return Ok(resolved);
+                }
+                Ok(_) => outside(),
+                Err(error) => unreadable(Path::new(typed), error),
+            };
+            first.get_or_insert(refused);
         }
-        let resolved = path.canonicalize().map_err(|error| unreadable(Path::new(typed), error))?;
-        if !self.roots.iter().any(|root| resolved.starts_with(root)) {
-            return Err(outside().into());
+        // What is named from the current directory and lies outside is not looked for any further.
+        let is_here = self.is_below(&self.app.current_dir.join(typed));
+        Err(first.filter(|_| is_here).unwrap_or_else(outside).into())
+    }
+
+    /// What a typed path may mean, as far as it is below a root: seen from the current directory, from a root, or with
+    /// the name of a root in front.
+    fn places(&self, typed: &str) -> impl Iterator<Item = PathBuf> {
+        let above = self.roots.iter().flat_map(|root| std::iter::once(root.as_path()).chain(root.parent()));
+        let places =
+            std::iter::once(self.app.current_dir.as_path()).chain(above).map(move |dir| dir.join(typed));
+        places.filter(|path| self.is_below(path))
+    }
+
+    /// Whether a path is below a root by its name alone.
+    fn is_below(&self, path: &Path) -> bool {
+        let plain = without_dots(path);
+        [&self.roots, &self.typed_roots].into_iter().flatten().any(|root| plain.starts_with(root))
+    }
+
+    /// The paths that begin as typed, in order; directories end with a slash, and hidden names are left out. Blocking.
+    #[expect(clippy::disallowed_methods, reason = "names of files are listed, and nothing is read")]
+    pub(crate) fn complete(&self, typed: &str) -> Vec<String> {
+        let (above, begun) = typed.split_at(typed.rfind('/').map_or(0, |at| at + 1));
+        let mut names = BTreeSet::new();
+        for place in self.places(above).filter(|_| typed.len() <= PATH_BYTES_MAX && !typed.contains('\0')) {
+            let below =
+                place.canonicalize().ok().filter(|at| self.roots.iter().any(|root| at.starts_with(root)));
+            let entries = below.and_then(|at| std::fs::read_dir(at).ok()).into_iter().flatten();
+            for entry in entries.take(ENTRIES_MAX).filter_map(Result::ok) {
+                let name = entry.file_name();
+                let Some(name) =
+                    name.to_str().filter(|name| name.starts_with(begun) && !name.starts_with('.'))
+                else {
+                    continue;
+                };
+                let slash = if entry.path().is_dir() { "/" } else { "" };
+                names.insert(format!("{above}{name}{slash}"));
+            }
         }
-        Ok(resolved)
+        names.into_iter().take(COMPLETIONS_MAX).collect()
     }
 
     /// Rejects an older run that has read sources this server may not read.

@@ -34,7 +34,7 @@ pub(crate) async fn greet(app: &App) -> Result<ExitCode, Failure> {
     text += "
   spelunk ask \"what is this about?\" .   ask about this folder
   spelunk search \"words\" .              find passages, without a model
-  spelunk demo                          watch a run crash and resume, without a key
+  spelunk demo                          watch a run crash and resume; no key
   spelunk doctor                        check the model and the settings
   spelunk --help                        all commands
 ";

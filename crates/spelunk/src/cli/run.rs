@@ -89,12 +89,7 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
     rows.retain(|row| states.as_ref().is_none_or(|states| states.contains(&row.status())));
     rows.sort_by(|a, b| b.run.cmp(&a.run));
     if app.json {
-        let with_status = |row: &Row| {
-            let mut shown = row.json();
-            shown["status"] = row.status().into();
-            shown
-        };
-        print_line(json!(rows.iter().map(with_status).collect::<Vec<_>>()));
+        print_line(json!(rows.iter().map(Row::json).collect::<Vec<_>>()));
         return Ok(ExitCode::SUCCESS);
     }
     if rows.is_empty() {

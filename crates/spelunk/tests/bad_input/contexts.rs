@@ -97,7 +97,7 @@ fn an_id_that_cannot_be_is_refused() {
         --- stderr
         error: `` cannot be the id of a context: it is empty
 
-        hint: take a short id on one line, as in `project:notes`
+        hint: use a short id on one line, such as `project:notes`
         --- exit 2
     "#]],
     );
@@ -420,11 +420,11 @@ fn an_id_that_is_taken_has_a_code_of_its_own() {
     refused(
         &["add", "notes.md", "--id", "guide", "--json"],
         &expect![[r#"
-        {"error":{"causes":[],"code":"context-exists","hint":"take another id, or pass `--replace` to put this in its place","message":"the context `guide` exists already"}}
+        {"error":{"causes":[],"code":"context-exists","hint":"use another id, or pass `--replace` to replace the context","message":"the context `guide` exists already"}}
         --- stderr
         error: the context `guide` exists already
 
-        hint: take another id, or pass `--replace` to put this in its place
+        hint: use another id, or pass `--replace` to replace the context
         --- exit 1
     "#]],
     );

@@ -176,7 +176,7 @@ fn a_duplicate_id_is_refused_unless_it_is_replaced() {
         --- stderr
         error: the context `guide` exists already
 
-        hint: take another id, or pass `--replace` to put this in its place
+        hint: use another id, or pass `--replace` to replace the context
         --- exit 1
     "#]]);
     scene.spelunk(["context", "peek", "guide", "-n", "1", "-q"]).run().check(&expect![[r#"
@@ -205,7 +205,7 @@ fn a_file_changes_its_kind_only_where_that_is_asked_for() {
         --- stderr
         error: the context `guide` exists already
 
-        hint: take another id, or pass `--replace` to put this in its place
+        hint: use another id, or pass `--replace` to replace the context
         --- exit 1
     "#]]);
     scene.spelunk(add).arg("--replace").run().check(&expect![[r#"

@@ -18,7 +18,7 @@ fn without_arguments_it_says_who_would_answer_and_what_is_here() {
 
           spelunk ask "what is this about?" .   ask about this folder
           spelunk search "words" .              find passages, without a model
-          spelunk demo                          watch a run crash and resume, without a key
+          spelunk demo                          watch a run crash and resume; no key
           spelunk doctor                        check the model and the settings
           spelunk --help                        all commands
         --- stderr

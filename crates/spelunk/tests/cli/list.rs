@@ -43,30 +43,36 @@ fn json_lists_the_same_runs() {
             "calls": 1,
             "cost_microusd": 0,
             "lifecycle": "active",
+            "model": "openai/scripted",
             "question": "What is the magic number?",
             "run": "rlm-20260103T000000Z-0000000c",
             "state": "open",
-            "status": "interrupted"
+            "status": "interrupted",
+            "strategy": "direct"
           },
           {
             "active_ms": null,
             "calls": 0,
             "cost_microusd": 0,
             "lifecycle": "active",
+            "model": null,
             "question": "",
             "run": "rlm-20260102T000000Z-0000000b",
             "state": "journal-damaged",
-            "status": "damaged"
+            "status": "damaged",
+            "strategy": null
           },
           {
             "active_ms": 0,
             "calls": 1,
             "cost_microusd": 0,
             "lifecycle": "active",
+            "model": "openai/scripted",
             "question": "What is the magic number?",
             "run": "rlm-20260101T000000Z-0000000a",
             "state": "answered",
-            "status": "answered"
+            "status": "answered",
+            "strategy": "direct"
           }
         ]
     "#]]

@@ -77,7 +77,7 @@ fn json_says_that_it_is_degraded() {
               "line": 2,
               "line_end": 3,
               "line_start": 1,
-              "score": 0.024590162560343742,
+              "score": 1.772338628768921,
               "sentence": "magic word spoken",
               "text": "start\nmagic word spoken\nstop\n"
             }
@@ -136,6 +136,38 @@ fn what_is_printed_is_short_and_says_nothing_twice() {
     assert!(ran.stdout.contains("  Guide > Storage > Cache"), "{}", ran.stdout);
     assert_eq!(ran.stdout.matches("**The cache keeps each reply for a day.**").count(), 1, "{}", ran.stdout);
     assert!(!ran.stdout.contains("**- [Cache](#cache)"), "{}", ran.stdout);
+}
+
+/// Whatever the files are like, the output has a limit.
+#[test]
+fn at_most_1500_characters_are_printed() {
+    let short = "cache it\n".repeat(400);
+    let long = format!("{} ends.\n", "the cache keeps many words without a stop ".repeat(60));
+    let heads =
+        format!("# {0}\n\n## {0}\n\n### Cache\n\n{1}", "A heading that is rather long ".repeat(9), short);
+    let wide = "der Zwischenspeicher, cache, hält übergroße Wörter für später bereit\n".repeat(40);
+    let name = |n: usize| format!("{}/{n}.md", "a-long-name-of-a-directory".repeat(6));
+    let texts = [short.as_str(), &long, &heads, &wide];
+    let files: Vec<(String, &str)> = texts.iter().enumerate().map(|(n, text)| (name(n), *text)).collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
+    let scene = Scene::new(&files);
+    let mut longest = 0;
+    for (question, path) in [
+        ("what does the cache keep?", "."),
+        ("what does the cache keep?", &name(0)),
+        ("what does the cache keep?", &name(1)),
+        ("what does the cache keep?", &name(2)),
+        ("was hält der Zwischenspeicher bereit?", &name(3)),
+        ("which customer has the most cache?", "."),
+    ] {
+        let ran = scene.spelunk(["ask", question, path]).run();
+        assert_eq!(ran.code, 4, "{}", ran.stderr);
+        let n_chars = ran.stdout.chars().count();
+        assert!(n_chars <= 1_500, "{question} {path}: {n_chars}\n{}", ran.stdout);
+        longest = longest.max(n_chars);
+    }
+    // The room is used.
+    assert!(longest > 1_200, "{longest}");
 }
 
 #[test]

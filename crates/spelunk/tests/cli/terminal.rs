@@ -12,6 +12,9 @@ const LONG: &str = "The magic number is 42, as the notes say in their third line
 fn shown(scene: &Scene, columns: usize, args: &[&str], base_url: &str) -> String {
     let ran = scene.on_terminal(columns, args).env("OPENAI_BASE_URL", base_url).run();
     let text = scene.normalise(&ran.stdout.replace('\r', ""));
+    // What a progress block drew was erased.
+    let seen = |line: &str| line.rsplit("\u{1b}[J").next().unwrap_or_default().to_owned() + "\n";
+    let text: String = text.lines().map(seen).collect();
     for line in text.lines() {
         assert!(line.chars().count() <= columns, "{line}");
     }
@@ -69,4 +72,59 @@ fn runs_are_listed_in_the_width_of_the_terminal() {
         RUN       STARTED      STATE        CALLS      COST  QUESTION
         SHORT  just now     answered         1     $0.00  What is the magic number, and which of the notes in this folder sa…
     "#]].assert_eq(&shown(&scene, 120, &["run", "list"], ""));
+}
+
+#[test]
+fn the_greeting_and_what_is_found_without_a_model_fit() {
+    let text = "# Storage\n\n## Cache\n\nThe cache keeps each reply for a day, counted from the moment at which it was written and not from the last time that it was read.\n";
+    let scene = Scene::new(&[("notes/a.md", text)]);
+    expect![[r#"
+        spelunk 0.1.0: ask questions of text too large for any model
+
+        Model    none; `spelunk ask` shows the best passages instead of an answer
+        Here     0 files, 1 folder
+
+          spelunk ask "what is this about?" .   ask about this folder
+          spelunk search "words" .              find passages, without a model
+          spelunk demo                          watch a run crash and resume; no key
+          spelunk doctor                        check the model and the settings
+          spelunk --help                        all commands
+    "#]]
+    .assert_eq(&shown(&scene, 80, &[], ""));
+    let at = |columns| shown(&scene, columns, &["ask", "how long does the cache keep a reply?", "notes"], "");
+    expect![[r#"
+        No model is configured. Best-matching passages:
+
+        a.md:5  Storage > Cache
+            # Storage
+            ## Cache
+            **The cache keeps each reply for a day, counted from the moment at which it
+            was written and not from the last time that it was read.**
+
+        1 file · 152 B searched
+        For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server
+        such as Ollama, or run `spelunk doctor`.
+    "#]]
+    .assert_eq(&at(80));
+    expect![[r#"
+        No model is configured. Best-matching passages:
+
+        a.md:5  Storage > Cache
+            # Storage
+            ## Cache
+            **The cache keeps each reply for a day, counted from the moment at which it was written and not from the last time
+            that it was read.**
+
+        1 file · 152 B searched
+        For an answer, set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or run `spelunk doctor`.
+    "#]].assert_eq(&at(120));
+}
+
+#[test]
+fn the_code_of_each_turn_and_the_demo_fit() {
+    let scene = Scene::new(&NOTE);
+    for columns in [80, 120] {
+        let text = shown(&scene, columns, &["demo"], "");
+        assert!(text.contains("turn 1") && text.contains("  > errors = grep(\"ERROR\")"), "{text}");
+    }
 }

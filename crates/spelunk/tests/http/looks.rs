@@ -119,3 +119,49 @@ fn the_server_says_what_it_can_do() {
     assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     assert!(metrics.body.contains("route=\"/v1/server\",status=\"200\""), "{}", metrics.body);
 }
+
+#[test]
+fn paths_are_looked_for_below_the_roots_and_completed() {
+    let files = [
+        ("in/docs/a.md", "# A\n\nAlpha.\n"),
+        ("in/docs/.hidden", "x\n"),
+        ("in/dosage.md", "x\n"),
+        ("out/b.md", "x\n"),
+    ];
+    let (scene, model) = (Scene::new(&files), answering(REPLY));
+    let server = Server::start(&scene, &["--root", "in"], Some(&model));
+    let complete = |prefix: &str| server.get(&format!("/v1/paths?prefix={prefix}")).json()["paths"].clone();
+    assert_eq!(complete("do"), json!(["docs/", "dosage.md"]));
+    assert_eq!(complete("docs/"), json!(["docs/a.md"]));
+    assert_eq!(complete("in/docs/"), json!(["in/docs/a.md"]));
+    for outside in ["out/", "../out/", "/etc/", "docs/../../out/", "%00", "nothing/"] {
+        assert_eq!(complete(outside), json!([]), "{outside}");
+    }
+    for path in ["docs/a.md", "in/docs/a.md"] {
+        let run = server.ask_with(&json!({ "question": QUESTION, "paths": [path], "strategy": "direct" }));
+        server.finish(&run);
+        let shown = server.get(&format!("/v1/runs/{run}")).json();
+        assert_eq!(
+            (&shown["documents"], &shown["outcome"]),
+            (&json!(1), &json!({ "is": "answered" })),
+            "{path}"
+        );
+    }
+    let asked = json!({ "question": QUESTION, "paths": ["out/b.md"] });
+    assert_eq!(server.post("/v1/runs", &asked).problem(), (422, "source-unreadable".into()));
+}
+
+#[test]
+fn the_server_says_where_it_is_and_what_it_answers_with() {
+    let (scene, model) = (Scene::new(&NOTE), answering(REPLY));
+    let server = Server::start(&scene, &["--root", "notes"], Some(&model));
+    let shown = server.log_with("  roots ").replace(&server.address.to_string(), "ADDRESS");
+    expect![[r#"
+        listening on http://ADDRESS
+          page   http://ADDRESS/
+          API    http://ADDRESS/v1, described by /openapi.json
+          MCP    http://ADDRESS/mcp
+          model  openai/scripted
+          roots  DIR/work/notes"#]]
+    .assert_eq(&scene.normalise(&shown));
+}

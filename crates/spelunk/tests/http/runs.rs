@@ -125,6 +125,9 @@ fn the_list_has_pages_filters_and_what_waits() {
     server.finish(&first);
     server.finish(&second);
     assert_eq!(states("?state=answered").len(), 2);
+    let row = server.get("/v1/runs?limit=1").json()["runs"][0].clone();
+    let facts = ["status", "strategy", "model"].map(|name| row[name].clone());
+    assert_eq!(facts, ["answered", "direct", "openai/scripted"]);
 }
 
 #[test]

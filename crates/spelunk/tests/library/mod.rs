@@ -1,6 +1,7 @@
 //! The library as another program uses it: asking, follow-ups, watching, cancelling, resuming, and every error. The
 //! binary under test is the worker; the test program itself is not.
 
+mod event_page;
 mod faces;
 mod refusals;
 

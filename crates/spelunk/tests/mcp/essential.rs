@@ -49,7 +49,7 @@ fn files_are_searched_without_registering_them() {
     assert!(
         client
             .text("search", &json!({ "query": "k", "paths": ["/etc"] }))
-            .contains("outside of the directories")
+            .contains("outside the directories")
     );
 }
 

@@ -129,7 +129,7 @@ fn an_id_that_is_taken_is_refused_and_replacing_gives_the_memory_back() {
     let error = store.register(of_file("a", &files.path().join("b"))).unwrap_err();
     expect![[r#"
         context-exists: the context `a` exists already
-        hint: take another id, or pass `--replace` to put this in its place"#]]
+        hint: use another id, or pass `--replace` to replace the context"#]]
     .assert_eq(&explain(&error));
     assert_eq!(&*store.load("a").unwrap(), "first text");
     store.replace(of_file("a", &files.path().join("b"))).unwrap();
@@ -277,16 +277,16 @@ fn a_server_reads_no_file_outside_of_its_directories() {
     let refused =
         |path: &Path| explain(&store.register(of_file("x", path)).unwrap_err()).replace(&root, "ROOT");
     expect![[r"
-        source-unreadable: `ROOT/out/b` is outside of the directories that contexts may come from
-        hint: take a file below a directory that the server was started with (`--root`)"]]
+        source-unreadable: `ROOT/out/b` is outside the directories that may be read
+        hint: name a file below a directory of the server (`--root`)"]]
     .assert_eq(&refused(&files.path().join("out/b")));
     expect![[r"
-        source-unreadable: `ROOT/in/link` is outside of the directories that contexts may come from
-        hint: take a file below a directory that the server was started with (`--root`)"]]
+        source-unreadable: `ROOT/in/link` is outside the directories that may be read
+        hint: name a file below a directory of the server (`--root`)"]]
     .assert_eq(&refused(&inside.join("link")));
     expect![[r"
-        source-unreadable: `ROOT/in/../out/b` is outside of the directories that contexts may come from
-        hint: take a file below a directory that the server was started with (`--root`)"]]
+        source-unreadable: `ROOT/in/../out/b` is outside the directories that may be read
+        hint: name a file below a directory of the server (`--root`)"]]
     .assert_eq(&refused(&inside.join("../out/b")));
     expect![[r"
         source-unreadable: could not read the context `x`
@@ -297,8 +297,8 @@ fn a_server_reads_no_file_outside_of_its_directories() {
     remove(&inside, "a");
     std::os::unix::fs::symlink(files.path().join("out/b"), inside.join("a")).unwrap();
     expect![[r"
-        source-unreadable: `ROOT/in/a` is outside of the directories that contexts may come from
-        hint: take a file below a directory that the server was started with (`--root`)"]]
+        source-unreadable: `ROOT/in/a` is outside the directories that may be read
+        hint: name a file below a directory of the server (`--root`)"]]
     .assert_eq(&explain(&store.peek("a", 1, 1).unwrap_err()).replace(&root, "ROOT"));
     let nowhere =
         StoreSettings { roots: FileRoots::Below(Vec::new()), ..StoreSettings::for_a_person(limits) };

@@ -324,12 +324,12 @@ fn a_registry_that_another_process_holds_is_waited_for_and_then_its_holder_is_na
         explain(&error).replace(&root.path().display().to_string(), "ROOT")
     };
     expect![[r"
-        workspace-unusable: another process (pid 4711) has held the registry `ROOT/registry.json` for 20 ms
+        workspace-unusable: another process (pid 4711) has locked the registry `ROOT/registry.json` for 20 ms
         hint: wait for process 4711, or end it if it hangs"]]
     .assert_eq(&refused(&waiting));
     fs::write(&path, "").unwrap();
     expect![[r"
-        workspace-unusable: another process has held the registry `ROOT/registry.json` for 20 ms
+        workspace-unusable: another process has locked the registry `ROOT/registry.json` for 20 ms
         hint: wait for the other process, or end it if it hangs"]]
     .assert_eq(&refused(&waiting));
     // Reads that need no lock still work.

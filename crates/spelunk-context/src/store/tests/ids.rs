@@ -9,20 +9,20 @@ fn an_id_is_short_printable_and_trimmed() {
     let refused = |text: &str| explain(&ContextId::new(text).unwrap_err());
     expect![[r"
         usage-wrong: `` cannot be the id of a context: it is empty
-        hint: take a short id on one line, as in `project:notes`"]]
+        hint: use a short id on one line, such as `project:notes`"]]
     .assert_eq(&refused(""));
     expect![[r"
         usage-wrong: ` a` cannot be the id of a context: it begins or ends with space
-        hint: take a short id on one line, as in `project:notes`"]]
+        hint: use a short id on one line, such as `project:notes`"]]
     .assert_eq(&refused(" a"));
     expect![[r"
         usage-wrong: `a\nb` cannot be the id of a context: it has characters that do not print on one line
-        hint: take a short id on one line, as in `project:notes`"]]
+        hint: use a short id on one line, such as `project:notes`"]]
     .assert_eq(&refused("a\nb"));
     let long = "a".repeat(201);
     expect![[r"
         usage-wrong: `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…` cannot be the id of a context: it is longer than 200 bytes
-        hint: take a short id on one line, as in `project:notes`"]]
+        hint: use a short id on one line, such as `project:notes`"]]
     .assert_eq(&refused(&long));
     assert_eq!(ContextId::new("a".repeat(200)).unwrap().as_str().len(), 200);
     assert_eq!(ContextId::new("tägliche Notizen/1").unwrap().to_string(), "tägliche Notizen/1");
@@ -69,8 +69,8 @@ fn a_store_takes_no_more_than_its_limit() {
     let store = ContextStore::in_memory(HandClock::at(0).clock(), settings);
     store.register_all(vec![of_text("a", ""), of_text("b", "")]).unwrap();
     expect![[r"
-        workspace-unusable: the store holds 2 contexts and takes no more
-        hint: remove contexts that are not needed any more"]]
+        workspace-unusable: there are 2 contexts already, and no more are allowed
+        hint: remove contexts that you no longer need"]]
     .assert_eq(&explain(&store.register(of_text("c", "")).unwrap_err()));
     store.replace(of_text("b", "other")).unwrap();
     assert_eq!(store.list().len(), 2);

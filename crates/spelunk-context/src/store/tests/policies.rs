@@ -138,7 +138,7 @@ fn a_loader_that_gives_no_text_says_why() {
     store.add_loader("broken", Arc::new(|| Err("the database is closed".to_owned())));
     store.register(of_loader("a", "broken", LoadPolicy::Lazy)).unwrap();
     expect![[r"
-        source-unreadable: the loader `broken` of `a` gave no text: the database is closed
+        source-unreadable: the loader `broken` of `a` returned no text: the database is closed
         hint: try again, or look at what the loader reads"]]
     .assert_eq(&explain(&store.load("a").unwrap_err()));
 }
@@ -159,8 +159,8 @@ fn session_texts_have_a_budget_of_their_own() {
     let of_web = |name, text| NewContext { kind: ContextKind::Web, ..of_text(name, text) };
     store.register(of_web("a", "1234567")).unwrap();
     expect![[r"
-        source-unreadable: session texts take 7 bytes and may take 10: no room for 4 more
-        hint: remove session contexts that are not needed any more"]]
+        source-unreadable: session texts use 7 of at most 10 bytes, and 4 more do not fit
+        hint: remove session contexts that you no longer need"]]
     .assert_eq(&explain(&store.register(of_web("b", "1234")).unwrap_err()));
     store.remove("a").unwrap();
     store.register(of_web("b", "1234")).unwrap();

@@ -112,7 +112,14 @@ fn page(server: &Server, filter: &Filter) -> Result<Value, Failure> {
         }
         let row = match (runs.remove(&run).flatten(), &workspace) {
             (Some(row), _) => row,
-            (None, Some(workspace)) => server.rows.row(workspace, &run)?,
+            (None, Some(workspace)) => {
+                let mut row = server.rows.row(workspace, &run)?;
+                // A process may have ended, or begun, without a word in the journal.
+                if ["running", "interrupted"].iter().any(|status| row["status"] == *status) {
+                    row["status"] = json!(if workspace.is_locked(&run) { "running" } else { "interrupted" });
+                }
+                row
+            }
             (None, None) => continue,
         };
         let row = as_it_stands(server, &run, row);
@@ -133,8 +140,10 @@ fn page(server: &Server, filter: &Filter) -> Result<Value, Failure> {
 }
 
 fn without_journal(run: &RunId, state: &str, question: &str) -> Value {
+    let status = if state == "open" { "interrupted" } else { state.split(':').next().unwrap_or_default() };
     json!({
-        "run": run, "lifecycle": "active", "state": state, "question": question, "calls": 0, "cost_microusd": 0,
+        "run": run, "lifecycle": "active", "state": state, "status": status, "question": question, "calls": 0,
+        "cost_microusd": 0,
     })
 }
 
@@ -145,6 +154,7 @@ fn as_it_stands(server: &Server, run: &RunId, mut row: Value) -> Value {
     row["queued"] = json!(is_queued);
     if live.is_some() {
         row["state"] = json!(if is_queued { "queued" } else { "running" });
+        row["status"] = row["state"].clone();
     }
     if let Some(Progress::Refused { refusal }) = server.runs.settled_as(run).map(|ticket| ticket.progress) {
         row["problem"] = json!(refusal);
