@@ -183,6 +183,7 @@ class Gemini:
         "contents": lambda value: [gemini.Content.model_validate(content) for content in value],
         "generationConfig": lambda value: gemini.GenerationConfig.model_validate(value),
         "tools": lambda value: [gemini.Tool.model_validate(tool) for tool in value],
+        "toolConfig": lambda value: gemini.ToolConfig.model_validate(value),
     }
 
     def request(self, record, body):
