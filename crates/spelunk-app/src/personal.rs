@@ -76,7 +76,8 @@ pub fn combined(store: &ContextStore, project: Option<&str>, working: &[String])
     };
     let mut used = Map::new();
     for id in working {
-        used.insert(id.clone(), parsed_context(store, &store.get(id)?)?);
+        let context = store.get(id)?;
+        used.insert(id.clone(), parsed_context(store, &context)?);
     }
     let project = project.map(|name| below(&format!("project:{name}:"))).transpose()?;
     Ok(json!({ "user": below("identity:")?, "project": project, "working": used }))
