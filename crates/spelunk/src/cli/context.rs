@@ -20,8 +20,8 @@ use spelunk_app::render::progress::IndexingLine;
 use spelunk_app::sources::contexts;
 use spelunk_app::units::{head, listed};
 use spelunk_context::{
-    ContextId, ContextKind, ContextStore, Factory, GrepQuery, LoadPolicy, Navigator, NewContext, NewSource,
-    SecretFiles, StoreError, Suggestion,
+    Context, ContextId, ContextKind, ContextStore, Factory, GrepQuery, LoadPolicy, Navigator, NewContext,
+    NewSource, SecretFiles, StoreError, Suggestion,
 };
 use spelunk_index::Mode;
 
