@@ -43,7 +43,9 @@ fn block(rest: &mut &[&str], at: usize, depth: usize) -> Option<Value> {
                 *rest = rest.get(1..)?;
                 map.insert(key, of_key(rest, at, value, depth)?);
             }
-            _ => return None,
+            // A list may have the indentation of its key; the next key ends it.
+            (true, None) => break,
+            (false, Some(_)) => return None,
         }
     }
     Some(if is_list { list.into() } else { map.into() })

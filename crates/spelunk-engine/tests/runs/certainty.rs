@@ -47,6 +47,7 @@ async fn a_server_that_reports_none_is_believed() {
 #[tokio::test]
 async fn a_cached_reply_keeps_its_certainty() {
     let mut stage = Stage::new(&NOTE, [on("0#0").reply("42").certainty(0.3)]);
+    stage.cache_replies = true;
     stage.limits.reader_tokens_max = 1_000;
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     for _ in 0..2 {

@@ -156,12 +156,12 @@ async fn s1_20_a_synthesis_has_a_task_and_a_result_and_waits_for_those_it_reads(
     "#]]
     .assert_debug_eq(&names);
     assert!(
-        files["tasks/synth-all.md"].contains("Blocked by: synth-code, synth-prose\n"),
+        files["tasks/synth-all.md"].contains("Blocked by: synth-prose, synth-code\n"),
         "{}",
         files["tasks/synth-all.md"]
     );
     let all = parsed(&files, "results/synth-all.json");
-    assert_eq!(all["processing"]["read_tasks"], json!(["synth-code", "synth-prose"]));
+    assert_eq!(all["processing"]["read_tasks"], json!(["synth-prose", "synth-code"]));
     assert_eq!(all["results"]["answer"], "## Summary\n\nAll of it.");
     let code = parsed(&files, "results/synth-code.json");
     let read = code["processing"]["read_tasks"][0].as_str().unwrap();

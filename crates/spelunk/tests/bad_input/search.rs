@@ -130,8 +130,8 @@ fn the_index_of_contexts_is_built_anew_as_well() {
 fn a_run_says_that_the_index_was_built_anew() {
     let scene = searched();
     std::fs::write(index_of(&scene).join("catalogue"), b"not a catalogue").unwrap();
-    let model = crate::scene::answering("From the environment.");
-    let ask = ["ask", "Where does the password come from?", "docs", "--strategy", "search"];
+    let model = crate::scene::answering("```repl\nFINAL(search('password', mode='hybrid')[0]['doc'])\n```");
+    let ask = ["ask", "Where does the password come from?", "docs", "--strategy", "repl"];
     let ran = scene.spelunk(ask).server(&model).run();
     let said: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("anew")).collect();
     assert_eq!(

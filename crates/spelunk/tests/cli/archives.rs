@@ -113,13 +113,13 @@ fn a_broken_archive_gives_what_was_readable_or_is_refused() {
         1 small file in 1 batch
 
         1 task: 0 chunks, 1 batch · analysts: 1 general
-        1 to 3 calls · 254 to 34.5k tokens in, 2 to 12.2k out
-          anthropic/claude-sonnet-5-5  $0.0006 to $0.21
-          anthropic/claude-haiku-5-5   <$0.0001 to $0.0105
-          gemini/gemini-4-argon        $0.0006 to $0.20
-          gemini/gemini-3.5-flash-lite <$0.0001 to $0.0411
-          openai/gpt-6.1-sol           $0.0006 to $0.21
-          openai/gpt-6-luna            <$0.0001 to $0.0105
+        1 to 3 calls · 321 to 35.3k tokens in, 2 to 12.2k out
+          anthropic/claude-sonnet-5-5  $0.0007 to $0.22
+          anthropic/claude-haiku-5-5   <$0.0001 to $0.0106
+          gemini/gemini-4-argon        $0.0007 to $0.20
+          gemini/gemini-3.5-flash-lite $0.0002 to $0.0414
+          openai/gpt-6.1-sol           $0.0007 to $0.22
+          openai/gpt-6-luna            <$0.0001 to $0.0106
         --- stderr
         Skipped: 1 damaged, 1 secret, 1 unsafe-name
         --- exit 0

@@ -192,7 +192,7 @@ fn s0_01_a_workspace_of_another_tool_is_imported() {
         --- stderr
         error: the context `rlm-1-ab` exists already
 
-        hint: take another id, or pass `--replace` to put this in its place
+        hint: use another id, or pass `--replace` to replace the context
         --- exit 1
     "#]]);
     assert_eq!(scene.spelunk(["context", "import", "rlm-1-ab", "--replace"]).run().code, 0);

@@ -61,7 +61,7 @@ fn a_peek_as_json_is_complete() {
             },
             "content_type": null,
             "id": "guide",
-            "last_accessed_ms": 1794924372660,
+            "last_accessed_ms": 0,
             "last_modified_ms": 0,
             "name": "guide.md",
             "policy": "lazy",

@@ -69,7 +69,7 @@ fn the_simulated_reader_answers_by_every_strategy() {
         labels-count-easy-2k-2 direct answered 1.00
         labels-count-easy-2k-2 map answered 1.00
         labels-count-easy-2k-2 repl answered 1.00
-        labels-count-easy-2k-2 search answered 0.75
+        labels-count-easy-2k-2 search answered 1.00
         labels-count-easy-2k-2 whole answered 1.00
         needle-single-2k-2 auto answered 1.00
         needle-single-2k-2 direct answered 1.00
@@ -81,7 +81,7 @@ fn the_simulated_reader_answers_by_every_strategy() {
         table-sum-2k-2 direct answered 1.00
         table-sum-2k-2 map answered 1.00
         table-sum-2k-2 repl answered 1.00
-        table-sum-2k-2 search answered 0.10
+        table-sum-2k-2 search answered 1.00
         table-sum-2k-2 whole answered 1.00"#]]
     .assert_eq(&shown(&scene).join("\n"));
     assert!(!scene.exists("r.runs"));

@@ -149,7 +149,7 @@ fn a_run_without_an_answer_tells_what_went_wrong() {
           evidence:
           metrics: {"active_ms":0,"calls":1,"calls_cached":0,"calls_failed":0,"cells":0,"cost_microusd":0,"frames":1,"resumed":0,"retries":0,"tokens":120,"tools":{}}
           errors:
-            {"call":null,"code":"calls-exhausted","frame":"0","message":"The run has reached its call limit.","seq":10}
+            {"call":null,"code":"calls-exhausted","frame":"0","message":"The run has reached its call limit.","seq":11}
           error: {"causes":[],"code":"calls-exhausted","hint":"raise it with `--set limits.calls_max=2`","message":"call limit reached (1)"}
         repl with a schema 1
           success: false

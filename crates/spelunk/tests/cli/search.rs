@@ -65,7 +65,7 @@ fn a_question_for_one_fact_is_answered_from_what_was_found() {
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         search: the question asks for something that the text states
-        3 files · 1.3 kB read of 44.2 kB · 3 calls · 146 tokens · $0.00 · TIME · run SHORT
+        3 files · 77 B read of 44.2 kB · 3 calls · 146 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     assert_eq!(server.unexpected(), []);

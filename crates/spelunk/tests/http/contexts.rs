@@ -53,7 +53,7 @@ fn a_context_is_registered_listed_and_looked_at() {
     check(
         &server.get("/api/context/guide/peek?lines=3"),
         &expect![[r##"
-            200 {"context":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":1},"content_type":null,"id":"guide","last_accessed_ms":1794924663969,"last_modified_ms":0,"name":"The guide","policy":"lazy","size_bytes":48,"source":"file","type":"project"},"lines_shown":3,"metadata":{"owner":"me","pages":"3"},"preview":"# Guide\n\nInstall it.","suggestions":["grep `guide` for a keyword"],"truncated":false}
+            200 {"context":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":1},"content_type":null,"id":"guide","last_accessed_ms":0,"last_modified_ms":0,"name":"The guide","policy":"lazy","size_bytes":48,"source":"file","type":"project"},"lines_shown":3,"metadata":{"owner":"me","pages":"3"},"preview":"# Guide\n\nInstall it.","suggestions":["grep `guide` for a keyword"],"truncated":false}
         "##]],
     );
     check(
@@ -343,5 +343,5 @@ fn s4_19_personal_contexts_are_registered_and_combined_over_http() {
         "working": { "identity:profile": { "name": "Ada" } },
     });
     assert_eq!(combined, expected);
-    assert_eq!(server.post("/api/context/register/personal", &json!({ "source_path": "/etc" })).status, 422);
+    assert_eq!(server.post("/api/context/register/personal", &json!({ "source_path": "/etc" })).status, 403);
 }

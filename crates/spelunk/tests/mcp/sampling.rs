@@ -170,8 +170,7 @@ fn calls_that_begin_together_are_asked_in_one_round() {
         Some((_, rest)) if !request.contains("Ask six.") => format!("a{}", rest.chars().next().unwrap()),
         Some(_) | None => format!("```repl\n{code}\n```"),
     });
-    // The third is the engine's retry: an answer without any exploration is requested again.
-    assert_eq!(rounds, [1, 6, 1], "{result}");
+    assert_eq!(rounds, [1, 6], "{result}");
     assert_eq!(result["structuredContent"]["answer"], "a0 a1 a2 a3 a4 a5", "{result}");
 }
 

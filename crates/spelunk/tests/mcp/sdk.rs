@@ -33,7 +33,7 @@ fn the_official_client_gets_along_in_both_eras() {
               "error: there is no context `nope`"
              ],
              "answer": "The magic number is 42.",
-             "model": "mcp/client",
+             "model": "mcp/theirs",
              "progress": true,
              "cell": "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19",
              "resources": [

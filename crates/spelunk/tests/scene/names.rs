@@ -58,7 +58,8 @@ fn erase_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {
-                let is_time = ["at_ms", "active_ms", "wait_ms", "last_modified_ms"].contains(&name.as_str());
+                let is_time = ["at_ms", "active_ms", "wait_ms", "last_modified_ms", "last_accessed_ms"]
+                    .contains(&name.as_str());
                 if is_time && !field.is_null() {
                     *field = Value::from(0);
                 } else {

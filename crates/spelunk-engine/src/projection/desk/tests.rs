@@ -14,7 +14,6 @@ fn only_files_of_a_desk_are_written_beside_a_journal() {
         "lock",
         "metadata.json",
         "state",
-        "state/metrics.json",
         "scratch/../journal.jsonl",
         "scratch//a",
         "./scratch/a",
