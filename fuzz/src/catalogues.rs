@@ -17,7 +17,7 @@ pub fn catalogue(data: &[u8]) {
     let whole = HostedCatalogue::built_in().text();
     let at = whole.find("\nazure\t").expect("it lists Azure's models") + 1;
     let (head, tail) = whole.split_at(at);
-    for given in [text.to_string(), format!("{head}{text}"), format!("{head}{text}\n{tail}")] {
+    for given in [text.clone(), format!("{head}{text}"), format!("{head}{text}\n{tail}")] {
         check(HostedCatalogue::parse(given).map_err(|error| error.to_string()));
     }
     let taken = HostedCatalogue::of_litellm(&text, "1.0.0", "2026-01-01");

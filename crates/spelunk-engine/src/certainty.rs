@@ -5,8 +5,15 @@ use spelunk_model::{Prompt, Reply};
 
 use crate::{Frame, FrameError};
 
-/// Asks, also for the certainty of the reply. A server that refuses to report it is asked without.
+/// The prompt, for the likeliest reply if the model is small: the defaults of local servers let it write less likely ones,
+/// and its first thought is its best.
+pub(crate) fn steady(frame: &Frame, prompt: Prompt) -> Prompt {
+    Prompt { temperature_millis: frame.reader().is_small().then_some(0), ..prompt }
+}
+
+/// Asks a small model for its likeliest reply, and for its certainty. A server that refuses to report it is asked without.
 pub(crate) async fn ask(frame: &Frame, prompt: Prompt) -> Result<Reply, FrameError> {
+    let prompt = steady(frame, prompt);
     match frame.ask(Prompt { wants_certainty: true, ..prompt.clone() }).await {
         Err(error) if error.to_string().contains("logprobs") => frame.ask(prompt).await,
         asked => asked,

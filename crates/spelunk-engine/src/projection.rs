@@ -25,6 +25,7 @@ const EVIDENCE: &str = "state/evidence.jsonl";
 const ERRORS: &str = "state/errors.jsonl";
 
 /// The state from which the files of a run are written.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Projection {
     workspace: Workspace,
     run: RunId,
@@ -307,7 +308,7 @@ impl Projection {
         let mut worker = self.worker(event, strategy, question.clone(), note.cloned());
         let note = self.note_of(&worker)?;
         if strategy == Strategy::Synthesis {
-            worker.join(&note, &self.reported, self.workers.values());
+            worker.join(&note, &self.reported, &self.workers.values());
         } else {
             *self.nested.entry(parent).or_default() += 1;
             self.n_tasks += 1;
@@ -428,7 +429,7 @@ impl Worker {
         &mut self,
         note: &str,
         reported: &BTreeMap<String, Vec<String>>,
-        others: impl Iterator<Item = &'a Worker> + Clone,
+        others: &(impl Iterator<Item = &'a Worker> + Clone),
     ) {
         let what = note.strip_prefix("synthesis of ").and_then(|rest| rest.split_once(": "));
         let what = what.map_or("", |(what, _)| what);

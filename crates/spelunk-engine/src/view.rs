@@ -441,6 +441,7 @@ impl RunView {
 
     /// How sure the answer is, from 0 to 1: what analysts said, times the share of parts that they read; without
     /// analysts, the share of its quotes that were found in the sources.
+    #[expect(clippy::cast_precision_loss, reason = "parts and quotes are few")]
     pub fn confidence(&self) -> Option<f64> {
         let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
         let certainty = match &self.tasks {

@@ -155,9 +155,8 @@ fn tool_config(prompt: &Prompt) -> Option<wire::ToolConfig<'_>> {
         .map(|Tool { name, description, schema }| spec(name, description, schema))
         .collect();
     let is_alone = tools.is_empty();
-    let tool_choice = (prompt.must_call || prompt.schema.is_some()).then(|| {
-        if is_alone { wire::ToolChoice::Tool { name: ANSWER_TOOL } } else { wire::ToolChoice::Any {} }
-    });
+    let one = if is_alone { wire::ToolChoice::Tool { name: ANSWER_TOOL } } else { wire::ToolChoice::Any {} };
+    let tool_choice = (prompt.must_call || prompt.schema.is_some()).then_some(one);
     tools.extend(prompt.schema.as_deref().map(|schema| spec(ANSWER_TOOL, "Gives the final answer.", schema)));
     (!tools.is_empty()).then_some(wire::ToolConfig { tools, tool_choice })
 }

@@ -38,7 +38,9 @@ pub(crate) fn check(files: &[RepoFile]) -> Vec<Complaint> {
 #[expect(clippy::disallowed_methods, reason = "chores write the repository itself")]
 pub(crate) fn run(root: &Path, files: &[RepoFile]) -> ExitCode {
     let (page, complaints) = page(files);
-    complaints.iter().for_each(|complaint| say(&complaint.to_string()));
+    for complaint in &complaints {
+        say(&complaint.to_string());
+    }
     match std::fs::write(root.join(PAGE), page) {
         Ok(()) if complaints.is_empty() => ExitCode::SUCCESS,
         Ok(()) => ExitCode::FAILURE,
@@ -92,7 +94,7 @@ fn numbered_tests(files: &[RepoFile]) -> BTreeMap<String, Vec<&str>> {
             continue;
         };
         if let [b's', b'0'..=b'4', b'_', b'0'..=b'9', b'0'..=b'9', b'_', ..] = name.as_bytes() {
-            tests.entry(name[..5].to_owned()).or_default().push(name);
+            tests.entry(name.chars().take(5).collect::<String>()).or_default().push(name);
         }
     }
     tests
@@ -120,7 +122,7 @@ mod tests {
         assert_eq!(complaints.len(), 3 + ROWS.iter().sum::<usize>() - 4);
         let first =
             "| S0.01 | a | `b` | `s0_01_it_begins`, `spelunk::cli::it_works` |\n| S0.02 | c | `d` |  |\n";
-        assert!(page[HEAD.len()..].starts_with(first), "{page}");
+        assert!(page.strip_prefix(HEAD).is_some_and(|rest| rest.starts_with(first)), "{page}");
         assert_eq!(told(&check(&files)).last().unwrap(), "0: is out of date: run `cargo xtask coverage`");
     }
 }

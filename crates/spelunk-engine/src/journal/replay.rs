@@ -253,7 +253,10 @@ impl Replay {
             {
                 Stop::InterpreterChanged { diverged: Box::new(stop) }.into()
             }
-            error => error,
+            FrameError::Stopped(_)
+            | FrameError::Call { .. }
+            | FrameError::Child { .. }
+            | FrameError::Refused { .. } => error,
         }
     }
 

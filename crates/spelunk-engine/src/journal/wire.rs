@@ -1,14 +1,13 @@
 //! The records that the engine itself writes: prompts, cached replies, and findings of parts.
 
+mod turn;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use spelunk_model::{Effort, Message, Part, Prompt, Reply, Speaker, Tool, ToolCall, ToolResult};
+use spelunk_model::{Effort, Part, Prompt, Reply, Speaker, ToolCall};
 use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
-
-use crate::CallerTurn;
 
 /// Room for field names.
 const HEAD_BYTES: usize = 512;
@@ -198,91 +197,6 @@ pub(crate) fn write_tool_calls(calls: &[ToolCall]) -> Option<String> {
 pub(crate) fn read_tool_calls(text: Option<&str>) -> Vec<ToolCall> {
     let calls: Vec<ToolCallWire> = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     calls.into_iter().map(ToolCallWire::read).collect()
-}
-
-/// The turn of a caller.
-#[derive(Serialize, Deserialize)]
-struct TurnWire {
-    system: String,
-    messages: Vec<SaidWire>,
-    tools: Vec<OfferedWire>,
-    must_call: bool,
-    has_documents: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct SaidWire {
-    is_user: bool,
-    text: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    calls: Vec<ToolCallWire>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    results: Vec<ResultWire>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct ResultWire {
-    id: String,
-    name: String,
-    text: String,
-    is_error: bool,
-}
-
-#[derive(Serialize, Deserialize)]
-struct OfferedWire {
-    name: String,
-    description: String,
-    schema: Value,
-}
-
-/// A caller's turn as JSON.
-pub(crate) fn write_turn(turn: &CallerTurn) -> String {
-    let said = |message: &Message| {
-        let (mut calls, mut results) = (Vec::new(), Vec::new());
-        for part in message.parts.iter().cloned() {
-            match part {
-                Part::ToolCall(call) => calls.push(ToolCallWire::of(call)),
-                Part::ToolResult(ToolResult { call_id: id, name, text, is_error }) => {
-                    results.push(ResultWire { id, name, text, is_error });
-                }
-            }
-        }
-        SaidWire { is_user: message.speaker == Speaker::User, text: message.text.clone(), calls, results }
-    };
-    let offered = |tool: &Tool| OfferedWire {
-        name: tool.name.clone(),
-        description: tool.description.clone(),
-        schema: (*tool.schema).clone(),
-    };
-    let wire = TurnWire {
-        system: turn.system.clone(),
-        messages: turn.messages.iter().map(said).collect(),
-        tools: turn.tools.iter().map(offered).collect(),
-        must_call: turn.must_call,
-        has_documents: turn.has_documents,
-    };
-    serde_json::to_string(&wire).expect("texts and JSON always serialise")
-}
-
-/// Reads a caller's turn.
-pub(crate) fn read_turn(text: &str) -> Option<CallerTurn> {
-    let TurnWire { system, messages, tools, must_call, has_documents } = serde_json::from_str(text).ok()?;
-    let said = |SaidWire { is_user, text, calls, results }: SaidWire| {
-        let calls = calls.into_iter().map(|call| Part::ToolCall(call.read()));
-        let results = results.into_iter().map(|ResultWire { id: call_id, name, text, is_error }| {
-            Part::ToolResult(ToolResult { call_id, name, text, is_error })
-        });
-        let message = if is_user { Message::user(text) } else { Message::assistant(text) };
-        message.with_parts(calls.chain(results))
-    };
-    let offered = |OfferedWire { name, description, schema }: OfferedWire| Tool {
-        name,
-        description,
-        schema: std::sync::Arc::new(schema),
-    };
-    let (messages, tools) =
-        (messages.into_iter().map(said).collect(), tools.into_iter().map(offered).collect());
-    Some(CallerTurn { system, messages, tools, must_call, has_documents })
 }
 
 /// Reports by the index of their part, for the journal.

@@ -304,7 +304,7 @@ fn noted<'o>(of: &'o Projection, worker: &Worker) -> Option<&'o Noted> {
 
 /// Where a document is, if it is a file: below the directory that was asked about, or that file itself.
 fn absolute(sources: &[SourceSpec], name: &str) -> String {
-    let paths = sources.iter().filter_map(|source| match source {
+    let mut paths = sources.iter().filter_map(|source| match source {
         SourceSpec::Path { path, .. } => Some(Path::new(path)),
         SourceSpec::Text { .. } => None,
     });
@@ -318,7 +318,7 @@ fn absolute(sources: &[SourceSpec], name: &str) -> String {
             if is_one { Some(Path::new(name)) } else { Path::new(name).strip_prefix(path.file_name()?).ok() };
         below.map(|below| path.join(below))
     };
-    let found = paths.filter_map(place).next();
+    let found = paths.find_map(place);
     found.map_or_else(|| name.to_owned(), |path| path.display().to_string())
 }
 

@@ -8,7 +8,7 @@ use spelunk_types::{EventKind, Strategy};
 use super::one_call::{Answered, with_examples};
 use super::search;
 use crate::rows::query_rows;
-use crate::{Answer, Frame, FrameError, Task};
+use crate::{Answer, Frame, FrameError, Task, certainty};
 
 const KIND: &str = include_str!("../prompts/auto-kind.md");
 const KIND_EXAMPLES: &str = include_str!("../prompts/auto-kind-examples.md");
@@ -60,7 +60,7 @@ async fn choose(frame: &Frame, strategy: Strategy, why: &str) -> Result<(), Fram
 /// Whether a question asks for an overview. A model that does not say so means a fact.
 async fn is_overview(frame: &Frame, question: &str) -> Result<bool, FrameError> {
     let prompt = with_examples(KIND, KIND_EXAMPLES, question.to_owned(), KIND_TOKENS_MAX);
-    match frame.ask_sub(prompt).await {
+    match frame.ask_sub(certainty::steady(frame, prompt)).await {
         Ok(reply) => {
             let word = reply.text.trim_start_matches(|c: char| !c.is_alphabetic());
             Ok(word.to_lowercase().starts_with("overview"))

@@ -13,7 +13,7 @@ use spelunk_types::{ErrorCode, Explain, Grounding};
 use super::one_call::{self, Answered, Material};
 use crate::retrieval::{FoundPassage, by_reading};
 use crate::sync::blocking;
-use crate::{Answer, Frame, FrameError, Task, evidence};
+use crate::{Answer, Frame, FrameError, Task, certainty, evidence};
 
 const QUERIES: &str = include_str!("../prompts/search-queries.md");
 const QUERIES_EXAMPLES: &str = include_str!("../prompts/search-queries-examples.md");
@@ -92,7 +92,7 @@ pub(super) async fn propose(frame: &Frame, task: &Task) -> Result<Proposal, Fram
         QUERIES.replace("{language} ", &language.map(|language| format!("{language} ")).unwrap_or_default());
     let prompt = one_call::with_examples(&system, QUERIES_EXAMPLES, question.to_owned(), QUERIES_TOKENS_MAX);
     let mut queries = vec![question.to_owned()];
-    match frame.ask_sub(prompt).await {
+    match frame.ask_sub(certainty::steady(frame, prompt)).await {
         Ok(reply) => queries.extend(listed(&reply.text)),
         Err(error @ FrameError::Stopped(_)) => return Err(error),
         Err(_) => {}

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use spelunk_context::{Analyst, Chunk, Detected, ManifestRow, PlanTask, SchemaSketch, View};
+use spelunk_context::{Analyst, Chunk, Detected, Language, ManifestRow, PlanTask, SchemaSketch, View};
 use spelunk_types::{BlobId, Focus, Unit};
 
 /// The beginnings of the first lines of a note.
@@ -97,7 +97,7 @@ impl Analysis {
 
     /// The language of code, or the content type.
     fn noun(&self) -> String {
-        let language = self.detected.language.map(|language| language.name());
+        let language = self.detected.language.map(Language::name);
         language.unwrap_or_else(|| self.content_type()).replace('`', "'")
     }
 

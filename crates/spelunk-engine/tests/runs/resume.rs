@@ -230,12 +230,10 @@ async fn a_cell_that_ends_otherwise_than_recorded_is_named() {
         // The same journal, except for the recorded output of the cell.
         let mut facts = Vec::new();
         for mut event in events(&engine, &run) {
-            match &mut event.kind {
-                EventKind::CellRan { output, .. } => *output = Text::Inline { text: "25\n".into() },
-                EventKind::RunStarted { interpreter, .. } => {
-                    *interpreter = interpreter_of_start.unwrap_or(*interpreter);
-                }
-                _ => {}
+            if let EventKind::CellRan { output, .. } = &mut event.kind {
+                *output = Text::Inline { text: "25\n".into() };
+            } else if let EventKind::RunStarted { interpreter, .. } = &mut event.kind {
+                *interpreter = interpreter_of_start.unwrap_or(*interpreter);
             }
             facts.push((event.frame, event.kind));
         }

@@ -143,9 +143,8 @@ fn reply(call: &HostCall) -> HostReply {
             return HostReply::Raise { kind: text(call.args.first()), message: "it failed".to_owned() };
         }
         (true, "__len__") => Value::Int(i64::try_from(TEXT.len()).unwrap()),
-        (true, "__str__") => TEXT.into(),
         (true, "__real__") if call.receiver.as_ref().is_some_and(|handle| handle.id == LARGE) => Value::None,
-        (true, "__real__") => TEXT.into(),
+        (true, "__str__" | "__real__") => TEXT.into(),
         (true, "__getitem__") if call.args == ["large".into()] => {
             Value::Handle(Handle { class: "Text".to_owned(), id: LARGE })
         }

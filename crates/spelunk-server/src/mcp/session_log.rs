@@ -153,7 +153,7 @@ fn summary(text: &str) -> String {
     };
     let mut kept: Vec<&String> = lines.iter().rev().take_while(is_within).collect();
     kept.reverse();
-    kept.into_iter().map(|line| format!("{line}\n")).collect()
+    kept.into_iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
 /// The earlier sessions as summaries, newest first.

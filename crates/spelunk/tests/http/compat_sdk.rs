@@ -80,6 +80,7 @@ fn hosts_of_models_get_along() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one scripted session")]
 fn the_official_clients_of_both_apis_get_along() {
     let Some(python) = python("compat-sdk", &PACKAGES, "openai, anthropic") else {
         println!("SKIPPED: there is no Python with the packages `openai` and `anthropic`");

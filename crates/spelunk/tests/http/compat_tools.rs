@@ -201,22 +201,22 @@ fn the_client_chooses_which_tools_are_called() {
         let n_calls = answer["choices"][0]["message"]["tool_calls"].as_array().map_or(0, Vec::len);
         (n_calls, sent_to(&model).pop().unwrap())
     };
-    let names = |sent: &Value| {
+    let sent_names = |sent: &Value| {
         let tools = sent["tools"].as_array().cloned().unwrap_or_default();
         tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let (n_calls, sent) = ask(&json!({ "tool_choice": "required" }));
-    assert_eq!((n_calls, &sent["tool_choice"], names(&sent).len()), (2, &json!("required"), 2));
+    assert_eq!((n_calls, &sent["tool_choice"], sent_names(&sent).len()), (2, &json!("required"), 2));
     let named = json!({ "type": "function", "function": { "name": "weather" } });
     let (n_calls, sent) = ask(&json!({ "tool_choice": named }));
     assert_eq!(
-        (n_calls, &sent["tool_choice"], names(&sent)),
+        (n_calls, &sent["tool_choice"], sent_names(&sent)),
         (2, &json!("required"), vec!["weather".to_owned()])
     );
     assert_eq!(ask(&json!({ "parallel_tool_calls": false })).0, 1);
     // Without tools the question is answered from the conversation, as ever.
     let (n_calls, sent) = ask(&json!({ "tool_choice": "none" }));
-    assert_eq!((n_calls, names(&sent).len()), (0, 0));
+    assert_eq!((n_calls, sent_names(&sent).len()), (0, 0));
     for choice in [json!("never"), json!({ "type": "function", "function": { "name": "nothing" } }), json!(7)]
     {
         let body = json!({ "model": "spelunk", "messages": [{ "role": "user", "content": ASKED }], "tools": tools, "tool_choice": choice });

@@ -88,7 +88,8 @@ fn definitions(source: &str) -> BTreeMap<String, Definition> {
         let said = line.trim();
         let indent = line.len() - said.len();
         if let Some(text) = said.strip_prefix("///") {
-            about = format!("{about} {}", text.trim()).trim().to_owned();
+            let more = format!("{about} {}", text.trim());
+            more.trim().clone_into(&mut about);
         } else if said.starts_with("#[serde(") {
             serde += said;
         } else if said.starts_with("#[") {

@@ -134,11 +134,11 @@ pub(super) fn result(id: &str, parts: Vec<MessagePart>, is_error: bool) -> Messa
 
 /// Names the results after their calls. A result of a call that was never made is refused, as the APIs do.
 pub(super) fn name_results(named: &str, messages: &mut [Message]) -> ApiResult<()> {
-    let mut names: HashMap<String, String> = HashMap::new();
+    let mut tools: HashMap<String, String> = HashMap::new();
     for (idx, message) in messages.iter_mut().enumerate() {
         for part in &mut message.parts {
             match part {
-                MessagePart::Call(call) => drop(names.insert(call.id.clone(), call.name.clone())),
+                MessagePart::Call(call) => drop(tools.insert(call.id.clone(), call.name.clone())),
                 MessagePart::Result(result) => {
                     let wrong = || {
                         ApiError::member(
@@ -146,7 +146,7 @@ pub(super) fn name_results(named: &str, messages: &mut [Message]) -> ApiResult<(
                             "is the result of a call that is not there",
                         )
                     };
-                    result.name = names.get(&result.call_id).ok_or_else(wrong)?.clone();
+                    result.name = tools.get(&result.call_id).ok_or_else(wrong)?.clone();
                 }
                 MessagePart::Text(_) | MessagePart::Document { .. } => {}
             }

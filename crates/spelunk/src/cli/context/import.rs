@@ -43,7 +43,7 @@ pub(super) fn import(app: &App, store: &ContextStore, path: &str, replace: bool)
     let name = name.unwrap_or_default();
     let mut added = Vec::new();
     for (end, file) in [("", *main)].iter().chain(*others) {
-        let (file, id) = (root.join(file), ContextId::new(&format!("{name}{end}"))?);
+        let (file, id) = (root.join(file), ContextId::new(format!("{name}{end}"))?);
         if is_filled(&file) {
             added.push(put(store, of_file(id, ContextKind::Document, file), replace)?);
         }
