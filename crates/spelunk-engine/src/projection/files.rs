@@ -405,7 +405,7 @@ fn evidence_line(event: &Event, tag: &str, content: &str, source: &str, more: Va
     line["tag"] = tag.into();
     line["content"] = content.into();
     line["source"] = source.into();
-    line["metadata"] = json!({ "seq": event.seq, "frame": event.frame });
+    line["metadata"] = json!({ "frame": event.frame });
     stamped(event, line)
 }
 
