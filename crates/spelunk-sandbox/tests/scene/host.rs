@@ -55,6 +55,8 @@ fn on_text(call: &HostCall) -> HostReply {
     let value = match call.name.as_str() {
         "__len__" => int(TEXT.chars().count()),
         "__str__" => TEXT.into(),
+        // It stays outside.
+        "__real__" => Value::None,
         "__contains__" => Value::Bool(first.as_str().is_some_and(|needle| TEXT.contains(needle))),
         "__getitem__" => return item(&first),
         // By lines, two at a time.

@@ -6,6 +6,8 @@ use spelunk_sandbox::{CellEnd, HostCall, Value};
 pub(crate) fn show(steps: &[Vec<HostCall>], end: &CellEnd) -> String {
     let mut lines: Vec<String> = steps
         .iter()
+        // Where a text is kept is a question of the sandbox, not of the cell.
+        .filter(|calls| calls.iter().all(|call| call.name != "__real__"))
         .map(|calls| format!("< {}", calls.iter().map(call).collect::<Vec<_>>().join(" | ")))
         .collect();
     let (output, last) = match end {

@@ -67,6 +67,9 @@ pub(super) fn count_tokens(body: Value) -> ApiResult<Value> {
     let mut members = BodyFields::of(body)?;
     require_model(&members)?;
     let common = common(&mut members)?;
+    if let Some(idx) = common.messages.iter().position(|message| message.parts.is_empty()) {
+        return Err(ApiError::member(&format!("messages[{idx}].content"), "is missing"));
+    }
     let mut tokens = 0;
     for part in common.messages.iter().flat_map(|message| &message.parts) {
         tokens += match part {

@@ -66,21 +66,11 @@ fn the_last_message_of_the_user_is_the_question_and_long_texts_are_documents() {
     check(
         &[said(User, &["Why?"]), said(Assistant, &["Because"])],
         &expect![[r#"
-        The conversation so far:
-        Assistant: Because
+            The conversation so far:
+            Assistant: Because
 
-        Why?
-        --- conversation.md
-        User:
-
-        Why?
-
-        Assistant:
-
-        Because
-
-
-    "#]],
+            Why?
+        "#]],
     );
 }
 
@@ -89,18 +79,20 @@ fn a_question_that_is_too_long_is_a_document_and_stands_in_the_question_in_part(
     check(
         &[said(Speaker::User, &[LONG])],
         &expect![[r#"
-        Do what is asked in the message `message-1.md`. It begins:
+            Do what is asked in `message-1.md`. What it asks for stands in its first or last part; what lies between is what it is about.
 
-        a text of more than twenty characters
+            It begins:
 
-        […]
+            a text of more than twenty characters
 
-        and ends:
+            […]
 
-        a text of more than twenty characters
-        --- message-1.md
-        a text of more than twenty characters
-    "#]],
+            and ends:
+
+            a text of more than twenty characters
+            --- message-1.md
+            a text of more than twenty characters
+        "#]],
     );
 }
 
