@@ -55,8 +55,6 @@ fn on_text(call: &HostCall) -> HostReply {
     let value = match call.name.as_str() {
         "__len__" => int(TEXT.chars().count()),
         "__str__" => TEXT.into(),
-        // It stays outside.
-        "__real__" => Value::None,
         "__contains__" => Value::Bool(first.as_str().is_some_and(|needle| TEXT.contains(needle))),
         "__getitem__" => return item(&first),
         // By lines, two at a time.
@@ -70,7 +68,8 @@ fn on_text(call: &HostCall) -> HostReply {
         "upper" => TEXT.to_uppercase().into(),
         "re.findall" => Value::List(["1", "22", "333"].map(Value::from).into()),
         "re.search" => matched(0),
-        "re.match" => Value::None,
+        // The text stays outside, and nothing matches at its beginning.
+        "__real__" | "re.match" => Value::None,
         "re.finditer" => Value::Tuple(vec![Value::List((0..3).map(matched).collect()), Value::None]),
         "re.split" => Value::List(TEXT.split('\n').map(Value::from).collect()),
         other => {
