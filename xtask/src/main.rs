@@ -1,10 +1,11 @@
 //! Workspace tasks. `cargo xtask tidy` checks what the compiler does not; `cargo xtask sizes` prints how large the
 //! source is and how long packages take to build; `cargo xtask models` takes the catalogue of hosted models anew;
-//! `cargo xtask coverage` writes `docs/coverage.md`.
+//! `cargo xtask coverage` writes `docs/coverage.md`; `cargo xtask wheel` builds the Python package.
 
 mod models;
 mod sizes;
 mod tidy;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -21,8 +22,11 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Some("wheel") if matches!(arguments.get(1).map(String::as_str), None | Some("--dev")) => {
+            wheel::run(arguments.len() > 1)
+        }
         _ => {
-            tidy::say("usage: cargo xtask tidy|sizes|models|coverage");
+            tidy::say("usage: cargo xtask tidy|sizes|models|coverage|wheel [--dev]");
             ExitCode::from(2)
         }
     }

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use spelunk::{Question, RunId, Spelunk, Strategy};
 
-use crate::raised;
 use crate::running::Running;
 use crate::waiting::wait;
+use crate::{raised, told};
 
 /// The settings of an engine, from a dictionary.
 #[derive(FromPyObject)]
@@ -119,8 +119,4 @@ impl Engine {
     fn search(&self, py: Python<'_>, query: String, paths: Vec<PathBuf>, hits: usize) -> PyResult<String> {
         told(wait(py, self.0.search(query, paths, hits))?, |found| found)
     }
-}
-
-pub(crate) fn told<T>(result: Result<T, spelunk::Error>, json: impl FnOnce(T) -> Value) -> PyResult<String> {
-    result.map(|value| json(value).to_string()).map_err(|error| raised(&error))
 }

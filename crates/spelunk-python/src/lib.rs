@@ -8,6 +8,7 @@ mod running;
 mod waiting;
 
 use pyo3::prelude::*;
+use serde_json::Value;
 
 /// The native module.
 #[pymodule]
@@ -16,6 +17,11 @@ mod _native {
     use super::engine::Engine;
     #[pymodule_export]
     use super::running::Running;
+}
+
+/// A result as JSON.
+fn told<T>(result: Result<T, spelunk::Error>, json: impl FnOnce(T) -> Value) -> PyResult<String> {
+    result.map(|value| json(value).to_string()).map_err(|error| raised(&error))
 }
 
 /// An error of the library as the exception that the Python layer defines.

@@ -5,9 +5,8 @@ use pyo3::prelude::*;
 use spelunk::{Answer, Error, Event};
 use tokio::sync::{Mutex, Notify};
 
-use crate::engine::told;
-use crate::raised;
 use crate::waiting::wait;
+use crate::{raised, told};
 
 /// A run in progress. Freeing it stops the run as a crash would.
 #[pyclass(frozen)]

@@ -17,7 +17,7 @@ class Server:
 
     def __init__(self, *rules):
         self.process = subprocess.Popen(
-            [os.environ["SPELUNK_MODEL_SERVER"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [os.environ["MODEL_SERVER"]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.base_url = self._say(json.dumps(rules)).strip()
 
