@@ -22,11 +22,9 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
-        Some("wheel") if matches!(arguments.get(1).map(String::as_str), None | Some("--dev")) => {
-            wheel::run(arguments.len() > 1)
-        }
+        Some("wheel") => wheel::run(arguments.get(1..).unwrap_or_default()),
         _ => {
-            tidy::say("usage: cargo xtask tidy|sizes|models|coverage|wheel [--dev]");
+            tidy::say("usage: cargo xtask tidy|sizes|models|coverage|wheel [--dev] [MATURIN]");
             ExitCode::from(2)
         }
     }

@@ -1,13 +1,16 @@
-//! `cargo xtask wheel`: the Python package as a wheel with the program in it, in `target/wheels`. Needs `maturin` and `strip`.
+//! `cargo xtask wheel`: the Python package as a wheel with the program in it, in `target/wheels`. Needs `strip` and
+//! `maturin`, which may be named by its path.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use crate::tidy::{metadata, say};
 
-/// Builds the program and the module, optimised unless `is_dev`.
-pub(crate) fn run(is_dev: bool) -> ExitCode {
-    match build(is_dev) {
+/// Builds the program and the module, optimised without `--dev`.
+pub(crate) fn run(arguments: &[String]) -> ExitCode {
+    let (flags, named): (Vec<&str>, Vec<&str>) =
+        arguments.iter().map(String::as_str).partition(|word| *word == "--dev");
+    match build(!flags.is_empty(), named.first().copied().unwrap_or("maturin")) {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
             say(&format!("error: {reason}"));
@@ -17,7 +20,7 @@ pub(crate) fn run(is_dev: bool) -> ExitCode {
 }
 
 #[expect(clippy::disallowed_methods, reason = "chores write outputs of the build")]
-fn build(is_dev: bool) -> Result<(), String> {
+fn build(is_dev: bool, maturin: &str) -> Result<(), String> {
     let (profile, folder) = if is_dev { ("dev", "debug") } else { ("release", "release") };
     let metadata = metadata()?;
     let place =
@@ -34,7 +37,7 @@ fn build(is_dev: bool) -> Result<(), String> {
     call(Command::new("strip").arg("-o").arg(scripts.join("spelunk")).arg(built))?;
     let module =
         ["build", "--strip", "--ignore-rust-version", "--interpreter", "python3", "--profile", profile];
-    call(Command::new("maturin").args(module).arg("--out").arg(target.join("wheels")).current_dir(&package))
+    call(Command::new(maturin).args(module).arg("--out").arg(target.join("wheels")).current_dir(&package))
 }
 
 fn call(command: &mut Command) -> Result<(), String> {

@@ -61,8 +61,10 @@ class Run(Generic[T]):
             return wait()
         except KeyboardInterrupt:
             self._native.cancel()
-            self._native.answer()
-            raise Interrupted(self.id) from None
+            try:
+                self._native.answer()
+            finally:  # Whatever else happens: an interruption stays one.
+                raise Interrupted(self.id) from None
 
 
 class AsyncRun(Generic[T]):
@@ -81,7 +83,7 @@ class AsyncRun(Generic[T]):
     async def _each(self) -> AsyncIterator[Event]:
         import asyncio
 
-        done = self._started()
+        done = self._started(is_watched=True)
         assert self._events is not None
         try:
             while (event := await self._events.get()) is not None:
@@ -96,7 +98,7 @@ class AsyncRun(Generic[T]):
         import asyncio
 
         try:
-            return await asyncio.shield(self._started())
+            return await asyncio.shield(self._started(is_watched=False))
         except asyncio.CancelledError:
             self.cancel()
             raise
@@ -107,22 +109,22 @@ class AsyncRun(Generic[T]):
         if self._run is not None:
             self._run.cancel()
 
-    def _started(self) -> asyncio.Future[Answer[T]]:
+    def _started(self, is_watched: bool) -> asyncio.Future[Answer[T]]:
         import asyncio
 
         if self._done is None:
             loop = asyncio.get_running_loop()
             self._events, self._done = asyncio.Queue(), loop.create_future()
-            threading.Thread(target=self._drive, args=(loop,), name="spelunk-run", daemon=True).start()
+            threading.Thread(target=self._drive, args=(loop, is_watched), name="spelunk-run", daemon=True).start()
         return self._done
 
-    def _drive(self, loop: asyncio.AbstractEventLoop) -> None:
-        """In its own thread: hands every event to the loop, and the answer at the end."""
+    def _drive(self, loop: asyncio.AbstractEventLoop, is_watched: bool) -> None:
+        """In its own thread: hands every event to the loop if somebody looks, and the answer at the end."""
         try:
             self._run = self._begin()
             if self._is_cancelled:
                 self._run.cancel()
-            for event in self._run:
+            for event in self._run if is_watched else ():
                 if not self._post(loop, event):
                     self._run.cancel()
             self._post(loop, self._run.answer())
