@@ -111,7 +111,8 @@ impl Spelunk {
             let view = View::of(Arc::new(Corpus::scan(&inputs, &options, &mut |_| {})?));
             let query = Query { hits_max: hits_max.min(Query::HITS_MAX), ..Query::new(query) };
             let (folder, level) = (index_folder(&view), Level::Always);
-            let mut indexed = Indexed { app: &app, folder: &folder, level, progress: &mut |_| {} };
+            let mut indexed =
+                Indexed { app: &app, folder: &folder, level, in_background: false, progress: &mut |_| {} };
             Ok(hits_json(&indexed.search(&view, &query, || Ok(None))?))
         });
         Ok(found.await?)
