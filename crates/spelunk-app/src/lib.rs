@@ -29,6 +29,7 @@ pub mod runs;
 pub mod sandbox;
 pub mod sources;
 pub mod terminal;
+pub mod tools;
 pub mod trust;
 pub mod units;
 pub mod without_model;

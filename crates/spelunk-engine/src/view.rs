@@ -9,8 +9,9 @@ mod tree;
 use std::collections::BTreeMap;
 
 use spelunk_types::{
-    CallId, CellOutcome, Citation, Confidence, Durability, Event, EventKind, FileChange, Found, FrameId,
-    FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
+    CallId, CellOutcome, Citation, Confidence, Durability, EffectClass, EffectId, EffectOutcome, Event,
+    EventKind, FileChange, Found, FrameId, FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served,
+    SourceSpec, Strategy, Text, Usage,
 };
 
 pub(crate) use self::again::{SetAside, still_counts};
@@ -66,6 +67,10 @@ pub struct RunView {
     pub cells: BTreeMap<FrameId, Vec<CellView>>,
     /// Tools that agents called, by name: calls and failures.
     pub tools: BTreeMap<String, (u64, u64)>,
+    /// Calls of tools from outside.
+    pub effects: BTreeMap<EffectId, EffectView>,
+    /// What the model was told of these tools, as JSON.
+    pub tools_told: Option<Text>,
     /// The tasks of analysts, if there are any.
     pub tasks: Option<TasksView>,
     /// Progress of long work that is not recorded; cleared by the next recorded event.
@@ -168,7 +173,29 @@ pub struct CellView {
     pub seq: u64,
 }
 
+/// A call of a tool from outside.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EffectView {
+    /// The tool.
+    pub tool: String,
+    /// Whether a call may be repeated.
+    pub class: EffectClass,
+    /// A JSON object.
+    pub arguments: Text,
+    /// Whether it was called.
+    pub is_sent: bool,
+    /// How it ended.
+    pub outcome: Option<EffectOutcome>,
+}
+
 impl RunView {
+    /// Calls that must happen at most once and of which nobody knows whether they did.
+    pub fn unknown_effects(&self) -> impl Iterator<Item = (&EffectId, &EffectView)> {
+        let is_unknown =
+            |call: &EffectView| call.is_sent && call.class == EffectClass::Once && call.outcome.is_none();
+        self.effects.iter().filter(move |(_, call)| is_unknown(call))
+    }
+
     /// The state after these events.
     pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
         let mut view = Self::default();
@@ -243,6 +270,16 @@ impl RunView {
                 *n_calls += 1;
                 *n_failed += u64::from(*failed);
                 self.add_facts(event, files);
+            }
+            EventKind::EffectStarted { effect, tool, class, arguments, sent } => {
+                let (tool, class, arguments) = (tool.clone(), *class, arguments.clone());
+                let started = EffectView { tool, class, arguments, is_sent: *sent, outcome: None };
+                self.effects.insert(effect.clone(), started);
+            }
+            EventKind::EffectSettled { effect, outcome, .. } => {
+                if let Some(effect) = self.effects.get_mut(effect) {
+                    effect.outcome = Some(outcome.clone());
+                }
             }
             EventKind::QuestionAdded { question } => self.ask_more(event, question),
             EventKind::FindingsRecalled { .. }
@@ -324,6 +361,7 @@ impl RunView {
             sub_model,
             other_models,
             turn,
+            tools,
             limits,
             ..
         } = kind
@@ -335,6 +373,7 @@ impl RunView {
         self.question = Some(question.clone());
         self.strategy = Some(*strategy);
         self.is_turn = turn.is_some();
+        self.tools_told.clone_from(tools);
         self.sources.clone_from(sources);
         self.model = Some(model.clone());
         self.limits = Some(limits.as_ref().clone());
