@@ -50,6 +50,8 @@ pub enum Complaints {
 pub enum ToolsError {
     #[error("the tool `{name}` cannot be used: {why}")]
     Unavailable { name: String, why: String },
+    #[error("`{name}` failed: {why}")]
+    Failed { name: String, why: String },
     #[error(transparent)]
     Name(#[from] ToolNameError),
 }
@@ -64,6 +66,7 @@ impl Explain for ToolsError {
             Self::Unavailable { .. } => {
                 "see what it says with `spelunk tools list`, or go without it".to_owned()
             }
+            Self::Failed { .. } => return None,
             Self::Name(_) => "leave it out with `--deny-tool NAME`, or give it another name".to_owned(),
         })
     }

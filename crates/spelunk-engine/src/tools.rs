@@ -59,6 +59,12 @@ pub struct OutsideTool {
     pub call: ToolFn,
 }
 
+impl std::fmt::Debug for OutsideTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OutsideTool").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 /// What to do about a call whose outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectDecision {

@@ -48,7 +48,7 @@ pub(super) fn kind() -> GroupKind {
             /// Whether its calls only read, may be repeated, or must happen at most once; defaults to what an MCP
             /// server says of each tool, and to `once`.
             "tool.effect" = unset(Kind::Choice(EFFECTS), text("read")).own();
-            /// Maximum duration of a call; defaults to 60000.
+            /// Maximum duration of a call, and of the start of a server; defaults to 60000.
             "tool.timeout_ms" = unset(count, Value::Whole(TIMEOUT_MS)).own();
             /// Maximum number of calls of each tool in a run; defaults to 100.
             "tool.calls_max" = unset(count, Value::Whole(CALLS_MAX)).own();

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{CallToolRequestParams, CallToolResult, ClientConfig, ContentBlock, Implementation, Tool};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientConfig, ContentBlock, Implementation, ProtocolVersion, Tool,
+};
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -20,8 +22,6 @@ use crate::config::ToolSource;
 
 /// The longest message of a server.
 const MESSAGE_BYTES_MAX: usize = 4_000_000;
-/// The time a server has to start and list its tools.
-const START_MS_MAX: u64 = 30_000;
 /// Pages of a list of tools.
 const PAGES_MAX: usize = 20;
 
@@ -45,8 +45,8 @@ pub(super) async fn open(source: &ToolSource, transport: Transport) -> Result<Ve
         let tools = list(&connection).await?;
         Ok((Arc::new(connection), tools))
     };
-    let opened = tokio::time::timeout(Duration::from_millis(START_MS_MAX), opening).await;
-    let late = |_| Err(format!("it did not answer within {START_MS_MAX} ms"));
+    let opened = tokio::time::timeout(Duration::from_millis(source.timeout_ms), opening).await;
+    let late = |_| Err(format!("it did not list its tools within {} ms", source.timeout_ms));
     let (connection, tools): (Arc<Connection>, Vec<Tool>) = opened.unwrap_or_else(late)?;
     Ok(tools.into_iter().map(|tool| of_server(source, &connection, tool)).collect())
 }
@@ -55,7 +55,8 @@ async fn connect(transport: Transport) -> Result<Connection, String> {
     let info =
         ClientConfig::new(Default::default(), Implementation::new("spelunk", env!("CARGO_PKG_VERSION")));
     // Servers of both eras: one that does not know `server/discover` is asked to initialize.
-    let mode = || ClientLifecycleMode::Auto { preferred_versions: Vec::new(), legacy_version: None };
+    let preferred_versions = vec![ProtocolVersion::LATEST];
+    let mode = ClientLifecycleMode::Auto { preferred_versions, legacy_version: None };
     match transport {
         Transport::Command(mut command) => {
             let mut child = command.spawn().map_err(|error| format!("it could not be started: {error}"))?;
@@ -64,7 +65,7 @@ async fn connect(transport: Transport) -> Result<Connection, String> {
             };
             let transport =
                 AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(MESSAGE_BYTES_MAX);
-            let service = info.serve_with_lifecycle(transport, mode()).await;
+            let service = info.serve_with_lifecycle(transport, mode).await;
             let service = service.map_err(|error| error.to_string())?;
             Ok(Connection { service, _process: Some(child) })
         }
@@ -73,7 +74,7 @@ async fn connect(transport: Transport) -> Result<Connection, String> {
             let mut config = StreamableHttpClientTransportConfig::with_uri(url);
             config.max_sse_event_size = MESSAGE_BYTES_MAX;
             let transport = StreamableHttpClientTransport::with_client(client, config);
-            let service = info.serve_with_lifecycle(transport, mode()).await;
+            let service = info.serve_with_lifecycle(transport, mode).await;
             Ok(Connection { service: service.map_err(|error| error.to_string())?, _process: None })
         }
     }

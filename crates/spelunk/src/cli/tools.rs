@@ -14,9 +14,9 @@ use spelunk_app::render::progress::pause;
 use spelunk_app::tools::{self, Complaints, ToolsError, WantedTools, function_name};
 use spelunk_app::units::escaped;
 use spelunk_engine::{ConsentFn, EffectDecision, OutsideTool, ToolError};
-use spelunk_types::EffectId;
+use spelunk_types::{EffectClass, EffectId};
 
-use super::app::{no_such, print_line};
+use super::app::print_line;
 
 /// Characters of the arguments that a question repeats.
 const SHOWN_CHARS_MAX: usize = 2_000;
@@ -91,8 +91,8 @@ pub(crate) async fn tools(app: &App, args: ToolsArgs) -> Result<ExitCode, Failur
             let wanted = WantedTools { names, mcp, ..WantedTools::default() };
             let tools = tools::open(&app.settings, &app.environment, &wanted, Complaints::Shown).await?;
             let Some(tool) = tools.all().iter().find(|tool| tool.name == name) else {
-                let known: Vec<&str> = tools.all().iter().map(|tool| tool.name.as_str()).collect();
-                return Err(no_such("tool", &name, &known).into());
+                let message = format!("there is no tool `{name}`");
+                return Err(Usage { message, hint: "see them with `spelunk tools list`".into() }.into());
             };
             let arguments: Value =
                 serde_json::from_str(&arguments).ok().filter(Value::is_object).ok_or_else(|| {
@@ -107,7 +107,7 @@ pub(crate) async fn tools(app: &App, args: ToolsArgs) -> Result<ExitCode, Failur
                 })
                 .map_err(|error| {
                     let (ToolError::Failed(why) | ToolError::Unknown(why)) = error;
-                    ToolsError::Unavailable { name, why }
+                    ToolsError::Failed { name, why }
                 })?;
             match value {
                 Value::String(text) if !app.json => print_line(text),
@@ -121,11 +121,13 @@ pub(crate) async fn tools(app: &App, args: ToolsArgs) -> Result<ExitCode, Failur
 
 fn listed(tool: &OutsideTool) -> String {
     let consent = match tool.effect {
-        spelunk_types::EffectClass::Read => "",
-        _ if tool.is_allowed => ", allowed",
-        _ => ", asks first",
+        EffectClass::Read => "",
+        EffectClass::Repeatable | EffectClass::Once if tool.is_allowed => ", allowed",
+        EffectClass::Repeatable | EffectClass::Once => ", asks first",
     };
-    format!("{}  [{}{consent}]\n    {}", tool.signature(), tool.effect, escaped(&tool.summary()))
+    let listed =
+        format!("{}  [{}{consent}]\n    {}", tool.signature(), tool.effect, escaped(&tool.summary()));
+    listed.trim_end().to_owned()
 }
 
 fn listed_json(tool: &OutsideTool) -> Value {
