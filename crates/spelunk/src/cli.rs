@@ -116,6 +116,8 @@ enum Command {
     Outline(outline::OutlineArgs),
     /// Find passages by words and by meaning, without asking a model
     Search(search::SearchArgs),
+    /// Build the search index of files and directories ahead of the first search
+    Index(search::IndexArgs),
     /// Explore text with Python, in the same sandbox that models use
     Repl(repl::ReplArgs),
     /// Register text under a name and explore it
@@ -197,6 +199,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         }),
         Command::Outline(args) => outline::outline(app, &args),
         Command::Search(args) => search::search(app, &args),
+        Command::Index(args) => search::index(app, &args),
         Command::Repl(args) => app::block_on(repl::repl(app, args)),
         Command::Context(args) => context::context(app, args),
         Command::Mcp(args) => app::block_on(mcp::mcp(app, args)),
@@ -234,6 +237,7 @@ fn setting_flags(command: &Command) -> (Option<ModelFlags>, LimitFlags) {
         Command::Tool(args) => of_model(&args.model),
         Command::Outline(_)
         | Command::Search(_)
+        | Command::Index(_)
         | Command::Context(_)
         | Command::Show(_)
         | Command::Tail(_)

@@ -18,6 +18,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
                        anything
           outline      Show the structure of files and directories
           search       Find passages by words and by meaning, without asking a model
+          index        Build the search index of files and directories ahead of the first search
           repl         Explore text with Python, in the same sandbox that models use
           context      Register text under a name and explore it
           mcp          Serve contexts and queries to an agent over the Model Context Protocol, on standard
