@@ -29,6 +29,7 @@ pub mod runs;
 pub mod sandbox;
 pub mod sources;
 pub mod terminal;
+#[cfg(feature = "tools")]
 pub mod tools;
 pub mod trust;
 pub mod units;

@@ -7,7 +7,7 @@ mod program;
 use std::collections::BTreeMap;
 use std::process::Stdio;
 
-use spelunk_engine::{OutsideTool, OutsideTools, ToolNameError};
+use spelunk_engine::{OutsideTool, OutsideTools};
 use spelunk_types::{EffectClass, ErrorCode, Explain};
 use tokio::process::Command;
 
@@ -52,8 +52,6 @@ pub enum ToolsError {
     Unavailable { name: String, why: String },
     #[error("`{name}` failed: {why}")]
     Failed { name: String, why: String },
-    #[error(transparent)]
-    Name(#[from] ToolNameError),
 }
 
 impl Explain for ToolsError {
@@ -67,7 +65,6 @@ impl Explain for ToolsError {
                 "see what it says with `spelunk tools list`, or go without it".to_owned()
             }
             Self::Failed { .. } => return None,
-            Self::Name(_) => "leave it out with `--deny-tool NAME`, or give it another name".to_owned(),
         })
     }
 }
@@ -96,7 +93,7 @@ pub async fn open(
     for tool in &mut tools {
         tool.is_allowed |= is_named(&wanted.allow, tool);
     }
-    Ok(OutsideTools::new(tools).map_err(ToolsError::from)?)
+    Ok(OutsideTools::new(tools)?)
 }
 
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Usage {

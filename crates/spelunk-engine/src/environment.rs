@@ -184,11 +184,11 @@ impl Environment {
         }
     }
 
-    /// Whether a session has this name from the start.
-    pub(crate) fn has_name(name: &str) -> bool {
+    /// The names that a session has from the start.
+    #[cfg(test)]
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         let functions = text_functions::FUNCTIONS.iter().map(|(name, _)| *name);
-        let variables = ["context", "context_text", "answer"].into_iter();
-        functions.chain(variables).chain(EXCEPTIONS).chain(bound_in_prelude()).any(|known| known == name)
+        functions.chain(["context", "context_text"]).chain(EXCEPTIONS).chain(bound_in_prelude())
     }
 
     /// Whether a host call looks at text and [`Self::serve`] answers it.

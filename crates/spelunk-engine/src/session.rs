@@ -27,20 +27,6 @@ use crate::plain_answer::CodeAlone;
 use crate::sync::blocking;
 use crate::{Frame, FrameError, Stop, Task};
 
-/// Python's functions, which a tool must not replace.
-const BUILTINS: &str = "abs all any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex \
-    delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help \
-    hex id input int isinstance issubclass iter len list locals map max memoryview min next object oct open ord pow \
-    print property quit range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars \
-    zip";
-
-/// Whether a session uses this name itself.
-pub(crate) fn is_taken(name: &str) -> bool {
-    BUILTINS.split_whitespace().any(|builtin| builtin == name)
-        || Environment::has_name(name)
-        || serve::functions().iter().any(|function| function.name == name)
-}
-
 /// The interpreter of a frame and its cells.
 pub(crate) struct Session<'a> {
     pub(crate) frame: &'a Frame,
@@ -444,4 +430,19 @@ fn cut(traceback: &str, chars_max: u64) -> String {
     }
     let tail: String = traceback.chars().skip(n_chars - chars_max).collect();
     format!("[…]{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::serve;
+    use crate::environment::Environment;
+    use crate::tools::is_function_name;
+
+    #[test]
+    fn no_tool_replaces_a_name_of_the_session() {
+        let own = serve::functions().into_iter().map(|function| function.name);
+        for name in own.chain(Environment::names().map(str::to_owned)) {
+            assert!(!is_function_name(&name), "`{name}` is missing from the names that are taken");
+        }
+    }
 }

@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
-use spelunk_types::{EffectClass, EffectId};
-
-use crate::session::is_taken;
+use spelunk_types::{EffectClass, EffectId, ErrorCode, Explain};
 
 const TOOLS: &str = include_str!("prompts/repl-tools.md");
 
@@ -94,6 +92,16 @@ pub enum ToolNameError {
     Twice { name: String },
     #[error("there are {n} tools, and a run has at most {OUTSIDE_TOOLS_MAX}")]
     TooMany { n: usize },
+}
+
+impl Explain for ToolNameError {
+    fn code(&self) -> ErrorCode {
+        ErrorCode::ToolUnavailable
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("leave it out with `--deny-tool NAME`, or give it another name".to_owned())
+    }
 }
 
 impl OutsideTools {
@@ -292,23 +300,33 @@ impl OutsideTool {
 }
 
 /// Words that Python does not take as a name.
-const KEYWORDS: [&str; 35] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
-    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
-    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
-];
+const KEYWORDS: &str = "False None True and as assert async await break class continue def del elif else except finally \
+    for from global if import in is lambda nonlocal not or pass raise return try while with yield";
+
+/// Names that a session has already: Python's functions, and its own.
+const TAKEN: &str = "abs all any ascii bin bool breakpoint bytearray bytes callable chr classmethod compile complex \
+    delattr dict dir divmod enumerate eval exec exit filter float format frozenset getattr globals hasattr hash help \
+    hex id input int isinstance issubclass iter len list locals map max memoryview min next object oct open ord pow \
+    print property quit range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars \
+    zip context context_text answer ModelError BudgetError NotFound ToolError llm_query rlm_query FINAL budget \
+    llm_query_batched rlm_query_batched FINAL_VAR SUBMIT SHOW_VARS llm_batch llm_query_batch submit final_answer peek \
+    lines grep search outline chunk query_rows tables";
+
+fn is_one_of(words: &str, name: &str) -> bool {
+    words.split_whitespace().any(|word| word == name)
+}
 
 fn is_identifier(name: &str) -> bool {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     name.len() <= NAME_CHARS_MAX
         && name.chars().all(is_word)
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && !KEYWORDS.contains(&name)
+        && !is_one_of(KEYWORDS, name)
 }
 
 /// Whether a session can have a function of this name besides its own.
-fn is_function_name(name: &str) -> bool {
-    is_identifier(name) && !name.starts_with('_') && !is_taken(name)
+pub(crate) fn is_function_name(name: &str) -> bool {
+    is_identifier(name) && !name.starts_with('_') && !is_one_of(TAKEN, name)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! and total: any prefix of a journal yields a view.
 
 mod again;
+mod effects;
 mod errors;
 mod reading;
 mod tree;
@@ -9,12 +10,13 @@ mod tree;
 use std::collections::BTreeMap;
 
 use spelunk_types::{
-    CallId, CellOutcome, Citation, Confidence, Durability, EffectClass, EffectId, EffectOutcome, Event,
-    EventKind, FileChange, Found, FrameId, FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served,
-    SourceSpec, Strategy, Text, Usage,
+    CallId, CellOutcome, Citation, Confidence, Durability, EffectId, Event, EventKind, FileChange, Found,
+    FrameId, FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text,
+    Usage,
 };
 
 pub(crate) use self::again::{SetAside, still_counts};
+pub use self::effects::EffectView;
 pub use self::errors::ReportError;
 pub(crate) use self::errors::error_of;
 use self::reading::ReadAmounts;
@@ -173,29 +175,7 @@ pub struct CellView {
     pub seq: u64,
 }
 
-/// A call of a tool from outside.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EffectView {
-    /// The tool.
-    pub tool: String,
-    /// Whether a call may be repeated.
-    pub class: EffectClass,
-    /// A JSON object.
-    pub arguments: Text,
-    /// Whether it was called.
-    pub is_sent: bool,
-    /// How it ended.
-    pub outcome: Option<EffectOutcome>,
-}
-
 impl RunView {
-    /// Calls that must happen at most once and of which nobody knows whether they did.
-    pub fn unknown_effects(&self) -> impl Iterator<Item = (&EffectId, &EffectView)> {
-        let is_unknown =
-            |call: &EffectView| call.is_sent && call.class == EffectClass::Once && call.outcome.is_none();
-        self.effects.iter().filter(move |(_, call)| is_unknown(call))
-    }
-
     /// The state after these events.
     pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
         let mut view = Self::default();
@@ -211,14 +191,13 @@ impl RunView {
             // The pause between two processes does not count.
             self.earlier_ms = self.active_ms();
         }
-        let at_ms = event.at_ms;
-        (self.updated_at_ms, self.seq_last) = (at_ms, self.seq_last.max(event.seq));
+        (self.updated_at_ms, self.seq_last) = (event.at_ms, self.seq_last.max(event.seq));
         self.errors.extend(error_of(event));
         if event.kind.durability() != Durability::Ephemeral {
             self.ticked = None;
         }
         match &event.kind {
-            EventKind::RunStarted { .. } => self.start(&event.kind, at_ms),
+            EventKind::RunStarted { .. } => self.start(&event.kind, event.at_ms),
             EventKind::RunResumed { again_from, .. } => self.resume(event, *again_from),
             EventKind::RunFinished { outcome } => {
                 self.outcome = Some(outcome.clone());
@@ -271,16 +250,7 @@ impl RunView {
                 *n_failed += u64::from(*failed);
                 self.add_facts(event, files);
             }
-            EventKind::EffectStarted { effect, tool, class, arguments, sent } => {
-                let (tool, class, arguments) = (tool.clone(), *class, arguments.clone());
-                let started = EffectView { tool, class, arguments, is_sent: *sent, outcome: None };
-                self.effects.insert(effect.clone(), started);
-            }
-            EventKind::EffectSettled { effect, outcome, .. } => {
-                if let Some(effect) = self.effects.get_mut(effect) {
-                    effect.outcome = Some(outcome.clone());
-                }
-            }
+            EventKind::EffectStarted { .. } | EventKind::EffectSettled { .. } => self.act(&event.kind),
             EventKind::QuestionAdded { question } => self.ask_more(event, question),
             EventKind::FindingsRecalled { .. }
             | EventKind::TasksPlanned { .. }

@@ -38,8 +38,7 @@ pub use schema::schema;
 pub use settings::{LocalSettings, ModelSettings, ServerSettings, Settings};
 pub use show::{show_json, show_text};
 pub use suggest::nearest;
-pub use tools::ToolSource;
-pub(crate) use tools::{ToolCommand, ToolProvider};
+pub use tools::{ToolCommand, ToolProvider, ToolSource};
 
 use crate::env::Environment;
 use file::Owner;

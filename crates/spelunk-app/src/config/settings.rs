@@ -28,7 +28,7 @@ pub struct Settings {
     /// Sources of tools, by name.
     pub tools: BTreeMap<String, ToolSource>,
     /// The names of those that questions may use.
-    pub(crate) tools_on: Vec<String>,
+    pub tools_on: Vec<String>,
     /// Which model does which work.
     pub roles: Roles,
     /// How a question is answered.

@@ -64,19 +64,19 @@ const EFFECTS: &[&str] = &["read", "repeatable", "once"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolSource {
     /// The user's name for it.
-    pub(crate) name: String,
-    pub(crate) provider: ToolProvider,
+    pub name: String,
+    pub provider: ToolProvider,
     /// The class of every call, if the user sets it.
-    pub(crate) effect: Option<EffectClass>,
-    pub(crate) timeout_ms: u64,
-    pub(crate) calls_max: u64,
+    pub effect: Option<EffectClass>,
+    pub timeout_ms: u64,
+    pub calls_max: u64,
     /// Whether its tools may change something without asking.
-    pub(crate) is_allowed: bool,
+    pub is_allowed: bool,
 }
 
 /// What provides tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ToolProvider {
+pub enum ToolProvider {
     /// An MCP server that this program starts.
     Command(ToolCommand),
     /// An MCP server at a URL.
@@ -87,11 +87,11 @@ pub(crate) enum ToolProvider {
 
 /// A program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ToolCommand {
-    pub(crate) program: String,
-    pub(crate) arguments: Vec<String>,
+pub struct ToolCommand {
+    pub program: String,
+    pub arguments: Vec<String>,
     /// Variables that it may see besides the usual ones.
-    pub(crate) env: Vec<String>,
+    pub env: Vec<String>,
 }
 
 impl ToolCommand {

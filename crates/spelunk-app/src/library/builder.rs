@@ -16,7 +16,6 @@ use crate::config::{self, FlagValue};
 use crate::env::Environment;
 use crate::failure::Usage;
 use crate::sandbox::WorkerPlace;
-use crate::tools::ToolsError;
 use crate::trust::UserState;
 
 /// Builds a [`Spelunk`].
@@ -142,7 +141,7 @@ impl Builder {
         };
         let mut app = App::quiet(settings, environment, directory, worker);
         app.user = user;
-        app.use_tools(OutsideTools::new(self.tools).map_err(ToolsError::from)?);
+        app.use_tools(OutsideTools::new(self.tools)?);
         Ok(Spelunk::new(app))
     }
 }

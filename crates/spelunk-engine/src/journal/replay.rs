@@ -160,16 +160,8 @@ impl Replay {
                     replay.closed.insert(frame.clone(), outcome.clone());
                 }
                 EventKind::CellRan { .. } => replay.cells.entry(frame.clone()).or_default().extend(ran(kind)),
-                EventKind::EffectStarted { effect, tool, class, arguments, sent } => {
-                    let (tool, arguments) = (tool.clone(), arguments.clone());
-                    let (class, is_sent, outcome) = (*class, *sent, None);
-                    let recorded = RecordedEffect { tool, arguments, class, is_sent, outcome, is_aside };
-                    replay.effects.insert(effect.clone(), recorded);
-                }
-                EventKind::EffectSettled { effect, outcome, .. } => {
-                    if let Some(recorded) = replay.effects.get_mut(effect) {
-                        recorded.outcome = Some(outcome.clone());
-                    }
+                EventKind::EffectStarted { .. } | EventKind::EffectSettled { .. } => {
+                    replay.act(kind, is_aside);
                 }
                 EventKind::ValueObserved { ordinal, what, value } => {
                     let observed = replay.observed.entry(frame.clone()).or_default();
@@ -216,6 +208,20 @@ impl Replay {
             }
         }
         replay
+    }
+
+    /// Applies the start or the end of a call of a tool from outside.
+    fn act(&mut self, kind: &EventKind, is_aside: bool) {
+        if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = kind {
+            let (tool, arguments) = (tool.clone(), arguments.clone());
+            let (class, is_sent, outcome) = (*class, *sent, None);
+            let recorded = RecordedEffect { tool, arguments, class, is_sent, outcome, is_aside };
+            self.effects.insert(effect.clone(), recorded);
+        } else if let EventKind::EffectSettled { effect, outcome, .. } = kind
+            && let Some(recorded) = self.effects.get_mut(effect)
+        {
+            recorded.outcome = Some(outcome.clone());
+        }
     }
 
     /// Applies the opening of a frame; if it replaces one that was set aside, it has not ended.

@@ -104,12 +104,36 @@ fn a_program_that_fails_says_why() {
 #[test]
 fn a_question_uses_a_tool_only_if_it_is_told_to_and_asks_before_it_changes_something() {
     let scene = scene(BOOK);
-    ask(&scene, &["--tool", "book"]).check(&expect![[r#""#]]);
+    ask(&scene, &["--tool", "book"]).check(&expect![[r#"
+        `book` may change something, so it needs consent: `--allow-tool book`
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        1 file · 35 B explored in 1 cell · 1 call · 120 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
     assert_eq!(booked(&scene), "");
-    ask(&scene, &["--tool", "book", "--allow-tool", "book"]).check(&expect![[r#""#]]);
+    ask(&scene, &["--tool", "book", "--allow-tool", "book"]).check(&expect![[r#"
+        seat 1
+        --- stderr
+        openai/scripted (OPENAI_BASE_URL is set)
+        1 file · 35 B explored in 1 cell · 1 call · 120 tokens · $0.00 · TIME · run SHORT2
+        --- exit 0
+    "#]]);
     assert_eq!(booked(&scene), "{\"seat\":\"7A\"}\n");
-    ask(&scene, &["--tool", "bok"]).check(&expect![[r#""#]]);
-    ask(&scene, &["--tool", "book", "--allow-tool", "look"]).check(&expect![[r#""#]]);
+    ask(&scene, &["--tool", "bok"]).check(&expect![[r#"
+        --- stderr
+        error: there is no tool `bok`
+
+        hint: did you mean `book`?
+        --- exit 2
+    "#]]);
+    ask(&scene, &["--tool", "book", "--allow-tool", "look"]).check(&expect![[r#"
+        --- stderr
+        error: there is no tool `look`
+
+        hint: did you mean `book`?
+        --- exit 2
+    "#]]);
     let without = ask(&scene, &["--tool", "book", "--deny-tool", "book", "--strategy", "repl"]);
     assert!(!without.stdout.contains("seat"), "{}", without.stdout);
     assert_eq!(booked(&scene), "{\"seat\":\"7A\"}\n");
@@ -134,9 +158,21 @@ fn on_a_terminal_the_user_is_asked_and_sees_the_arguments() {
 fn a_project_file_gives_the_model_no_tools() {
     let scene = Scene::new(&NOTE);
     scene.write("spelunk.toml", BOOK.as_bytes());
-    scene.spelunk(["tools", "list"]).run().check(&expect![[r#""#]]);
+    scene.spelunk(["tools", "list"]).run().check(&expect![[r#"
+        --- stderr
+        error: a project file may not set `tools.book` (spelunk.toml:2)
+
+        hint: move it to your own `~/.config/spelunk/config.toml`, the environment or a flag
+        --- exit 2
+    "#]]);
     scene.write("spelunk.toml", b"[ask]\ntools = \"book\"\n");
-    scene.spelunk(["tools", "list"]).run().check(&expect![[r#""#]]);
+    scene.spelunk(["tools", "list"]).run().check(&expect![[r#"
+        --- stderr
+        error: a project file may not set `ask.tools` (spelunk.toml:2)
+
+        hint: move it to your own `~/.config/spelunk/config.toml`, the environment or a flag
+        --- exit 2
+    "#]]);
 }
 
 #[test]
@@ -175,9 +211,15 @@ fn a_run_killed_in_a_call_that_must_happen_once_waits_for_a_decision() {
             scene.spelunk(args).server(&server).run()
         };
         if decision == "done" {
-            resume(&[]).check(&expect![[r#""#]]);
+            resume(&[]).check(&expect![[r#"
+                --- stderr
+                error: nobody knows whether the call `0!0` of `book` in run `SHORT` did its work
+
+                hint: look whether it happened, then continue with `spelunk resume SHORT --tool '0!0=done'` or `--tool '0!0=again'`
+                --- exit 1
+            "#]]);
         }
-        let wrong = resume(&["--tool", "0!9=done"]);
+        let wrong = resume(&["--tool", "0!0=done", "--tool", "0!9=done"]);
         assert_eq!(wrong.code, 2, "{}", wrong.stderr);
         let ran = resume(&["--tool", &format!("0!0={decision}")]);
         assert_eq!((ran.code, ran.stdout.trim_end()), (0, said), "{}", ran.stderr);
