@@ -1,11 +1,13 @@
 //! MCP servers as sources of tools: started as a program, or reached at a URL. What a server sends is bounded in size
 //! and time, and a list that changes later changes nothing: the model was told of the tools at the start.
+#![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of content is treated alike")]
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientConfig, ContentBlock, Implementation, ProtocolVersion, Tool,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock, Implementation,
+    ProtocolVersion, Tool,
 };
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -52,8 +54,10 @@ pub(super) async fn open(source: &ToolSource, transport: Transport) -> Result<Ve
 }
 
 async fn connect(transport: Transport) -> Result<Connection, String> {
-    let info =
-        ClientConfig::new(Default::default(), Implementation::new("spelunk", env!("CARGO_PKG_VERSION")));
+    let info = ClientConfig::new(
+        ClientCapabilities::default(),
+        Implementation::new("spelunk", env!("CARGO_PKG_VERSION")),
+    );
     // Servers of both eras: one that does not know `server/discover` is asked to initialize.
     let preferred_versions = vec![ProtocolVersion::LATEST];
     let mode = ClientLifecycleMode::Auto { preferred_versions, legacy_version: None };
