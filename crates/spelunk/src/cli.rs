@@ -26,6 +26,7 @@ mod search;
 mod serve;
 mod show;
 mod tool;
+mod tools;
 mod watch;
 mod worker;
 
@@ -129,6 +130,8 @@ enum Command {
     Show(show::ShowArgs),
     /// Follow a run in progress, even in another process
     Tail(show::TailArgs),
+    /// List and call your own tools: MCP servers and programs that a model may use
+    Tools(tools::ToolsArgs),
     /// Run the tools of an agent as commands, in a folder of plain files
     Tool(Box<tool::ToolArgs>),
     /// List, show, export, archive and remove runs
@@ -204,6 +207,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(show::tail(app, args)),
         Command::Tool(args) => app::block_on(tool::tool(app, *args)),
+        Command::Tools(args) => app::block_on(tools::tools(app, args)),
         Command::Run(args) => run::run(app, &args),
         Command::Config(args) => config::config(app, &args),
         Command::Model(args) => app::block_on(model::model(app, args)),
@@ -237,6 +241,7 @@ fn setting_flags(command: &Command) -> (Option<ModelFlags>, LimitFlags) {
         | Command::Context(_)
         | Command::Show(_)
         | Command::Tail(_)
+        | Command::Tools(_)
         | Command::Run(_)
         | Command::Config(_)
         | Command::Demo

@@ -4,6 +4,7 @@
 mod event_page;
 mod faces;
 mod refusals;
+mod tools;
 
 use expect_test::expect;
 use futures_util::StreamExt as _;
