@@ -41,5 +41,7 @@ def test_the_examples_run(serve, examples):
 
 
 def test_the_examples_have_the_right_types(examples):
-    checked = subprocess.run([sys.executable, "-m", "mypy", "--strict", examples], capture_output=True, text=True)
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", examples], cwd=examples.parent, capture_output=True, text=True
+    )
     assert checked.stdout == "Success: no issues found in 1 source file\n"
