@@ -39,7 +39,7 @@ mod turn;
 mod view;
 
 pub use cancel::Cancel;
-pub use choose::{QuestionKind, first_strategy};
+pub use choose::first_strategy;
 pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationError};
 pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunResult};

@@ -84,7 +84,7 @@ fn what_cannot_be_made_text_says_why() {
     expect!["could not extract text from `hollow.html`: it holds no text"].assert_eq(&why("hollow.html"));
     assert_eq!(
         why("absent.zip"),
-        format!("there is nothing at `{}`: ", root.path().join("absent.zip").display())
+        format!("`{}` does not exist: ", root.path().join("absent.zip").display())
     );
 }
 
