@@ -35,8 +35,8 @@ pub(super) fn kind() -> GroupKind {
         fields: settings! {
             /// The program and its arguments; it runs without a shell.
             "tool.command" = unset(Kind::List, list(&["jira-mcp", "--read-only"])).own();
-            /// The URL of an MCP server, instead of a command.
-            "tool.url" = unset(Kind::Text, text("http://127.0.0.1:8080/mcp")).own().shown_as(Display::Address);
+            /// The URL of an MCP server, such as `http://127.0.0.1:8080/mcp`, instead of a command.
+            "tool.url" = unset(Kind::Text, text("")).own().shown_as(Display::Address);
             /// What the command is: an MCP server, or a program that is one tool.
             "tool.kind" = unset(Kind::Choice(KINDS), text("mcp")).own();
             /// What the model is told about a program.

@@ -107,7 +107,8 @@ open('/etc/passwd')
         FileNotFoundError: [Errno 2] No such file or directory: '/etc/passwd' (`etc/passwd` does not exist)
         [0 calls of sub-models; 18 scripts left]
         Finish done: (check it)
-        Finish done: Accepted."#]].assert_eq(&said(&events).join("\n"));
+        Finish done: Accepted."#]]
+    .assert_eq(&said(&events).join("\n"));
     assert_eq!(answer_of(&result), "It is 42.");
 }
 

@@ -109,11 +109,11 @@ pub(crate) async fn tools(app: &App, args: ToolsArgs) -> Result<ExitCode, Failur
                     let (ToolError::Failed(why) | ToolError::Unknown(why)) = error;
                     ToolsError::Failed { name, why }
                 })?;
-            match value {
-                Value::String(text) if !app.json => print_line(text),
-                value if app.json => print_line(value.to_string()),
-                value => print_line(serde_json::to_string_pretty(&value).unwrap_or_default()),
-            }
+            print_line(match value.as_str() {
+                _ if app.json => value.to_string(),
+                Some(text) => text.to_owned(),
+                None => serde_json::to_string_pretty(&value).unwrap_or_default(),
+            });
             Ok(ExitCode::SUCCESS)
         }
     }
