@@ -3,10 +3,14 @@
 Each line of `FOLDER/*.jsonl` is a request and, if the server did not answer with a fault, its reply. A request must match
 the maker's types and have no other fields. A reply must match them too, and the maker's client must read the scripted
 text, tool calls and token counts from it.
+
+The other way round, the streams that a maker recorded for the tests of its client are sent to the adapter, by
+`PROGRAM URL`: both must read the same from them.
 """
 
 import json
 import pathlib
+import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,7 +36,7 @@ from pydantic import TypeAdapter
 # The keys of the contract tests.
 SECRETS = {"AKIDEXAMPLE": "sk-very-secret"}
 # Fewer of either kind means that the tests were not recorded.
-REQUESTS_MIN, REPLIES_MIN = 20, 10
+REQUESTS_MIN, REPLIES_MIN, RECORDED_MIN = 20, 10, 15
 
 CHAT = TypeAdapter(CompletionCreateParamsStreaming)
 RESPONSES = TypeAdapter(ResponseCreateParamsStreaming)
@@ -251,7 +255,42 @@ class Bedrock:
 MAKERS = {"OpenAi": OpenAi(), "Responses": Responses(), "Anthropic": Anthropic(), "Gemini": Gemini(), "Bedrock": Bedrock()}
 
 
-def main(folder):
+# How the adapter calls Anthropic's reasons to stop.
+STOPS = {"end_turn": "finished", "max_tokens": "length", "refusal": "filtered", "tool_use": "tool-use"}
+
+
+def recorded(path, program):
+    """What the adapter and the maker's client read from a recorded stream."""
+    REPLAY.reply = {"content_type": "text/event-stream", "hex": path.read_bytes().hex()}
+    here = json.loads(subprocess.run([program, REPLAY.address], check=True, capture_output=True, text=True).stdout)
+    assert "error" not in here, here
+    asked = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
+    raw = {}
+    with ANTHROPIC.beta.messages.create(**asked, stream=True) as stream:
+        for event in stream:
+            if event.type == "content_block_delta" and event.delta.type == "input_json_delta":
+                raw[event.index] = raw.get(event.index, "") + event.delta.partial_json
+    try:
+        with ANTHROPIC.beta.messages.stream(**asked) as stream:
+            message = stream.get_final_message()
+    except ValueError:
+        # Their client refuses arguments that are not JSON. Ours keeps them, and whoever called the model decides.
+        same([call[1] for call in here["tool_calls"]], list(raw.values()), "the arguments")
+        return
+    text = "".join(block.text for block in message.content if block.type == "text")
+    found = [[block.name, raw[idx]] for idx, block in enumerate(message.content) if block.type == "tool_use"]
+    usage = message.usage
+    read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    same(here["text"], text, "the text")
+    same(here["tool_calls"], found, "the tool calls")
+    same(here["stop"], STOPS[message.stop_reason], "the reason to stop")
+    same(here["usage"]["input_tokens"], usage.input_tokens + read + written, "the input")
+    same(here["usage"].get("cached_tokens", 0), read, "what was read from the cache")
+    same(here["usage"].get("cache_written_tokens", 0), written, "what was written to the cache")
+    same(here["usage"]["output_tokens"], usage.output_tokens, "the output")
+
+
+def main(folder, program, recordings):
     faults, seen = {}, {name: [0, 0, 0, 0] for name in MAKERS}
     lines = {line for path in sorted(pathlib.Path(folder).glob("*.jsonl")) for line in path.read_text().splitlines()}
     for line in sorted(lines):
@@ -279,10 +318,19 @@ def main(folder):
         print(f"{name}: {requests} requests ({tools} with tools, {schemas} with a schema), {replies} replies")
         if requests < REQUESTS_MIN or replies < REPLIES_MIN or not tools or not schemas:
             faults[f"{name}: too little was recorded to say anything"] = ""
+    paths = sorted([*pathlib.Path(recordings).glob("**/streaming/fixtures/*.txt"), *pathlib.Path(recordings).glob("**/*.sse")])
+    for path in paths:
+        try:
+            recorded(path, program)
+        except Exception as error:
+            faults[f"{path.name}: {type(error).__name__}: {str(error)[:1500]}"] = path.read_text()[-600:]
+    print(f"Anthropic: {len(paths)} recorded streams")
+    if len(paths) < RECORDED_MIN:
+        faults["Anthropic: the recorded streams were not found"] = ""
     for fault, body in faults.items():
         print(fault, body, sep="\n  ", file=sys.stderr)
     return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

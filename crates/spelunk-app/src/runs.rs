@@ -9,11 +9,20 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::units::{count, dollars, head};
 
-pub const STATES: [&str; 6] = ["open", "answered", "stopped", "failed", "cancelled", "damaged"];
-
 /// The states that a person sees, by [`status`].
 pub const STATUSES: [&str; 9] =
     ["running", "waiting", "interrupted", "limited", "answered", "failed", "cancelled", "damaged", "newer"];
+/// Former words for some of them.
+pub const STATUSES_FORMER: [&str; 2] = ["open", "stopped"];
+
+/// The states that a word selects: itself, or those that a former word covered.
+pub fn statuses(word: &str) -> Option<Vec<&str>> {
+    match word {
+        "open" => Some(vec!["running", "waiting", "interrupted"]),
+        "stopped" => Some(vec!["limited"]),
+        word => STATUSES.contains(&word).then(|| vec![word]),
+    }
+}
 
 /// The run with this id or prefix; without one, the latest run.
 pub fn find_run(app: &App, name: Option<&str>) -> Result<(Workspace, RunId), Failure> {
@@ -157,12 +166,6 @@ impl Row {
         }
         let first = self.status.split(':').next().unwrap_or_default();
         STATUSES.into_iter().find(|status| *status == first).unwrap_or("damaged")
-    }
-
-    /// The first word of the state; an unreadable journal is `damaged`.
-    pub fn word(&self) -> &str {
-        let first = self.state.split([':', ' ']).next().unwrap_or_default();
-        STATES.into_iter().find(|state| *state == first).unwrap_or("damaged")
     }
 
     /// The row as JSON.

@@ -103,37 +103,18 @@ function difference(a, b) {
   return percent === 0 ? 'about the same' : `${percent > 0 ? '+' : '−'}${Math.abs(percent)} %`;
 }
 
+function sideBySide(title, sides, className, content) {
+  const article = (side, idx) => el('article', { class: className }, el('h3', {}, shortName(side.id)), content(side, idx));
+  return el('section', {}, el('h2', {}, title), el('div', { class: 'pair wide' }, sides.map(article)));
+}
+
 function answers(sides) {
-  return el(
-    'section',
-    {},
-    el('h2', {}, 'Answers'),
-    el(
-      'div',
-      { class: 'pair wide' },
-      sides.map((side) =>
-        el(
-          'article',
-          { class: 'card' },
-          el('h3', {}, shortName(side.id)),
-          side.answer ? prose(side.answer) : el('p', { class: 'empty' }, 'No answer.'),
-        ),
-      ),
-    ),
-  );
+  const answer = (side) => (side.answer ? prose(side.answer) : el('p', { class: 'empty' }, 'No answer.'));
+  return sideBySide('Answers', sides, 'card', answer);
 }
 
 function trees(sides, grown) {
-  return el(
-    'section',
-    {},
-    el('h2', {}, 'Trees'),
-    el(
-      'div',
-      { class: 'pair wide' },
-      sides.map((side, idx) => el('article', { class: 'tree-side' }, el('h3', {}, shortName(side.id)), grown[idx].element)),
-    ),
-  );
+  return sideBySide('Trees', sides, 'tree-side', (_, idx) => grown[idx].element);
 }
 
 function found(sides) {

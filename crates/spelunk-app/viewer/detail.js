@@ -12,7 +12,8 @@ import { prose } from './prose.js';
 const CHARS_SHOWN = 20000;
 const MESSAGES_MAX = 500;
 
-/** The panel. `show(run, kind, id)` fills it; a later call overtakes an earlier one. */
+/** The panel. `show(run, kind, id)` fills it; a later call overtakes an earlier one. `refresh(run)` follows a run that goes on: the
+ * figures always, the texts when the item changes its state. */
 export function detail({ origin, runId, openSource }) {
   const element = el(
     'aside',
@@ -21,11 +22,23 @@ export function detail({ origin, runId, openSource }) {
   );
   const context = { origin, runId, openSource };
   const makers = { call: callDetail, cell: cellDetail, frame: frameDetail, tool: toolDetail };
+  const live = el('div', {});
+  let [item, state] = [null, ''];
+  const show = (run, kind, id) => {
+    const made = Object.hasOwn(makers, kind) ? makers[kind](context, run, id) : null;
+    if (!made) return;
+    [item, state] = [[kind, id], made.state];
+    fill(live, made.live);
+    fill(element, heading(context, made.title, kind, id), live, made.texts());
+  };
   return {
     element,
-    show(run, kind, id) {
-      const made = Object.hasOwn(makers, kind) ? makers[kind](context, run, id) : null;
-      if (made) fill(element, made);
+    show,
+    refresh(run) {
+      if (!item) return;
+      const made = makers[item[0]](context, run, item[1]);
+      if (made?.state === state) fill(live, made.live);
+      else show(run, ...item);
     },
   };
 }
@@ -49,8 +62,7 @@ function callDetail(context, run, id) {
   const call = run.calls.get(id);
   if (!call) return null;
   const usage = call.usage ?? {};
-  return [
-    heading(context, `Call ${id}`, 'call', id),
+  const live = [
     facts([
       ['State', callState(call)],
       ['Model', call.model],
@@ -63,12 +75,15 @@ function callDetail(context, run, id) {
       ['Tried again after', call.retries.join(', ')],
     ]),
     call.message ? el('p', { class: 'failure' }, call.message) : null,
-    call.state === 'replied' ? section('Reply', context, call.reply, true) : null,
     call.state === 'open' && call.streamed
       ? el('section', {}, el('h3', {}, 'Reply so far'), el('pre', { class: 'code', tabindex: '0' }, call.streamed))
       : null,
+  ];
+  const texts = () => [
+    call.state === 'replied' ? section('Reply', context, call.reply, true) : null,
     prompt(context, call.prompt),
   ];
+  return { title: `Call ${id}`, state: call.state, live, texts };
 }
 
 /** A prompt is a record that names its parts; they are shown one by one. */
@@ -159,30 +174,24 @@ export function long(text, className = 'code') {
 function cellDetail(context, run, id) {
   const cell = findCell(run, id);
   if (!cell) return null;
-  return [
-    heading(context, `Cell ${id}`, 'cell', id),
-    facts([
-      ['Ended', cellState(cell)],
-      ['Took', time(cell.tookMs)],
-      ['Calls', cell.calls || ''],
-      ['Children', cell.children || ''],
-    ]),
-    cellTexts(context, cell),
-  ];
+  const live = facts([
+    ['Ended', cellState(cell)],
+    ['Took', time(cell.tookMs)],
+    ['Calls', cell.calls || ''],
+    ['Children', cell.children || ''],
+  ]);
+  return { title: `Cell ${id}`, state: cellState(cell), live, texts: () => cellTexts(context, cell) };
 }
 
 function toolDetail(context, run, id) {
   const tool = findTool(run, id);
   if (!tool) return null;
-  return [
-    heading(context, `${tool.name} ${id}`, 'tool', id),
-    facts([
-      ['Ended', toolState(tool)],
-      ['Took', time(tool.tookMs)],
-      ['Files', tool.paths.join(', ')],
-    ]),
-    toolTexts(context, tool),
-  ];
+  const live = facts([
+    ['Ended', toolState(tool)],
+    ['Took', time(tool.tookMs)],
+    ['Files', tool.paths.join(', ')],
+  ]);
+  return { title: `${tool.name} ${id}`, state: toolState(tool), live, texts: () => toolTexts(context, tool) };
 }
 
 /** What a tool was asked and what it said. */
@@ -222,16 +231,9 @@ export function cellTexts(context, cell) {
 function frameDetail(context, run, id) {
   const frame = run.frames.get(id);
   if (!frame) return null;
-  const answer = el('div', {});
   const sum = branchSums(run).get(id);
   const isBranch = sum.calls > frame.nCalls;
-  if (frame.answer) {
-    textOf(context.origin, context.runId, frame.answer)
-      .then((text) => fill(answer, readable(text)))
-      .catch((error) => fill(answer, el('p', { class: 'failure' }, error.message)));
-  }
-  return [
-    heading(context, `Frame ${id}`, 'frame', id),
+  const live = [
     facts([
       ['State', frameState(frame)],
       ['Strategy', frame.strategy],
@@ -241,13 +243,24 @@ function frameDetail(context, run, id) {
       ['Took', frame.closedActiveMs === null ? '' : time(frame.closedActiveMs - frame.openedActiveMs)],
     ]),
     frame.message ? el('p', { class: 'failure' }, frame.message) : null,
+  ];
+  const texts = () => [
     section('Question', context, frame.question, true),
-    section('Note of its parent', context, frame.note, false),
-    frame.answer ? el('section', {}, el('h3', {}, 'Answer'), answer) : null,
+    section("Parent's note", context, frame.note, false),
+    frame.answer ? el('section', {}, el('h3', {}, 'Answer'), frameAnswer(context, frame.answer)) : null,
     frame.citations.length > 0
       ? el('section', {}, el('h3', {}, 'Evidence'), citationList(frame.citations, new Map(), context.openSource))
       : null,
   ];
+  return { title: `Frame ${id}`, state: frameState(frame), live, texts };
+}
+
+function frameAnswer(context, text) {
+  const place = el('div', {});
+  textOf(context.origin, context.runId, text)
+    .then((shown) => fill(place, readable(shown)))
+    .catch((error) => fill(place, el('p', { class: 'failure' }, error.message)));
+  return place;
 }
 
 /** What a frame spent itself and, where it has children that spent something, with all below it. */

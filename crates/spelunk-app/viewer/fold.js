@@ -485,8 +485,8 @@ export function answerOf(run) {
 /** How a run stands, in a word or two. */
 export function stateOf(run) {
   const outcome = run.outcome;
-  if (!outcome) return 'open';
-  if (outcome.is === 'partial') return `stopped: ${outcome.stopped_by}`;
+  if (!outcome) return 'unfinished';
+  if (outcome.is === 'partial') return `limited: ${outcome.stopped_by}`;
   if (outcome.is === 'failed') return `failed: ${outcome.code}`;
   return String(outcome.is);
 }

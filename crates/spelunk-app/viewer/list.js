@@ -4,7 +4,7 @@ import { announce, button, el, fill } from './dom.js';
 import { failurePage, statePage } from './states.js';
 import { count, dollars, head, moment, shortName, startOf, time, whole } from './units.js';
 
-const STATES = ['queued', 'running', 'open', 'answered', 'stopped', 'failed', 'cancelled', 'damaged'];
+const STATES = ['queued', 'running', 'waiting', 'interrupted', 'limited', 'answered', 'failed', 'cancelled', 'damaged'];
 const PAGE = 50;
 const REFRESH_MS = 4000;
 const TYPING_MS = 250;
@@ -192,9 +192,9 @@ function line(row, isChosen, pick) {
   );
 }
 
-/** A state in its colour: `interrupted`, `answered`, `stopped: calls-exhausted`. */
+/** A state in its colour: `interrupted`, `answered`, `limited: calls-exhausted`. */
 export function stateBadge(state) {
   const text = String(state ?? '');
   const word = text.split(/[: ]/u)[0];
-  return el('span', { class: `state ${[...STATES, 'waiting', 'interrupted', 'limited'].includes(word) ? word : 'damaged'}` }, text);
+  return el('span', { class: `state ${[...STATES, 'unfinished'].includes(word) ? word : 'damaged'}` }, text);
 }

@@ -69,8 +69,7 @@ export function masthead({ origin, id, go }) {
     },
     show(run, word) {
       since = performance.now();
-      const isLive = !run.outcome && word === 'live' && !origin.isExported;
-      fill(state, stateBadge(isLive ? (run.nEvents > 0 ? 'running' : 'queued') : stateOf(run)));
+      fill(state, stateBadge(run.outcome ? stateOf(run) : unfinished(run, word, origin.isExported)));
       say(
         link,
         origin.isExported
@@ -118,6 +117,12 @@ export function masthead({ origin, id, go }) {
       fill(files, reports(origin, act, id));
     },
   };
+}
+
+/** The state of a run without an outcome. While the connection is lost, nobody knows better than before. */
+function unfinished(run, link, isExported) {
+  if (isExported || link === 'ended') return 'interrupted';
+  return run.nEvents > 0 ? 'running' : 'queued';
 }
 
 /** A partial answer becomes whole where a limit that the run reached is raised. */

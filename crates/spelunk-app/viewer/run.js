@@ -48,6 +48,7 @@ export function runPage({ origin, id, tab, item = [], go }) {
   const draw = () => {
     top.show(watch.run, watch.link);
     panels[state.tab].show(watch);
+    panels[state.tab].detail?.refresh(watch.run);
     showCounts(tabs, watch.run, state.nFindings);
     const [kind, name] = state.wanted;
     if (name && panels[state.tab].detail && holds(watch.run, kind, name)) choose(kind, name);

@@ -53,7 +53,7 @@ pub struct Projection {
     appended: BTreeSet<&'static str>,
     /// Hashes of the files as last written.
     written: BTreeMap<&'static str, BlobId>,
-    /// What the agent counted, as it stands on its desk.
+    /// The agent's metrics, as in its `metrics.json`.
     counted: serde_json::Map<String, serde_json::Value>,
     /// Whether the run has a desk: then some files belong to the agent.
     has_desk: bool,

@@ -91,7 +91,7 @@ impl MergedFinding {
     fn add(&mut self, other: &Finding) {
         self.places.push(other.location.clone());
         let severity = self.finding.severity.max(other.severity);
-        // Seeing it again makes nobody less sure.
+        // A second sighting never lowers the confidence.
         let sure = [self.finding.confidence, other.confidence].into_iter().flatten().reduce(f64::max);
         if self.finding.quote != Some(Found::Exact) && other.quote == Some(Found::Exact) {
             // Prefer the finding whose quote was found.

@@ -92,8 +92,8 @@ fn declaration(tool: &Tool) -> wire::FunctionDeclaration<'_> {
     wire::FunctionDeclaration { name, description, parameters_json_schema: schema }
 }
 
-/// What stands for the signature of a call whose own is unknown: a caller with tools of its own does not send it back, and
-/// the provider refuses a call without one.
+/// Sent as the signature of a call whose own is unknown: callers with their own tools do not send it back, and the provider
+/// refuses a call without one.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 fn content<'a>(message: &'a Message, unsigned: Option<&'a str>) -> wire::RequestContent<'a> {

@@ -3,6 +3,8 @@
 
 use std::mem;
 
+use serde::de::IgnoredAny;
+
 use crate::event_parser::{EventParser, StreamFault};
 
 /// An incremental parser: bytes in, events out.
@@ -108,10 +110,18 @@ impl EventParser for SseParser {
         (pending > self.event_bytes_max).then_some(Err(StreamFault::TooLong))
     }
 
-    /// The event before a missing blank line. An incomplete line is dropped.
+    /// The event before a missing blank line. A line without its ending counts if nothing can be missing from it.
     fn finish(&mut self) -> Option<String> {
-        self.data.take()
+        let before = self.data.clone();
+        let rest = self.buffer.split_off(self.consumed);
+        let is_taken = str::from_utf8(&rest).is_ok_and(|line| self.take_field(line).is_ok());
+        self.data.take().filter(|data| is_taken && is_complete(data)).or(before)
     }
+}
+
+/// Whether this is the data of a whole event, as the providers write them.
+fn is_complete(data: &str) -> bool {
+    data == "[DONE]" || data.starts_with('{') && serde_json::from_str::<IgnoredAny>(data).is_ok()
 }
 
 #[cfg(test)]

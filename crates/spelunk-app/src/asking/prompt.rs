@@ -30,7 +30,7 @@ const VERBS: &str = "add analyse analyze answer assess audit build calculate che
     extrae haz identifica lista quién resume traduce verifica";
 const MARKS: [&str; 7] = ["question", "task", "instruction", "request", "query", "frage", "aufgabe"];
 
-/// The question that stands for a long request, whose whole text is the document `name`.
+/// The question to ask for a long request, whose whole text is the document `name`.
 pub fn excerpt(name: &str, text: &str) -> String {
     let (head, tail) = ends(text);
     format!(
@@ -40,7 +40,7 @@ pub fn excerpt(name: &str, text: &str) -> String {
     )
 }
 
-/// What stands for a long text that is not the request.
+/// The placeholder of a long text that is not the request.
 pub(super) fn beginning(name: &str, text: &str) -> String {
     format!("[the whole is in `{name}`; it begins:]\n{}", ends(text).0.trim())
 }

@@ -155,6 +155,19 @@ test('while analysts read, the page says how far they are and what they found', 
   await close(page);
 });
 
+test('the details of a frame follow the run', async () => {
+  const page = await openPage(browser);
+  await page.goto(`${mock.url}#/run/${LIVE}/tree/frame/0`);
+  await until(page, 30);
+  const facts = page.locator('.detail .facts');
+  assert.match(await facts.innerText(), /State\s+open/u);
+  mock.push(LIVE, ...REVIEW.slice(30));
+  await until(page, REVIEW.length);
+  assert.match(await facts.innerText(), /State\s+answered, 6 cited[^]*Calls\s+0 own, 20 in all\s+Tokens\s+0 own, 22\.4k in all/u);
+  assert.equal(await page.locator('.detail h3', { hasText: 'Answer' }).count(), 1);
+  await close(page);
+});
+
 test('words of a reply are seen while it is written', async () => {
   const page = await openPage(browser);
   await page.goto(`${mock.url}#/run/${LIVE}/answer`);

@@ -23,7 +23,7 @@ const LAYOUTS: &[&str] = &[
     r"^\[(?<date>[A-Z][a-z]{2} [A-Z][a-z]{2} +[0-9]+) (?<time>[0-9:.]+) (?<year>[0-9]{4})\] \[(?:(?<module>[a-z_0-9]*):)?(?<level>[a-z0-9]+)\](?: \[pid (?<pid>[0-9]+)(?::tid [0-9]+)?\])?(?: \[client (?<client>[^\]]+)\])? (?<message>.*)",
     // nginx's error log.
     r"^(?<date>[0-9]{4}/[0-9]{2}/[0-9]{2}) (?<time>[0-9:]{8}) \[(?<level>[a-z]+)\] (?<pid>[0-9]+)#[0-9]+: (?<message>.*)",
-    // HAProxy, behind the head of syslog.
+    // HAProxy, after the syslog header.
     r#"^(?<date>[A-Z][a-z]{2} [ 0-9][0-9]) (?<time>[0-9:]{8}) (?<host>[^ ]+) [^ ]+: (?<client>[^ ]+):[0-9]+ \[(?<accepted>[^\]]+)\] (?<frontend>[^ ]+) (?<backend>[^ /]+)/(?<server>[^ ]+) (?<request_ms>[0-9-]+)/(?<queue_ms>[0-9-]+)/(?<connect_ms>[0-9-]+)/(?<response_ms>[0-9-]+)/\+?(?<total_ms>[0-9-]+) (?<status>[0-9-]+) \+?(?<bytes>[0-9]+) .*?"(?:(?<method>[A-Z]+) (?<path>[^ "]*)(?: (?<protocol>[^"]*))?|(?<request>[^"]*))"?$"#,
     // Pacemaker.
     r"^(?<date>[A-Z][a-z]{2} [ 0-9][0-9]) (?<time>[0-9:]{8}) (?<host>[^ ]+) (?<program>[^ ]+) +\[(?<pid>[0-9]+)\] \((?<function>[^)]*)\)\s+(?<level>[a-z]+): (?<message>.*)",

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::failure::Failure;
-use spelunk_app::runs::{HEADER, Row, STATUSES, archived_row, row};
+use spelunk_app::runs::{HEADER, Row, STATUSES, archived_row, row, statuses};
 use spelunk_app::terminal::stdout_width;
 use spelunk_app::units::{bytes, count, head};
 use spelunk_engine::{Clock as _, Projection, SystemClock};
@@ -104,13 +104,9 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The states that a word selects: itself, or those that a former word covered.
+/// The states that a word selects.
 fn states(word: &str) -> Result<Vec<&str>, Failure> {
-    match word {
-        "open" => Ok(vec!["running", "waiting", "interrupted"]),
-        "stopped" => Ok(vec!["limited"]),
-        word => Ok(one_of("state", Some(word), &STATUSES)?.into_iter().collect()),
-    }
+    statuses(word).ok_or_else(|| no_such("state", word, &STATUSES).into())
 }
 
 /// Validates the value of a flag against the allowed words.

@@ -22,6 +22,21 @@ fn explorer() -> ModelServer {
 }
 
 #[test]
+fn the_closing_line_says_what_the_cheap_sibling_answered() {
+    let (scene, server) = (Scene::new(&NOTE), explorer());
+    let ask = scene.spelunk(["ask", QUESTION, "notes", "--strategy", "repl"]);
+    let ask = ask.env("ANTHROPIC_API_KEY", "sk-ant-test");
+    ask.env("ANTHROPIC_BASE_URL", &server.base_url().replace("/v1", "")).run().check(&expect![[r#"
+        It is forty-two.
+          a.md:3  The magic number is 42.
+        --- stderr
+        anthropic/claude-sonnet-5-5, sub-calls: anthropic/claude-haiku-5-5 (ANTHROPIC_API_KEY is set)
+        1 file · 35 B explored in 2 cells · 3 calls, 1 to claude-haiku-5-5 · 341 tokens · $0.00 · TIME · run SHORT
+        --- exit 0
+    "#]]);
+}
+
+#[test]
 fn a_model_explores_with_code_and_cites_what_it_found() {
     let (scene, server) = (Scene::new(&NOTE), explorer());
     let ask = scene.spelunk(["ask", QUESTION, "notes", "--strategy", "repl"]).server(&server);

@@ -7,7 +7,7 @@ use spelunk_model::{self as model, Part, ToolCall, ToolResult};
 
 /// The maximum number of documents per conversation; further texts are appended to the last.
 const DOCUMENTS_MAX: usize = 100;
-/// How much of the beginning and of the end of a document stands in a conversation with tools.
+/// How many characters of a document's beginning and end are shown in a conversation with tools.
 const SHOWN_CHARS: usize = 1_000;
 /// The maximum length, per kind, of text included in a question; if there is more, all of it becomes a document.
 const INCLUDED_CHARS_MAX: usize = 20_000;
@@ -259,7 +259,7 @@ impl SortedTexts {
         message.with_parts(parts)
     }
 
-    /// A text, or what stands for it if it is long.
+    /// A text, or its placeholder if it is long.
     fn stand_in(&mut self, name: &str, text: &str) -> String {
         if !is_longer(text, self.long_chars) {
             return text.trim().to_owned();
@@ -338,7 +338,7 @@ impl SortedTexts {
     }
 }
 
-/// What stands in a conversation for a text that is a document.
+/// The placeholder of a text that became a document.
 fn named_in_place(name: &str, text: &str) -> String {
     let n_chars = text.chars().count();
     if n_chars <= SHOWN_CHARS {

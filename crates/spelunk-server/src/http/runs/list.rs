@@ -9,7 +9,7 @@ use axum::extract::State;
 use serde_json::{Value, json};
 use spelunk_app::blocking::blocking;
 use spelunk_app::failure::Failure;
-use spelunk_app::runs::{STATES, read_view, row, state, view_json};
+use spelunk_app::runs::{STATUSES, STATUSES_FORMER, read_view, row, state, statuses, view_json};
 use spelunk_engine::RunView;
 use spelunk_journal::{JournalError, Workspace};
 use spelunk_types::RunId;
@@ -23,8 +23,6 @@ use super::tickets::{Progress, Ticket};
 const PAGE: u64 = 50;
 const PAGE_MAX: u64 = 200;
 const QUERY_CHARS_MAX: usize = 1_000;
-/// States that only a server knows.
-const OWN_STATES: [&str; 2] = ["queued", "running"];
 /// Rows that are cached, to avoid reading a journal again.
 const ROWS_MAX: usize = 10_000;
 
@@ -57,9 +55,9 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// The states that a list can be filtered by.
+/// The states that a list can be filtered by. Only a server has a queue.
 fn states() -> Vec<&'static str> {
-    STATES.into_iter().chain(OWN_STATES).collect()
+    ["queued"].into_iter().chain(STATUSES).chain(STATUSES_FORMER).collect()
 }
 
 /// The filter of a list request.
@@ -163,11 +161,10 @@ fn as_it_stands(server: &Server, run: &RunId, mut row: Value) -> Value {
 }
 
 fn is_wanted(filter: &Filter, row: &Value) -> bool {
-    let state = row["state"].as_str().unwrap_or_default();
-    let word = state.split([':', ' ']).next().unwrap_or_default();
-    let word = if states().contains(&word) { word } else { "damaged" };
+    let status = row["status"].as_str().unwrap_or_default();
     let question = || row["question"].as_str().unwrap_or_default().to_lowercase();
-    filter.state.as_ref().is_none_or(|wanted| wanted == word)
+    let has_state = |wanted: &String| statuses(wanted).unwrap_or_else(|| vec![wanted]).contains(&status);
+    filter.state.as_ref().is_none_or(has_state)
         && filter.text.as_ref().is_none_or(|text| question().contains(text))
 }
 

@@ -474,7 +474,7 @@ fn promised(table: &Table, client: &str, key: &Key) -> Result<Option<RunId>, Pro
         return Ok(Some(before.run.clone()));
     }
     let detail = format!("run `{}` was asked for under this key, with another request", before.run.short());
-    Err(Problem::new(StatusCode::CONFLICT, "key-reused", "The key stands for another request.", detail)
+    Err(Problem::new(StatusCode::CONFLICT, "key-reused", "The key was used for another request.", detail)
         .hint("use a new key for a new request"))
 }
 

@@ -82,7 +82,7 @@ pub(super) fn update(app: &App) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The models that a name stands for: one of `[models.NAME]`, PROVIDER/NAME, or a name at any provider.
+/// The models that a name matches: one of `[models.NAME]`, PROVIDER/NAME, or a name at any provider.
 fn find<'a>(app: &App, catalogue: &'a HostedCatalogue, name: &str) -> Vec<HostedModel<'a>> {
     let listed = configured_models(&app.settings, &app.environment);
     if let Some(model) = listed.into_iter().find(|model| model.name == name) {
