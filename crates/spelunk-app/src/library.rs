@@ -2,6 +2,7 @@
 
 mod answer;
 mod builder;
+pub mod contexts;
 mod error;
 mod question;
 mod running;
@@ -9,7 +10,7 @@ mod running;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use spelunk_context::{Corpus, ScanOptions};
+use spelunk_context::{Corpus, Navigator, ScanOptions, SecretFiles};
 use spelunk_engine::{EngineError, RunHandle, RunView, Schema};
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{RunId, Strategy};
@@ -27,6 +28,7 @@ use crate::failure::Failure;
 use crate::provider;
 use crate::runs::{find_run, read_view, recorded_result};
 use crate::sandbox;
+use crate::sources::contexts;
 
 /// Asks questions and continues runs. Cheap to clone; clones share their rate limits.
 ///
@@ -45,6 +47,14 @@ impl Spelunk {
 
     fn new(app: App) -> Self {
         Self { app: Arc::new(app) }
+    }
+
+    /// The contexts of the workspace, explored as by every other interface. `store()` registers, combines and evicts
+    /// them; its `save` writes what was looked at for others to see.
+    pub fn contexts(&self) -> Result<Navigator, Error> {
+        // Create the workspace's own files first: they keep the directory private and out of git.
+        drop(self.app.workspace()?);
+        Ok(Navigator::new(Arc::new(contexts(&self.app, SecretFiles::Refused)?)))
     }
 
     /// Asks a question and waits for the answer. A run that ends without an answer is not an error: its `success` is

@@ -60,9 +60,12 @@ fn a_byte_order_mark_at_the_start_is_skipped() {
 fn data_without_its_blank_line_is_kept_and_half_a_line_is_dropped() {
     check(br#"data: {"a":1}"#, &expect![[r#"unfinished "{\"a\":1}""#]]);
     check(b"data: {\ndata: }", &expect![[r#"unfinished "{\n}""#]]);
-    check(b"data: a\n\ndata: [DONE]", &expect![[r#"
+    check(
+        b"data: a\n\ndata: [DONE]",
+        &expect![[r#"
         Ok("a")
-        unfinished "[DONE]""#]]);
+        unfinished "[DONE]""#]],
+    );
     check(br#"data: {"a":1"#, &expect![[""]]);
     check(b"data: a\n", &expect![[r#"unfinished "a""#]]);
     check(b"data: a\ndata: b", &expect![[r#"unfinished "a""#]]);
