@@ -36,7 +36,9 @@ pub mod units;
 pub mod without_model;
 
 pub use config::StrategyChoice as Strategy;
-pub use library::{Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, serve_worker};
+pub use library::{
+    Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, contexts, serve_worker,
+};
 pub use result_details::{Evidence, Metrics};
 pub use spelunk_engine::{ReportError as RunError, ToolError};
 /// The global allocator for a program that serves as a worker process: with it, a cell that exceeds its memory limit

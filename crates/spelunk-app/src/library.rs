@@ -2,6 +2,7 @@
 
 mod answer;
 mod builder;
+pub mod contexts;
 mod error;
 mod question;
 mod running;
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use serde_json::Value;
-use spelunk_context::{Corpus, ScanOptions, View};
+use spelunk_context::{Corpus, Navigator, ScanOptions, SecretFiles, View};
 use spelunk_engine::{EngineError, RunHandle, RunView, Schema, index_folder};
 use spelunk_index::Query;
 use spelunk_sandbox::Sandbox;
@@ -32,7 +33,7 @@ use crate::provider;
 use crate::render::found::hits_json;
 use crate::runs::{Row, active_rows, find_run, read_view, recorded_result};
 use crate::sandbox;
-use crate::sources::source;
+use crate::sources::{contexts, source};
 
 /// Asks questions and continues runs. Cheap to clone; clones share their rate limits.
 ///
@@ -51,6 +52,14 @@ impl Spelunk {
 
     fn new(app: App) -> Self {
         Self { app: Arc::new(app) }
+    }
+
+    /// The contexts of the workspace, explored as by every other interface. `store()` registers, combines and evicts
+    /// them; its `save` writes what was looked at for others to see.
+    pub fn contexts(&self) -> Result<Navigator, Error> {
+        // Create the workspace's own files first: they keep the directory private and out of git.
+        drop(self.app.workspace()?);
+        Ok(Navigator::new(Arc::new(contexts(&self.app, SecretFiles::Refused)?)))
     }
 
     /// Asks a question and waits for the answer. A run that ends without an answer is not an error: its `success` is

@@ -1,24 +1,22 @@
 //! Personal contexts: a folder with `foundation/`, `projects/`, `temporal/` and a memory graph, registered at once, and
 //! read together as one object. YAML, JSON and Markdown are parsed; what cannot be parsed stays text.
 
-mod yaml;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use spelunk_context::{
-    Context, ContextId, ContextKind, ContextStore, Factory, Metadata, StoreError, parse_collection,
-};
+use spelunk_context::{Context, ContextId, ContextKind, ContextStore, Factory, Metadata, StoreError};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, Usage};
 
 /// Where a memory graph is looked for.
 const GRAPHS: [&str; 3] = ["memory/graph.json", "memory/graph.jsonl", "mindgraph.json"];
 /// Further files, a `name: path` in each line.
 const COLLECTION: &str = "collection.yaml";
 const COLLECTION_BYTES_MAX: u64 = 1_000_000;
+/// Deeper nesting is not read.
+const YAML_DEPTH_MAX: usize = 32;
 
 /// What a folder of personal contexts gave.
 #[derive(Debug, Default)]
@@ -52,7 +50,7 @@ pub fn register(store: &ContextStore, root: &Path) -> Result<PersonalReport, Fai
         let text = spelunk_context::Reader::open(&listed)
             .and_then(|reader| reader.load(COLLECTION_BYTES_MAX))
             .map_err(StoreError::Request)?;
-        let pairs = parse_collection(&text)?;
+        let pairs = collection(&text)?;
         let of_list = factory.from_collection(root, &pairs, &ContextKind::Document, "")?;
         report.registered.extend(of_list.registered);
         report.already.extend(of_list.already);
@@ -61,6 +59,19 @@ pub fn register(store: &ContextStore, root: &Path) -> Result<PersonalReport, Fai
         );
     }
     Ok(report)
+}
+
+/// The names and paths of a collection.
+fn collection(text: &str) -> Result<Vec<(String, String)>, Usage> {
+    let pair = |(name, path): (String, Value)| Some((name, path.as_str()?.to_owned()));
+    let pairs = match yaml(text) {
+        Some(Value::Object(map)) => map.into_iter().map(pair).collect(),
+        _ => None,
+    };
+    pairs.ok_or_else(|| Usage {
+        message: format!("`{COLLECTION}` is not a list of `name: path`"),
+        hint: "write one `name: path` per line, without nesting and without lists".into(),
+    })
 }
 
 /// What is known of the user, of one project, and of the contexts in use, as one object: `{user, project, working}`.
@@ -93,7 +104,7 @@ fn parsed_context(store: &ContextStore, context: &Context) -> Result<Value, Fail
 /// A text in the structure of its format, or as it is.
 fn parsed(format: &str, text: &str) -> Value {
     let value = match format {
-        "yaml" | "yml" => yaml::parse(text),
+        "yaml" | "yml" => yaml(text),
         "json" => serde_json::from_str(text).ok(),
         "jsonl" => {
             let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).ok());
@@ -103,6 +114,17 @@ fn parsed(format: &str, text: &str) -> Value {
         _ => None,
     };
     value.unwrap_or_else(|| text.into())
+}
+
+/// A YAML document. One with anchors or tags of its own stays text, so that no file can become larger than it is.
+fn yaml(text: &str) -> Option<Value> {
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! { max_anchors: 0, max_aliases: 0, max_depth: YAML_DEPTH_MAX, max_documents: 1 },
+        strict_booleans: true,
+        reject_unsupported_tags: true,
+    };
+    let value: Value = serde_saphyr::from_str_with_options(text, options).ok()?;
+    (value.is_object() || value.is_array()).then_some(value)
 }
 
 /// A Markdown text by its headings; what comes before the first is under `""`.
@@ -142,5 +164,62 @@ mod tests {
             parsed("md", "Intro.\n\n# One\ntext\n## Two\n"),
             json!({ "": "Intro.", "One": "text", "Two": "" })
         );
+    }
+
+    #[test]
+    fn a_collection_is_a_name_and_a_path_in_each_line() {
+        let text = "# mine\n---\nprofile: profile.yaml\n\nstyle: \"my style.yaml\"\nurl: a:b # c\n";
+        let expected = [("profile", "profile.yaml"), ("style", "my style.yaml"), ("url", "a:b")];
+        let mut found = collection(text).unwrap();
+        found.sort();
+        assert_eq!(found, expected.map(|(name, path)| (name.to_owned(), path.to_owned())));
+        for text in ["a: b\n  c: d\n", "a: b\n- c\n", "a: b\nc:\n", "a: b\nc: [d]\n", "a: b\nno colon\n", "x"]
+        {
+            let refused = collection(text).unwrap_err();
+            assert_eq!(refused.message, "`collection.yaml` is not a list of `name: path`", "{text}");
+        }
+    }
+
+    #[test]
+    fn what_people_write_as_yaml_is_read() {
+        let text = "---\n# who\nname: Ada Lovelace  # the first\nage: 36\nscore: 0.5\nactive: true\nnone:\nphone: \"+44: 1\"\nquote: 'it''s'\ntags: [a, 2, \"c\", no]\nhome:\n  city: London\n  rooms:\n    - kitchen\n    - study\ntrades:\n- name: smith\n  since: 1840\n- {name: mason}\nbio: |\n  One.\n  Two.\nnote: >-\n  a\n  b\nurl: http://x/y\n1: one\n";
+        assert_eq!(
+            yaml(text).unwrap(),
+            json!({
+                "name": "Ada Lovelace", "age": 36, "score": 0.5, "active": true, "none": null, "phone": "+44: 1",
+                "quote": "it's", "tags": ["a", 2, "c", "no"], "home": { "city": "London", "rooms": ["kitchen", "study"] },
+                "trades": [{ "name": "smith", "since": 1840 }, { "name": "mason" }], "bio": "One.\nTwo.\n", "note": "a b",
+                "url": "http://x/y", "1": "one",
+            })
+        );
+        assert_eq!(yaml("- 1\n- two\n").unwrap(), json!([1, "two"]));
+    }
+
+    #[test]
+    fn yaml_bombs_tags_and_what_is_no_yaml_stay_text() {
+        let bomb = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n";
+        let deep: String = (0..100).flat_map(|depth| ["  ".repeat(depth), "k:\n".to_owned()]).collect();
+        let flow = format!("k: {}", "[".repeat(100_000));
+        for text in [
+            bomb,
+            "x: !!python/object 1\n",
+            "<<: *base\n",
+            "just words\n",
+            "a: 1\n   b: 2\n",
+            "a: 1\n---\na: 2\n",
+            "a: 1\na: 2\n",
+            "",
+            &deep,
+            &flow,
+        ] {
+            assert_eq!(parsed("yaml", text), json!(text), "{text:.40}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_yaml_breaks_it(text in "[a-z0-9:#\\-\\[\\]{}\"'|> \n&*!?]{0,200}") {
+            drop(yaml(&text));
+        }
     }
 }

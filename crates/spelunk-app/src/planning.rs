@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
-use spelunk_context::{Corpus, Detector, Mode, Plan, PlanOptions, View};
+use spelunk_context::{BadOverride, Corpus, Detector, Mode, Plan, PlanOptions, View};
 use spelunk_engine::{Forecast, ModelCapacity, forecast, plan_analysis};
 use spelunk_model::Price;
 use spelunk_types::{Limits, ModelRef};
 
 use crate::app::App;
-
+use crate::config::nearest;
+use crate::failure::{Failure, Usage};
 use crate::provider;
 use crate::sources::{LeftOut, left_out};
 
@@ -44,6 +45,23 @@ pub fn planned(app: &App, corpus: Corpus, question: &str, detector: Detector, mo
     let plan = plan_analysis(&view, question, reader_of(root.as_ref(), limits), options);
     let forecast = forecast(&plan, &view, question, reader_of(reader.as_ref(), limits), limits);
     Planned { plan, forecast, left_out, reader, synthesis }
+}
+
+/// The detector of the settings, with types as users write them: `*.inc=source_code`.
+pub fn detector_with(app: &App, types: &[String]) -> Result<Detector, Failure> {
+    let detector = app.settings.detector();
+    detector.clone().with_overrides(types).map_err(|error| {
+        let known = format!("the types are {}", detector.type_names().join(", "));
+        let hint = match &error {
+            BadOverride::Form { .. } => format!("write it like `*.inc=source_code`; {known}"),
+            BadOverride::Pattern { .. } => "correct the pattern".to_owned(),
+            BadOverride::UnknownType { name } => match nearest(name, detector.type_names()) {
+                Some(meant) => format!("did you mean `{meant}`? {known}"),
+                None => known,
+            },
+        };
+        Usage { message: error.to_string(), hint }.into()
+    })
 }
 
 /// The root model, the model that reads the parts, and the synthesis model.

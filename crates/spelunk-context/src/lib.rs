@@ -63,11 +63,11 @@ pub use split::{
 #[cfg(feature = "grammars")]
 pub use split::{PARSE_TASK, serve_parse};
 pub use store::{
-    AccessCounts, AccessEntry, AccessSummary, Action, ClockMs, CollectionReport, CombinedTexts, Context,
-    ContextId, ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory,
-    FileRoots, GrepView, IdFault, KindName, LoadPolicy, LoadView, Loader, MemoryReport, Metadata,
-    MissingFile, Navigator, NewContext, NewSource, PageView, PeekView, RegistryWarning, SearchHit,
-    SearchReport, SecretFiles, StoreError, StoreSettings, StoreStats, Suggestion, Unread, parse_collection,
+    AccessCounts, AccessEntry, AccessSummary, Action, ClockMs, CollectionReport, Context, ContextId,
+    ContextKind, ContextRevision, ContextSource, ContextStore, DirectoryReport, Factory, FileRoots, GrepView,
+    IdFault, KindName, LoadPolicy, LoadView, Loader, MemoryReport, Metadata, MissingFile, Navigator,
+    NewContext, NewSource, PageView, PeekView, RegistryWarning, SearchHit, SearchReport, SecretFiles,
+    StoreError, StoreSettings, StoreStats, Suggestion, Unread,
 };
 pub use structure::{Landmark, Landmarks};
 pub use table::RowTable;

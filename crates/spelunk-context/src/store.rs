@@ -33,7 +33,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use spelunk_types::Limits;
 
 pub use access_log::{AccessEntry, AccessSummary, Action};
-pub use collection::{CollectionReport, CombinedTexts, MissingFile, parse_collection};
+pub use collection::{CollectionReport, MissingFile};
 pub use context::{Context, ContextId, ContextSource, Metadata, NewContext, NewSource};
 pub use error::{IdFault, StoreError};
 pub use factory::{DirectoryReport, Factory};
@@ -45,6 +45,7 @@ pub use suggest::Suggestion;
 pub use wire::{AccessCounts, ContextRevision};
 pub use writing::RegistryWarning;
 
+use access_log::AccessLog;
 use cache::ContentCache;
 use catalogue::{Catalogue, Entry};
 use reading::ReaderPool;
@@ -86,6 +87,7 @@ struct State {
     held: HashMap<ContextId, Arc<str>>,
     /// The total length of these texts.
     held_bytes: u64,
+    log: AccessLog,
 }
 
 /// What a store holds, and how much memory it takes.
@@ -133,6 +135,10 @@ impl ContextStore {
             pool: ReaderPool::default(),
             held: HashMap::new(),
             held_bytes: 0,
+            log: AccessLog::new(
+                settings.limits.access_log_entries_max,
+                settings.limits.access_log_entries_kept,
+            ),
         };
         Self { registry, clock, settings, writer: Mutex::default(), state: Mutex::new(state) }
     }
@@ -203,6 +209,28 @@ impl ContextStore {
     /// The memory used by texts.
     pub fn memory(&self) -> MemoryReport {
         self.state().memory()
+    }
+
+    /// The requests that are kept, oldest first: those that any process saved, then those of this one.
+    pub fn access_log(&self) -> Vec<AccessEntry> {
+        let mut entries = self.registry.as_ref().map_or_else(Vec::new, RegistryFile::accesses);
+        entries.extend(self.state().log.entries().cloned());
+        entries
+    }
+
+    /// Totals over the requests of this process.
+    pub fn access_summary(&self) -> AccessSummary {
+        self.state().log.summary()
+    }
+
+    fn note(&self, action: Action, context: Option<ContextId>, detail: &str) {
+        // Whoever looks for a secret has typed it.
+        let detail = match self.settings.secrets {
+            SecretFiles::Refused => crate::secrets::redact(detail).0,
+            SecretFiles::Allowed => detail.into(),
+        };
+        let at_ms = self.now_ms();
+        self.state().log.note(action, context, &detail, at_ms);
     }
 
     /// Evicts least recently used texts until at most `bytes_target` remain. Returns the number of evicted texts.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use spelunk_context::{
-    Context, ContextId, ContextSource, GrepMatch, GrepView, LoadView, MemoryReport, PageView, PeekView,
-    SearchHit, SearchReport, StoreStats, Suggestion,
+    AccessEntry, Context, ContextId, ContextSource, ContextStore, GrepMatch, GrepView, LoadView,
+    MemoryReport, PageView, PeekView, SearchHit, SearchReport, StoreError, StoreStats, Suggestion,
 };
 
 use super::highlight;
@@ -30,12 +30,18 @@ pub fn list(contexts: &[Arc<Context>], as_json: bool) -> String {
         let looks = context.access.peeks + context.access.greps + context.access.pages + context.access.loads;
         let id = context.id.as_str();
         let pad = " ".repeat(width.saturating_sub(id.chars().count()));
+        let last = context.access.last_accessed_ms.map(spelunk_types::iso_time);
+        let last = last.as_deref().and_then(|at| at.split('T').next());
+        let last = last.map_or_else(String::new, |date| format!(", last {date}"));
         let read = match looks {
             0 => "never read".to_owned(),
             1 => "read once".to_owned(),
             n => format!("read {n} times"),
         };
-        text += &format!("{id}{pad}  {:<11} {size:>9}, {read}\n", context.kind.name());
+        let (kind, policy) = (context.kind.name(), context.policy.name());
+        let (source, format) = (source_name(&context.source), context.content_type.as_deref().unwrap_or("-"));
+        text +=
+            &format!("{id}{pad}  {kind:<11} {policy:<7} {source:<6} {format:<15} {size:>9}, {read}{last}\n");
     }
     text
 }
@@ -252,6 +258,7 @@ pub fn search(hits: &[SearchHit], report: &SearchReport, as_json: bool, paint: P
 }
 
 /// The store and its access counts, over all processes.
+#[expect(clippy::cast_precision_loss, reason = "a ratio for people")]
 pub fn stats_json(stats: &StoreStats, contexts: &[Arc<Context>]) -> Value {
     let [peeks, greps, pages, loads] = looks(contexts);
     json!({
@@ -261,8 +268,52 @@ pub fn stats_json(stats: &StoreStats, contexts: &[Arc<Context>]) -> Value {
             "max_cache_bytes": stats.memory.cache_bytes_max,
         },
         "memory": memory_json(&stats.memory),
-        "access_patterns": { "peeks": peeks, "greps": greps, "pages": pages, "full_loads": loads },
+        "access_patterns": {
+            "peeks": peeks, "greps": greps, "pages": pages, "full_loads": loads,
+            "total_accesses": peeks + greps + pages + loads,
+            "load_to_peek_ratio": (peeks > 0).then(|| loads as f64 / peeks as f64),
+        },
     })
+}
+
+/// The access log, oldest first.
+pub fn log_json(entries: &[AccessEntry]) -> Value {
+    let of_entry = |entry: &AccessEntry| {
+        json!({
+            "action": entry.action.name(),
+            "context_id": entry.context.as_ref().map(ContextId::as_str),
+            "params": entry.detail,
+            "timestamp": spelunk_types::iso_time(entry.at_ms),
+        })
+    };
+    json!({ "accesses": entries.iter().map(of_entry).collect::<Vec<_>>() })
+}
+
+pub fn log(entries: &[AccessEntry], as_json: bool) -> String {
+    if as_json {
+        return line(&log_json(entries));
+    }
+    let mut text = String::new();
+    for entry in entries {
+        let context = entry.context.as_ref().map_or("", ContextId::as_str);
+        let shown = format!(
+            "{} {:<6} {context} {}",
+            spelunk_types::iso_time(entry.at_ms),
+            entry.action.name(),
+            safe(&entry.detail)
+        );
+        text += shown.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// Frees the memory of texts beyond a size and removes those that are past their time. Both are made again when needed,
+/// or are no longer wanted.
+pub fn evict_json(store: &ContextStore, bytes_target: u64) -> Result<Value, StoreError> {
+    let n_expired = store.remove_expired()?;
+    let n_evicted = store.evict_to(bytes_target);
+    Ok(json!({ "evicted": n_evicted, "expired": n_expired, "memory": memory_json(&store.memory()) }))
 }
 
 /// The memory that texts use in this process.

@@ -1,5 +1,5 @@
 //! The access log: which contexts were accessed, and how. The number of entries is bounded; totals keep counting when
-//! entries are dropped.
+//! entries are dropped. A store on disk keeps the entries of all processes in `accesses.jsonl`.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -24,6 +24,9 @@ pub enum Action {
 }
 
 impl Action {
+    pub(super) const ALL: [Self; 6] =
+        [Self::List, Self::Peek, Self::Grep, Self::Page, Self::Load, Self::Search];
+
     /// The name in logs and summaries.
     pub fn name(self) -> &'static str {
         match self {
@@ -67,7 +70,7 @@ pub struct AccessSummary {
     pub load_to_peek_ratio: Option<f64>,
 }
 
-/// Entries in order, newest last.
+/// Entries of this process that are not on disk, newest last.
 #[derive(Debug)]
 pub(crate) struct AccessLog {
     entries_max: usize,
@@ -98,9 +101,9 @@ impl AccessLog {
         self.entries.iter()
     }
 
-    /// Drops the entries. The totals are kept.
-    pub(crate) fn clear(&mut self) {
-        self.entries.clear();
+    /// Drops the oldest entries, which are on disk now. The totals are kept.
+    pub(crate) fn drop_oldest(&mut self, n: usize) {
+        self.entries.drain(..n.min(self.entries.len()));
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people")]

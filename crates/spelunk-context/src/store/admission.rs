@@ -10,13 +10,16 @@ use crate::store::{
     AccessCounts, Context, ContextId, ContextRevision, ContextSource, ContextStore, FileRoots, NewContext,
     NewSource, SecretFiles, StoreError,
 };
-use crate::{ReadError, Reader, SkipReason, SourceError, secrets};
+use crate::{ContentType, Detector, ReadError, Reader, SkipReason, SourceError, secrets};
 
 const NAME_BYTES_MAX: usize = 800;
 const METADATA_ENTRIES_MAX: usize = 64;
 const KEY_BYTES_MAX: usize = 100;
 const VALUE_BYTES_MAX: usize = 2000;
 const ADDRESS_BYTES_MAX: usize = 2000;
+/// As much as tells the format of a text.
+const HEAD_LINES: u64 = 50;
+const HEAD_TOKENS: u64 = 4000;
 
 impl ContextStore {
     /// Builds the context to register, and its text if it is inline. `admitted` is a source that was already checked:
@@ -29,7 +32,7 @@ impl ContextStore {
         check_description(&new)?;
         let kind = self.kind(new.kind.name())?;
         let policy = new.policy.unwrap_or_else(|| self.state().default_policy(&kind));
-        let Admitted { source, revision, text, about } = match admitted {
+        let Admitted { source, revision, text, content_type, about } = match admitted {
             Some(admitted) => admitted,
             None => self.admit_source(&new.id, new.source)?,
         };
@@ -39,7 +42,7 @@ impl ContextStore {
             id: new.id,
             name: new.name,
             kind,
-            content_type: new.content_type,
+            content_type: new.content_type.or(content_type),
             source,
             metadata: metadata.into(),
             policy,
@@ -64,7 +67,12 @@ impl ContextStore {
                 let revision =
                     ContextRevision { size_bytes, modified_ms: None, digest: Some(digest.clone()) };
                 let source = ContextSource::Inline { digest, size_bytes };
-                Ok(Admitted { text: Some(text.into()), ..Admitted::new(source, Some(revision)) })
+                let content_type = type_of("", &text);
+                Ok(Admitted {
+                    text: Some(text.into()),
+                    content_type,
+                    ..Admitted::new(source, Some(revision))
+                })
             }
             NewSource::Loader(name) => {
                 check_length(id, "name of the loader", name.len(), 1, ADDRESS_BYTES_MAX)?;
@@ -104,6 +112,8 @@ impl ContextStore {
             revision.digest = Some(digest_of_file(&absolute).map_err(absent)?);
         }
         let mut admitted = Admitted::new(ContextSource::File { path: absolute.clone() }, Some(revision));
+        let head = derived.reader.peek(HEAD_LINES, HEAD_TOKENS).map_err(Refusal::Unread)?;
+        admitted.content_type = type_of(&absolute.to_string_lossy(), &head.text);
         let n_documents = derived.n_documents.map(|n| ("documents".to_owned(), n.to_string()));
         admitted.about.extend(n_documents);
         admitted.about.extend(derived.left_out.map(|reasons| ("left_out".to_owned(), reasons)));
@@ -134,19 +144,26 @@ impl ContextStore {
     }
 }
 
+/// The format of a text; `None` if nothing tells.
+fn type_of(name: &str, head: &str) -> Option<String> {
+    let found = Detector::default().detect(name, head).content_type;
+    (found != ContentType::Unknown).then(|| found.name().to_owned())
+}
+
 /// A readable source, the text that came with it, and its metadata.
 #[derive(Debug, Clone)]
 pub(super) struct Admitted {
     source: ContextSource,
     revision: Option<ContextRevision>,
     text: Option<Arc<str>>,
+    content_type: Option<String>,
     /// Becomes metadata: how many documents an archive has, and what was left out of it.
     about: BTreeMap<String, String>,
 }
 
 impl Admitted {
     fn new(source: ContextSource, revision: Option<ContextRevision>) -> Self {
-        Self { source, revision, text: None, about: BTreeMap::new() }
+        Self { source, revision, text: None, content_type: None, about: BTreeMap::new() }
     }
 }
 

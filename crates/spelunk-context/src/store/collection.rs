@@ -1,7 +1,6 @@
 //! Collections: sets of related files under ids with a common prefix: `identity:` for who the user is,
 //! `project:<name>:` for a project, `temporal:` for current events. A missing file is reported, but is not an error.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,50 +30,11 @@ pub struct MissingFile {
     pub path: PathBuf,
 }
 
-/// The texts about the user and one project, each under its id without the prefix.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct CombinedTexts {
-    /// The `identity:` contexts.
-    pub user: BTreeMap<String, Arc<str>>,
-    /// The `project:<name>:` contexts.
-    pub project: BTreeMap<String, Arc<str>>,
-}
-
 const FOUNDATION: [(&str, &str); 3] = [
     ("profile", "profile.yaml"),
     ("preferences", "preferences.yaml"),
     ("communication_style", "communication_style.yaml"),
 ];
-
-/// Parses a collection: one `name: path` per line. Blank lines and lines that begin with `#` are skipped; a path may be
-/// in single or double quotes. This is the flat subset of YAML: nesting and lists are refused.
-pub fn parse_collection(text: &str) -> Result<Vec<(String, String)>, StoreError> {
-    let mut pairs = Vec::new();
-    for (idx, line) in text.lines().enumerate() {
-        if line.trim().is_empty() || line.trim_start().starts_with('#') || line.trim_end() == "---" {
-            continue;
-        }
-        let bad = StoreError::BadCollection { line: idx as u64 + 1 };
-        let Some((name, path)) = line.split_once(": ") else { return Err(bad) };
-        let (name, path) = (name.trim_end(), unquoted(path.trim()));
-        let is_nested = name.starts_with([' ', '\t', '-', '?', '{', '['])
-            || path.starts_with(['{', '[', '|', '>', '&', '*']);
-        if is_nested || name.is_empty() || path.is_empty() {
-            return Err(bad);
-        }
-        pairs.push((unquoted(name).to_owned(), path.to_owned()));
-    }
-    Ok(pairs)
-}
-
-fn unquoted(text: &str) -> &str {
-    for quote in ['"', '\''] {
-        if let Some(inner) = text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
-            return inner;
-        }
-    }
-    text
-}
 
 impl Factory<'_> {
     /// Registers each (name, path) pair whose file exists below `base`, under the prefix and the name.
@@ -154,24 +114,6 @@ impl Factory<'_> {
     pub fn temporal_loader(&self, id: &str, name: &str, loader: Loader) -> Result<Arc<Context>, StoreError> {
         let id = ContextId::new(format!("temporal:{id}"))?;
         self.from_loader(id, name, ContextKind::Temporal, loader)
-    }
-
-    /// The whole texts of the user's contexts and of one project's. One that cannot be read is an error.
-    pub fn combined(&self, project: &str) -> Result<CombinedTexts, StoreError> {
-        Ok(CombinedTexts {
-            user: self.texts_below("identity:")?,
-            project: self.texts_below(&format!("project:{project}:"))?,
-        })
-    }
-
-    fn texts_below(&self, prefix: &str) -> Result<BTreeMap<String, Arc<str>>, StoreError> {
-        let mut texts = BTreeMap::new();
-        for context in self.store.list() {
-            if let Some(name) = context.id.as_str().strip_prefix(prefix) {
-                texts.insert(name.to_owned(), self.store.load(context.id.as_str())?);
-            }
-        }
-        Ok(texts)
     }
 }
 

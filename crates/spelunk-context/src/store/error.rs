@@ -71,8 +71,6 @@ pub enum StoreError {
     },
     #[error("`{path}` is not a memory graph: {reason}")]
     BadGraph { path: PathBuf, reason: String },
-    #[error("line {line} of the collection is not `name: path`")]
-    BadCollection { line: u64 },
     #[error("`{pattern}` is not a pattern for files: {reason}")]
     BadGlob { pattern: String, reason: String },
 }
@@ -130,7 +128,6 @@ impl Explain for StoreError {
             | Self::DescriptionTooLong { .. }
             | Self::DescriptionEmpty { .. }
             | Self::BadUri { .. }
-            | Self::BadCollection { .. }
             | Self::BadGlob { .. } => ErrorCode::UsageWrong,
             Self::UnknownContext { .. } => ErrorCode::ContextNotFound,
             Self::PathNotUnicode { .. }
@@ -191,9 +188,6 @@ impl Explain for StoreError {
             }
             Self::BadGraph { .. } => {
                 "give a JSON object with `nodes` and `edges`, or one node or edge per line"
-            }
-            Self::BadCollection { .. } => {
-                "write one `name: path` per line, without nesting and without lists"
             }
             Self::BadGlob { .. } => "take a pattern like `*.md` or `**/*.md`",
         };

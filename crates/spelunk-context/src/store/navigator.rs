@@ -2,22 +2,19 @@
 //! logged.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::store::access_log::AccessLog;
 use crate::store::suggest::{self, Situation};
 use crate::store::{
-    AccessEntry, AccessSummary, Action, Context, ContextId, ContextStore, SearchHit, SearchReport,
-    StoreError, Suggestion,
+    Action, Context, ContextId, ContextStore, SearchHit, SearchReport, StoreError, Suggestion,
 };
 use crate::{GrepMatch, GrepQuery, Page, Peek, ReadError};
 
-/// Explores one store and logs the requests. Shared by threads.
+/// Explores one store, which logs the requests. Shared by threads.
 #[derive(Debug)]
 pub struct Navigator {
     store: Arc<ContextStore>,
-    log: Mutex<AccessLog>,
 }
 
 /// The beginning of a context.
@@ -81,9 +78,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 impl Navigator {
     /// A navigator for this store.
     pub fn new(store: Arc<ContextStore>) -> Self {
-        let limits = store.limits();
-        let log = AccessLog::new(limits.access_log_entries_max, limits.access_log_entries_kept);
-        Self { store, log: Mutex::new(log) }
+        Self { store }
     }
 
     /// The store.
@@ -173,21 +168,6 @@ impl Navigator {
         Ok((hits, report))
     }
 
-    /// The logged requests that are kept, oldest first.
-    pub fn access_log(&self) -> Vec<AccessEntry> {
-        self.log().entries().cloned().collect()
-    }
-
-    /// Totals over all requests.
-    pub fn access_summary(&self) -> AccessSummary {
-        self.log().summary()
-    }
-
-    /// Drops the entries of the log. The summary is kept.
-    pub fn clear_access_log(&self) {
-        self.log().clear();
-    }
-
     fn bounded(&self, query: &GrepQuery) -> Result<GrepQuery, StoreError> {
         let limits = self.store.limits();
         in_range("lines of context", query.context_lines, 0, limits.grep_context_lines_max)?;
@@ -207,12 +187,7 @@ impl Navigator {
     }
 
     fn note(&self, action: Action, context: Option<&Arc<Context>>, detail: &str) {
-        let at_ms = self.store.now_ms();
-        self.log().note(action, context.map(|context| context.id.clone()), detail, at_ms);
-    }
-
-    fn log(&self) -> MutexGuard<'_, AccessLog> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+        self.store.note(action, context.map(|context| context.id.clone()), detail);
     }
 }
 

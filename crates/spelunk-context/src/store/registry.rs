@@ -1,6 +1,6 @@
 //! The registry file, which stores the contexts on disk. It is written whole to a temporary file, then renamed; a lock
-//! file keeps processes from overwriting each other. Inline texts are stored next to it, each under its digest. No link
-//! in the directory is followed (`spelunk-fs`).
+//! file keeps processes from overwriting each other. Inline texts are stored next to it, each under its digest, and the
+//! access log. No link in the directory is followed (`spelunk-fs`).
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use spelunk_fs::{Durability, Entry, EntryKind, PrivateDir};
 
 use crate::error::is_absence;
-use crate::store::StoreError;
 use crate::store::revision::Stamp;
+use crate::store::{AccessEntry, StoreError, wire};
 
 /// The registry of one storage root.
 #[derive(Debug)]
@@ -35,6 +35,9 @@ const LOCK_POLL: Duration = Duration::from_millis(5);
 /// The maximum length of a process id.
 const PID_BYTES_MAX: u64 = 20;
 const NAME: &str = "registry.json";
+const ACCESSES: &str = "accesses.jsonl";
+/// A longer access log is not one that we wrote.
+const ACCESSES_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const STAGED_PREFIX: &str = "registry.json.tmp-";
 const STAGED_INLINE_PREFIX: &str = "inline.tmp-";
 
@@ -77,6 +80,15 @@ impl RegistryFile {
         let mut bytes = Vec::with_capacity(usize::try_from(stamp.size_bytes).unwrap_or(0));
         file.take(BYTES_MAX).read_to_end(&mut bytes).map_err(|error| self.unusable(error))?;
         Ok(Some((bytes, stamp)))
+    }
+
+    /// The access log. What cannot be read is left out: it is only history.
+    pub(crate) fn accesses(&self) -> Vec<AccessEntry> {
+        let mut bytes = Vec::new();
+        if let Ok(file) = self.dir.open(ACCESSES) {
+            drop(file.take(ACCESSES_BYTES_MAX).read_to_end(&mut bytes));
+        }
+        wire::parse_accesses(&bytes)
     }
 
     /// The stamp of the file, without reading it.
@@ -127,6 +139,28 @@ impl RegistryLock<'_> {
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<Option<Stamp>, StoreError> {
         self.replace(NAME, STAGED_PREFIX, bytes).map_err(|error| self.file.unusable(error))?;
         Ok(self.file.stamp())
+    }
+
+    /// Adds to the access log. One that would become longer than `n_max` entries keeps the newest `n_kept`.
+    pub(crate) fn add_accesses(
+        &self,
+        new: &[AccessEntry],
+        n_max: u64,
+        n_kept: u64,
+    ) -> Result<(), StoreError> {
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut all = self.file.accesses();
+        let written = if !all.is_empty() && (all.len() + new.len()) as u64 <= n_max {
+            let file = self.file.dir.open_to_append(ACCESSES);
+            file.and_then(|mut file| file.write_all(wire::access_lines(new).as_bytes()))
+        } else {
+            all.extend_from_slice(new);
+            let n_gone = all.len().saturating_sub(usize::try_from(n_kept).unwrap_or(usize::MAX));
+            self.replace(ACCESSES, STAGED_PREFIX, wire::access_lines(&all[n_gone..]).as_bytes())
+        };
+        written.map_err(|error| self.file.unusable(error))
     }
 
     /// Stores an inline text. Equal texts are stored once.

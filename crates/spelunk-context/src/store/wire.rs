@@ -1,12 +1,12 @@
 //! The registry's file format: a JSON object with `version`, `updated_at_ms` and `contexts`, one context per line so
-//! that a damaged line costs one context. Also the records of a memory graph file. Formats are stable: a field never
-//! changes its meaning.
+//! that a damaged line costs one context. Also the lines of the access log and the records of a memory graph file.
+//! Formats are stable: a field never changes its meaning.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Context, ContextId, ContextKind, ContextSource, LoadPolicy};
+use crate::store::{AccessEntry, Action, Context, ContextId, ContextKind, ContextSource, LoadPolicy};
 
 /// The version that this engine writes, and the newest that it reads.
 pub(crate) const VERSION: u64 = 1;
@@ -349,6 +349,40 @@ impl Source {
 
 fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+/// One access.
+#[derive(Serialize, Deserialize)]
+struct AccessLine {
+    at_ms: u64,
+    action: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    context: Option<String>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    detail: String,
+}
+
+/// The lines of an access log.
+pub(crate) fn access_lines(entries: &[AccessEntry]) -> String {
+    let line = |entry: &AccessEntry| AccessLine {
+        at_ms: entry.at_ms,
+        action: entry.action.name().to_owned(),
+        context: entry.context.as_ref().map(ToString::to_string),
+        detail: entry.detail.clone(),
+    };
+    let lines = entries.iter().filter_map(|entry| serde_json::to_string(&line(entry)).ok());
+    lines.map(|line| line + "\n").collect()
+}
+
+/// The entries of an access log. A line that was cut off by a crash is left out.
+pub(crate) fn parse_accesses(bytes: &[u8]) -> Vec<AccessEntry> {
+    let entry = |line: &[u8]| {
+        let AccessLine { at_ms, action, context, detail } = serde_json::from_slice(line).ok()?;
+        let action = Action::ALL.into_iter().find(|known| known.name() == action)?;
+        let context = context.map(ContextId::new).transpose().ok()?;
+        Some(AccessEntry { action, context, detail, at_ms })
+    };
+    bytes.split(|&byte| byte == b'\n').filter_map(entry).collect()
 }
 
 /// A memory graph in one JSON object.

@@ -138,7 +138,8 @@ impl ContextStore {
         Ok(n_removed)
     }
 
-    /// Writes access counts and revisions, which are not written automatically. All other changes already are.
+    /// Writes access counts, the access log and revisions, which are not written automatically. All other changes
+    /// already are.
     pub fn save(&self) -> Result<(), StoreError> {
         let mut writer = self.writer();
         let Some(registry) = self.registry.as_ref().filter(|registry| !registry.is_read_only()) else {
@@ -152,6 +153,10 @@ impl ContextStore {
         let draft = self.state().catalogue.clone();
         self.write(&lock, &mut writer, &draft)?;
         self.state().catalogue.settle(&draft);
+        let accesses: Vec<_> = self.state().log.entries().cloned().collect();
+        let limits = &self.settings.limits;
+        lock.add_accesses(&accesses, limits.access_log_entries_max, limits.access_log_entries_kept)?;
+        self.state().log.drop_oldest(accesses.len());
         Ok(())
     }
 

@@ -214,7 +214,7 @@ print(client.call('two'))
         on("0#0").reply("").tool_call("RunScript", &script(code)),
         on("0#1").reply("It is 42."),
         on("0#2").always(status(400)),
-        on("0#3").reply("").tool_call(
+        on("0#3").reply("").tool_call("Shell", r#"{"command": "cat state/metrics.json"}"#).tool_call(
             "Finish",
             r#"{"answer": "It is 42.", "evidence": ["a.md:1: The magic number is 42."]}"#,
         ),
@@ -244,6 +244,53 @@ print(client.call('two'))
     assert!(errors[0]["timestamp"].is_string() && errors[0]["error_message"].is_string());
     let metrics: Value = serde_json::from_str(&files["state/metrics.json"]).unwrap();
     let counted = ["scripts_created", "subcalls_made", "errors"].map(|name| metrics[name].as_u64().unwrap());
-    assert_eq!(counted, [1, 1, 1], "as the agent saw it");
+    assert_eq!(counted, [1, 1, 1]);
+    let seen = said(&events(&engine, &result.run))[1].replace("Shell done: ", "");
+    let seen: Value = serde_json::from_str(&seen).unwrap();
+    for (name, value) in seen.as_object().unwrap() {
+        assert_eq!(&metrics[name], value, "{name} as the agent saw it");
+    }
     assert_eq!(metrics["calls_failed"], 1, "and what the run counts");
+}
+
+/// The first request of an agent over a text of this many lines.
+async fn first_request(n_lines: usize) -> String {
+    let text = "Line of the text.\n".repeat(n_lines);
+    let mut rules = vec![on("0#0").reply("").tool_call("Finish", &finish("42"))];
+    rules.extend(["0#1", "0#2", "0#3"].map(|call| on(call).reply("").tool_call("Finish", "{}")));
+    let mut stage = stage(&[("a.md", &text)], rules);
+    stage.limits.inline_chars_max = 8000;
+    let engine = engine_on(Arc::new(FaultDisk::sound()));
+    run(&stage, &engine).await;
+    let body: Value = serde_json::from_str(&stage.server.requests()[0].body).unwrap();
+    let texts = body["messages"].as_array().unwrap().iter().map(|message| message["content"].to_string());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn s2_13_a_short_input_is_shown_and_a_long_one_described() {
+    let (short, long) = (first_request(400).await, first_request(500).await);
+    let n_shown = |request: &str| request.matches("Line of the text.").count();
+    assert_eq!((n_shown(&short), short.contains("Solve it directly if it is simple")), (400, true));
+    // A preview of 500 characters, the size and the five steps.
+    assert_eq!(n_shown(&long), 500 / "Line of the text.\n".len());
+    for words in
+        ["1. Read `state/job.json`", "5. Write the answer to `output/answer.md`", "Begin by scanning", "9000"]
+    {
+        assert!(long.contains(words), "{words} in {long}");
+    }
+}
+
+#[tokio::test]
+async fn s2_14_the_system_prompt_has_the_rules() {
+    let system = first_request(1).await;
+    for rule in [
+        "Your answer is what you write to `output/answer.md`",
+        "Never read a large file whole",
+        "write long results to files",
+        "`state/job.json`: paths and budgets",
+        "20 scripts, 25 calls of sub-models in each, 50 turns",
+    ] {
+        assert!(system.contains(rule), "{rule} in {system}");
+    }
 }

@@ -93,6 +93,12 @@ async fn s0_08_every_worker_says_what_it_read_and_how_sure_it_is() {
     let (_stage, engine, run) = mapped().await;
     let files = rebuilt(&engine, &run);
     let found = result_of(&files, "a.py");
+    let results = ["findings", "answer", "count", "summary"].map(|name| found["results"].get(name).is_some());
+    assert_eq!(results, [true; 4], "{found}");
+    assert!(found["worker_id"].as_str().unwrap().starts_with("worker_"), "{found}");
+    assert!(found["chunk_path"].as_str().unwrap().starts_with("chunks/chunk_"), "{found}");
+    assert_eq!((&found["query"], &found["depth"]), (&json!("Review it"), &json!(1)));
+    assert!(found["metadata"]["processing_time_ms"].is_u64(), "{found}");
     assert_eq!((&found["analyst"], &found["content_type"]), (&json!("code"), &json!("source_code")));
     assert_eq!(found["metadata"]["confidence"], 0.9);
     assert_eq!(found["metadata"]["raised_by"], "its tests");

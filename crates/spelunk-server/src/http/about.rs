@@ -29,7 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
                 "additionalProperties": false,
                 "properties": {
                     "question": { "type": "string" },
-                    "paths": named, "contexts": named, "include": texts, "exclude": texts,
+                    "paths": named, "contexts": named, "include": texts, "exclude": texts, "types": texts,
                     "strategy": { "enum": StrategyChoice::WORDS },
                 },
                 "anyOf": [{ "required": ["paths"] }, { "required": ["contexts"] }],

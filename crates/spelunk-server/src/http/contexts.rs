@@ -50,6 +50,14 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "The contexts", handles),
         get("/api/context/stats", "What the store holds and how often it was looked at", stats)
             .answers(200, "Counts", json!({ "type": "object" })),
+        get("/api/context/stats/log", "The last requests for contexts, of every interface", log)
+            .answers(200, "The requests, oldest first", json!({ "type": "object" })),
+        post("/api/context/stats/evict", "Free the memory of texts, and remove those past their time", evict)
+            .takes(json!({ "type": "object", "additionalProperties": false, "properties": {
+                "target_bytes": { "type": "integer", "minimum": 0, "description": "What may stay in memory; nothing unless said" },
+            } }))
+            .answers(200, "How many were evicted and had expired, and the memory", json!({ "type": "object" }))
+            .problems(&[422]),
         get("/api/context/search/all", "Search every context", search_all)
             .query_needed("q", pattern_schema(), "A regular expression; with another mode, words or a question")
             .query("mode", all_modes, "Lines that match a pattern, or passages by words, by meaning or by both; pattern unless said")
@@ -62,9 +70,7 @@ pub(super) fn routes() -> Vec<Route> {
             .problems(&[409]),
         post("/api/context/register/personal", "Register the personal contexts of a directory", register_personal)
             .takes(json!({
-                "type": "object",
-                "required": ["source_path"],
-                "additionalProperties": false,
+                "type": "object", "required": ["source_path"], "additionalProperties": false,
                 "properties": { "source_path": { "type": "string", "minLength": 1, "description": "A directory below a root of the server, with `foundation/`, `projects/`, `temporal/` or `memory/graph.json`" } },
             }))
             .answers(201, "The new contexts", json!({ "type": "object" }))
@@ -265,21 +271,31 @@ async fn stats(State(server): State<Shared>, params: Params) -> Answer<Json<Valu
     params.finish()?;
     work(&server, |state| {
         drop(state.store().reload()?);
-        let (stats, contexts) = (state.store().stats(), state.store().list());
-        let mut shown = render::stats_json(&stats, &contexts);
+        let stats = state.store().stats();
+        let mut shown = render::stats_json(&stats, &state.store().list());
         shown["store"]["loaded_in_memory"] = json!(stats.memory.n_loaded);
         shown["store"]["cache_bytes"] = json!(stats.memory.cache_bytes);
-        let since_start = state.navigator.access_summary();
-        let by_action: BTreeMap<&str, u64> =
-            since_start.by_action.iter().map(|(action, n)| (action.name(), *n)).collect();
+        let since_start = state.store().access_summary();
+        let by_action = since_start.by_action.iter().map(|(action, n)| (action.name(), *n));
         shown["access_patterns"]["since_start"] = json!({
             "total_accesses": since_start.n_accesses,
-            "by_action": by_action,
+            "by_action": by_action.collect::<BTreeMap<_, _>>(),
             "load_to_peek_ratio": since_start.load_to_peek_ratio,
         });
         Ok(Json(shown))
     })
     .await
+}
+
+async fn log(State(server): State<Shared>, params: Params) -> Answer<Json<Value>> {
+    params.finish()?;
+    work(&server, |state| Ok(Json(render::log_json(&state.store().access_log())))).await
+}
+
+async fn evict(State(server): State<Shared>, Fields(mut fields): Fields) -> Answer<Json<Value>> {
+    let bytes_target = fields.whole("target_bytes", u64::MAX)?.unwrap_or(0);
+    fields.finish()?;
+    look(&server, move |navigator| render::evict_json(navigator.store(), bytes_target)).await
 }
 
 async fn peek(

@@ -36,7 +36,7 @@ const TAGS: [(&str, &str); 6] = [
 ];
 
 /// Method, path, group, name.
-const OPERATIONS: [(&str, &str, &str, &str); 47] = [
+const OPERATIONS: [(&str, &str, &str, &str); 49] = [
     ("POST", "/v1/runs", "runs", "create_run"),
     ("GET", "/v1/runs", "runs", "list_runs"),
     ("GET", "/v1/runs/{run}", "runs", "get_run"),
@@ -56,6 +56,8 @@ const OPERATIONS: [(&str, &str, &str, &str); 47] = [
     ("POST", "/v1/plan", "runs", "plan_run"),
     ("GET", "/api/context/", "contexts", "list_contexts"),
     ("GET", "/api/context/stats", "contexts", "get_context_stats"),
+    ("GET", "/api/context/stats/log", "contexts", "get_context_log"),
+    ("POST", "/api/context/stats/evict", "contexts", "evict_contexts"),
     ("GET", "/api/context/search/all", "contexts", "search_contexts"),
     ("POST", "/api/context/register", "contexts", "register_context"),
     ("POST", "/api/context/register/personal", "contexts", "register_personal_contexts"),

@@ -10,6 +10,7 @@ use spelunk_app::arguments::{Arguments, whole_number, wrong};
 use spelunk_app::context_search::{ContextQuery, ContextSearch, FoundInContexts};
 use spelunk_app::error_text::{Paint, error_json};
 use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::personal;
 use spelunk_app::render::contexts as render;
 use spelunk_app::render::found::{found_json, found_text};
 use spelunk_app::render::passages::{passages_json, passages_text};
@@ -276,6 +277,33 @@ fn register_directory(
     Ok(ToolAnswer::new(text, render::added_json(&report.registered, &report.already, skipped)))
 }
 
+pub(super) fn combined(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
+    let project = arguments.text("project", ID_CHARS_MAX)?;
+    let working = arguments.texts("working", batch_max(state), ID_CHARS_MAX)?;
+    arguments.finish()?;
+    let mut combined = personal::combined(state.store(), project.as_deref(), &working)?;
+    if let Some(fields) = combined.as_object_mut() {
+        fields.retain(|_, value| !value.is_null());
+    }
+    Ok(ToolAnswer::new(combined.to_string(), combined))
+}
+
+pub(super) fn stats(state: &State, arguments: Arguments) -> Result<ToolAnswer, Failure> {
+    arguments.finish()?;
+    let (stats, contexts) = (state.store().stats(), state.store().list());
+    let mut data = render::stats_json(&stats, &contexts);
+    let accesses = state.store().access_log();
+    data["accesses"] = render::log_json(&accesses)["accesses"].take();
+    Ok(ToolAnswer::new(render::stats(&stats, &contexts, false) + &render::log(&accesses, false), data))
+}
+
+pub(super) fn evict(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
+    let bytes_target = arguments.whole("target_bytes", NUMBER_MAX)?.unwrap_or(0);
+    arguments.finish()?;
+    let data = render::evict_json(state.store(), bytes_target)?;
+    Ok(ToolAnswer::new(format!("{} evicted, {} expired", data["evicted"], data["expired"]), data))
+}
+
 pub(super) fn batch_peek(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {
     let queries = batch(state, &mut arguments)?;
     arguments.finish()?;
@@ -313,8 +341,11 @@ pub(super) fn batch_grep(state: &State, mut arguments: Arguments) -> Result<Tool
 }
 
 fn batch(state: &State, arguments: &mut Arguments) -> Result<Vec<Value>, Usage> {
-    let n_max = usize::try_from(state.app.settings.limits.batch_queries_max).unwrap_or(usize::MAX);
-    arguments.list("queries", n_max)
+    arguments.list("queries", batch_max(state))
+}
+
+fn batch_max(state: &State) -> usize {
+    usize::try_from(state.app.settings.limits.batch_queries_max).unwrap_or(usize::MAX)
 }
 
 /// A failing query does not stop the others.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use spelunk_app::arguments::Arguments;
 use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::planning::detector_with;
 use spelunk_app::sources::context_source;
-use spelunk_context::{Corpus, ScanOptions, SourceInput};
+use spelunk_context::{Corpus, Detector, ScanOptions, SourceInput};
 use spelunk_types::Limits;
 
 use super::state::State;
@@ -23,6 +24,8 @@ pub(crate) struct Material {
     contexts: Vec<String>,
     include: Vec<String>,
     exclude: Vec<String>,
+    /// Types of files, as `GLOB=TYPE`.
+    types: Vec<String>,
     /// Texts sent with the request.
     given: Vec<SourceInput>,
 }
@@ -34,13 +37,15 @@ impl Material {
             contexts: arguments.texts("contexts", NAMED_MAX, NAME_CHARS_MAX)?,
             include: arguments.texts("include", GLOBS_MAX, GLOB_CHARS_MAX)?,
             exclude: arguments.texts("exclude", GLOBS_MAX, GLOB_CHARS_MAX)?,
+            types: arguments.texts("types", GLOBS_MAX, GLOB_CHARS_MAX)?,
             given: Vec::new(),
         })
     }
 
     /// Only contexts, by id.
     pub(crate) fn of_contexts(contexts: Vec<String>) -> Self {
-        Self { paths: Vec::new(), contexts, include: Vec::new(), exclude: Vec::new(), given: Vec::new() }
+        let (paths, include, exclude) = (Vec::new(), Vec::new(), Vec::new());
+        Self { paths, contexts, include, exclude, types: Vec::new(), given: Vec::new() }
     }
 
     /// The same material plus these texts.
@@ -59,12 +64,19 @@ impl Material {
             include: self.include.clone(),
             exclude: self.exclude.clone(),
             files_max: limits.files_max,
+            types: self.types.clone(),
             ..ScanOptions::default()
         }
     }
 
-    /// The sources, in the order they were named.
+    /// The detector of the settings, with the types that were named.
+    pub(crate) fn detector(&self, state: &State) -> Result<Detector, Failure> {
+        detector_with(&state.app, &self.types)
+    }
+
+    /// The sources, in the order they were named. Types that do not exist are refused, too.
     pub(crate) fn inputs(&self, state: &State) -> Result<Vec<SourceInput>, Failure> {
+        self.detector(state)?;
         let mut inputs = Vec::new();
         for typed in &self.paths {
             inputs.push(named(state.admit(typed)?, typed));

@@ -316,5 +316,5 @@ pub(super) fn plan(state: &State, mut arguments: Arguments) -> Result<ToolAnswer
 pub(crate) fn make_plan(state: &State, material: &Material, question: &str) -> Result<Planned, Failure> {
     let settings = &state.app.settings;
     let (_, corpus) = material.scan(state, &material.scan_options(&settings.limits))?;
-    Ok(planned(&state.app, corpus, question, settings.detector(), Mode::ByType))
+    Ok(planned(&state.app, corpus, question, material.detector(state)?, Mode::ByType))
 }

@@ -201,11 +201,12 @@ pub(super) async fn resume(
 }
 
 /// Arguments that cannot be combined with `run`: the run has its own.
-const OF_THE_RUN: [&str; 11] = [
+const OF_THE_RUN: [&str; 12] = [
     "paths",
     "contexts",
     "include",
     "exclude",
+    "types",
     "messages",
     "system",
     "attachments",

@@ -13,6 +13,7 @@ use spelunk_app::asking::{
 };
 use spelunk_app::config::StrategyChoice;
 use spelunk_app::failure::{Failure, Usage};
+use spelunk_app::planning::detector_with;
 use spelunk_app::provider;
 use spelunk_app::render::progress::{IndexingLine, Progress};
 use spelunk_app::render::without_model::{found_closing, found_json, found_text};
@@ -149,7 +150,7 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
         let named = if args.paths.is_empty() && is_enough { Vec::new() } else { inputs(app, &args.paths)? };
         let inputs: Vec<SourceInput> = named.into_iter().chain(along).collect();
         let TypeFlags { types, plain } = args.types.clone();
-        args.types.detector(app)?;
+        detector_with(app, &args.types.types)?;
         let options = ScanOptions { types, plain, ..args.scan.options(&app.settings.limits)? };
         let corpus = scan::scan(app, &inputs, &options)?;
         return Ok(Sources { named: Named::Now(inputs), options, corpus });

@@ -106,6 +106,10 @@ enum ContextCommand {
     Search(SearchArgs),
     /// Show the number of contexts, how often they were read, and their memory limit
     Stats,
+    /// Show the last requests for contexts, of every interface
+    Log,
+    /// Remove texts that are past the time their policy gives them
+    Evict,
 }
 
 #[derive(Debug, Args)]
@@ -253,6 +257,15 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<C
             render::search(&hits, &report, app.json, app.paint)
         }
         ContextCommand::Stats => render::stats(&navigator.store().stats(), &navigator.list(), app.json),
+        ContextCommand::Log => render::log(&navigator.store().access_log(), app.json),
+        ContextCommand::Evict => {
+            let evicted = render::evict_json(navigator.store(), 0)?;
+            if app.json {
+                format!("{evicted}\n")
+            } else {
+                format!("removed {} expired\n", evicted["expired"])
+            }
+        }
     };
     Ok(CommandOutput { text, code })
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use spelunk_app::app::App;
 use spelunk_app::failure::Failure;
-use spelunk_app::planning::planned;
+use spelunk_app::planning::{detector_with, planned};
 use spelunk_app::render::answer::left_out as remarks_left_out;
 use spelunk_app::render::plan::{plan_text, plan_value};
 use spelunk_context::Mode;
@@ -36,7 +36,7 @@ pub(crate) struct PlanArgs {
 
 pub(crate) fn plan(app: &App, args: &PlanArgs) -> Result<ExitCode, Failure> {
     let options = args.scan.options(&app.settings.limits)?;
-    let detector = args.types.detector(app)?;
+    let detector = detector_with(app, &args.types.types)?;
     let corpus = scan(app, &inputs(app, &args.paths)?, &options)?;
     let mode = if args.types.plain { Mode::Plain } else { Mode::ByType };
     let planned = planned(app, corpus, &args.query, detector, mode);

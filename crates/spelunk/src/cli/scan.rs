@@ -5,13 +5,12 @@ use std::path::Path;
 
 use clap::Args;
 use spelunk_app::app::App;
-use spelunk_app::config::nearest;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::answer::left_out;
 use spelunk_app::render::progress::Progress;
 use spelunk_app::sources::{context_source, contexts, redacted, scan_status, skipped, source};
 use spelunk_app::units::bytes;
-use spelunk_context::{BadOverride, Corpus, Detector, ScanOptions, SecretFiles, SourceInput};
+use spelunk_context::{Corpus, ScanOptions, SecretFiles, SourceInput};
 use spelunk_types::{FileOrder, Limits};
 
 use super::app::no_such;
@@ -99,23 +98,6 @@ impl TypeFlags {
     /// Whether none of these flags was given.
     pub(crate) fn is_unset(&self) -> bool {
         !self.plain && self.types.is_empty()
-    }
-
-    /// The detector of the settings, with these types.
-    pub(crate) fn detector(&self, app: &App) -> Result<Detector, Failure> {
-        let detector = app.settings.detector();
-        detector.clone().with_overrides(&self.types).map_err(|error| {
-            let known = format!("the types are {}", detector.type_names().join(", "));
-            let hint = match &error {
-                BadOverride::Form { .. } => format!("write it like `*.inc=source_code`; {known}"),
-                BadOverride::Pattern { .. } => "correct the pattern".to_owned(),
-                BadOverride::UnknownType { name } => match nearest(name, detector.type_names()) {
-                    Some(meant) => format!("did you mean `{meant}`? {known}"),
-                    None => known,
-                },
-            };
-            Usage { message: error.to_string(), hint }.into()
-        })
     }
 }
 

@@ -369,7 +369,7 @@ fn a_registry_cut_in_half_gives_its_good_entries_with_a_warning() {
     let half = registry.find("\"id\":\"notes\"").unwrap() + 20;
     scene.write(".spelunk/registry.json", &registry.as_bytes()[..half]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide  document         81 B, never read
+        guide  document    lazy    file   prose                81 B, never read
         --- stderr
         warning: the registry was damaged: 1 context was kept, 1 lost; the damaged file is `DIR/work/.spelunk/registry.json.damaged-1`
         --- exit 0
@@ -380,8 +380,8 @@ fn a_registry_cut_in_half_gives_its_good_entries_with_a_warning() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide  document         81 B, never read
-        notes  document          8 B, never read
+        guide  document    lazy    file   prose                81 B, never read
+        notes  document    lazy    file   prose                 8 B, never read
         --- stderr
         --- exit 0
     "#]]);

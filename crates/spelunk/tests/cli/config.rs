@@ -119,3 +119,23 @@ fn the_printed_defaults_are_a_valid_settings_file() {
         --- exit 0
     "]]);
 }
+
+#[test]
+fn the_limits_of_the_papers_have_the_defaults_that_are_said() {
+    let page = include_str!("../../../../docs/from-the-papers.md");
+    let is_said = |word: &&str| word.starts_with("limits.") && word.contains(" = ");
+    let said: Vec<&str> = page.split('`').filter(is_said).collect();
+    assert_eq!(said.len(), 64);
+    let scene = Scene::new(&[]);
+    let defaults = scene.spelunk(["config", "defaults"]).run().stdout.replace('_', "");
+    for line in said {
+        let line = line.trim_start_matches("limits.").replace('_', "");
+        assert!(defaults.contains(&format!("\n# {line}\n")), "{line}");
+    }
+    let with_depth = |depth: &str| {
+        scene
+            .spelunk(["config", "show", "limits.depth_max", "--set", &format!("limits.depth_max={depth}")])
+            .run()
+    };
+    assert_eq!(["0", "5", "6"].map(|depth| with_depth(depth).code), [0, 0, 2]);
+}

@@ -61,8 +61,8 @@ fn a_file_is_added_under_its_name_and_only_once() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide      document         38 B, never read
-        guide.txt  document         25 B, never read
+        guide      document    lazy    file   prose                38 B, never read
+        guide.txt  document    lazy    file   prose                25 B, never read
         --- stderr
         --- exit 0
     "#]]);
@@ -83,7 +83,7 @@ fn a_file_is_added_under_an_id_of_ones_own() {
                 "pages": 0,
                 "peeks": 0
               },
-              "content_type": null,
+              "content_type": "prose",
               "id": "project:guide",
               "last_accessed_ms": null,
               "last_modified_ms": 0,
@@ -119,7 +119,7 @@ fn the_files_of_a_directory_are_added_by_a_pattern() {
         --- exit 0
     "#]]);
     let ran = scene.spelunk(["context", "add", "docs", "--json"]).run();
-    expect![[r#"{"added":[{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_accessed_ms":null,"last_modified_ms":0,"name":"guide.txt","policy":"lazy","size_bytes":25,"source":"file","type":"document"}],"already":["docs:guide"],"skipped":{}}"#]].assert_eq(&scene.normalise_json(&ran.stdout).to_string());
+    expect![[r#"{"added":[{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":"prose","id":"guide","last_accessed_ms":null,"last_modified_ms":0,"name":"guide.txt","policy":"lazy","size_bytes":25,"source":"file","type":"document"}],"already":["docs:guide"],"skipped":{}}"#]].assert_eq(&scene.normalise_json(&ran.stdout).to_string());
     assert_eq!(ran.stderr, "1 registered, 1 already there\n");
     assert_eq!(ids(&scene), ["docs:deep", "docs:guide", "guide"]);
 }
@@ -150,7 +150,7 @@ fn a_kind_of_ones_own_is_kept() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "list", "--kind", "recipe"]).run().check(&expect![[r#"
-        guide  recipe           38 B, never read
+        guide  recipe      lazy    file   prose                38 B, never read
         --- stderr
         --- exit 0
     "#]]);
@@ -214,7 +214,7 @@ fn a_file_changes_its_kind_only_where_that_is_asked_for() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide  project          38 B, never read
+        guide  project     lazy    file   prose                38 B, never read
         --- stderr
         --- exit 0
     "#]]);
@@ -232,7 +232,7 @@ fn what_is_removed_is_gone_from_the_registry_and_its_file_stays() {
     assert!(scene.exists("docs/guide.md"));
     scene.spelunk(["context", "add", "docs/guide.md"]).run();
     let ran = scene.spelunk(["context", "rm", "guide", "--json"]).run();
-    expect![[r#"{"removed":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_accessed_ms":null,"last_modified_ms":0,"name":"guide.md","policy":"lazy","size_bytes":38,"source":"file","type":"document"}}"#]].assert_eq(&scene.normalise_json(&ran.stdout).to_string());
+    expect![[r#"{"removed":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":"prose","id":"guide","last_accessed_ms":null,"last_modified_ms":0,"name":"guide.md","policy":"lazy","size_bytes":38,"source":"file","type":"document"}}"#]].assert_eq(&scene.normalise_json(&ran.stdout).to_string());
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn the_list_as_json_is_complete() {
               "pages": 0,
               "peeks": 0
             },
-            "content_type": null,
+            "content_type": "prose",
             "id": "guide",
             "last_accessed_ms": null,
             "last_modified_ms": 0,
@@ -290,7 +290,7 @@ fn looks_are_counted_from_one_process_to_the_next() {
     scene.spelunk(["context", "chunk", "guide"]).run();
     scene.spelunk(["context", "load", "guide"]).run();
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide  document         38 B, read 5 times
+        guide  document    lazy    file   prose                38 B, read 5 times, last DATE
         --- stderr
         --- exit 0
     "#]]);
@@ -302,7 +302,7 @@ fn looks_are_counted_from_one_process_to_the_next() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "stats", "--json"]).run().check(&expect![[r#"
-        {"access_patterns":{"full_loads":1,"greps":2,"pages":1,"peeks":1},"memory":{"cache_bytes":0,"cache_bytes_max":50000000,"contexts_loaded":0,"held_bytes":0,"utilization":0.0},"store":{"by_type":{"document":1,"identity":0,"memory":0,"project":0,"temporal":0,"tool_result":0,"web":0},"max_cache_bytes":50000000,"total_contexts":1}}
+        {"access_patterns":{"full_loads":1,"greps":2,"load_to_peek_ratio":1.0,"pages":1,"peeks":1,"total_accesses":5},"memory":{"cache_bytes":0,"cache_bytes_max":50000000,"contexts_loaded":0,"held_bytes":0,"utilization":0.0},"store":{"by_type":{"document":1,"identity":0,"memory":0,"project":0,"temporal":0,"tool_result":0,"web":0},"max_cache_bytes":50000000,"total_contexts":1}}
         --- stderr
         --- exit 0
     "#]]);
@@ -452,8 +452,8 @@ fn s4_10_a_registry_of_another_program_is_taken_over() {
     );
     scene.write(".spelunk/registry.json", registry.as_bytes());
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        identity:guide  identity            -, never read
-        web:page        web                 -, never read
+        identity:guide  identity    hot     file   -                       -, never read
+        web:page        web         lazy    uri    -                       -, never read
         --- stderr
         --- exit 0
     "#]]);
@@ -472,4 +472,38 @@ fn s4_26_a_context_that_is_usually_loaded_is_suggested_to_be_loaded() {
         peek(),
         "hint: load `guide`, which was done after most looks at it (3 times), or grep `guide` for a keyword\n"
     );
+}
+
+#[test]
+fn s4_12_the_log_tells_what_was_looked_at_by_every_process() {
+    let scene = with_guide();
+    scene.spelunk(["context", "peek", "guide"]).run();
+    scene.spelunk(["context", "grep", "guide", "install"]).run();
+    let ran = scene.spelunk(["context", "log"]).run();
+    let without_time: Vec<&str> = ran.stdout.lines().map(|line| line.split_once(' ').unwrap().1).collect();
+    assert_eq!(without_time, ["peek   guide 10", "grep   guide install"], "{}", ran.stdout);
+    let log: Value = serde_json::from_str(&scene.spelunk(["context", "log", "--json"]).run().stdout).unwrap();
+    let last = &log["accesses"][1];
+    assert_eq!((&last["action"], &last["context_id"]), (&"grep".into(), &"guide".into()));
+    assert_eq!((&last["params"], last["timestamp"].is_string()), (&"install".into(), true));
+    let stats: Value =
+        serde_json::from_str(&scene.spelunk(["context", "stats", "--json"]).run().stdout).unwrap();
+    let patterns = &stats["access_patterns"];
+    assert_eq!((&patterns["total_accesses"], &patterns["load_to_peek_ratio"]), (&2.into(), &0.0.into()));
+}
+
+#[test]
+fn s4_24_texts_past_their_time_are_evicted() {
+    let scene = with_guide();
+    scene.spelunk(["context", "add", "-", "--id", "new", "--policy", "ttl:600"]).stdin("x").run();
+    scene.spelunk(["context", "add", "-", "--id", "old", "--policy", "ttl:0"]).stdin("x").run();
+    scene.spelunk(["context", "evict"]).run().check(&expect![[r#"
+        removed 1 expired
+        --- stderr
+        --- exit 0
+    "#]]);
+    let left: Vec<Value> =
+        serde_json::from_str(&scene.spelunk(["context", "list", "--json"]).run().stdout).unwrap();
+    let left: Vec<&str> = left.iter().map(|context| context["id"].as_str().unwrap()).collect();
+    assert_eq!(left, ["guide", "new"]);
 }

@@ -37,7 +37,7 @@ fn an_archive_is_one_context() {
         --- exit 0
     "#]]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        pack  document        341 B, read 2 times
+        pack  document    lazy    file   -                   341 B, read 2 times, last DATE
         --- stderr
         --- exit 0
     "#]]);

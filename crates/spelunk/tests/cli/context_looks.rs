@@ -59,7 +59,7 @@ fn a_peek_as_json_is_complete() {
               "pages": 0,
               "peeks": 1
             },
-            "content_type": null,
+            "content_type": "prose",
             "id": "guide",
             "last_accessed_ms": 0,
             "last_modified_ms": 0,
@@ -332,7 +332,7 @@ fn a_changed_file_is_seen_as_it_is_now() {
         --- exit 1
     "#]]);
     scene.spelunk(["context", "list"]).run().check(&expect![[r#"
-        guide  document         11 B, read 3 times
+        guide  document    lazy    file   prose                11 B, read 3 times, last DATE
         --- stderr
         --- exit 0
     "#]]);

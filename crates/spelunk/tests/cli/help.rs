@@ -205,6 +205,8 @@ fn help_of_context_lists_its_commands() {
           load      Print a whole context
           search    Search all contexts with a regular expression or by meaning
           stats     Show the number of contexts, how often they were read, and their memory limit
+          log       Show the last requests for contexts, of every interface
+          evict     Remove texts that are past the time their policy gives them
           help      Print this message or the help of the given subcommand(s)
 
         Options:

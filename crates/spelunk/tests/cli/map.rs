@@ -219,7 +219,7 @@ fn hybrid_reads_what_shares_words_with_the_question_or_means_something_near() {
 }
 
 #[test]
-fn s1_05_types_and_plain_splitting_hold_for_the_run_as_for_the_plan() {
+fn s1_01_types_and_plain_splitting_hold_for_the_run_as_for_the_plan() {
     let scene = Scene::new(&[("src/a.inc", "value 1\n"), ("src/b.md", "# B\n")]);
     let server = answering(r#"{"relevant": false, "findings": []}"#);
     let types = |flags: &[&str]| {

@@ -47,13 +47,13 @@ fn a_context_is_registered_listed_and_looked_at() {
     check(
         &server.post("/api/context/register", &new),
         &expect![[r#"
-            201 {"registered":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":null,"id":"guide","last_accessed_ms":null,"last_modified_ms":0,"name":"The guide","policy":"lazy","size_bytes":48,"source":"file","type":"project"}}
+            201 {"registered":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":"prose","id":"guide","last_accessed_ms":null,"last_modified_ms":0,"name":"The guide","policy":"lazy","size_bytes":48,"source":"file","type":"project"}}
         "#]],
     );
     check(
         &server.get("/api/context/guide/peek?lines=3"),
         &expect![[r##"
-            200 {"context":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":1},"content_type":null,"id":"guide","last_accessed_ms":0,"last_modified_ms":0,"name":"The guide","policy":"lazy","size_bytes":48,"source":"file","type":"project"},"lines_shown":3,"metadata":{"owner":"me","pages":"3"},"preview":"# Guide\n\nInstall it.","suggestions":["grep `guide` for a keyword"],"truncated":false}
+            200 {"context":{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":1},"content_type":"prose","id":"guide","last_accessed_ms":0,"last_modified_ms":0,"name":"The guide","policy":"lazy","size_bytes":48,"source":"file","type":"project"},"lines_shown":3,"metadata":{"owner":"me","pages":"3"},"preview":"# Guide\n\nInstall it.","suggestions":["grep `guide` for a keyword"],"truncated":false}
         "##]],
     );
     check(
@@ -83,7 +83,7 @@ fn a_context_is_registered_listed_and_looked_at() {
     check(
         &server.get("/api/context/stats"),
         &expect![[r#"
-            200 {"access_patterns":{"full_loads":1,"greps":2,"pages":1,"peeks":1,"since_start":{"by_action":{"grep":1,"load":1,"page":1,"peek":1,"search":1},"load_to_peek_ratio":1.0,"total_accesses":5}},"memory":{"cache_bytes":48,"cache_bytes_max":50000000,"contexts_loaded":1,"held_bytes":0,"utilization":9.6e-7},"store":{"by_type":{"document":0,"identity":0,"memory":0,"project":1,"temporal":0,"tool_result":0,"web":0},"cache_bytes":48,"loaded_in_memory":1,"max_cache_bytes":50000000,"total_contexts":1}}
+            200 {"access_patterns":{"full_loads":1,"greps":2,"load_to_peek_ratio":1.0,"pages":1,"peeks":1,"since_start":{"by_action":{"grep":1,"load":1,"page":1,"peek":1,"search":1},"load_to_peek_ratio":1.0,"total_accesses":5},"total_accesses":5},"memory":{"cache_bytes":48,"cache_bytes_max":50000000,"contexts_loaded":1,"held_bytes":0,"utilization":9.6e-7},"store":{"by_type":{"document":0,"identity":0,"memory":0,"project":1,"temporal":0,"tool_result":0,"web":0},"cache_bytes":48,"loaded_in_memory":1,"max_cache_bytes":50000000,"total_contexts":1}}
         "#]],
     );
     let ids = |answer: &Answer| -> Vec<Value> {
@@ -344,4 +344,24 @@ fn s4_19_personal_contexts_are_registered_and_combined_over_http() {
     });
     assert_eq!(combined, expected);
     assert_eq!(server.post("/api/context/register/personal", &json!({ "source_path": "/etc" })).status, 403);
+}
+
+#[test]
+fn s4_12_the_log_and_the_memory_are_seen_and_texts_are_evicted_over_http() {
+    let (_scene, server) = serving();
+    registered(&server, "guide", "docs/guide.md");
+    server.get("/api/context/guide/peek");
+    server.get("/api/context/guide");
+    let log = server.get("/api/context/stats/log").json();
+    let actions: Vec<&Value> = log["accesses"].as_array().unwrap().iter().map(|one| &one["action"]).collect();
+    assert_eq!(actions, ["peek", "load"]);
+    assert_eq!(server.get("/api/context/stats").json()["memory"]["cache_bytes"], 48);
+    let evicted = server.post("/api/context/stats/evict", &json!({ "target_bytes": 47 }));
+    check(
+        &evicted,
+        &expect![[r#"
+        200 {"evicted":1,"expired":0,"memory":{"cache_bytes":0,"cache_bytes_max":50000000,"contexts_loaded":0,"held_bytes":0,"utilization":0.0}}
+    "#]],
+    );
+    assert_eq!(server.post("/api/context/stats/evict", &json!({ "target_bytes": -1 })).status, 422);
 }

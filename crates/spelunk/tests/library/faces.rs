@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use expect_test::expect;
 use regex::Regex;
-use serde_json::json;
+use serde_json::{Value, json};
 use spelunk::{Question, Strategy};
 use spelunk_testkit::ModelServer;
 
@@ -115,4 +115,34 @@ fn s0_02_every_interface_leaves_the_same_files() {
         }
         assert_eq!(files.len(), by_command.len(), "{face}: {:?}", files.keys());
     }
+}
+
+#[test]
+fn s1_01_types_are_named_over_http_and_mcp_too() {
+    let files = [("src/a.inc", "value 1\n"), ("src/b.md", "# B\n")];
+    let (scene, model) = (Scene::new(&files), answering(r#"{"relevant": false, "findings": []}"#));
+    let types = json!(["*.inc=source_code"]);
+    let asked = json!({ "question": "Review it", "paths": ["src"], "strategy": "map", "types": types });
+    let found = |run: &str| {
+        let metadata = scene.read(&format!(".spelunk/runs/{run}/metadata.json"));
+        serde_json::from_str::<Value>(&metadata).unwrap()["context"]["content_types"].clone()
+    };
+    let expected = json!(["prose", "source_code"]);
+    let wrong = json!({ "question": "Review it", "paths": ["src"], "types": ["*.inc=sauce_code"] });
+    let said = "there is no content type `sauce_code`";
+
+    let server = Server::start(&scene, &[], Some(&model));
+    let run = server.ask_with(&asked);
+    server.finish(&run);
+    assert_eq!(found(&run), expected);
+    let plan = server.post("/v1/plan", &json!({ "paths": ["src"], "types": types })).json();
+    let planned: Vec<&Value> = plan["manifest"].as_array().unwrap().iter().map(|row| &row["type"]).collect();
+    assert_eq!(planned, ["source_code", "prose"]);
+    let refused = server.post("/v1/runs", &wrong);
+    assert!(refused.status == 422 && refused.body.contains(said), "{} {}", refused.status, refused.body);
+
+    let mut client = Client::legacy(&scene, &[], Some(&model), &json!({}));
+    let run = client.data("rlm_query", &asked)["run"].as_str().unwrap().to_owned();
+    assert_eq!(found(&run), expected);
+    assert!(client.text("rlm_query", &wrong).contains(said));
 }

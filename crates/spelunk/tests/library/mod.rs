@@ -6,8 +6,13 @@ mod faces;
 mod refusals;
 mod tools;
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use futures_util::StreamExt as _;
+use spelunk::contexts::{
+    ContextId, ContextKind, Factory, Loader, NewContext, NewSource, combined, register_personal,
+};
 use spelunk::{
     Answer, Budget, Builder, EventKind, Evidence, Found, Message, Question, RunOutcome, Spelunk, Strategy,
 };
@@ -325,4 +330,37 @@ fn a_run_that_a_limit_stopped_continues_where_the_program_allows_more() {
         assert_eq!((whole.answer.as_deref(), whole.outcome.clone()), (Some("42"), RunOutcome::Answered));
         assert_eq!((whole.errors.len(), whole.metrics.calls, n_calls(&server)), (0, 3, 3));
     });
+}
+
+#[test]
+fn s4_14_a_program_registers_explores_and_loads_contexts_of_files_functions_and_addresses() {
+    let files =
+        [("me/foundation/profile.yaml", "name: Ada\n"), ("me/projects/house/contacts.yaml", "mason: 12\n")];
+    let (scene, server) = (Scene::new(&files), answering(REPLY));
+    let spelunk = builder(&scene, &server).build().unwrap();
+    let navigator = spelunk.contexts().unwrap();
+    let store = navigator.store();
+    assert_eq!(register_personal(store, &scene.path("me")).unwrap().registered.len(), 2);
+    let now: Loader = Arc::new(|| Ok("It is noon.\n".to_owned()));
+    Factory::new(store).temporal_loader("now", "The time", Arc::clone(&now)).unwrap();
+    let page = NewSource::Uri("https://example.org/page".to_owned());
+    let page = NewContext::new(ContextId::new("page").unwrap(), ContextKind::Web, page);
+    store.register(page).unwrap();
+    let unread = navigator.load("page").unwrap_err();
+    assert_eq!(
+        unread.to_string(),
+        "no loader `https://example.org/page` is registered in this process, so `page` cannot be read"
+    );
+    store.add_loader("https://example.org/page", Arc::new(|| Ok("A page.\n".to_owned())));
+    assert_eq!(&*navigator.load("page").unwrap().text, "A page.\n");
+    assert_eq!(navigator.peek("temporal:now", 1).unwrap().peek.to_string(), "It is noon.");
+    let combined = combined(store, Some("house"), &["temporal:now".to_owned()]).unwrap();
+    assert_eq!(combined["project"]["contacts"]["mason"], 12);
+    assert_eq!(combined["working"]["temporal:now"], "It is noon.\n");
+    assert!(store.memory().cache_bytes > 0 && store.evict_to(0) > 0 && store.memory().cache_bytes == 0);
+    store.save().unwrap();
+    // Another interface sees what was registered and looked at.
+    let logged = scene.spelunk(["context", "log"]).run().stdout;
+    assert!(logged.contains("peek   temporal:now 1\n"), "{logged}");
+    assert_eq!(scene.spelunk(["context", "load", "identity:profile"]).run().stdout, "name: Ada\n");
 }

@@ -206,3 +206,34 @@ fn without_hint(scene: &Scene, text: &str) -> String {
         None => text,
     }
 }
+
+#[test]
+fn s4_19_personal_contexts_are_combined_counted_and_evicted_over_mcp() {
+    let scene = Scene::new(&[
+        ("me/foundation/profile.yaml", "name: Ada\n"),
+        ("me/projects/house/contacts.yaml", "mason:\n  phone: 12\n"),
+        ("me/temporal/upcoming_events.json", "[]"),
+    ]);
+    let mut client = Client::plain(&scene);
+    client.call("context_add", &json!({ "path": "me", "personal": true }));
+    let asked = json!({ "project": "house", "working": ["temporal:upcoming_events"] });
+    assert_eq!(
+        client.data("context_combined", &asked),
+        json!({
+            "user": { "profile": { "name": "Ada" } },
+            "project": { "contacts": { "mason": { "phone": 12 } } },
+            "working": { "temporal:upcoming_events": [] },
+        })
+    );
+    client.call("context_load", &json!({ "context_id": "identity:profile" }));
+    let stats = client.data("context_stats", &json!({}));
+    assert_eq!(stats["store"]["total_contexts"], 3, "{stats}");
+    assert_eq!(stats["access_patterns"]["full_loads"], 4, "{stats}");
+    let accesses = stats["accesses"].as_array().unwrap();
+    assert_eq!(accesses.last().unwrap()["context_id"], "identity:profile", "{stats}");
+    let evicted = client.data("context_evict", &json!({}));
+    assert_eq!((&evicted["memory"]["cache_bytes"], &evicted["expired"]), (&json!(0), &json!(0)), "{evicted}");
+    assert!(evicted["evicted"].as_u64() > Some(0), "{evicted}");
+    let wrong = client.text("context_combined", &json!({ "working": ["temporal:upcoming_event"] }));
+    assert!(wrong.starts_with("FAILED") && wrong.contains("temporal:upcoming_events"), "{wrong}");
+}

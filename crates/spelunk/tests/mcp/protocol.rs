@@ -112,7 +112,7 @@ fn a_client_is_shown_few_tools_unless_it_asks_for_more() {
     let with_tasks = tools(&["--tools", "tasks"]);
     assert_eq!(names(&with_tasks)[..9], names(&essential)[..]);
     assert_eq!(names(&with_tasks)[9..], ["rlm_tasks", "task_list", "task_claim", "task_get", "task_submit"]);
-    assert_eq!(tools(&["--tools", "all"]).len(), 37);
+    assert_eq!(tools(&["--tools", "all"]).len(), 40);
     let scene = Scene::new(&[]);
     scene.spelunk(["mcp", "--tools", "al"]).run().check(&expect![[r#"
         --- stderr

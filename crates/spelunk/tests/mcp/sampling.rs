@@ -250,3 +250,22 @@ fn a_round_without_the_replies_is_a_refusal() {
         );
     }
 }
+
+#[test]
+fn s3_11_the_root_and_its_sub_calls_have_hints_of_their_own() {
+    let scene = Scene::new(&NOTE);
+    let mut client = Client::modern(&scene, &[], None, &json!({ "sampling": {} }));
+    let hints = std::cell::RefCell::new(Vec::new());
+    let call = json!({ "name": "rlm_query", "arguments": { "question": "Ask one.", "paths": ["notes"], "strategy": "repl" } });
+    let (result, _) = play(&mut client, &call, |request| {
+        let asked: Value = serde_json::from_str(request).unwrap();
+        hints.borrow_mut().push(rounded(&asked["params"]["modelPreferences"]));
+        if request.contains("Ask one.") { "```repl\nFINAL(llm_query('a sub-question'))\n```" } else { "42" }
+            .to_owned()
+    });
+    assert_eq!(result["structuredContent"]["answer"], "42", "{result}");
+    expect![[r#"
+        {"costPriority":0.3,"intelligencePriority":0.9,"speedPriority":0.3}
+        {"costPriority":0.8,"intelligencePriority":0.4,"speedPriority":0.7}"#]]
+    .assert_eq(&hints.borrow().join("\n"));
+}

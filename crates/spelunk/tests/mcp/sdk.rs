@@ -45,6 +45,7 @@ fn the_official_client_gets_along_in_both_eras() {
               "review-directory"
              ],
              "prompt": "Question: Why?",
+             "sampled": 31,
              "ten_rounds": [
               false,
               "10"

@@ -14,7 +14,11 @@ QUESTION = "What is the magic number?"
 REPLY = "The magic number is 42.\n\n```evidence\na.md:3: The magic number is 42.\n```"
 
 
+sampled = []
+
+
 async def sample(context, params):
+    sampled.append(params)
     text = params.messages[-1].content.text
     answer = text.split("say ")[1].split(" ")[0] if "say " in text else REPLY
     content = types.TextContent(type="text", text=answer)
@@ -52,8 +56,10 @@ async def main(program, directory, mode):
         saw["prompts"] = [one.name for one in (await client.list_prompts()).prompts]
         prompt = await client.get_prompt("rlm-session", {"question": "Why?"})
         saw["prompt"] = prompt.messages[0].content.text.splitlines()[-1]
-        ten = "n = 0\nfor i in range(10):\n    n += len(llm_query(f'say {i} please'))\nprint(n)"
+        # Prompts that were not asked before: the cache of replies does not stand in for the client.
+        ten = "n = 0\nfor i in range(10):\n    n += len(llm_query(f'say {i} again'))\nprint(n)"
         long = await client.call_tool("rlm_repl", {"contexts": ["a"], "code": ten})
+        saw["sampled"] = len(sampled)
         saw["ten_rounds"] = [long.is_error, long.content[0].text.splitlines()[0]]
     print(json.dumps(saw, indent=1))
 

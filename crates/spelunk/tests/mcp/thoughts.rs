@@ -41,7 +41,8 @@ fn s3_04_of_earlier_sessions_the_three_newest_are_shown_as_summaries() {
         client.call("thought_add", &json!({ "text": long }));
         assert_eq!(client.close().0, 0);
     }
-    let mut client = Client::plain(&scene);
+    let server = answering(REPLY);
+    let mut client = Client::legacy(&scene, &[], Some(&server), &json!({}));
     let listed = client.data("thought_list", &json!({}));
     assert_eq!(listed["thoughts"], json!([]));
     let earlier: Vec<&str> =
@@ -53,4 +54,10 @@ fn s3_04_of_earlier_sessions_the_three_newest_are_shown_as_summaries() {
             "{beginning}"
         );
     }
+    // A query takes its own session along whole, and the earlier ones as these summaries.
+    client.call("thought_add", &json!({ "text": "A thought of now.\nAnd its second line." }));
+    client.call("rlm_query", &json!({ "question": QUESTION, "paths": ["notes"], "thoughts": true }));
+    let sent = server.requests().last().unwrap().body.clone();
+    let told = ["session 5 ", "session 3 ", "And its second line.", "session 2 ", "and more of it"];
+    assert_eq!(told.map(|words| sent.contains(words)), [true, true, true, false, false], "{sent}");
 }

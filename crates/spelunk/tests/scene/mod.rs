@@ -195,7 +195,8 @@ impl Scene {
             text = text.replace(run, &format!("RUN{number}")).replace(short(run), &format!("SHORT{number}"));
             text = text.replace(stamp(run), "STAMP");
         }
-        names::without_hashes(&names::without_ports(&without_times(&text)))
+        let text = names::without_hashes(&names::without_ports(&without_times(&text)));
+        regex::Regex::new(r", last \d{4}-\d\d-\d\d").unwrap().replace_all(&text, ", last DATE").into_owned()
     }
 
     pub(crate) fn normalise_json(&self, text: &str) -> Value {

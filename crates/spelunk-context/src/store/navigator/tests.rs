@@ -86,6 +86,7 @@ fn the_log_tells_what_was_asked_and_nothing_that_failed() {
         hint: list the contexts to see their ids"#]]
     .assert_eq(&explain(&navigator.page("b", 0, 1).unwrap_err()));
     let log: Vec<(Action, Option<String>, usize)> = navigator
+        .store()
         .access_log()
         .into_iter()
         .map(|entry| (entry.action, entry.context.map(|id| id.to_string()), entry.detail.chars().count()))
@@ -100,6 +101,6 @@ fn the_log_tells_what_was_asked_and_nothing_that_failed() {
             (Action::Search, None, 2)
         ]
     );
-    let summary = navigator.access_summary();
+    let summary = navigator.store().access_summary();
     assert_eq!((summary.n_accesses, summary.load_to_peek_ratio), (4, Some(0.0)));
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use expect_test::expect;
 
 use super::*;
-use crate::store::{AccessCounts, ContextSource};
+use crate::store::{AccessCounts, ContextSource, Navigator};
 use crate::testing::{put, tree};
 
 fn registry(root: &Path) -> String {
@@ -349,4 +349,37 @@ fn a_warning_counts_in_words() {
             "the registry was damaged: 0 contexts were kept, 1 lost; the damaged file could not be set aside",
         ]
     );
+}
+
+#[test]
+fn s4_12_the_access_log_outlives_the_process_and_is_bounded() {
+    let directory = tempfile::tempdir().unwrap();
+    let limits = Limits { access_log_entries_max: 5, access_log_entries_kept: 3, ..Limits::default() };
+    let look = |patterns: &[&str]| {
+        let settings = StoreSettings::for_a_person(limits.clone());
+        let (store, _) = ContextStore::open(directory.path(), HandClock::at(7).clock(), settings).unwrap();
+        if store.list().is_empty() {
+            store.register(of_text("a", "text")).unwrap();
+        }
+        let navigator = Navigator::new(Arc::new(store));
+        for pattern in patterns {
+            navigator.grep("a", &navigator.query(pattern, 0)).unwrap();
+        }
+        let details: Vec<String> =
+            navigator.store().access_log().into_iter().map(|entry| entry.detail).collect();
+        navigator.store().save().unwrap();
+        details
+    };
+    assert_eq!(look(&["1", "2"]), ["1", "2"]);
+    assert_eq!(look(&["3"]), ["1", "2", "3"], "of the last process and of this one");
+    put(directory.path(), "accesses.jsonl", &{
+        let mut log = fs::read(directory.path().join("accesses.jsonl")).unwrap();
+        log.extend_from_slice(b"{\"at_ms\":7,\"act");
+        log
+    });
+    assert_eq!(look(&[]), ["1", "2", "3"], "a line that was cut off is left out");
+    assert_eq!(look(&["4", "5", "token = ghp_Zk3vQ9xT7bLmW2rY8nHc5JdPf4SgA1uEoK6i"]).len(), 6);
+    let kept = look(&[]);
+    assert_eq!((kept.len(), &kept[..2]), (3, &["4".to_owned(), "5".to_owned()][..]));
+    assert!(!kept[2].contains("ghp_"), "{}", kept[2]);
 }

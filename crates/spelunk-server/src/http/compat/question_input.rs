@@ -19,7 +19,7 @@ const PARTS_MAX: usize = 10_000;
 /// The approximate number of characters per token.
 const CHARS_PER_TOKEN: u64 = 4;
 /// The fields of a run request that the field `spelunk` may contain.
-const OWN: [&str; 6] = ["paths", "contexts", "include", "exclude", "focus", "limits"];
+const OWN: [&str; 7] = ["paths", "contexts", "include", "exclude", "types", "focus", "limits"];
 
 /// A parsed request.
 #[derive(Debug, Clone, PartialEq)]

@@ -31,7 +31,9 @@ fn folded(path: &str) -> Option<String> {
     }
     let parts: Vec<&str> = rest.strip_prefix('/')?.split('/').collect();
     let (id, look) = match parts.as_slice() {
-        ["search", "all" | "combined"] | ["register", "personal"] => return None,
+        ["search", "all" | "combined"] | ["register", "personal"] | ["stats", "log" | "evict"] => {
+            return None;
+        }
         [id @ .., "chunk", _] if !id.is_empty() => (id, parts.get(id.len()..)?),
         [id @ .., look] if !id.is_empty() && LOOKS.contains(look) => (id, parts.get(id.len()..)?),
         id => (id, [].as_slice()),
@@ -66,6 +68,8 @@ mod tests {
             "/api/context/search/all",
             "/api/context/search/combined",
             "/api/context/register/personal",
+            "/api/context/stats/log",
+            "/api/context/stats/evict",
             "/api/context/peek",
             "/api/contexts/a/b",
             "/v1/runs/a/b",

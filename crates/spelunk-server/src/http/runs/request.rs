@@ -263,6 +263,7 @@ pub(super) fn schema() -> Value {
         "limits": limits_schema(),
         "include": globs("Only files that one of these globs matches"),
         "exclude": globs("No file that one of these globs matches"),
+        "types": globs("Types of files, such as `*.inc=source_code`"),
     });
     let members = properties.as_object().cloned().unwrap_or_default();
     let properties: Map<String, Value> =

@@ -100,6 +100,25 @@ fn context_searches() -> Vec<Entry> {
             .gives("added", objects("New contexts"))
             .gives("already", texts("Ids that were there"))
             .may_give("skipped", object("How many files were left out, by reason")),
+        Entry::new(Look, "context_combined", "User, project and contexts in use", Local(contexts::combined))
+            .doc("The user's contexts, those of a project and those in use as one object; YAML, JSON and Markdown are parsed.")
+            .takes("project", text("The name of the project"))
+            .takes("working", texts("Ids of contexts in use"))
+            .gives("user", object("Contexts of the user"))
+            .may_give("project", object("Contexts of the project"))
+            .gives("working", object("Contexts in use")),
+        Entry::new(Look, "context_stats", "Statistics of contexts", Local(contexts::stats))
+            .doc("How many contexts there are, the memory of their texts, how often they were read, and the last requests for them.")
+            .gives("store", object("Contexts by type"))
+            .gives("memory", object("The memory of texts"))
+            .gives("access_patterns", object("How often they were read"))
+            .gives("accesses", objects("The last requests, oldest first")),
+        Entry::new(Remove, "context_evict", "Free memory", Local(contexts::evict))
+            .doc("Frees the memory of loaded texts, and removes texts that are past the time their policy gives them.")
+            .takes("target_bytes", whole("What may stay in memory; nothing unless said"))
+            .gives("evicted", whole("Texts that were in memory"))
+            .gives("expired", whole("Contexts that were removed"))
+            .gives("memory", object("The memory of texts")),
         Entry::new(Look, "context_batch_peek", "Peek into many contexts", Local(contexts::batch_peek))
             .doc("Many peeks in one call, 400 characters of each.")
             .needs("queries", queries("Objects with `context_id` and, if wanted, `lines`"))
@@ -117,6 +136,7 @@ fn material(entry: Entry) -> Entry {
         .takes("contexts", texts("Registered contexts"))
         .takes("include", texts("Read only files of directories that match, such as `*.rs`"))
         .takes("exclude", texts("Do not read files that match"))
+        .takes("types", texts("Types of files, such as `*.inc=source_code`"))
 }
 
 fn run() -> Value {
