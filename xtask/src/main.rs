@@ -1,10 +1,11 @@
 //! Workspace tasks. `cargo xtask tidy` checks what the compiler does not; `cargo xtask sizes` prints how large the
 //! source is and how long packages take to build; `cargo xtask models` takes the catalogue of hosted models anew;
-//! `cargo xtask coverage` writes `docs/coverage.md`.
+//! `cargo xtask coverage` writes `docs/coverage.md`; `cargo xtask wheel` builds the Python package.
 
 mod models;
 mod sizes;
 mod tidy;
+mod wheel;
 
 use std::process::ExitCode;
 
@@ -21,8 +22,9 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         },
+        Some("wheel") => wheel::run(arguments.get(1..).unwrap_or_default()),
         _ => {
-            tidy::say("usage: cargo xtask tidy|sizes|models|coverage");
+            tidy::say("usage: cargo xtask tidy|sizes|models|coverage|wheel [--dev] [MATURIN]");
             ExitCode::from(2)
         }
     }

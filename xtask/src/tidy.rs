@@ -148,7 +148,8 @@ fn check_file(file: &RepoFile) -> Vec<Complaint> {
     complaints
 }
 
-fn metadata() -> Result<Value, String> {
+/// What cargo knows about the workspace.
+pub(crate) fn metadata() -> Result<Value, String> {
     let output = Command::new("cargo")
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .output()

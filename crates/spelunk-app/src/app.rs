@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use spelunk_context::ScanOptions;
-use spelunk_engine::{Engine, RateLimits, RunSettings, SystemClock};
+use spelunk_engine::{Engine, OutsideTools, RateLimits, RunSettings, SystemClock};
 use spelunk_fs::PrivateDir;
 use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::{JournalError, SyncMode, Workspace};
@@ -45,6 +45,8 @@ pub struct App {
     pub user: UserState,
     /// The path of the workspace, once it was looked for.
     workspace_root: OnceLock<PathBuf>,
+    /// The tools of every run that this process starts.
+    tools: OnceLock<OutsideTools>,
     /// Set once the workspace was found to be trusted.
     is_trusted: OnceLock<()>,
     /// Set once the user was told that it is not trusted.
@@ -86,6 +88,7 @@ impl App {
             embedder: SharedEmbedder::default(),
             user,
             workspace_root: OnceLock::new(),
+            tools: OnceLock::new(),
             is_trusted: OnceLock::new(),
             is_told: OnceLock::new(),
             cache_key: OnceLock::new(),
@@ -211,10 +214,21 @@ impl App {
         let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
         let named_models = provider::named_models(&self.settings, &self.environment);
         let engine = engine.with_named_models(named_models).with_rate_limits(self.rate_limits.clone());
+        let engine = engine.with_tools(self.tools().cloned().unwrap_or_default());
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
         let embedder = self.embedder.clone();
         let engine = engine.with_embedder(move || embedder.open(&settings, &environment));
         engine.with_detector(self.settings.detector(), self.detector_key())
+    }
+
+    /// The tools of the runs of this process, if there are any.
+    pub fn tools(&self) -> Option<&OutsideTools> {
+        self.tools.get().filter(|tools| !tools.is_empty())
+    }
+
+    /// Gives the runs of this process these tools; only the first call counts.
+    pub fn use_tools(&self, tools: OutsideTools) {
+        drop(self.tools.set(tools));
     }
 
     /// The embedder of an index: the model of `roles.embedding`, else the built-in one. Blocking.

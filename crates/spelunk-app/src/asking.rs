@@ -242,6 +242,8 @@ pub fn decide(
     is_typed: bool,
 ) -> Result<Strategy, Failure> {
     let strategy = match choice {
+        // The other strategies cannot call tools.
+        StrategyChoice::Auto if app.tools().is_some() => Strategy::Repl,
         StrategyChoice::Auto => {
             let limits = &app.settings.limits;
             let reader = ModelCapacity::of(model.reference(), limits);
@@ -254,7 +256,8 @@ pub fn decide(
         StrategyChoice::Map => Strategy::Map,
         StrategyChoice::Hybrid => Strategy::Hybrid,
     };
-    if outline.documents == 0 && strategy != Strategy::Direct {
+    let has_tools = app.tools().is_some() && matches!(strategy, Strategy::Repl | Strategy::Agent);
+    if outline.documents == 0 && strategy != Strategy::Direct && !has_tools {
         let message = format!("the strategy `{strategy}` needs a text to read");
         return Err(Usage { message, hint: "name one, or leave the strategy out".into() }.into());
     }

@@ -87,6 +87,8 @@ pub struct ContextSearch<'a> {
     pub store: &'a ContextStore,
     /// Whether a file may still be read: the roots can have been narrowed since it was registered.
     pub admit: &'a dyn Fn(&Path) -> Result<PathBuf, Failure>,
+    /// Whether a large index may be built in the background.
+    pub in_background: bool,
 }
 
 impl ContextSearch<'_> {
@@ -108,7 +110,8 @@ impl ContextSearch<'_> {
         };
         let query = Query { mode: asked.mode, hits_max: Query::HITS_MAX, ..Query::new(&*asked.query) };
         let (folder, level) = (FOLDER, Level::WhereNeeded);
-        let mut indexed = Indexed { app: self.app, folder, level, progress };
+        let mut indexed =
+            Indexed { app: self.app, folder, level, in_background: self.in_background, progress };
         // The index covers all contexts, even if only some are searched: an update removes whatever it is not shown.
         let all = || match asked.ids.as_slice() {
             [] => Ok(None),

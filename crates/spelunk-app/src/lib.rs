@@ -29,6 +29,8 @@ pub mod runs;
 pub mod sandbox;
 pub mod sources;
 pub mod terminal;
+#[cfg(feature = "tools")]
+pub mod tools;
 pub mod trust;
 pub mod units;
 pub mod without_model;
@@ -38,10 +40,10 @@ pub use library::{
     Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, contexts, serve_worker,
 };
 pub use result_details::{Evidence, Metrics};
-pub use spelunk_engine::ReportError as RunError;
+pub use spelunk_engine::{ReportError as RunError, ToolError};
 /// The global allocator for a program that serves as a worker process: with it, a cell that exceeds its memory limit
 /// gets a `MemoryError`; without it, the worker dies.
 pub use spelunk_sandbox::LimitedAllocator;
 pub use spelunk_types::{
-    Citation, ErrorCode, Event, EventKind, Focus, Found, Grounding, RunId, RunOutcome, Usage,
+    Citation, EffectClass, ErrorCode, Event, EventKind, Focus, Found, Grounding, RunId, RunOutcome, Usage,
 };

@@ -7,11 +7,14 @@ mod error;
 mod question;
 mod running;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use spelunk_context::{Corpus, Navigator, ScanOptions, SecretFiles};
-use spelunk_engine::{EngineError, RunHandle, RunView, Schema};
+use serde_json::Value;
+use spelunk_context::{Corpus, Navigator, ScanOptions, SecretFiles, View};
+use spelunk_engine::{EngineError, RunHandle, RunView, Schema, index_folder};
+use spelunk_index::Query;
 use spelunk_sandbox::Sandbox;
 use spelunk_types::{RunId, Strategy};
 
@@ -24,11 +27,13 @@ pub use running::Running;
 use crate::app::App;
 use crate::asking::{self, Asking, Named, Sources, check_more, go_on, same_models};
 use crate::blocking::blocking;
+use crate::context_search::{Indexed, Level};
 use crate::failure::Failure;
 use crate::provider;
-use crate::runs::{find_run, read_view, recorded_result};
+use crate::render::found::hits_json;
+use crate::runs::{Row, active_rows, find_run, read_view, recorded_result};
 use crate::sandbox;
-use crate::sources::contexts;
+use crate::sources::{contexts, source};
 
 /// Asks questions and continues runs. Cheap to clone; clones share their rate limits.
 ///
@@ -94,6 +99,32 @@ impl Spelunk {
             Ok(Answer::of(result, &view, &workspace.blobs())?)
         });
         Ok(answer.await?)
+    }
+
+    /// The runs of the workspace, newest first, each as in `spelunk run list --json`.
+    pub async fn runs(&self) -> Result<Vec<Value>, Error> {
+        let app = Arc::clone(&self.app);
+        let rows = blocking(move || match app.existing_workspace()? {
+            Some(workspace) => Ok(active_rows(&workspace)?.iter().rev().map(Row::json).collect()),
+            None => Ok(Vec::new()),
+        });
+        Ok(rows.await?)
+    }
+
+    /// The best passages of files and directories, by words and by meaning, as in `spelunk search --json`. Asks no model.
+    pub async fn search(&self, query: String, paths: Vec<PathBuf>, hits_max: usize) -> Result<Value, Error> {
+        let app = Arc::clone(&self.app);
+        let found = blocking(move || {
+            let inputs: Vec<_> = paths.iter().map(|path| source(&app, path)).collect();
+            let options = ScanOptions { files_max: app.settings.limits.files_max, ..ScanOptions::default() };
+            let view = View::of(Arc::new(Corpus::scan(&inputs, &options, &mut |_| {})?));
+            let query = Query { hits_max: hits_max.min(Query::HITS_MAX), ..Query::new(query) };
+            let (folder, level) = (index_folder(&view), Level::Always);
+            let mut indexed =
+                Indexed { app: &app, folder: &folder, level, in_background: false, progress: &mut |_| {} };
+            Ok(hits_json(&indexed.search(&view, &query, || Ok(None))?))
+        });
+        Ok(found.await?)
     }
 
     /// Starts a run and returns it while it is in progress.

@@ -270,6 +270,11 @@ pub fn row(workspace: &Workspace, run: RunId) -> Result<Row, Failure> {
     })
 }
 
+/// The runs that are not archived, oldest first.
+pub fn active_rows(workspace: &Workspace) -> Result<Vec<Row>, Failure> {
+    workspace.runs()?.into_iter().map(|run| row(workspace, run)).collect()
+}
+
 /// The row that was recorded when the run was archived.
 pub fn archived_row(workspace: &Workspace, run: RunId) -> Row {
     let summary: Value = archive_summary(workspace, &run)

@@ -39,8 +39,6 @@ const MARK_CHARS: usize = 4;
 /// `eval/passages`.
 const SENTENCE_WEIGHT: f32 = 1.0;
 const PASSAGE_WEIGHT: f32 = 0.5;
-/// Without a workspace, the index of a larger text is kept in a new one: building it takes a while.
-const UNKEPT_BYTES_MAX: u64 = 20_000_000;
 /// The largest document whose headings are read.
 const HEADINGS_BYTES_MAX: u64 = 4_000_000;
 const HEADINGS_MAX: usize = 6;
@@ -85,11 +83,10 @@ pub fn find(
     let computed = Computed::of(view, question);
     let query = Query { hits_max: HITS_MAX, ..Query::new(question) };
     let folder = index_folder(view);
-    let mut indexed = Indexed { app, folder: &folder, level: Level::Always, progress };
+    let mut indexed = Indexed { app, folder: &folder, level: Level::Always, in_background: false, progress };
     // Vectors of another model may cost money: they are kept, and no sentences are sent to it.
     let is_built_in = app.settings.roles.embedding == RoleModel::Unset;
-    let is_large = view.bytes() > UNKEPT_BYTES_MAX;
-    let is_kept = is_large || !is_built_in || Workspace::exists(&app.workspace_root());
+    let is_kept = !is_built_in || Workspace::exists(&app.workspace_root());
     let found = if is_kept && app.workspace().is_ok() {
         indexed.search(view, &query, || Ok(None))?
     } else {

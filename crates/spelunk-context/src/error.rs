@@ -18,7 +18,7 @@ use crate::{ExtractError, SkipReason};
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum SourceError {
-    #[error("there is nothing at `{path}`")]
+    #[error("`{path}` does not exist")]
     NotFound { path: PathBuf, nearest: Nearest },
     #[error("could not read `{path}`")]
     Read {

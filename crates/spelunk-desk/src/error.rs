@@ -11,7 +11,7 @@ use crate::{DeskPath, PathError};
 pub enum DeskError {
     #[error(transparent)]
     Path(#[from] PathError),
-    #[error("there is nothing at `{path}`{}", nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
+    #[error("`{path}` does not exist{}", nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
     NotFound { path: DeskPath, nearest: Option<DeskPath> },
     #[error("`{path}` is a directory; name a file in it")]
     IsDirectory { path: DeskPath },

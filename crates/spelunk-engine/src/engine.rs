@@ -6,6 +6,7 @@ mod request;
 mod start;
 mod words;
 
+use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::{Arc, Mutex};
@@ -18,7 +19,7 @@ use spelunk_index::{EmbedError, Embedder, StaticEmbedder};
 use spelunk_journal::{Blobs, Journal, JournalError, RunLock, Workspace, WorkspaceHold};
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
-use spelunk_types::{Event, EventKind, FrameId, RunId, SourceSpec, Strategy, Usage};
+use spelunk_types::{EffectId, Event, EventKind, FrameId, RunId, SourceSpec, Strategy, Usage};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -38,6 +39,7 @@ use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
 use crate::run_start::RunStart;
 use crate::sync::lock;
+use crate::tools::OutsideTools;
 use crate::{
     Budget, CallerTurn, Cancel, Clock, EngineError, NamedModels, Program, RateLimits, RunSettings, RunView,
     Schema, Task, strategy,
@@ -53,6 +55,8 @@ pub struct Engine {
     sandbox: Sandbox,
     /// Models that code may call by name.
     named_models: NamedModels,
+    /// Tools from outside.
+    tools: OutsideTools,
     /// Rate limits per model.
     rate_limits: RateLimits,
     /// Opens the embedding model of the index.
@@ -75,6 +79,7 @@ impl Engine {
             scan,
             sandbox: Sandbox::in_process(),
             named_models: NamedModels::default(),
+            tools: OutsideTools::default(),
             rate_limits: RateLimits::default(),
             embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
             detector: Detector::default(),
@@ -93,6 +98,12 @@ impl Engine {
     #[must_use]
     pub fn with_named_models(self, named_models: NamedModels) -> Self {
         Self { named_models, ..self }
+    }
+
+    /// Adds tools from outside.
+    #[must_use]
+    pub fn with_tools(self, tools: OutsideTools) -> Self {
+        Self { tools, ..self }
     }
 
     /// Shares rate limits with other engines that call the same models.
@@ -179,7 +190,8 @@ impl Engine {
         let run_lock = self.workspace.lock(&run).map_err(of_run)?;
         let mut journal = self.workspace.create_journal(&run);
         let blobs = self.workspace.blobs_of(&run);
-        let mut start = start_of(&request, self.named_models.names(), &self.scan, &blobs).map_err(of_run)?;
+        let mut start =
+            start_of(&request, self.named_models.names(), &self.tools, &self.scan, &blobs).map_err(of_run)?;
         let scanned = scanned(&request.corpus);
         let view_of_all = View::of(Arc::new(request.corpus));
         // The journal writer stores the copy.
@@ -199,9 +211,9 @@ impl Engine {
             focus: request.focus,
             ..Task::new(request.question, view_of_all, request.strategy)
         };
-        let (settings, program) = (request.settings, request.program);
+        let (settings, program, tools) = (request.settings, request.program, self.tools.clone());
         let view = RunView::of(&events);
-        Ok(self.launch(Launch { run, files, events, view, task, models, settings, program }))
+        Ok(self.launch(Launch { run, files, events, view, task, models, settings, program, tools }))
     }
 
     /// Resumes a run where its journal ends. Blocks while the sources are scanned again.
@@ -251,6 +263,8 @@ impl Engine {
             Some(_) => None,
         };
         let blobs = self.workspace.blobs_of(run);
+        let told = start.tools.as_ref().map(|text| blobs.text(text)).transpose().map_err(of_run)?;
+        let tools = check_tools(run, &view, &self.tools, told.as_deref())?;
         let pins = pins(&start, &blobs).map_err(of_run)?;
         let corpus = self.read_sources(&start.sources, &start.scan, &pins, progress)?;
         if *corpus.digest() != start.corpus_digest {
@@ -282,7 +296,7 @@ impl Engine {
             Task { schema, turn, focus: start.focus, ..Task::new(question, view_of_all, start.strategy) };
         let settings = RunSettings { limits, ..request.settings };
         let (run, program) = (run.clone(), request.program);
-        Ok(self.launch(Launch { run, files, events, view, task, models, settings, program }))
+        Ok(self.launch(Launch { run, files, events, view, task, models, settings, program, tools }))
     }
 
     /// Follows a run's events after `after_seq`, whichever process drives the run.
@@ -330,7 +344,7 @@ impl Engine {
     }
 
     fn launch(&self, launch: Launch) -> RunHandle {
-        let Launch { run: id, files, events, view, task, models, settings, program } = launch;
+        let Launch { run: id, files, events, view, task, models, settings, program, tools } = launch;
         let replay = Replay::from_events(&events);
         let scan = events.first().and_then(|event| RunStart::of(&event.kind)).map(|start| start.scan);
         let scan = scan.unwrap_or_default();
@@ -342,6 +356,10 @@ impl Engine {
         let detector =
             self.detector.clone().with_overrides(&scan.types).unwrap_or_else(|_| self.detector.clone());
         let time_left = settings.limits.run_ms_max.saturating_sub(view.active_ms());
+        let mut tool_calls = HashMap::new();
+        for call in view.effects.values().filter(|call| call.is_sent) {
+            *tool_calls.entry(call.tool.clone()).or_default() += 1;
+        }
         let run = Run {
             id: id.clone(),
             started_at_ms: view.started_at_ms,
@@ -363,6 +381,9 @@ impl Engine {
             stand_ins_told: Mutex::default(),
             is_cut_off: Arc::clone(&cut_off.0),
             settings,
+            tool_calls: Mutex::new(tool_calls),
+            tools,
+            allows_secrets: scan.allow_secrets,
             blobs,
             replies,
             program,
@@ -385,6 +406,30 @@ struct Launch {
     models: Models,
     settings: RunSettings,
     program: Option<Program>,
+    tools: OutsideTools,
+}
+
+/// Refuses to resume without the tools of the run, or without a decision about each call whose outcome is unknown.
+fn check_tools(
+    run: &RunId,
+    view: &RunView,
+    tools: &OutsideTools,
+    told: Option<&str>,
+) -> Result<OutsideTools, EngineError> {
+    let decisions = tools.decisions();
+    if let Some((effect, call)) = view.unknown_effects().find(|(effect, _)| !decisions.contains_key(effect)) {
+        let (run, effect, tool) = (run.clone(), effect.clone(), call.tool.clone());
+        return Err(EngineError::EffectUnknown { run, effect, tool });
+    }
+    let is_known = |effect: &&EffectId| !view.unknown_effects().any(|(unknown, _)| unknown == *effect);
+    if let Some(effect) = decisions.keys().find(is_known) {
+        return Err(EngineError::EffectKnown { run: run.clone(), effect: effect.clone() });
+    }
+    tools.as_recorded(told).map_err(|recorded| {
+        let names: Vec<&str> = tools.all().iter().map(|tool| tool.name.as_str()).collect();
+        let now = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        EngineError::SettingsChanged { run: run.clone(), what: "the tools", recorded, now }
+    })
 }
 
 /// Only an agent that has answered can be asked more.

@@ -46,7 +46,7 @@ fn bound_in_prelude<'a>() -> impl Iterator<Item = &'a str> {
 }
 
 /// Exceptions that host calls raise besides Python's own.
-const EXCEPTIONS: [&str; 3] = ["ModelError", "BudgetError", "NotFound"];
+const EXCEPTIONS: [&str; 4] = ["ModelError", "BudgetError", "NotFound", "ToolError"];
 
 /// Host calls allowed per cell: looking is cheap, and model calls have their own limit.
 const HOST_CALLS_MAX: u64 = 200_000;
@@ -182,6 +182,13 @@ impl Environment {
                 cell_calls_max: HOST_CALLS_MAX,
             },
         }
+    }
+
+    /// The names that a session has from the start.
+    #[cfg(test)]
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        let functions = text_functions::FUNCTIONS.iter().map(|(name, _)| *name);
+        functions.chain(["context", "context_text"]).chain(EXCEPTIONS).chain(bound_in_prelude())
     }
 
     /// Whether a host call looks at text and [`Self::serve`] answers it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use spelunk_context::SourceError;
 use spelunk_journal::JournalError;
 use spelunk_sandbox::InterpreterError;
-use spelunk_types::{CallId, ErrorCode, Explain, FrameId, ModelRef, RunId, Strategy};
+use spelunk_types::{CallId, EffectId, ErrorCode, Explain, FrameId, ModelRef, RunId, Strategy};
 
 use crate::limits::budget::{BudgetExceeded, code_of, limit_reached, raising_flag};
 use crate::schema::SchemaError;
@@ -52,6 +52,10 @@ pub enum Stop {
     CellDiverged { frame: FrameId, cell: u32 },
     #[error("tool call {tool} of frame `{frame}` differs from what the journal recorded")]
     ToolDiverged { frame: FrameId, tool: u32 },
+    #[error("tool call `{effect}` differs from what the journal recorded")]
+    EffectDiverged { effect: EffectId },
+    #[error("nobody knows whether the call `{effect}` of `{tool}` did its work: {why}")]
+    EffectUnknown { effect: EffectId, tool: String, why: String },
     #[error("the desk of frame `{frame}` differs from what the journal recorded")]
     DeskDiverged { frame: FrameId },
     #[error("the task of frame `{frame}` differs from what the journal recorded")]
@@ -115,7 +119,9 @@ impl Explain for Stop {
             | Self::ObservationDiverged { .. }
             | Self::CellDiverged { .. }
             | Self::ToolDiverged { .. }
+            | Self::EffectDiverged { .. }
             | Self::DeskDiverged { .. } => ErrorCode::ReplayDiverged,
+            Self::EffectUnknown { .. } => ErrorCode::ToolOutcomeUnknown,
             Self::Sandbox { source, .. } => match source.as_ref() {
                 InterpreterError::Unconfined { .. } => ErrorCode::SandboxUnconfined,
                 InterpreterError::Died { .. }
@@ -141,15 +147,24 @@ impl Explain for Stop {
             | Self::ObservationDiverged { .. }
             | Self::CellDiverged { .. }
             | Self::ToolDiverged { .. }
+            | Self::EffectDiverged { .. }
             | Self::DeskDiverged { .. }
             | Self::Bug { .. } => Some("this is a bug: please report it and attach the run's journal".into()),
             Self::InterpreterChanged { .. } => {
                 Some("ask again: replies that fit are taken from the cache".into())
             }
+            Self::EffectUnknown { effect, .. } => Some(decide_hint("RUN", effect)),
             Self::Sandbox { .. } | Self::ModelClosed { .. } => self.code().hint().map(str::to_owned),
             Self::Cancelled => None,
         }
     }
+}
+
+/// What the user can do about a call whose outcome is unknown.
+fn decide_hint(run: &str, effect: &EffectId) -> String {
+    format!(
+        "look whether it happened, then continue with `spelunk resume {run} --tool '{effect}=done'` or `--tool '{effect}=again'`"
+    )
 }
 
 /// Why a run could not be started, resumed or watched.
@@ -188,6 +203,10 @@ pub enum EngineError {
     Unfinished { run: RunId },
     #[error("run `{}` was started with {what} {recorded}, not {now}", run.short())]
     SettingsChanged { run: RunId, what: &'static str, recorded: String, now: String },
+    #[error("nobody knows whether the call `{effect}` of `{tool}` in run `{}` did its work", run.short())]
+    EffectUnknown { run: RunId, effect: EffectId, tool: String },
+    #[error("run `{}` has no call `{effect}` of a tool with an unknown outcome", run.short())]
+    EffectKnown { run: RunId, effect: EffectId },
     #[error("the text of run `{}` has changed since it was started", run.short())]
     CorpusChanged { run: RunId },
     #[error("run `{}` was started by a program with a strategy of its own, which this program does not have", run.short())]
@@ -205,7 +224,10 @@ impl Explain for EngineError {
             Self::Finished { .. } => ErrorCode::RunFinished,
             Self::LimitNotRaised { limit, .. } => code_of(limit),
             Self::PartForGood { stopped_by, .. } => *stopped_by,
-            Self::NotAgent { .. } | Self::Unfinished { .. } => ErrorCode::UsageWrong,
+            Self::NotAgent { .. } | Self::Unfinished { .. } | Self::EffectKnown { .. } => {
+                ErrorCode::UsageWrong
+            }
+            Self::EffectUnknown { .. } => ErrorCode::ToolOutcomeUnknown,
             Self::SettingsChanged { .. } | Self::ProgramMissing { .. } => ErrorCode::SettingsChanged,
             Self::CorpusChanged { .. } => ErrorCode::CorpusChanged,
             Self::PriceUnknown { .. } => ErrorCode::PriceUnknown,
@@ -225,6 +247,8 @@ impl Explain for EngineError {
             Self::Unfinished { run } => {
                 Some(format!("finish it first with `spelunk resume {}`", run.short()))
             }
+            Self::EffectUnknown { run, effect, .. } => Some(decide_hint(run.short(), effect)),
+            Self::EffectKnown { run, .. } => Some(format!("resume it with `spelunk resume {}`", run.short())),
             Self::Finished { run } => Some(format!("see it with `spelunk show {}`", run.short())),
             Self::LimitNotRaised { run, limit, value, .. } => {
                 Some(format!("continue: `spelunk resume {} {}`", run.short(), raising_flag(limit, *value)))

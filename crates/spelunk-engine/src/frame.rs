@@ -2,7 +2,7 @@
 //! request; otherwise the outcome is on disk before the strategy sees it.
 //!
 //! This file holds the frame and what it knows of its run. What it does is in the files below: `ask` (models), `child`
-//! (sub-tasks), `record` (cells and other values), `tool` and `recall` (an agent's tools, findings of earlier runs),
+//! (sub-tasks), `effect` (tools from outside), `record` (cells and other values), `tool` and `recall` (an agent's tools, findings of earlier runs),
 //! `budget` (what is left), `solve` (the frame itself). Below those, `call` and `retry` make one call, and `failure`
 //! records what went wrong.
 
@@ -11,6 +11,7 @@ mod attempt;
 mod budget;
 mod call;
 mod child;
+mod effect;
 mod failure;
 mod recall;
 mod record;
@@ -60,6 +61,7 @@ struct Shared {
     n_cells: AtomicU32,
     n_tools: AtomicU32,
     n_observed: AtomicU32,
+    n_effects: AtomicU32,
     /// Failures that the strategy has seen but not yet moved past.
     unsettled: Mutex<Vec<Failure>>,
 }
@@ -81,6 +83,7 @@ impl Frame {
             n_cells: AtomicU32::new(0),
             n_tools: AtomicU32::new(0),
             n_observed: AtomicU32::new(0),
+            n_effects: AtomicU32::new(0),
             unsettled: Mutex::new(Vec::new()),
         };
         Self { shared: Arc::new(shared) }

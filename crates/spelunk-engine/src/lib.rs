@@ -33,12 +33,13 @@ mod sync;
 mod task;
 #[cfg(test)]
 mod testing;
+mod tools;
 mod transcript;
 mod turn;
 mod view;
 
 pub use cancel::Cancel;
-pub use choose::{QuestionKind, first_strategy};
+pub use choose::first_strategy;
 pub use clock::{Clock, SystemClock};
 pub use conversation::{Conversation, ConversationError};
 pub use engine::{Engine, ResumeRequest, RunHandle, RunRequest, RunResult};
@@ -56,8 +57,11 @@ pub use strategy::{
     AGENT_GUIDE, AGENT_SKILL, ConsoleCell, Forecast, Range, console, forecast, plan_analysis, written_answer,
 };
 pub use task::{Answer, Assignment, Noted, Task};
+pub use tools::{
+    ConsentFn, EffectDecision, OutsideTool, OutsideTools, ToolError, ToolFn, ToolNameError, tool_sources,
+};
 pub use turn::CallerTurn;
 pub use view::{
-    CallState, CallView, CellView, FrameState, FrameView, ReachedLimit, ReportError, RunView, TasksView,
-    Ticked,
+    CallState, CallView, CellView, EffectView, FrameState, FrameView, ReachedLimit, ReportError, RunView,
+    TasksView, Ticked,
 };

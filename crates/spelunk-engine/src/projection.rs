@@ -195,6 +195,8 @@ impl Projection {
             | EventKind::CallWasted { .. }
             | EventKind::CallSettled { .. }
             | EventKind::CellRan { .. }
+            | EventKind::EffectStarted { .. }
+            | EventKind::EffectSettled { .. }
             | EventKind::QuestionAdded { .. }
             | EventKind::ValueObserved { .. }
             | EventKind::TaskReported { .. }

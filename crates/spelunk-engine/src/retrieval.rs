@@ -9,8 +9,8 @@ use std::time::Duration;
 use spelunk_context::{Detector, Drift, SourceError, View};
 use spelunk_fs::PrivateDir;
 use spelunk_index::{
-    EmbedError, Embedder, Hit, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Passage, Query,
-    RankOptions, Texts, UpdateOptions, rank,
+    Build, EmbedError, Embedder, Hit, INDEXED_FIRST_BYTES_MAX, Index, IndexError, IndexOptions,
+    IndexProgress, Mode, Notice, Passage, Query, RankOptions, Texts, UpdateOptions, rank,
 };
 
 use crate::sync::lock;
@@ -99,6 +99,12 @@ impl Retrieval {
         let Some(directory) = &self.directory else { return Ok(without(Vec::new())) };
         let mut opened = lock(&self.index);
         let mut notices = Vec::new();
+        if matches!(&*opened, IndexState::NotYet)
+            && mode != Mode::Meaning
+            && let Some(notice) = self.build_later(directory)?
+        {
+            return Ok(without(vec![notice]));
+        }
         if matches!((&*opened, mode), (IndexState::NotYet, _) | (IndexState::Without(_), Mode::Meaning)) {
             match self.open_level(directory, progress) {
                 Ok(Some((index, rebuilt))) => {
@@ -151,11 +157,7 @@ impl Retrieval {
         progress: &mut dyn FnMut(IndexProgress),
     ) -> Result<Option<(Index, Option<Notice>)>, IndexError> {
         let embedder = (self.embedder)()?;
-        let options = UpdateOptions {
-            detector: self.detector.clone(),
-            detector_key: self.detector_key.clone(),
-            ..UpdateOptions::default()
-        };
+        let options = self.update_options();
         for _ in 0..POLLS_MAX {
             let mut opened =
                 Index::open_in(dir, folder, IndexOptions { embedder: Some(Arc::clone(&embedder)) })?;
@@ -170,6 +172,29 @@ impl Retrieval {
             }
         }
         Ok(None)
+    }
+}
+
+impl Retrieval {
+    /// If a lot of text is not indexed yet, has that done in the background and returns a notice.
+    fn build_later(&self, (dir, folder): &(PrivateDir, String)) -> Result<Option<Notice>, IndexError> {
+        let Ok(embedder) = (self.embedder)() else { return Ok(None) };
+        let (options, whole) = (self.update_options(), self.whole.clone());
+        let index_options = IndexOptions { embedder: Some(Arc::clone(&embedder)) };
+        let bytes = Index::open_in(dir, folder, index_options)?.missing_bytes(&whole, &options);
+        if bytes <= INDEXED_FIRST_BYTES_MAX {
+            return Ok(None);
+        }
+        Build { dir: dir.clone(), folder: folder.clone(), embedder, whole, options }.start()?;
+        Ok(Some(Notice::NotIndexed { bytes, is_building: true }))
+    }
+
+    fn update_options(&self) -> UpdateOptions {
+        UpdateOptions {
+            detector: self.detector.clone(),
+            detector_key: self.detector_key.clone(),
+            ..UpdateOptions::default()
+        }
     }
 }
 

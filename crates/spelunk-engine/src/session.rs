@@ -99,6 +99,12 @@ impl<'a> Session<'a> {
         functions: Vec<HostFunction>,
         prelude: &str,
     ) -> Result<(Self, String), FrameError> {
+        let tools = frame.tools().iter().map(|tool| HostFunction {
+            name: tool.name.clone(),
+            doc: tool.doc(),
+            is_awaitable: true,
+        });
+        let functions = functions.into_iter().chain(tools).collect();
         let (here, limits, retrieval) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
         // Reading a large view is CPU-bound.
         let opened = blocking(move || Environment::open(&here, &limits, Some(retrieval))).await?;
@@ -142,10 +148,10 @@ impl<'a> Session<'a> {
     /// Runs a cell and records it.
     pub(crate) async fn run(&mut self, code: &str) -> Result<Ran, FrameError> {
         self.n_cells += 1;
-        self.check.saw_code(code);
+        self.check.saw_code(code, self.frame.tools());
         self.ready().await?;
         if let Some(recorded) = self.frame.limited_cell() {
-            let shown = limited(&recorded.output, &recorded.outcome);
+            let shown = limited(&recorded.output, &recorded.outcome, recorded.taken.has_effects());
             self.frame.record_cell(CellRecord { code: code.to_owned(), ..recorded }).await?;
             return Ok(shown);
         }
@@ -156,8 +162,9 @@ impl<'a> Session<'a> {
         let time = if self.frame.is_replaying() { CellTime::Replay } else { CellTime::Limited };
         let end = self.drive(code, time).await?;
         let taken = self.frame.ordinals().since(before);
-        let (output, outcome, ran) = self.came_to(code, end).await?;
+        let (output, outcome, mut ran) = self.came_to(code, end).await?;
         if let CellOutcome::Limited { .. } = &outcome {
+            ran = limited(&output, &outcome, taken.has_effects());
             // A stopped cell is not run again on replay, so its effects are undone.
             self.check = check;
             if let (Some(agent), Some(saved)) = (&mut self.agent, saved) {
@@ -208,17 +215,14 @@ impl<'a> Session<'a> {
             Ok(CellEnd::Raised { output, raised: Raised { kind, message, .. } }) => {
                 let message = self.limit_message(&kind, message);
                 let outcome = CellOutcome::Limited { kind, message };
-                let output = output.render();
-                let ran = limited(&output, &outcome);
                 self.rebuild().await?;
-                (output, outcome, ran)
+                (output.render(), outcome, Ran::Broke(String::new()))
             }
             Err(error) => {
                 let outcome =
                     CellOutcome::Limited { kind: "SandboxError".into(), message: error.to_string() };
-                let ran = limited("", &outcome);
                 self.rebuild().await?;
-                (String::new(), outcome, ran)
+                (String::new(), outcome, Ran::Broke(String::new()))
             }
         })
     }
@@ -401,15 +405,19 @@ fn shown(output: &str) -> String {
     }
 }
 
-fn limited(output: &str, outcome: &CellOutcome) -> Ran {
+/// A cell that a limit stopped, as shown to the model. What its tools did stays done.
+fn limited(output: &str, outcome: &CellOutcome, has_effects: bool) -> Ran {
     let (kind, message) = match outcome {
         CellOutcome::Limited { kind, message } => (kind.as_str(), message.as_str()),
         CellOutcome::Printed | CellOutcome::Raised { .. } | CellOutcome::Answered => ("", ""),
     };
-    let text = format!(
+    let mut text = format!(
         "{}\n{kind}: {message}\nThe block was stopped. Your variables are as they were before it.",
         shown(output)
     );
+    if has_effects {
+        text += " The tools that it called were called.";
+    }
     Ran::Broke(text)
 }
 
@@ -422,4 +430,19 @@ fn cut(traceback: &str, chars_max: u64) -> String {
     }
     let tail: String = traceback.chars().skip(n_chars - chars_max).collect();
     format!("[…]{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::serve;
+    use crate::environment::Environment;
+    use crate::tools::is_function_name;
+
+    #[test]
+    fn no_tool_replaces_a_name_of_the_session() {
+        let own = serve::functions().into_iter().map(|function| function.name);
+        for name in own.chain(Environment::names().map(str::to_owned)) {
+            assert!(!is_function_name(&name), "`{name}` is missing from the names that are taken");
+        }
+    }
 }

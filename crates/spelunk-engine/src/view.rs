@@ -2,6 +2,7 @@
 //! and total: any prefix of a journal yields a view.
 
 mod again;
+mod effects;
 mod errors;
 mod reading;
 mod tree;
@@ -9,11 +10,13 @@ mod tree;
 use std::collections::BTreeMap;
 
 use spelunk_types::{
-    CallId, CellOutcome, Citation, Confidence, Durability, Event, EventKind, FileChange, Found, FrameId,
-    FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text, Usage,
+    CallId, CellOutcome, Citation, Confidence, Durability, EffectId, Event, EventKind, FileChange, Found,
+    FrameId, FrameOutcome, Grounding, Limits, ModelRef, RunOutcome, Served, SourceSpec, Strategy, Text,
+    Usage,
 };
 
 pub(crate) use self::again::{SetAside, still_counts};
+pub use self::effects::EffectView;
 pub use self::errors::ReportError;
 pub(crate) use self::errors::error_of;
 use self::reading::ReadAmounts;
@@ -66,6 +69,10 @@ pub struct RunView {
     pub cells: BTreeMap<FrameId, Vec<CellView>>,
     /// Tools that agents called, by name: calls and failures.
     pub tools: BTreeMap<String, (u64, u64)>,
+    /// Calls of tools from outside.
+    pub effects: BTreeMap<EffectId, EffectView>,
+    /// What the model was told of these tools, as JSON.
+    pub tools_told: Option<Text>,
     /// The tasks of analysts, if there are any.
     pub tasks: Option<TasksView>,
     /// Progress of long work that is not recorded; cleared by the next recorded event.
@@ -184,14 +191,13 @@ impl RunView {
             // The pause between two processes does not count.
             self.earlier_ms = self.active_ms();
         }
-        let at_ms = event.at_ms;
-        (self.updated_at_ms, self.seq_last) = (at_ms, self.seq_last.max(event.seq));
+        (self.updated_at_ms, self.seq_last) = (event.at_ms, self.seq_last.max(event.seq));
         self.errors.extend(error_of(event));
         if event.kind.durability() != Durability::Ephemeral {
             self.ticked = None;
         }
         match &event.kind {
-            EventKind::RunStarted { .. } => self.start(&event.kind, at_ms),
+            EventKind::RunStarted { .. } => self.start(&event.kind, event.at_ms),
             EventKind::RunResumed { again_from, .. } => self.resume(event, *again_from),
             EventKind::RunFinished { outcome } => {
                 self.outcome = Some(outcome.clone());
@@ -244,6 +250,7 @@ impl RunView {
                 *n_failed += u64::from(*failed);
                 self.add_facts(event, files);
             }
+            EventKind::EffectStarted { .. } | EventKind::EffectSettled { .. } => self.act(&event.kind),
             EventKind::QuestionAdded { question } => self.ask_more(event, question),
             EventKind::FindingsRecalled { .. }
             | EventKind::TasksPlanned { .. }
@@ -324,6 +331,7 @@ impl RunView {
             sub_model,
             other_models,
             turn,
+            tools,
             limits,
             ..
         } = kind
@@ -335,6 +343,7 @@ impl RunView {
         self.question = Some(question.clone());
         self.strategy = Some(*strategy);
         self.is_turn = turn.is_some();
+        self.tools_told.clone_from(tools);
         self.sources.clone_from(sources);
         self.model = Some(model.clone());
         self.limits = Some(limits.as_ref().clone());

@@ -245,9 +245,22 @@ impl Index {
     /// Whether every document of the view is indexed in its current version, and as an update would index it now: the
     /// index may contain other documents, too.
     pub fn holds(&self, view: &View, options: &UpdateOptions) -> bool {
-        let State::Ready(snapshot) = &self.state else { return false };
-        let is_held = |document: &DocEntry| snapshot.catalogue.current(document).is_some();
-        !would_rebuild(self, options) && view.documents().all(is_held)
+        self.missing(view, options).next().is_none()
+    }
+
+    /// The size of the documents of a view that are not indexed like that.
+    pub fn missing_bytes(&self, view: &View, options: &UpdateOptions) -> u64 {
+        self.missing(view, options).map(|document| document.bytes).sum()
+    }
+
+    fn missing<'a>(&'a self, view: &'a View, options: &UpdateOptions) -> impl Iterator<Item = &'a DocEntry> {
+        let snapshot = match &self.state {
+            State::Ready(snapshot) if !would_rebuild(self, options) => Some(snapshot),
+            State::Ready(_) | State::Empty | State::Damaged(_) => None,
+        };
+        let is_held =
+            move |document: &DocEntry| snapshot.is_some_and(|s| s.catalogue.current(document).is_some());
+        view.documents().filter(move |document| !is_held(document))
     }
 
     pub(crate) fn damaged(&self, why: String) -> IndexError {

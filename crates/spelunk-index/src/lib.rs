@@ -1,6 +1,7 @@
 //! Finds passages of a view. `rank` reads the text each time and stores nothing; an `Index` is stored on disk and
 //! searches by words and by meaning. Synchronous; knows nothing about language models or strategies.
 
+mod background;
 mod catalogue;
 mod choose;
 mod cut;
@@ -29,6 +30,7 @@ mod vector_store;
 mod words;
 mod words_index;
 
+pub use background::{Build, INDEXED_FIRST_BYTES_MAX};
 pub use choose::{Passage, RankOptions};
 pub use embed::{EmbedError, Embedder, StaticEmbedder};
 pub use error::IndexError;

@@ -40,6 +40,7 @@ fn started() -> EventKind {
         other_models: None,
         schema: None,
         turn: None,
+        tools: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: spelunk_journal::digest(b"corpus"),
         corpus: None,

@@ -31,6 +31,11 @@ pub(crate) struct Endpoint {
     pub(crate) host: String,
 }
 
+/// A client for other requests to this URL: without redirects or retries, and with a proxy only if it is far away.
+pub fn http_client(url: &str) -> Result<Client, ModelError> {
+    Ok(Endpoint::open(url)?.client)
+}
+
 impl Endpoint {
     /// Validates the base URL and builds the client. Costs microseconds for `http`; for `https` it loads the system's
     /// root certificates.

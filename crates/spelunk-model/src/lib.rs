@@ -61,7 +61,7 @@ pub use fallback::FallbackModel;
 pub use gemini::GeminiModel;
 pub use gguf::{GgufError, GgufHeader};
 pub use hosted::{Ability, CatalogueError, DefaultModels, HostedCatalogue, HostedModel, known_price};
-pub use http::is_on_this_machine;
+pub use http::{http_client, is_on_this_machine};
 pub use list::{ListShape, list_models, list_models_as};
 pub use loading::{Loading, models_loading};
 pub use model::{Model, ModelDelta, ModelStream, Reply, collect};

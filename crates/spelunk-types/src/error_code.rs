@@ -210,6 +210,10 @@ error_codes! {
     EmbeddingDamaged = "embedding-model-damaged", Damage;
     /// A query exceeds the length limit.
     QueryTooLong = "query-too-long", User, "use fewer words";
+    /// A tool from outside cannot be used.
+    ToolUnavailable = "tool-unavailable", Settings, "look at what it is with `spelunk tools list`";
+    /// Nobody knows whether a tool that must be called at most once did its work.
+    ToolOutcomeUnknown = "tool-outcome-unknown", User;
     /// A resumed run made a different call than its journal records.
     ReplayDiverged = "replay-diverged", Bug;
     /// An internal error in Spelunk.

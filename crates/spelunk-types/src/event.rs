@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    BlobId, CallId, CallOutcome, CellOutcome, Citation, Confidence, CorpusRecord, ErrorCode, FileChange,
-    Focus, Found, FrameId, FrameOutcome, Limits, ModelRef, OtherModels, RunOutcome, ScanOptions, Served,
-    SourceSpec, Strategy, Text, Usage,
+    BlobId, CallId, CallOutcome, CellOutcome, Citation, Confidence, CorpusRecord, EffectClass, EffectId,
+    EffectOutcome, ErrorCode, FileChange, Focus, Found, FrameId, FrameOutcome, Limits, ModelRef, OtherModels,
+    RunOutcome, ScanOptions, Served, SourceSpec, Strategy, Text, Usage,
 };
 
 /// The journal format this engine writes. Readers accept every earlier one. Since 2, a typed sub-call reserves an
@@ -98,6 +98,9 @@ pub enum EventKind {
         /// The conversation and the tools of a caller that runs tools itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<Text>,
+        /// The tools from outside, as JSON: what the model was told of each.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tools: Option<Text>,
         /// What an analysis focuses on.
         #[serde(default, skip_serializing_if = "crate::is_default")]
         focus: Focus,
@@ -185,6 +188,9 @@ pub enum EventKind {
         children: u32,
         #[serde(default, skip_serializing_if = "crate::is_default")]
         observed: u32,
+        /// How many tools from outside it called.
+        #[serde(default, skip_serializing_if = "crate::is_default")]
+        effects: u32,
         took_ms: u64,
     },
     /// The initial files of an agent were created.
@@ -212,6 +218,20 @@ pub enum EventKind {
         desk: BlobId,
         took_ms: u64,
     },
+    /// A tool from outside was about to be called, or would have been had it not been refused.
+    #[serde(rename = "effect.started")]
+    EffectStarted {
+        effect: EffectId,
+        tool: String,
+        class: EffectClass,
+        /// A JSON object.
+        arguments: Text,
+        /// Whether it was called.
+        sent: bool,
+    },
+    /// A call of a tool from outside ended, with the outcome the strategy saw.
+    #[serde(rename = "effect.settled")]
+    EffectSettled { effect: EffectId, outcome: EffectOutcome, took_ms: u64 },
     /// A finished run was asked a follow-up question.
     #[serde(rename = "question.added")]
     QuestionAdded { question: Text },
@@ -301,6 +321,8 @@ macro_rules! events {
             /// How durable this event must be before anyone acts on it.
             pub fn durability(&self) -> Durability {
                 match self {
+                    // What must not happen twice is on disk before it happens.
+                    Self::EffectStarted { class: EffectClass::Once, .. } => Durability::Promised,
                     $(Self::$variant { .. } => Durability::$durability,)+
                 }
             }
@@ -324,6 +346,8 @@ events! {
     CellRan = "cell.ran", Buffered;
     DeskLaid = "desk.laid", Buffered;
     ToolRan = "tool.ran", Buffered;
+    EffectStarted = "effect.started", Synced;
+    EffectSettled = "effect.settled", Synced;
     QuestionAdded = "question.added", Synced;
     ValueObserved = "value.observed", Buffered;
     TasksPlanned = "tasks.planned", Buffered;
@@ -355,11 +379,12 @@ impl EventKind {
 
     fn texts(&self) -> Vec<&Text> {
         match self {
-            Self::RunStarted { question, sources, schema, turn, corpus, .. } => {
+            Self::RunStarted { question, sources, schema, turn, tools, corpus, .. } => {
                 let of_sources = sources.iter().filter_map(SourceSpec::content);
                 let of_corpus =
                     corpus.iter().flat_map(|corpus| [&corpus.documents].into_iter().chain(&corpus.context));
-                [question].into_iter().chain(schema).chain(turn).chain(of_corpus).chain(of_sources).collect()
+                let of_run = [question].into_iter().chain(schema).chain(turn).chain(tools);
+                of_run.chain(of_corpus).chain(of_sources).collect()
             }
             Self::FrameOpened { question, note, .. } => [question].into_iter().chain(note).collect(),
             Self::CellRan { code, output, .. } => vec![code, output],
@@ -367,6 +392,8 @@ impl EventKind {
             Self::ToolRan { arguments, output, files, .. } => {
                 [arguments, output].into_iter().chain(files.iter().filter_map(FileChange::content)).collect()
             }
+            Self::EffectStarted { arguments, .. } => vec![arguments],
+            Self::EffectSettled { outcome, .. } => vec![outcome.text()],
             Self::QuestionAdded { question } => vec![question],
             Self::ValueObserved { value, .. } => vec![value],
             Self::FrameClosed { outcome: FrameOutcome::Answered { answer, .. } } => vec![answer],

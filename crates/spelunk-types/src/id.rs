@@ -166,6 +166,32 @@ impl FromStr for CallId {
     }
 }
 
+/// Names a call of a tool from outside: `0.3!2` is the third of frame `0.3`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct EffectId {
+    /// The frame that called the tool.
+    pub frame: FrameId,
+    /// The index among such calls of that frame, from 0.
+    pub ordinal: u32,
+}
+
+impl fmt::Display for EffectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}!{}", self.frame, self.ordinal)
+    }
+}
+
+impl FromStr for EffectId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let refused = || IdError::new("id of a tool call", text);
+        let (frame, ordinal) = text.split_once('!').ok_or_else(refused)?;
+        let frame = frame.parse().map_err(|_| refused())?;
+        Ok(Self { frame, ordinal: canonical_u32(ordinal).ok_or_else(refused)? })
+    }
+}
+
 /// Names immutable bytes by their BLAKE3 hash: 64 lowercase hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlobId(String);
@@ -234,7 +260,7 @@ macro_rules! serialise_as_display {
     )+};
 }
 
-serialise_as_display!(RunId, FrameId, CallId, BlobId);
+serialise_as_display!(RunId, FrameId, CallId, EffectId, BlobId);
 
 #[cfg(test)]
 mod tests;

@@ -25,10 +25,12 @@ pub use error_code::{Blame, ErrorCode, Explain};
 pub use event::{Durability, Event, EventHead, EventKind, JOURNAL_FORMAT};
 pub use file_change::FileChange;
 pub use finding::{AnalystReport, Confidence, Finding, Focus, Location, PartMetadata, Severity, Unit, sum};
-pub use id::{BlobId, CallId, FrameId, IdError, RunId, civil_date, hex};
+pub use id::{BlobId, CallId, EffectId, FrameId, IdError, RunId, civil_date, hex};
 pub use limits::{Limit, Limits};
 pub use moment::iso_time;
-pub use outcome::{CallOutcome, CellOutcome, FrameOutcome, RunOutcome, Served, StopReason};
+pub use outcome::{
+    CallOutcome, CellOutcome, EffectClass, EffectOutcome, FrameOutcome, RunOutcome, Served, StopReason,
+};
 pub use request::{CorpusRecord, FileOrder, ModelRef, OtherModels, ScanOptions, SourceSpec, Strategy, Text};
 pub use truncate::{shorten, truncate};
 pub use usage::Usage;

@@ -64,6 +64,61 @@ names! { "origin of a reply", Served {
     Cache = "cache",
 } }
 
+/// Whether a call of a tool may be repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EffectClass {
+    /// It only reads.
+    Read,
+    /// It changes something; twice is as good as once.
+    Repeatable,
+    /// It must happen at most once.
+    Once,
+}
+
+names! { "effect", EffectClass {
+    Read = "read",
+    Repeatable = "repeatable",
+    Once = "once",
+} }
+
+/// How a call of a tool from outside ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum EffectOutcome {
+    /// With a value.
+    Returned {
+        /// JSON.
+        value: Text,
+    },
+    /// With an error, or it was refused.
+    Failed {
+        /// The exception that code sees.
+        kind: String,
+        /// Its message.
+        message: Text,
+    },
+}
+
+impl EffectOutcome {
+    /// The value or the message.
+    pub fn text(&self) -> &Text {
+        match self {
+            Self::Returned { value } => value,
+            Self::Failed { message, .. } => message,
+        }
+    }
+}
+
+impl std::fmt::Display for EffectOutcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Returned { .. } => f.write_str("returned"),
+            Self::Failed { kind, .. } => write!(f, "failed {kind}"),
+        }
+    }
+}
+
 /// How a block of code ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]

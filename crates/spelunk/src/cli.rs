@@ -26,6 +26,7 @@ mod search;
 mod serve;
 mod show;
 mod tool;
+mod tools;
 mod watch;
 mod worker;
 
@@ -115,6 +116,8 @@ enum Command {
     Outline(outline::OutlineArgs),
     /// Find passages by words and by meaning, without asking a model
     Search(search::SearchArgs),
+    /// Build the search index of files and directories ahead of the first search
+    Index(search::IndexArgs),
     /// Explore text with Python, in the same sandbox that models use
     Repl(repl::ReplArgs),
     /// Register text under a name and explore it
@@ -127,6 +130,8 @@ enum Command {
     Show(show::ShowArgs),
     /// Follow a run in progress, even in another process
     Tail(show::TailArgs),
+    /// List and call your own tools: MCP servers and programs that a model may use
+    Tools(tools::ToolsArgs),
     /// Run the tools of an agent as commands, in a folder of plain files
     Tool(Box<tool::ToolArgs>),
     /// List, show, export, archive and remove runs
@@ -194,6 +199,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         }),
         Command::Outline(args) => outline::outline(app, &args),
         Command::Search(args) => search::search(app, &args),
+        Command::Index(args) => search::index(app, &args),
         Command::Repl(args) => app::block_on(repl::repl(app, args)),
         Command::Context(args) => context::context(app, args),
         Command::Mcp(args) => app::block_on(mcp::mcp(app, args)),
@@ -201,6 +207,7 @@ fn dispatch(app: &Arc<App>, command: Command) -> Result<ExitCode, Failure> {
         Command::Show(args) => show::show(app, &args),
         Command::Tail(args) => app::block_on(show::tail(app, args)),
         Command::Tool(args) => app::block_on(tool::tool(app, *args)),
+        Command::Tools(args) => app::block_on(tools::tools(app, args)),
         Command::Run(args) => run::run(app, &args),
         Command::Config(args) => config::config(app, &args),
         Command::Model(args) => app::block_on(model::model(app, args)),
@@ -230,9 +237,11 @@ fn setting_flags(command: &Command) -> (Option<ModelFlags>, LimitFlags) {
         Command::Tool(args) => of_model(&args.model),
         Command::Outline(_)
         | Command::Search(_)
+        | Command::Index(_)
         | Command::Context(_)
         | Command::Show(_)
         | Command::Tail(_)
+        | Command::Tools(_)
         | Command::Run(_)
         | Command::Config(_)
         | Command::Demo

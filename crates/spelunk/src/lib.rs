@@ -45,9 +45,9 @@
 mod cli;
 
 pub use spelunk_app::{
-    Answer, Budget, Builder, Citation, Error, ErrorCode, Event, EventKind, Evidence, Focus, Found, Grounding,
-    LimitedAllocator, Message, Metrics, Question, RunError, RunId, RunOutcome, Running, Spelunk, Strategy,
-    Usage, contexts, serve_worker,
+    Answer, Budget, Builder, Citation, EffectClass, Error, ErrorCode, Event, EventKind, Evidence, Focus,
+    Found, Grounding, LimitedAllocator, Message, Metrics, Question, RunError, RunId, RunOutcome, Running,
+    Spelunk, Strategy, ToolError, Usage, contexts, serve_worker,
 };
 
 /// Runs the command line with the arguments, environment and streams of this process.

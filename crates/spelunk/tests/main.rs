@@ -14,4 +14,5 @@ mod mcp;
 mod requests;
 mod scene;
 mod secrets;
+mod tools;
 mod trust;

@@ -86,14 +86,15 @@ fn check_page_of_promises(files: &[RepoFile], path: &str) -> Vec<Complaint> {
     complaints
 }
 
-/// Whether a crate has a test function of this name.
+/// Whether a crate has a test function of this name, in Rust or in Python.
 pub(super) fn is_test(files: &[RepoFile], test: &str) -> bool {
     let (Some((package, _)), Some((_, function))) = (test.split_once("::"), test.rsplit_once("::")) else {
         return false;
     };
     let folder = if package == "xtask" { "xtask/".to_owned() } else { format!("crates/{package}/") };
-    let head = format!("fn {function}(");
-    files.iter().any(|file| file.is_rust() && file.path.starts_with(&folder) && file.text.contains(&head))
+    let word = if package == "spelunk-python" { "def" } else { "fn" };
+    let head = format!("{word} {function}(");
+    files.iter().any(|file| file.path.starts_with(&folder) && file.text.contains(&head))
 }
 
 /// Finds machine-specific paths, and packages from anywhere but crates.io.

@@ -22,6 +22,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("spelunk-app", "context desk engine fs index journal model sandbox tables types"),
     ("spelunk-server", "app context engine fs index journal model sandbox types"),
     ("spelunk", "app context desk engine eval fs index journal model sandbox server types"),
+    ("spelunk-python", "spelunk"),
     ("spelunk-fuzz", "context journal model sandbox server types"),
     ("xtask", "types"),
 ];
@@ -85,7 +86,7 @@ fn refuse(name: &str, on: &str, is_dev: bool, is_ours: bool, allowed: &[&str]) -
         return (!is_dev).then(|| format!("`{name}` uses `{TESTKIT}` outside of its tests"));
     }
     if is_ours {
-        return (!on.strip_prefix("spelunk-").is_some_and(|on| allowed.contains(&on)))
+        return (!allowed.contains(&on.strip_prefix("spelunk-").unwrap_or(on)))
             .then(|| format!("`{name}` may not look at `{on}`: arrows point down only"));
     }
     let is_too_much = name == "spelunk-types" && !is_dev && !TYPES_EXTERNAL.contains(&on);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use spelunk_types::{ErrorCode, Explain};
 
 use super::layer::Origin;
-use super::table::{MODELS, TYPES};
+use super::table::{MODELS, TOOLS, TYPES};
 
 /// Invalid settings. `key` is the setting as the user wrote it, `origin` is where.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +42,9 @@ pub enum ConfigError {
     /// A content type that no file can match.
     #[error("the content type `{name}` names no files ({origin})")]
     TypeWithoutFiles { name: String, origin: Origin },
+    /// A tool that nothing provides, or two things do.
+    #[error("the tool `{name}` has no `command`, or a `url` besides it ({origin})")]
+    ToolWithoutProvider { name: String, origin: Origin },
     /// A name that no model has; the advice lists those that exist.
     #[error("`{key}` names the model `{name}`, which is not defined ({origin})")]
     UnknownModel { key: String, name: String, advice: Box<str>, origin: Origin },
@@ -92,7 +95,10 @@ impl Explain for ConfigError {
             Self::TypeWithoutFiles { .. } => {
                 "write `extensions = [\"proto\"]` or `names = [\"BUILD\"]` there".to_owned()
             }
-            Self::NotASection { section, .. } if section == TYPES || section == MODELS => {
+            Self::ToolWithoutProvider { .. } => {
+                "write `command = [\"program\", \"argument\"]` or `url = \"http://…\"` there, not both; a program needs a command".to_owned()
+            }
+            Self::NotASection { section, .. } if [TYPES, MODELS, TOOLS].contains(&section.as_str()) => {
                 format!("open a group for each with `[{section}.NAME]`")
             }
             Self::NotASection { section, .. } => {

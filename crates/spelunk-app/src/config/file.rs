@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::ConfigError;
 use super::group::{self, Group, GroupKind, KINDS};
 use super::layer::{Layer, Origin, named};
-use super::table::{Reach, SECTIONS, TYPES};
+use super::table::{Reach, SECTIONS, TOOLS, TYPES};
 use super::types;
 use super::value::Written;
 use crate::env::{Environment, XDG_CONFIG_HOME};
@@ -137,6 +137,9 @@ fn read_group(
     let Some(fields) = value.get_ref().as_table() else {
         return Err(ConfigError::NotASection { section: format!("{}.{name}", kind.section), origin });
     };
+    if owner == Owner::Project && kind.section == TOOLS {
+        return Err(ConfigError::NotFromProject { key: format!("{TOOLS}.{name}"), origin });
+    }
     let mut group = Group::new(kind, name, origin)?;
     let mut fields: Vec<_> = fields.iter().collect();
     fields.sort_by_key(|(word, _)| word.span().start);

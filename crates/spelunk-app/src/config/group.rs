@@ -10,7 +10,7 @@ use super::layer::{Entries, Entry, Origin, is_secret_name, refused};
 use super::suggest::nearest;
 use super::table::{MODELS, Setting};
 use super::value::{Value, Written};
-use super::{models, types};
+use super::{models, tools, types};
 
 /// The pattern of a valid name.
 pub(crate) const NAME_PATTERN: &str = "^[a-z0-9_-]{1,40}$";
@@ -35,7 +35,8 @@ pub(crate) struct GroupKind {
 }
 
 /// Every kind of group, in the order of the reference.
-pub(crate) static KINDS: LazyLock<[GroupKind; 2]> = LazyLock::new(|| [types::kind(), models::kind()]);
+pub(crate) static KINDS: LazyLock<[GroupKind; 3]> =
+    LazyLock::new(|| [types::kind(), models::kind(), tools::kind()]);
 
 /// The kind and the name in `types.protobuf`.
 pub(super) fn find(key: &str) -> Option<(&'static GroupKind, &str)> {

@@ -16,6 +16,7 @@ mod settings;
 mod show;
 mod suggest;
 mod table;
+mod tools;
 mod types;
 mod value;
 
@@ -37,6 +38,7 @@ pub use schema::schema;
 pub use settings::{LocalSettings, ModelSettings, ServerSettings, Settings};
 pub use show::{show_json, show_text};
 pub use suggest::nearest;
+pub use tools::{ToolCommand, ToolProvider, ToolSource};
 
 use crate::env::Environment;
 use file::Owner;

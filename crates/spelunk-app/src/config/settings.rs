@@ -15,6 +15,7 @@ use super::layer::{Entries, Layer, Origin};
 use super::models::{self, NamedModel};
 use super::roles::Roles;
 use super::table::{AZURE_API_VERSION, TYPES};
+use super::tools::{self, ToolSource};
 use super::types;
 
 /// All settings of the program.
@@ -24,6 +25,10 @@ pub struct Settings {
     pub model: ModelSettings,
     /// User-defined models, by name.
     pub(crate) models: BTreeMap<String, NamedModel>,
+    /// Sources of tools, by name.
+    pub tools: BTreeMap<String, ToolSource>,
+    /// The names of those that questions may use.
+    pub tools_on: Vec<String>,
     /// Which model does which work.
     pub roles: Roles,
     /// How a question is answered.
@@ -140,6 +145,8 @@ impl Settings {
             model,
             roles: Roles::resolve(entries, &models)?,
             models,
+            tools: tools::resolve(&layer)?,
+            tools_on: words(entries, "ask.tools"),
             strategy: choice(entries, "ask.strategy", StrategyChoice::of),
             sandbox: choice(entries, "ask.sandbox", SandboxChoice::of),
             durability: choice(entries, "journal.durability", DurabilityChoice::of),

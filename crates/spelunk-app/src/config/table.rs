@@ -189,6 +189,9 @@ pub(crate) const TYPES: &str = "types";
 /// The section of user-defined models: `[models.fast]`.
 pub(crate) const MODELS: &str = "models";
 
+/// The section of the user's tools: `[tools.jira]`.
+pub(crate) const TOOLS: &str = "tools";
+
 /// The default model hub.
 const HUB_URL: &str = "https://huggingface.co";
 
@@ -268,6 +271,8 @@ fn others() -> Vec<Setting> {
         "ask.strategy" = choice(StrategyChoice::WORDS);
         /// The sandbox for code that models write; `cpython` needs `python3` and a Linux that can confine it.
         "ask.sandbox" = choice(SandboxChoice::WORDS).own();
+        /// Comma-separated names of tools (`[tools.NAME]`) that questions may use; empty means none.
+        "ask.tools" = text("").own();
         /// The directory for runs; in a project file, relative to that file.
         "workspace.path" = text(".spelunk").inside_project();
         /// When replies are synced: `process` within 50 ms, which a power cut may lose; `power` before anything depends on them.

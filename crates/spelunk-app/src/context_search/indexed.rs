@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use spelunk_context::View;
 use spelunk_fs::PrivateDir;
 use spelunk_index::{
-    EmbedError, Embedder, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice, Query, SearchResults,
-    UpdateOptions, search_by_reading,
+    Build, EmbedError, INDEXED_FIRST_BYTES_MAX, Index, IndexError, IndexOptions, IndexProgress, Mode, Notice,
+    Query, SearchResults, UpdateOptions, UpdateReport, search_by_reading,
 };
 
 use crate::app::App;
@@ -22,6 +22,9 @@ pub struct Indexed<'a> {
     /// Its folder in the workspace.
     pub folder: &'a str,
     pub level: Level,
+    /// If a lot of text is missing, a search by words reads the text instead. Whether the index is then built in the
+    /// background, for processes that live long enough.
+    pub in_background: bool,
     /// Called with the progress of an update.
     pub progress: &'a mut dyn FnMut(IndexProgress),
 }
@@ -61,20 +64,28 @@ impl Indexed<'_> {
             Ok(embedder) => embedder,
             Err(error) => return self.read(view, query, error),
         };
-        let options = UpdateOptions {
-            detector: self.app.settings.detector(),
-            detector_key: self.app.detector_key(),
-            ..UpdateOptions::default()
-        };
-        let mut index = self.open(dir, embedder)?;
+        let options = self.update_options();
+        let dir = self.dir(dir)?;
+        let index_options = IndexOptions { embedder: Some(Arc::clone(&embedder)) };
+        let mut index = Index::open_in(&dir, self.folder, index_options)?;
         let mut notices = Vec::new();
-        let mut is_due = self.level == Level::Always || !index.holds(view, &options);
+        let bytes = index.missing_bytes(view, &options);
+        if bytes > INDEXED_FIRST_BYTES_MAX && query.mode != Mode::Meaning {
+            let is_building = self.in_background;
+            if is_building {
+                let whole = whole()?.unwrap_or_else(|| view.clone());
+                Build { dir, folder: self.folder.to_owned(), embedder, whole, options }.start()?;
+            }
+            let because = Notice::NotIndexed { bytes, is_building };
+            return Ok(search_by_reading(view, query, &self.app.settings.detector(), because)?);
+        }
+        let mut is_due = self.level == Level::Always || bytes > 0;
         loop {
             let was_due = is_due;
             if is_due {
                 let whole = whole()?;
                 match self.update(&mut index, whole.as_ref().unwrap_or(view), &options) {
-                    Ok(rebuilt) => notices.extend(rebuilt),
+                    Ok(report) => notices.extend(report.rebuilt.map(Notice::Rebuilt)),
                     Err(IndexError::Embed { source }) => return self.read(view, query, source),
                     Err(error) => return Err(error.into()),
                 }
@@ -91,15 +102,28 @@ impl Indexed<'_> {
         }
     }
 
-    fn open(&self, dir: Option<&PrivateDir>, embedder: Arc<dyn Embedder>) -> Result<Index, Failure> {
-        let dir = match dir {
-            Some(dir) => dir.clone(),
-            None => {
-                let workspace = self.app.workspace()?;
-                workspace.dir().cloned().unwrap_or_else(|| PrivateDir::new(self.app.workspace_root()))
-            }
-        };
-        Ok(Index::open_in(&dir, self.folder, IndexOptions { embedder: Some(embedder) })?)
+    /// Brings the index up to date with a view.
+    pub fn build(&mut self, view: &View) -> Result<UpdateReport, Failure> {
+        let index_options = IndexOptions { embedder: Some(self.app.embedder()?) };
+        let mut index = Index::open_in(&self.dir(None)?, self.folder, index_options)?;
+        let options = self.update_options();
+        Ok(self.update(&mut index, view, &options)?)
+    }
+
+    fn update_options(&self) -> UpdateOptions {
+        UpdateOptions {
+            detector: self.app.settings.detector(),
+            detector_key: self.app.detector_key(),
+            ..UpdateOptions::default()
+        }
+    }
+
+    fn dir(&self, dir: Option<&PrivateDir>) -> Result<PrivateDir, Failure> {
+        if let Some(dir) = dir {
+            return Ok(dir.clone());
+        }
+        let workspace = self.app.workspace()?;
+        Ok(workspace.dir().cloned().unwrap_or_else(|| PrivateDir::new(self.app.workspace_root())))
     }
 
     fn update(
@@ -107,13 +131,12 @@ impl Indexed<'_> {
         index: &mut Index,
         whole: &View,
         options: &UpdateOptions,
-    ) -> Result<Option<Notice>, IndexError> {
+    ) -> Result<UpdateReport, IndexError> {
         let _one_at_a_time = LEVELLING.lock().unwrap_or_else(PoisonError::into_inner);
-        let report = index.update(whole, options, &mut |so_far| {
+        index.update(whole, options, &mut |so_far| {
             (self.progress)(so_far);
             ControlFlow::Continue(())
-        })?;
-        Ok(report.rebuilt.map(Notice::Rebuilt))
+        })
     }
 
     /// Searches by words, without an index, unless the query asked for meaning.

@@ -1,5 +1,6 @@
 //! An answer and its details: citations, evidence, metrics, errors.
 
+use serde_json::{Value, json};
 use spelunk_engine::{ReportError, RunResult, RunView};
 use spelunk_journal::{Blobs, JournalError};
 use spelunk_types::{Citation, Grounding, RunId, RunOutcome};
@@ -35,6 +36,29 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The answer for a program in another language; its fields are named as in `spelunk ask --json`.
+    pub fn json(&self) -> Value {
+        let hint = match &self.outcome {
+            RunOutcome::Failed { code, .. } | RunOutcome::Partial { stopped_by: code } => code.hint(),
+            RunOutcome::Answered | RunOutcome::Cancelled => None,
+        };
+        json!({
+            "run": self.run,
+            "outcome": self.outcome,
+            "hint": hint,
+            "answer": self.answer,
+            "citations": self.citations,
+            "grounding": self.grounding.map(Grounding::name),
+            "confidence": self.confidence,
+            "success": self.success,
+            "evidence": self.evidence.iter().map(Evidence::json).collect::<Vec<_>>(),
+            "metrics": self.metrics.json(),
+            "usage": self.metrics.usage,
+            "errors": self.errors.iter().map(result_details::error_json).collect::<Vec<_>>(),
+            "warnings": self.warnings,
+        })
+    }
+
     pub(super) fn of(result: RunResult, view: &RunView, blobs: &Blobs) -> Result<Self, JournalError> {
         let (answer, citations, grounding) = match result.answer {
             Some(answer) => (Some(answer.text), answer.citations, Some(answer.grounding)),

@@ -3,8 +3,11 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use spelunk_engine::{OutsideTool, OutsideTools, ToolError};
 use spelunk_journal::JournalError;
+use spelunk_types::EffectClass;
 
 use super::{Error, Spelunk};
 use crate::app::App;
@@ -28,6 +31,7 @@ pub struct Builder {
     settings: Vec<(String, String)>,
     variables: Vec<(String, OsString)>,
     worker: Option<PathBuf>,
+    tools: Vec<OutsideTool>,
 }
 
 impl Builder {
@@ -82,6 +86,33 @@ impl Builder {
         Self { worker: Some(program.into()), ..self }
     }
 
+    /// Gives the model a function of this program as a tool, in the strategies `repl` and `agent`. `schema` describes
+    /// its arguments, a JSON object, and with its `description` the tool itself. What a call returned is recorded and
+    /// not repeated when a run is resumed; `effect` says what happens if nothing was recorded.
+    pub fn tool<F>(
+        mut self,
+        name: impl Into<String>,
+        schema: serde_json::Value,
+        effect: EffectClass,
+        function: impl Fn(serde_json::Value) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<serde_json::Value, ToolError>> + Send + 'static,
+    {
+        self.tools.push(OutsideTool {
+            name: name.into(),
+            source: "program".to_owned(),
+            description: schema["description"].as_str().unwrap_or_default().to_owned(),
+            schema,
+            effect,
+            timeout_ms: u64::from(u32::MAX),
+            calls_max: u64::MAX,
+            is_allowed: true,
+            call: Arc::new(move |arguments| Box::pin(function(arguments))),
+        });
+        self
+    }
+
     /// Reads and validates the settings. Writes nothing and contacts no server.
     pub fn build(self) -> Result<Spelunk, Error> {
         let here =
@@ -110,6 +141,7 @@ impl Builder {
         };
         let mut app = App::quiet(settings, environment, directory, worker);
         app.user = user;
+        app.use_tools(OutsideTools::new(self.tools)?);
         Ok(Spelunk::new(app))
     }
 }

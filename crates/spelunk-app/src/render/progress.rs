@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use spelunk_engine::{CallState, CallView, RunView, TasksView, Ticked};
@@ -18,6 +19,14 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 /// The longest label of a task in its line.
 const LABEL_CHARS_MAX: usize = 100;
 const WIDTH_DEFAULT: usize = 80;
+
+/// While the user is asked something, nothing is drawn over the question.
+static PAUSED: AtomicBool = AtomicBool::new(false);
+
+/// Stops or resumes drawing, for the whole process.
+pub fn pause(is_paused: bool) {
+    PAUSED.store(is_paused, Ordering::Relaxed);
+}
 
 /// The block, if there is one.
 pub struct Progress {
@@ -36,6 +45,10 @@ impl Progress {
 
     /// Draws the text, at most every 80 ms.
     pub fn draw(&mut self, text: impl FnOnce() -> String) {
+        if PAUSED.load(Ordering::Relaxed) {
+            self.n_lines = 0;
+            return;
+        }
         if !self.enabled || self.drawn_at.is_some_and(|at| at.elapsed() < EVERY) {
             return;
         }

@@ -13,13 +13,13 @@ fn every_error_says_what_and_what_to_try() {
     check(
         &SourceError::NotFound { path: path(), nearest: Nearest::Sibling("notes/b.md".into()) },
         &expect![[r"
-            source-not-found: there is nothing at `notes/a.md`
+            source-not-found: `notes/a.md` does not exist
             hint: try `notes/b.md`, which does exist"]],
     );
     check(
         &SourceError::NotFound { path: path(), nearest: Nearest::Parent("notes".into()) },
         &expect![[r"
-            source-not-found: there is nothing at `notes/a.md`
+            source-not-found: `notes/a.md` does not exist
             hint: look in `notes`, the nearest directory that exists"]],
     );
     check(
@@ -113,7 +113,7 @@ fn io_errors_keep_their_cause_and_absence_is_its_own_kind() {
     check(
         &SourceError::from_io(Path::new("/no-such-directory/a"), io::Error::from_raw_os_error(2)),
         &expect![[r"
-            source-not-found: there is nothing at `/no-such-directory/a`
+            source-not-found: `/no-such-directory/a` does not exist
             hint: look in `/`, the nearest directory that exists"]],
     );
 }

@@ -53,7 +53,7 @@ fn a_missing_file_and_an_empty_one_are_told_apart() {
         Reader::open(&directory.path().join("emty.txt")),
         directory.path(),
         &expect![[r#"
-            source-not-found: there is nothing at `DIR/emty.txt`
+            source-not-found: `DIR/emty.txt` does not exist
             hint: try `DIR/empty.txt`, which does exist"#]],
     );
 }

@@ -17,28 +17,28 @@ fn a_missing_path_is_answered_with_what_is_near_it() {
         root.path(),
         "notes/README.mb",
         &expect![[r"
-            source-not-found: there is nothing at `ROOT/notes/README.mb`
+            source-not-found: `ROOT/notes/README.mb` does not exist
             hint: try `ROOT/notes/readme.md`, which does exist"]],
     );
     check(
         root.path(),
         "note",
         &expect![[r"
-            source-not-found: there is nothing at `ROOT/note`
+            source-not-found: `ROOT/note` does not exist
             hint: try `ROOT/notes`, which does exist"]],
     );
     check(
         root.path(),
         "notes/deeper/still/a.md",
         &expect![[r"
-            source-not-found: there is nothing at `ROOT/notes/deeper/still/a.md`
+            source-not-found: `ROOT/notes/deeper/still/a.md` does not exist
             hint: look in `ROOT/notes`, the nearest directory that exists"]],
     );
     check(
         root.path(),
         "notes/readme.md/a",
         &expect![[r"
-            source-not-found: there is nothing at `ROOT/notes/readme.md/a`
+            source-not-found: `ROOT/notes/readme.md/a` does not exist
             hint: look in `ROOT/notes`, the nearest directory that exists"]],
     );
 }

@@ -114,11 +114,8 @@ fn a_file_is_no_directory_and_a_directory_no_file() {
     assert_eq!(told(desk.write(&path("scratch/d"), "x")), "`scratch/d` is a directory; name a file in it");
     assert_eq!(told(desk.make_directory(&path("scratch/a"))), "`scratch/a` is there already");
     assert_eq!(told(desk.remove(&path("scratch/d"))), "`scratch/d` is a directory that is not empty");
-    assert_eq!(
-        told(desk.read(&path("scratch/A"))),
-        "there is nothing at `scratch/A`; did you mean `scratch/a`?"
-    );
-    assert_eq!(told(desk.read(&path("scratch/none"))), "there is nothing at `scratch/none`");
+    assert_eq!(told(desk.read(&path("scratch/A"))), "`scratch/A` does not exist; did you mean `scratch/a`?");
+    assert_eq!(told(desk.read(&path("scratch/none"))), "`scratch/none` does not exist");
     assert_eq!(desk.entry(&path("scratch/d/e")), Some(Entry::Directory));
 }
 

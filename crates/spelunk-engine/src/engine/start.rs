@@ -13,6 +13,7 @@ use spelunk_types::{
 use super::{ResumeRequest, RunRequest};
 use crate::journal::replay::is_text;
 use crate::run_start::RunStart;
+use crate::tools::OutsideTools;
 use crate::{EngineError, strategy};
 
 /// The largest corpus that is copied into the journal of its run.
@@ -23,6 +24,7 @@ const CONTEXT_DOCUMENTS_MAX: usize = 200;
 pub(super) fn start_of(
     request: &RunRequest,
     model_names: &[String],
+    tools: &OutsideTools,
     scan: &ScanOptions,
     blobs: &Blobs,
 ) -> Result<RunStart, JournalError> {
@@ -45,6 +47,7 @@ pub(super) fn start_of(
         other_models,
         schema: request.schema.as_deref().map(|text| blobs.keep(text)).transpose()?,
         turn: request.turn.as_ref().map(|turn| blobs.keep(&turn.to_json())).transpose()?,
+        tools: tools.to_json().map(|text| blobs.keep(&text)).transpose()?,
         focus: request.focus,
         limits,
     })

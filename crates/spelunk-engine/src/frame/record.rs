@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use spelunk_index::IndexProgress;
 use spelunk_journal::{Blobs, JournalError};
-use spelunk_types::{CallId, CellOutcome, Durability, EventKind, Text};
+use spelunk_types::{CallId, CellOutcome, Durability, EffectId, EventKind, Text};
 
 use super::failure::durable;
 use super::{Frame, Shared};
@@ -33,15 +33,22 @@ pub(crate) struct Ordinals {
     calls: u32,
     children: u32,
     observed: u32,
+    effects: u32,
 }
 
 impl Ordinals {
+    /// Whether tools from outside were called.
+    pub(crate) fn has_effects(self) -> bool {
+        self.effects > 0
+    }
+
     /// The difference to an earlier value.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             calls: self.calls - before.calls,
             children: self.children - before.children,
             observed: self.observed - before.observed,
+            effects: self.effects - before.effects,
         }
     }
 }
@@ -146,6 +153,7 @@ impl Frame {
         self.shared.n_calls.fetch_add(recorded.calls, Ordering::Relaxed);
         self.shared.n_children.fetch_add(recorded.children, Ordering::Relaxed);
         self.shared.n_observed.fetch_add(recorded.observed, Ordering::Relaxed);
+        self.shared.n_effects.fetch_add(recorded.effects, Ordering::Relaxed);
         let text = |text: &Text| self.run().blobs.text(text).ok();
         Some(CellRecord {
             code: text(&recorded.code)?,
@@ -155,6 +163,7 @@ impl Frame {
                 calls: recorded.calls,
                 children: recorded.children,
                 observed: recorded.observed,
+                effects: recorded.effects,
             },
             took_ms: recorded.took_ms,
         })
@@ -170,6 +179,7 @@ impl Frame {
             || replay.has_call(&call)
             || replay.has_frame(&self.id().child(ordinals.children))
             || replay.observed(self.id(), ordinals.observed).is_some()
+            || replay.has_effect(&EffectId { frame: self.id().clone(), ordinal: ordinals.effects })
     }
 
     /// Skips the ids of children that are not opened, so that later children keep theirs if a raised limit opens
@@ -182,8 +192,13 @@ impl Frame {
     /// The counters of this frame, for the record of a cell.
     pub(crate) fn ordinals(&self) -> Ordinals {
         let count = |n: &AtomicU32| n.load(Ordering::Relaxed);
-        let Shared { n_calls, n_children, n_observed, .. } = &*self.shared;
-        Ordinals { calls: count(n_calls), children: count(n_children), observed: count(n_observed) }
+        let Shared { n_calls, n_children, n_observed, n_effects, .. } = &*self.shared;
+        Ordinals {
+            calls: count(n_calls),
+            children: count(n_children),
+            observed: count(n_observed),
+            effects: count(n_effects),
+        }
     }
 
     /// Records a cell, or checks it against the journal: the same code on the same text must end the same way.
@@ -201,9 +216,19 @@ impl Frame {
         }
         let draft = move |blobs: &Blobs| {
             let CellRecord { code, outcome, output, taken, took_ms } = record;
-            let Ordinals { calls, children, observed } = taken;
+            let Ordinals { calls, children, observed, effects } = taken;
             let (code, output) = (blobs.keep(&code)?, blobs.keep(&output)?);
-            Ok(EventKind::CellRan { cell, code, outcome, output, calls, children, observed, took_ms })
+            Ok(EventKind::CellRan {
+                cell,
+                code,
+                outcome,
+                output,
+                calls,
+                children,
+                observed,
+                effects,
+                took_ms,
+            })
         };
         Ok(self.record_texts(draft).await?)
     }

@@ -1,6 +1,6 @@
 //! A run, as its frames see it: settings, models, and the state that they share.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
@@ -22,6 +22,7 @@ use crate::limits::estimate;
 use crate::limits::in_flight::InFlight;
 use crate::models::unpriced;
 use crate::retrieval::Retrieval;
+use crate::tools::OutsideTools;
 use crate::{Answer, Budget, EngineError, FrameError, NamedModels, RateLimits, Task};
 
 /// Limits and cache settings of a run.
@@ -115,6 +116,11 @@ pub(crate) struct Run {
     pub(crate) stand_ins_told: Mutex<HashSet<String>>,
     /// Whether the run was abandoned, as by a crash.
     pub(crate) is_cut_off: Arc<AtomicBool>,
+    pub(crate) tools: OutsideTools,
+    /// Calls of each tool so far, in every process that worked on the run.
+    pub(crate) tool_calls: Mutex<HashMap<String, u64>>,
+    /// Whether secrets stay in the results of tools.
+    pub(crate) allows_secrets: bool,
     pub(crate) blobs: Blobs,
     pub(crate) replies: ReplyCache,
     pub(crate) program: Option<Program>,

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use spelunk_sandbox::INTERPRETER_VERSION;
 use spelunk_types::{
-    BlobId, CallId, CallOutcome, CellOutcome, ErrorCode, Event, EventKind, Explain, FrameId, FrameOutcome,
-    Strategy, Text,
+    BlobId, CallId, CallOutcome, CellOutcome, EffectClass, EffectId, EffectOutcome, ErrorCode, Event,
+    EventKind, Explain, FrameId, FrameOutcome, Strategy, Text,
 };
 
 use crate::limits::budget::code_of;
@@ -29,6 +29,7 @@ pub(crate) struct Replay {
     noted: HashMap<FrameId, usize>,
     cells: HashMap<FrameId, Vec<RanCell>>,
     observed: HashMap<FrameId, BTreeMap<u32, Observed>>,
+    effects: HashMap<EffectId, RecordedEffect>,
     /// The digest of each frame's initial desk.
     laid: HashMap<FrameId, BlobId>,
     tools: HashMap<FrameId, Vec<RanTool>>,
@@ -51,7 +52,21 @@ pub(crate) struct RanCell {
     pub(crate) calls: u32,
     pub(crate) children: u32,
     pub(crate) observed: u32,
+    pub(crate) effects: u32,
     pub(crate) took_ms: u64,
+}
+
+/// A recorded call of a tool from outside.
+#[derive(Debug)]
+pub(crate) struct RecordedEffect {
+    tool: String,
+    arguments: Text,
+    pub(crate) class: EffectClass,
+    /// Whether the tool was called.
+    pub(crate) is_sent: bool,
+    pub(crate) outcome: Option<EffectOutcome>,
+    /// Set aside: not binding if something else is called now.
+    is_aside: bool,
 }
 
 /// A recorded value from outside.
@@ -96,6 +111,15 @@ impl OpenedFrame {
     }
 }
 
+fn ran(kind: &EventKind) -> Option<RanCell> {
+    let EventKind::CellRan { cell: _, code, outcome, output, calls, children, observed, effects, took_ms } =
+        kind.clone()
+    else {
+        return None;
+    };
+    Some(RanCell { code, outcome, output, calls, children, observed, effects, took_ms })
+}
+
 fn mark<T: Clone + Eq + std::hash::Hash>(marked: &mut HashSet<T>, item: &T, is_marked: bool) {
     if is_marked {
         marked.insert(item.clone());
@@ -135,11 +159,9 @@ impl Replay {
                 EventKind::FrameClosed { outcome } => {
                     replay.closed.insert(frame.clone(), outcome.clone());
                 }
-                EventKind::CellRan { code, outcome, output, calls, children, observed, took_ms, .. } => {
-                    let (code, outcome, output) = (code.clone(), outcome.clone(), output.clone());
-                    let (calls, children, observed, took_ms) = (*calls, *children, *observed, *took_ms);
-                    let ran = RanCell { code, outcome, output, calls, children, observed, took_ms };
-                    replay.cells.entry(frame.clone()).or_default().push(ran);
+                EventKind::CellRan { .. } => replay.cells.entry(frame.clone()).or_default().extend(ran(kind)),
+                EventKind::EffectStarted { .. } | EventKind::EffectSettled { .. } => {
+                    replay.act(kind, is_aside);
                 }
                 EventKind::ValueObserved { ordinal, what, value } => {
                     let observed = replay.observed.entry(frame.clone()).or_default();
@@ -186,6 +208,20 @@ impl Replay {
             }
         }
         replay
+    }
+
+    /// Applies the start or the end of a call of a tool from outside.
+    fn act(&mut self, kind: &EventKind, is_aside: bool) {
+        if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = kind {
+            let (tool, arguments) = (tool.clone(), arguments.clone());
+            let (class, is_sent, outcome) = (*class, *sent, None);
+            let recorded = RecordedEffect { tool, arguments, class, is_sent, outcome, is_aside };
+            self.effects.insert(effect.clone(), recorded);
+        } else if let EventKind::EffectSettled { effect, outcome, .. } = kind
+            && let Some(recorded) = self.effects.get_mut(effect)
+        {
+            recorded.outcome = Some(outcome.clone());
+        }
     }
 
     /// Applies the opening of a frame; if it replaces one that was set aside, it has not ended.
@@ -243,6 +279,27 @@ impl Replay {
     /// The n-th value that a frame received from outside.
     pub(crate) fn observed(&self, frame: &FrameId, ordinal: u32) -> Option<&Observed> {
         self.observed.get(frame)?.get(&ordinal)
+    }
+
+    /// The record of a call of a tool, if there is one; an error if it is of another call.
+    pub(crate) fn effect(
+        &self,
+        effect: &EffectId,
+        tool: &str,
+        arguments: &str,
+    ) -> Result<Option<&RecordedEffect>, ()> {
+        let Some(recorded) = self.effects.get(effect) else { return Ok(None) };
+        let is_same = recorded.tool == tool && is_text(&recorded.arguments, arguments);
+        match (is_same, recorded.is_aside) {
+            (true, _) => Ok(Some(recorded)),
+            (false, true) => Ok(None),
+            (false, false) => Err(()),
+        }
+    }
+
+    /// Whether a call of a tool is recorded.
+    pub(crate) fn has_effect(&self, effect: &EffectId) -> bool {
+        self.effects.get(effect).is_some_and(|recorded| !recorded.is_aside)
     }
 
     /// Names the cause of a divergence if it is known: the cells ran in another version of the interpreter.

@@ -10,6 +10,7 @@ use spelunk_types::Citation;
 use crate::environment::{Preview, Refusal, json_of_value, text_of_value};
 use crate::plain_answer::{self, CodeAlone};
 use crate::schema::{extract_json, listed};
+use crate::tools::OutsideTool;
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
 /// An accepted answer.
@@ -58,8 +59,9 @@ impl AnswerCheck {
             })
     }
 
-    pub(super) fn saw_code(&mut self, code: &str) {
+    pub(super) fn saw_code(&mut self, code: &str, tools: &[OutsideTool]) {
         self.has_looked |= TOUCHES.iter().any(|word| code.contains(word));
+        self.has_looked |= tools.iter().any(|tool| code.contains(&tool.name));
     }
 
     /// Accepts an answer, or returns the reason why not.

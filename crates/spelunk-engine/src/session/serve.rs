@@ -8,7 +8,7 @@ mod files;
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{Blame, ErrorCode, Explain};
@@ -17,6 +17,7 @@ use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
 use crate::models::ModelLookupError;
 use crate::sync::blocking;
+use crate::tools::OutsideTool;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// The instruction that asks a sub-model for a schema.
@@ -60,6 +61,9 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
     if let Some(begun) = desk::begin(session, &mut call) {
         return begun;
     }
+    if let Some(tool) = session.frame.tools().iter().find(|tool| tool.name == call.name) {
+        return StartedCall { reply: act(session, tool, call), is_effect: true };
+    }
     let begun = match call.name.as_str() {
         "llm_query" => llm_query(session, &mut call),
         "_llm_batch" => llm_batch(session, &mut call),
@@ -74,6 +78,28 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
         Refused::Recorded(reply) => reply,
     });
     StartedCall { reply, is_effect: true }
+}
+
+/// Calls a tool from outside.
+fn act(session: &Session<'_>, tool: &OutsideTool, call: HostCall) -> Replying {
+    let plain = |value: Value| match &value {
+        Value::Handle(handle) => session.environment.text_of(handle).map_or(Json::Null, Json::String),
+        _ => json_of_value(&value),
+    };
+    let args = call.args.into_iter().map(plain).collect();
+    let kwargs = call.kwargs.into_iter().map(|(name, value)| (name, plain(value)));
+    match tool.bind(args, kwargs) {
+        Ok(arguments) => {
+            let acting = session.frame.act(tool, arguments);
+            Box::pin(async move {
+                Ok(match acting.await? {
+                    Ok(value) => HostReply::Return(value_of_json(value)),
+                    Err((kind, message)) => HostReply::Raise { kind, message },
+                })
+            })
+        }
+        Err(why) => ready(Ok(HostReply::from(Refusal::of_type(why)))).boxed(),
+    }
 }
 
 /// Why a call is not made.

@@ -176,12 +176,12 @@ impl<'a> Job<'a> {
 /// The next request of a conversation.
 fn prompt(frame: &Frame, protocol: Protocol, transcript: &Transcript) -> Prompt {
     let prompt = transcript.prompt(frame.limits().root_output_tokens_max);
-    Prompt { tools: protocol.tools(), ..prompt }
+    Prompt { tools: protocol.tools(frame), ..prompt }
 }
 
 fn transcript(frame: &Frame, protocol: Protocol, first: &str) -> Transcript {
     // The tools are sent with every request.
-    let room_tokens = frame.room_tokens().saturating_sub(tool_tokens(&protocol.tools()));
+    let room_tokens = frame.room_tokens().saturating_sub(tool_tokens(&protocol.tools(frame)));
     let bounds = TranscriptLimits::within(frame.limits(), room_tokens);
     Transcript::new(first::system(frame, protocol), first.to_owned(), bounds)
 }

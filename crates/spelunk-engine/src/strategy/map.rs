@@ -18,9 +18,10 @@ use futures_util::stream::FuturesUnordered;
 use spelunk_context::{Plan, PlanOptions};
 use spelunk_types::{AnalystReport, ErrorCode, EventKind, Explain, Grounding, Strategy};
 
-use self::planning::{is_counting, plan_analysis};
+use self::planning::plan_analysis;
 use self::recall::Recalled;
 use crate::limits::budget::is_about_spending;
+use crate::question::is_counting;
 use crate::report::{
     Coverage, Gathered, MergedFinding, citation, directory_lines, expand_names, findings_section, gather,
     in_order,

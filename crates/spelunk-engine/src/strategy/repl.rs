@@ -16,6 +16,7 @@ use crate::question::{first_block, first_program};
 use crate::rows::query_rows;
 use crate::session::conclude::conclude;
 use crate::session::{self, GivenAnswer, Ran, Session, overflow};
+use crate::tools::OutsideTools;
 use crate::transcript::{Transcript, TranscriptLimits, with_message};
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -36,6 +37,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Answer, FrameErr
     if frame.reader().is_small()
         && task.schema.is_none()
         && task.note.is_none()
+        && frame.tools().is_empty()
         && let Some(answer) = query_rows(frame, task).await?
     {
         return Ok(answer);
@@ -132,6 +134,7 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     } else {
         system(frame)
     };
+    let system = system + &OutsideTools::told(frame.tools());
     let question = task.question_shown();
     let schema = match &task.schema {
         Some(schema) => format!(

@@ -65,6 +65,8 @@ pub(crate) fn still_counts(kind: &EventKind) -> bool {
         | EventKind::CallRetried { .. }
         | EventKind::CallWasted { .. }
         | EventKind::QuestionAdded { .. }
+        | EventKind::EffectStarted { .. }
+        | EventKind::EffectSettled { .. }
         | EventKind::TasksPlanned { .. }
         | EventKind::TaskReported { .. }
         | EventKind::WarningRaised { .. }

@@ -25,6 +25,7 @@ fn started() -> EventKind {
         other_models: None,
         schema: None,
         turn: None,
+        tools: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: BlobId::from_hash([1; 32]),
         corpus: None,

@@ -2,6 +2,8 @@
 //! everything that was not synced, in both modes of syncing. Another process resumes, and the result is the same as
 //! without a crash.
 
+mod tools;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -104,10 +104,11 @@ open('/etc/passwd')
           File "<cell 2>", line 8, in <module>
             open('/etc/passwd')
             ^^^^^^^^^^^^^^^^^^^
-        FileNotFoundError: [Errno 2] No such file or directory: '/etc/passwd' (there is nothing at `etc/passwd`)
+        FileNotFoundError: [Errno 2] No such file or directory: '/etc/passwd' (`etc/passwd` does not exist)
         [0 calls of sub-models; 18 scripts left]
         Finish done: (check it)
-        Finish done: Accepted."#]].assert_eq(&said(&events).join("\n"));
+        Finish done: Accepted."#]]
+    .assert_eq(&said(&events).join("\n"));
     assert_eq!(answer_of(&result), "It is 42.");
 }
 
@@ -175,7 +176,7 @@ async fn nothing_reaches_out_of_the_desk_or_into_the_engines_files() {
     let events = events(&engine, &result.run);
     expect![[r#"
         Read refused: `../../../etc/passwd` is no path on the desk: `..` is not allowed; write the path from the top of the desk
-        Read refused: there is nothing at `etc/passwd`
+        Read refused: `etc/passwd` does not exist
         Write refused: `../journal.jsonl` is no path on the desk: `..` is not allowed; write the path from the top of the desk
         Write refused: `state/job.json` is read-only; write under `scratch/`, `output/`, `cache/indexes/` or to `state/notes.md`
         Edit refused: `state/job.json` is read-only; write under `scratch/`, `output/`, `cache/indexes/` or to `state/notes.md`

@@ -22,6 +22,7 @@ mod resume;
 mod secrets;
 mod silence;
 mod time;
+pub(crate) mod tools;
 mod tree;
 mod turn;
 mod weak_model;

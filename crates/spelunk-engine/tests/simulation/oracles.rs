@@ -103,6 +103,8 @@ fn check_journal(events: &[Event]) {
             | EventKind::CellRan { .. }
             | EventKind::DeskLaid { .. }
             | EventKind::ToolRan { .. }
+            | EventKind::EffectStarted { .. }
+            | EventKind::EffectSettled { .. }
             | EventKind::QuestionAdded { .. }
             | EventKind::TasksPlanned { .. }
             | EventKind::FindingsRecalled { .. }

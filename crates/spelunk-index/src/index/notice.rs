@@ -26,6 +26,13 @@ pub enum Notice {
         /// The same as a message.
         why: String,
     },
+    /// So much of the text is not indexed yet that only words were searched, by reading it.
+    NotIndexed {
+        /// How much.
+        bytes: u64,
+        /// Whether somebody is building the index.
+        is_building: bool,
+    },
     /// A document could not be read, so its hits are not shown.
     Unreadable(String),
     /// The index was rebuilt.
@@ -60,7 +67,7 @@ impl Notice {
             Self::Rebuilt(Rebuilt::Damaged(_)) => Some(ErrorCode::IndexDamaged),
             Self::Rebuilt(Rebuilt::OtherModel) => Some(ErrorCode::IndexOtherModel),
             Self::Rebuilt(Rebuilt::OtherCut) => Some(ErrorCode::SettingsChanged),
-            Self::UnknownWords | Self::Rebuilt(Rebuilt::Compacted) => None,
+            Self::UnknownWords | Self::NotIndexed { .. } | Self::Rebuilt(Rebuilt::Compacted) => None,
         }
     }
 
@@ -69,7 +76,10 @@ impl Notice {
         match self {
             Self::QueryCut | Self::WordsOnly { .. } => self.code()?.hint(),
             Self::UnknownWords => Some("search by words"),
-            Self::NothingAsked | Self::Unreadable(_) | Self::Rebuilt(_) => None,
+            Self::NotIndexed { is_building: false, .. } => {
+                Some("build the index with `spelunk index`, to search by meaning too")
+            }
+            Self::NotIndexed { .. } | Self::NothingAsked | Self::Unreadable(_) | Self::Rebuilt(_) => None,
         }
     }
 }
@@ -81,6 +91,11 @@ impl fmt::Display for Notice {
             Self::NothingAsked => f.write_str("there is no word in the query"),
             Self::UnknownWords => f.write_str("the embedding model knows no word of the query"),
             Self::WordsOnly { why, .. } => write!(f, "searched by words alone: {why}"),
+            Self::NotIndexed { bytes, is_building } => {
+                let megabytes = bytes / 1_000_000;
+                let next = if *is_building { "; the index is being built" } else { "" };
+                write!(f, "searched by words alone: {megabytes} MB are not indexed yet{next}")
+            }
             Self::Unreadable(name) => {
                 let shown: String = name.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();
                 write!(f, "`{shown}` cannot be read any more")

@@ -24,6 +24,7 @@ fn run_in(workspace: &Workspace, bytes: usize) -> RunId {
         other_models: None,
         schema: None,
         turn: None,
+        tools: None,
         focus: spelunk_types::Focus::General,
         corpus_digest: blobs::digest(b""),
         corpus: None,

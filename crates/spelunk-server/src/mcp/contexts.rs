@@ -169,7 +169,8 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<ToolAnsw
 /// Passages of registered contexts whose files are still below a root.
 pub(crate) fn find(state: &State, wanted: &ContextQuery) -> Result<FoundInContexts, Failure> {
     let admit = |path: &Path| state.admit(&path.to_string_lossy());
-    ContextSearch { app: &state.app, store: state.store(), admit: &admit }.find(wanted, &mut |_| {})
+    ContextSearch { app: &state.app, store: state.store(), admit: &admit, in_background: true }
+        .find(wanted, &mut |_| {})
 }
 
 /// The passages of contexts that match a query best. All retrieval for the tools goes through here.

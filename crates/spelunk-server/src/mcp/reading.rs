@@ -56,7 +56,8 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<ToolAnsw
     let view = View::of(Arc::new(corpus));
     let query = Query { mode, hits_max, ..Query::new(&*query) };
     let (folder, level) = (index_folder(&view), Level::Always);
-    let mut indexed = Indexed { app: &state.app, folder: &folder, level, progress: &mut |_| {} };
+    let mut indexed =
+        Indexed { app: &state.app, folder: &folder, level, in_background: true, progress: &mut |_| {} };
     let found = indexed.search(&view, &query, || Ok(None))?;
     let mut text = hits_text(&found.hits, Paint::Plain);
     for notice in &found.notices {

@@ -54,6 +54,8 @@ impl fmt::Display for Event {
                 write!(f, "{frame} tool={tool} {name} {how}")?;
                 files.iter().try_for_each(|file| write!(f, " {file}"))
             }
+            EventKind::EffectStarted { effect, tool, class, .. } => write!(f, "{effect} {tool} {class}"),
+            EventKind::EffectSettled { effect, outcome, .. } => write!(f, "{effect} {outcome}"),
             EventKind::QuestionAdded { .. } => write!(f, "{frame}"),
             EventKind::ValueObserved { what, value, .. } => match value {
                 Text::Inline { text } if text.len() <= VALUE_BYTES_MAX => write!(f, "{frame} {what} {text}"),

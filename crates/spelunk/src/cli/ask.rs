@@ -29,8 +29,9 @@ use spelunk_types::{EventKind, Focus, RunId, Strategy};
 use super::app::{no_such, print, print_line};
 use super::limits::LimitFlags;
 use super::scan::{ScanFlags, TypeFlags, inputs, read_stdin, say_left_out};
+use super::tools::ToolFlags;
 use super::watch::OutputFlags;
-use super::{ModelFlags, open, report, resume, scan, watch};
+use super::{ModelFlags, open, report, resume, scan, tools, watch};
 
 /// The exit code if no model is configured and passages or a count were shown instead of an answer.
 const WITHOUT_MODEL: u8 = 4;
@@ -81,6 +82,8 @@ pub(crate) struct AskArgs {
     #[arg(long)]
     no_cache: bool,
     #[command(flatten)]
+    tools: ToolFlags,
+    #[command(flatten)]
     types: TypeFlags,
     #[command(flatten)]
     scan: ScanFlags,
@@ -111,6 +114,7 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     // The sources are read before the workspace is created, so that a mistyped path leaves nothing behind.
     let sources = read_sources(app, &args, along)?;
     let models = chosen.into();
+    tools::open(app, &args.tools).await?;
     let asking = Asking { question, sources, models, strategy, focus, schema, turn: None, settings };
     let ready = asking.ready(app, |_| app.sandbox(args.sandbox.as_deref()))?;
     app.say(&because);
@@ -313,6 +317,7 @@ async fn ask_agent(
     AgentRun { run, view }: AgentRun,
 ) -> Result<ExitCode, Failure> {
     let request = resume::request_of(app, &args.model, &run, &view).await?;
+    resume::open_tools(app, &args.tools.common, &run, &view, &[]).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);
     let handle =

@@ -278,7 +278,7 @@ fn find(app: &App, store: &ContextStore, args: SearchArgs) -> Result<FoundInCont
         None => ContextQuery::in_all(args.query, Mode::Meaning),
     };
     let mut progress = IndexingLine::new(app.quiet);
-    ContextSearch { app, store, admit: &|path| Ok(path.to_path_buf()) }
+    ContextSearch { app, store, admit: &|path| Ok(path.to_path_buf()), in_background: false }
         .find(&wanted, &mut |so_far| progress.draw(so_far))
 }
 

@@ -10,9 +10,9 @@ use spelunk_app::app::App;
 use spelunk_app::failure::{Failure, Usage};
 use spelunk_server::mcp::{ServerOptions, State, ToolSet, serve_stdio};
 
-use super::ModelFlags;
 use super::app::no_such;
 use super::serve::OUTPUT_CHARS_MAX;
+use super::{ModelFlags, tools};
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
@@ -53,6 +53,7 @@ pub(crate) async fn mcp(app: &Arc<App>, args: McpArgs) -> Result<ExitCode, Failu
     }
     let tools = tool_set(&args.tools)?;
     args.model.check(app).await?;
+    tools::open_for_server(app).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let options =
         ServerOptions { roots: args.roots, sandbox, output_chars_max: args.output_chars_max, tools };

@@ -11,13 +11,14 @@ use spelunk_app::render::progress::Progress;
 use spelunk_app::runs::{files_incomplete, find_resumable, find_run, read_view, recorded_result};
 use spelunk_app::sources::scan_status;
 use spelunk_app::units::count;
-use spelunk_engine::{EngineError, Projection, ResumeRequest, RunView};
+use spelunk_engine::{EngineError, Projection, ResumeRequest, RunView, tool_sources};
 use spelunk_journal::DerivedFiles;
 use spelunk_types::{Explain as _, RunId};
 
 use super::limits::LimitFlags;
+use super::tools::CommonToolFlags;
 use super::watch::OutputFlags;
-use super::{ModelFlags, demo, watch};
+use super::{ModelFlags, demo, tools, watch};
 
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
@@ -30,6 +31,11 @@ pub(crate) struct ResumeArgs {
     /// The sandbox for code that models write: monty or cpython
     #[arg(long, value_name = "SANDBOX")]
     sandbox: Option<String>,
+    /// Decide about the call of a tool that may or may not have happened: `ID=done` or `ID=again`; may be repeated
+    #[arg(long, value_name = "ID=DECISION")]
+    tool: Vec<String>,
+    #[command(flatten)]
+    tools: CommonToolFlags,
     #[command(flatten)]
     output: OutputFlags,
 }
@@ -64,6 +70,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     }
     resumable?;
     let request = request_of(app, &args.model, &run, &view).await?;
+    open_tools(app, &args.tools, &run, &view, &args.tool).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);
     let handle = go_on(app, sandbox, &run, None, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
@@ -74,6 +81,20 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     };
     app.say(&format!("resuming run {} after event {}: {settled}", run.short(), view.seq_last));
     watch::finish(app, handle, OutputFlags { shown_seq: view.seq_last, ..args.output }).await
+}
+
+/// Opens the tools that the run was started with.
+pub(super) async fn open_tools(
+    app: &App,
+    flags: &CommonToolFlags,
+    run: &RunId,
+    view: &RunView,
+    decisions: &[String],
+) -> Result<(), Failure> {
+    let blobs = app.workspace()?.blobs_of(run);
+    let told = view.tools_told.as_ref().map(|told| blobs.text(told)).transpose()?;
+    let sources = told.as_deref().map(tool_sources).unwrap_or_default();
+    tools::open_again(app, flags, sources, decisions).await
 }
 
 /// A run that was killed right after its last event may lack files next to its journal. A read-only workspace is left

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::failure::Failure;
-use spelunk_app::runs::{HEADER, Row, STATUSES, archived_row, row, statuses};
+use spelunk_app::runs::{HEADER, Row, STATUSES, active_rows, archived_row, row, statuses};
 use spelunk_app::terminal::stdout_width;
 use spelunk_app::units::{bytes, count, head};
 use spelunk_engine::{Clock as _, Projection, SystemClock};
@@ -79,9 +79,7 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
     };
     let mut rows = Vec::new();
     if lifecycle != "archived" {
-        for run in workspace.runs()? {
-            rows.push(row(&workspace, run)?);
-        }
+        rows = active_rows(&workspace)?;
     }
     if lifecycle != "active" {
         rows.extend(archives(&workspace)?.into_iter().map(|run| archived_row(&workspace, run)));

@@ -1,19 +1,20 @@
 //! `spelunk search`: passages by words and by meaning, without a model. The index is kept in the workspace and updated
-//! first.
+//! first; if much of the text is new, the text is read instead, and `spelunk index` builds the index.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Args;
+use serde_json::json;
 use spelunk_app::app::App;
 use spelunk_app::context_search::{Indexed, Level};
 use spelunk_app::failure::Failure;
 use spelunk_app::render::found::{hits_json, hits_text};
 use spelunk_app::render::progress::IndexingLine;
-use spelunk_app::units::count;
+use spelunk_app::units::{bytes, count};
 use spelunk_context::View;
 use spelunk_engine::index_folder;
-use spelunk_index::{Mode, Query};
+use spelunk_index::{Mode, Notice, Query};
 
 use super::app::{no_such, print, print_line};
 use super::scan::{ScanFlags, inputs, say_left_out, scan};
@@ -35,6 +36,42 @@ pub(crate) struct SearchArgs {
     scan: ScanFlags,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct IndexArgs {
+    /// Files or directories to index [default: .]
+    #[arg(value_name = "PATH")]
+    paths: Vec<String>,
+    #[command(flatten)]
+    scan: ScanFlags,
+}
+
+/// Builds the index of a later search over the same paths.
+pub(crate) fn index(app: &App, args: &IndexArgs) -> Result<ExitCode, Failure> {
+    let corpus = Arc::new(scan(app, &inputs(app, &args.paths)?, &args.scan.options(&app.settings.limits)?)?);
+    let view = View::of(Arc::clone(&corpus));
+    let mut progress = IndexingLine::new(app.quiet);
+    let (folder, level) = (index_folder(&view), Level::Always);
+    let report = Indexed {
+        app,
+        folder: &folder,
+        level,
+        in_background: false,
+        progress: &mut |so_far| progress.draw(so_far),
+    }
+    .build(&view)?;
+    drop(progress);
+    let (documents, size) = (view.documents().len() as u64, view.bytes());
+    if app.json {
+        print_line(json!({ "documents": documents, "bytes": size }));
+    }
+    say_left_out(app, &corpus);
+    if let Some(rebuilt) = report.rebuilt {
+        app.say(&rebuilt.to_string());
+    }
+    app.say(&format!("Indexed {}, {}.", count(documents, "document"), bytes(size)));
+    Ok(ExitCode::SUCCESS)
+}
+
 pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> {
     let mode = Mode::from_name(&args.mode)
         .ok_or_else(|| no_such("mode", &args.mode, &["words", "meaning", "hybrid"]))?;
@@ -44,8 +81,14 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
     let query = Query { mode, hits_max, ..Query::new(args.query.as_str()) };
     let mut progress = IndexingLine::new(app.quiet);
     let (folder, level) = (index_folder(&view), Level::Always);
-    let found = Indexed { app, folder: &folder, level, progress: &mut |so_far| progress.draw(so_far) }
-        .search(&view, &query, || Ok(None))?;
+    let found = Indexed {
+        app,
+        folder: &folder,
+        level,
+        in_background: false,
+        progress: &mut |so_far| progress.draw(so_far),
+    }
+    .search(&view, &query, || Ok(None))?;
     drop(progress);
     if app.json {
         print_line(hits_json(&found));
@@ -53,7 +96,9 @@ pub(crate) fn search(app: &App, args: &SearchArgs) -> Result<ExitCode, Failure> 
         print(&hits_text(&found.hits, app.paint));
     }
     for notice in &found.notices {
-        app.say(&notice.to_string());
+        let hint = notice.hint().filter(|_| !matches!(notice, Notice::WordsOnly { .. }));
+        let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+        app.say(&format!("{notice}{hint}"));
     }
     say_left_out(app, &corpus);
     let n_hits = count(found.hits.len() as u64, "passage");

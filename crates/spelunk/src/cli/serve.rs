@@ -19,9 +19,9 @@ use spelunk_server::http::{Log, NewToken, Server, Tokens, app as router, listen}
 use spelunk_server::mcp::{ServerOptions, State};
 use tokio::net::TcpListener;
 
-use super::ModelFlags;
 use super::app::print_line;
 use super::mcp::{McpArgs, tool_set};
+use super::{ModelFlags, tools};
 
 /// The maximum length of one tool response, about 12 000 tokens.
 pub(super) const OUTPUT_CHARS_MAX: u64 = 50_000;
@@ -72,6 +72,7 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
         let hint = "name a token file with `--token-file`, or listen on 127.0.0.1".to_owned();
         return Err(Usage { message, hint }.into());
     }
+    tools::open_for_server(app).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let tools = tool_set(&args.tools)?;
     let options = ServerOptions { roots: args.roots, sandbox, output_chars_max: OUTPUT_CHARS_MAX, tools };

@@ -257,7 +257,7 @@ fn what_cannot_be_a_context_is_refused() {
         &expect![[r#"
             --- stderr
             error: could not read the context `guid`
-              caused by: there is nothing at `DIR/work/guid.md`
+              caused by: `DIR/work/guid.md` does not exist
 
             hint: try `DIR/work/guide.md`, which does exist
             --- exit 1
@@ -268,7 +268,7 @@ fn what_cannot_be_a_context_is_refused() {
         &expect![[r#"
             --- stderr
             error: could not read the context `x`
-              caused by: there is nothing at `DIR/work/guid.md`
+              caused by: `DIR/work/guid.md` does not exist
 
             hint: try `DIR/work/guide.md`, which does exist
             --- exit 1
@@ -326,7 +326,7 @@ fn a_file_that_vanished_is_named_and_comes_back() {
     scene.spelunk(["context", "peek", "guide"]).run().check(&expect![[r#"
         --- stderr
         error: could not read the context `guide`
-          caused by: there is nothing at `DIR/work/guide.md`
+          caused by: `DIR/work/guide.md` does not exist
 
         hint: look in `DIR/work`, the nearest directory that exists
         --- exit 1
@@ -334,7 +334,7 @@ fn a_file_that_vanished_is_named_and_comes_back() {
     scene.spelunk(["context", "search", "line|notes"]).run().check(&expect![[r#"
         notes  (1 line)
           1:# Notes
-        [guide: could not read the context `guide`: there is nothing at `DIR/work/guide.md`]
+        [guide: could not read the context `guide`: `DIR/work/guide.md` does not exist]
         [matches in 1 of 1 context]
         --- stderr
         --- exit 0

@@ -243,7 +243,7 @@ fn a_query_that_is_too_long_is_cut_and_that_is_said() {
         bread.md:3
             Flour and water make a loaf.
         --- stderr
-        the query is too long; only its beginning was looked for
+        the query is too long; only its beginning was looked for; use fewer words
         1 passage · 2 documents searched by words
         --- exit 0
     "#]]);
@@ -288,7 +288,7 @@ fn a_language_that_no_tokenizer_knows_is_found_by_its_characters() {
     "#]]);
     scene.spelunk(["search", "ዳቦ", "docs", "--mode", "meaning", "-k", "1"]).run().check(&expect![[r#"
         --- stderr
-        the embedding model knows no word of the query
+        the embedding model knows no word of the query; search by words
         0 passages · 4 documents searched by meaning
         --- exit 1
     "#]]);

@@ -21,7 +21,7 @@ fn a_path_that_does_not_exist_is_answered_with_one_that_does() {
         &["note"],
         &expect![[r#"
             --- stderr
-            error: there is nothing at `DIR/work/note`
+            error: `DIR/work/note` does not exist
 
             hint: try `DIR/work/notes`, which does exist
             --- exit 1
@@ -32,7 +32,7 @@ fn a_path_that_does_not_exist_is_answered_with_one_that_does() {
         &["notes/b/c.md"],
         &expect![[r#"
             --- stderr
-            error: there is nothing at `DIR/work/notes/b/c.md`
+            error: `DIR/work/notes/b/c.md` does not exist
 
             hint: look in `DIR/work/notes`, the nearest directory that exists
             --- exit 1
@@ -47,7 +47,7 @@ fn a_path_through_a_file_is_not_there() {
         &["notes/a.md/b"],
         &expect![[r#"
             --- stderr
-            error: there is nothing at `DIR/work/notes/a.md/b`
+            error: `DIR/work/notes/a.md/b` does not exist
 
             hint: look in `DIR/work/notes`, the nearest directory that exists
             --- exit 1
@@ -60,7 +60,7 @@ fn without_a_model_the_refusal_is_the_same_and_nothing_is_made() {
     let scene = Scene::new(&NOTE);
     scene.spelunk(["ask", QUESTION, "note"]).run().check(&expect![[r#"
         --- stderr
-        error: there is nothing at `DIR/work/note`
+        error: `DIR/work/note` does not exist
 
         hint: try `DIR/work/notes`, which does exist
         --- exit 1
@@ -210,7 +210,7 @@ fn one_path_that_is_missing_among_good_ones_is_refused() {
         &["notes", "missing"],
         &expect![[r#"
             --- stderr
-            error: there is nothing at `DIR/work/missing`
+            error: `DIR/work/missing` does not exist
 
             hint: look in `DIR/work`, the nearest directory that exists
             --- exit 1

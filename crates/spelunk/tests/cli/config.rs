@@ -56,6 +56,7 @@ fn every_value_is_shown_with_its_origin() {
     show("ask").run().check(&expect![[r#"
         ask.strategy = "direct"   (spelunk.toml:6)
         ask.sandbox = "monty"     (default)
+        ask.tools = ""            (default)
         --- stderr
         --- exit 0
     "#]]);

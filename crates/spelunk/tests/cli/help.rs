@@ -18,6 +18,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
                        anything
           outline      Show the structure of files and directories
           search       Find passages by words and by meaning, without asking a model
+          index        Build the search index of files and directories ahead of the first search
           repl         Explore text with Python, in the same sandbox that models use
           context      Register text under a name and explore it
           mcp          Serve contexts and queries to an agent over the Model Context Protocol, on standard
@@ -25,6 +26,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
           serve        Serve runs, contexts and models over HTTP, with a web page to view them
           show         Show a run: its tree, costs and answer
           tail         Follow a run in progress, even in another process
+          tools        List and call your own tools: MCP servers and programs that a model may use
           tool         Run the tools of an agent as commands, in a folder of plain files
           run          List, show, export, archive and remove runs
           config       Show the settings and where each value comes from
@@ -100,6 +102,13 @@ fn help_of_ask_lists_its_flags() {
                                      repeated
               --sandbox <SANDBOX>    The sandbox for code that models write: monty or cpython
               --no-cache             Do not answer from cached replies
+              --tool <NAME>          Let the model use a tool of your settings (`[tools.NAME]`); may be
+                                     repeated
+              --mcp <SERVER>         Let the model use the tools of an MCP server: a command or a URL; may
+                                     be repeated
+              --allow-tool <NAME>    Let a tool, or all of a source, change something without asking; may be
+                                     repeated
+              --deny-tool <NAME>     Leave out a tool, or all of a source; may be repeated
               --plain                Split by tokens, regardless of file type
               --type <GLOB=TYPE>     Treat matching files as a built-in or user-defined type, such as
                                      `*.inc=source_code`

@@ -40,7 +40,7 @@ mod repl;
 mod report;
 mod result;
 mod scan;
-mod search;
+pub(crate) mod search;
 mod search_faces;
 mod show;
 mod tail;

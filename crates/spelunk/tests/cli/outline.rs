@@ -147,7 +147,7 @@ fn a_path_that_does_not_exist_is_refused() {
         &["doc"],
         &expect![[r#"
             --- stderr
-            error: there is nothing at `DIR/work/doc`
+            error: `DIR/work/doc` does not exist
 
             hint: try `DIR/work/docs`, which does exist
             --- exit 1

@@ -415,9 +415,9 @@ fn what_holds_nothing_to_read_is_refused() {
         --- exit 1
     "#]]);
     scene.spelunk(["plan", "nowhere", "--json"]).run().check(&expect![[r#"
-        {"error":{"causes":[],"code":"source-not-found","hint":"look in `DIR/work`, the nearest directory that exists","message":"there is nothing at `DIR/work/nowhere`"}}
+        {"error":{"causes":[],"code":"source-not-found","hint":"look in `DIR/work`, the nearest directory that exists","message":"`DIR/work/nowhere` does not exist"}}
         --- stderr
-        error: there is nothing at `DIR/work/nowhere`
+        error: `DIR/work/nowhere` does not exist
 
         hint: look in `DIR/work`, the nearest directory that exists
         --- exit 1

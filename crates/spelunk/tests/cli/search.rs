@@ -47,6 +47,40 @@ fn passages_are_found_by_words_and_by_meaning() {
     "#]]);
 }
 
+/// More text than a search indexes before it answers, most of it blank, which costs little.
+pub(crate) fn large() -> String {
+    format!(
+        "The zebra lives in the annex.\n{}The okapi lives in the garden.\n",
+        (" ".repeat(9_999) + "\n").repeat(2_100)
+    )
+}
+
+#[test]
+fn a_lot_of_text_is_read_until_it_is_indexed() {
+    let scene = Scene::new(&[("docs/animals.md", &large())]);
+    let search = || scene.spelunk(["search", "where is the okapi", "docs", "-k", "1"]).run();
+    search().check(&expect![[r#"
+        animals.md:2102
+            The okapi lives in the garden.
+        --- stderr
+        searched by words alone: 21 MB are not indexed yet; build the index with `spelunk index`, to search by meaning too
+        1 passage · 1 document searched by words
+        --- exit 0
+    "#]]);
+    scene.spelunk(["index", "docs"]).run().check(&expect![[r#"
+        --- stderr
+        Indexed 1 document, 21.0 MB.
+        --- exit 0
+    "#]]);
+    search().check(&expect![[r#"
+        animals.md:2102  similarity 0.74
+            The okapi lives in the garden.
+        --- stderr
+        1 passage · 1 document searched by hybrid
+        --- exit 0
+    "#]]);
+}
+
 #[test]
 fn a_question_for_one_fact_is_answered_from_what_was_found() {
     let filler = "Nothing of interest happened on this day at all.\n".repeat(900);

@@ -211,6 +211,7 @@ fn shown(of: &str, types: &Types, wanted: &mut BTreeSet<String>) -> String {
         "BlobId" => "digest".to_owned(),
         "FrameId" => "id of a frame".to_owned(),
         "CallId" => "id of a call".to_owned(),
+        "EffectId" => "id of a call of a tool".to_owned(),
         "ErrorCode" => "[error code](../errors.md)".to_owned(),
         "Limits" => "[limits](defaults.toml)".to_owned(),
         "Focus" => "`general`, `security`, `architecture`, `performance` or `data`".to_owned(),

@@ -4,6 +4,7 @@
 mod event_page;
 mod faces;
 mod refusals;
+mod tools;
 
 use std::sync::Arc;
 
@@ -85,6 +86,23 @@ fn a_program_asks_and_is_told_everything() {
     let run = answer.run.as_str();
     assert_eq!(scene.read(&format!(".spelunk/runs/{run}/output/answer.md")), "The magic number is 42.\n");
     assert_eq!(scene.spelunk(["show", run]).run().code, 0);
+}
+
+#[test]
+fn a_program_lists_runs_and_searches_without_a_model() {
+    let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
+    block_on(async {
+        let spelunk = builder(&scene, &server).build().unwrap();
+        assert_eq!(spelunk.runs().await.unwrap(), [] as [serde_json::Value; 0]);
+        let run = spelunk.ask(note()).await.unwrap().run;
+        let rows = spelunk.runs().await.unwrap();
+        let shown: Vec<_> = rows.iter().map(|row| (row["run"].as_str(), row["status"].as_str())).collect();
+        assert_eq!(shown, [(Some(run.as_str()), Some("answered"))]);
+        let found = spelunk.search("magic number".to_owned(), vec!["notes".into()], 5).await.unwrap();
+        let hits: Vec<_> = found["hits"].as_array().unwrap().iter().map(|hit| &hit["document"]).collect();
+        assert_eq!(hits, ["a.md"]);
+    });
+    assert_eq!(n_calls(&server), 1);
 }
 
 /// A model that records a fact, answers, and gives another answer to the follow-up.

@@ -45,7 +45,7 @@ fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
           ask something, such as `spelunk ask "what is this?" .`
         no messages: the messages are no conversation: it has no messages [usage-wrong]
           give every message a role, and at least one message
-        nothing there: there is nothing at `DIR/work/gone` [source-not-found]
+        nothing there: `DIR/work/gone` does not exist [source-not-found]
           look in `DIR/work`, the nearest directory that exists
         a large attachment: could not attach `a`: it has 16000001 bytes, at most 16000000 are attached [usage-wrong]
           name large files as paths

@@ -9,6 +9,32 @@ use crate::scene::{NOTE, QUESTION, REPLY, Scene, to_all, wait_at};
 
 const LOG: &str = "start\nerror: disk full\nretry\nerror: disk full again\nstop\n";
 
+#[test]
+fn a_lot_of_text_is_read_while_its_index_is_built() {
+    let scene = Scene::new(&[("docs/animals.md", &crate::cli::search::large())]);
+    let mut client = Client::plain(&scene);
+    let asked = json!({ "query": "where is the okapi", "paths": ["docs"], "results_max": 1 });
+    expect![[r#"
+        animals.md:2102
+            The okapi lives in the garden.
+        [searched by words alone: 21 MB are not indexed yet; the index is being built]
+        [1 passage in 1 document by words]"#]]
+    .assert_eq(&client.text("search", &asked));
+    let mut last = String::new();
+    for _ in 0..600 {
+        last = client.text("search", &asked);
+        if !last.contains("is being built") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    expect![[r#"
+        animals.md:2102  similarity 0.74
+            The okapi lives in the garden.
+        [1 passage in 1 document by hybrid]"#]]
+    .assert_eq(&last);
+}
+
 fn with_contexts() -> (Scene, Client) {
     let scene = Scene::new(&[("log.txt", LOG), ("notes/a.md", NOTE[0].1)]);
     let mut client = Client::plain(&scene);

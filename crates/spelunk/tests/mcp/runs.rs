@@ -111,7 +111,7 @@ fn a_wrong_question_is_refused_before_anything_is_spent() {
         (json!({ "question": "q", "paths": ["notes"], "focus": "x" }), "must be one of general"),
         (json!({ "question": "q", "paths": ["notes"], "schema": { "type": 7 } }), "schema"),
         (json!({ "question": "q", "contexts": ["nope"] }), "there is no context `nope`"),
-        (json!({ "question": "q", "paths": ["gone.txt"] }), "there is nothing at"),
+        (json!({ "question": "q", "paths": ["gone.txt"] }), "does not exist"),
     ] {
         let said = client.text("rlm_query", &arguments);
         assert!(said.starts_with("FAILED") && said.contains(says), "{said}");

@@ -82,10 +82,7 @@ fn what_cannot_be_made_text_says_why() {
     expect!["no readable documents in `images.zip`: skipped 1 binary, 1 excluded: "]
         .assert_eq(&why("images.zip"));
     expect!["could not extract text from `hollow.html`: it holds no text"].assert_eq(&why("hollow.html"));
-    assert_eq!(
-        why("absent.zip"),
-        format!("there is nothing at `{}`: ", root.path().join("absent.zip").display())
-    );
+    assert_eq!(why("absent.zip"), format!("`{}` does not exist: ", root.path().join("absent.zip").display()));
 }
 
 #[test]

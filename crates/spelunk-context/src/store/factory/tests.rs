@@ -74,7 +74,7 @@ fn a_directory_that_is_not_there_and_a_bad_pattern_are_errors() {
     let missing =
         factory.from_directory(&files.path().join("no"), "*", &ContextKind::Document, "").unwrap_err();
     expect![[r"
-        source-not-found: there is nothing at `ROOT/no`
+        source-not-found: `ROOT/no` does not exist
         hint: look in `ROOT`, the nearest directory that exists"]]
     .assert_eq(&explain(&missing).replace(&root, "ROOT"));
     let bad = factory.from_directory(files.path(), "a[", &ContextKind::Document, "").unwrap_err();

@@ -186,7 +186,7 @@ fn a_file_that_changes_vanishes_or_returns_is_seen() {
     let root = files.path().display().to_string();
     expect![[r"
         source-not-found: could not read the context `a`
-          caused by: there is nothing at `ROOT/a`
+          caused by: `ROOT/a` does not exist
         hint: look in `ROOT`, the nearest directory that exists"]]
     .assert_eq(&explain(&store.load("a").unwrap_err()).replace(&root, "ROOT"));
     assert_eq!(&*store.load("empty").unwrap(), "");

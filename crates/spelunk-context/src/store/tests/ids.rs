@@ -111,7 +111,7 @@ fn a_directory_and_a_missing_file_are_refused_by_name() {
     .assert_eq(&refused("d"));
     expect![[r"
         source-not-found: could not read the context `x`
-          caused by: there is nothing at `ROOT/d/a.txd`
+          caused by: `ROOT/d/a.txd` does not exist
         hint: try `ROOT/d/a.txt`, which does exist"]]
     .assert_eq(&refused("d/a.txd"));
 }

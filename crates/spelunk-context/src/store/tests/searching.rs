@@ -24,7 +24,7 @@ fn hits_come_in_the_order_of_registration_and_failures_stop_nothing() {
     assert_eq!(found, [("z", 2, 1), ("a", 1, 1)]);
     assert_eq!((report.n_searched, report.n_hits, report.n_matches, report.n_unread), (3, 2, 3, 1));
     let unread = format!(
-        "could not read the context `gone`: there is nothing at `{}`",
+        "could not read the context `gone`: `{}` does not exist",
         files.path().join("gone").display()
     );
     assert_eq!((report.unread[0].id.as_str(), &report.unread[0].reason), ("gone", &unread));

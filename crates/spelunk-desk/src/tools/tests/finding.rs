@@ -39,7 +39,7 @@ fn read_shows_numbers_and_how_to_go_on() {
         Read {"path":"input"}
         error: `input` is a directory; name a file in it
         Read {"path":"prompt.md"}
-        error: there is nothing at `prompt.md`; did you mean `input/prompt.md`?
+        error: `prompt.md` does not exist; did you mean `input/prompt.md`?
         Read {"byte_limit":8,"byte_offset":8,"path":"input/prompt.md"}
         Find the
         [bytes 8-16 of `input/prompt.md`; go on with byte_offset=16]
@@ -127,7 +127,7 @@ fn grep_gives_lines_files_and_counts() {
             (
             ^; correct it, or set `literal` to find it as it is
         Grep {"path":"nowhere","pattern":"x"}
-        error: there is nothing at `nowhere`
+        error: `nowhere` does not exist
     "#]],
     );
 }

@@ -125,7 +125,7 @@ fn edit_needs_the_exact_text_once() {
         "Edit",
         &json!({"path": "scratch/none", "old": "needle", "new": "x"}),
         &expect![[r#"
-            error: there is nothing at `scratch/none`
+            error: `scratch/none` does not exist
         "#]],
     );
 }

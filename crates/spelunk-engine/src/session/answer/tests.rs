@@ -11,7 +11,7 @@ use crate::plain_answer::CodeAlone;
 fn looked(schema: Option<&str>) -> AnswerCheck {
     let schema = schema.map(|text| Arc::new(Schema::parse(text).unwrap()));
     let mut check = AnswerCheck::new(schema, CodeAlone::IsNone, Preview::default());
-    check.saw_code("print(context)");
+    check.saw_code("print(context)", &[]);
     check
 }
 
@@ -22,7 +22,7 @@ fn admit(check: &mut AnswerCheck, value: Value) -> Result<String, String> {
 #[test]
 fn an_answer_before_looking_is_refused_once() {
     let mut check = AnswerCheck::new(None, CodeAlone::IsNone, Preview::default());
-    check.saw_code("print(1 + 1)");
+    check.saw_code("print(1 + 1)", &[]);
     let refusal = "nothing of `context` was looked at yet: look first, then answer";
     assert_eq!(admit(&mut check, Value::Int(2)), Err(refusal.to_owned()));
     assert_eq!(admit(&mut check, Value::Int(2)), Ok("2".to_owned()));
@@ -63,7 +63,7 @@ fn an_empty_answer_code_and_a_call_are_refused_however_often_they_are_given() {
         }
     }
     let mut asked_for_code = AnswerCheck::new(None, CodeAlone::IsAnswer, Preview::default());
-    asked_for_code.saw_code("print(context)");
+    asked_for_code.saw_code("print(context)", &[]);
     let code = "```python\nprint(1)\n```";
     assert_eq!(admit(&mut asked_for_code, Value::from(code)), Ok(code.to_owned()));
 }

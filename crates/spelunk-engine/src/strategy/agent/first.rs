@@ -47,7 +47,7 @@ pub(super) fn system(frame: &Frame, protocol: Protocol) -> String {
         .replace("{scripts_max}", &limits.scripts_max.to_string())
         .replace("{script_calls_max}", &limits.script_calls_max.to_string())
         .replace("{turns_max}", &limits.agent_turns_max.to_string());
-    system + &protocol.told()
+    system + &protocol.told(frame)
 }
 
 /// Lays out the desk and writes the first message.

@@ -6,8 +6,8 @@ use spelunk_types::ErrorCode;
 
 use super::tools;
 use super::work::ToolAnswer;
-use crate::FrameError;
 use crate::transcript::Transcript;
+use crate::{Frame, FrameError};
 
 pub(super) const TEXT: &str = include_str!("../../prompts/agent-text.md");
 
@@ -32,20 +32,20 @@ impl Protocol {
     }
 
     /// The tools of a request.
-    pub(super) fn tools(self) -> Vec<Tool> {
+    pub(super) fn tools(self, frame: &Frame) -> Vec<Tool> {
         match self {
-            Self::Native => tools::all(),
+            Self::Native => tools::all(frame),
             Self::Text => Vec::new(),
         }
     }
 
     /// The description of the tools for the system prompt.
-    pub(super) fn told(self) -> String {
+    pub(super) fn told(self, frame: &Frame) -> String {
         if self == Self::Native {
             return String::new();
         }
         let line = |tool: &Tool| format!("- {}: {}\n  {}\n", tool.name, tool.description, tool.schema);
-        TEXT.replace("{tools}", &tools::all().iter().map(line).collect::<String>())
+        TEXT.replace("{tools}", &tools::all(frame).iter().map(line).collect::<String>())
     }
 
     /// Adds a reply to the conversation.

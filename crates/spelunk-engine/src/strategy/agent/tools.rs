@@ -8,9 +8,9 @@ use spelunk_model::{Tool, ToolCall};
 
 use super::work::{ToolOutcome, Work};
 use super::{ask, finish, script};
-use crate::FrameError;
 use crate::frame::REPLAY_TIME_FACTOR;
 use crate::sync::blocking;
+use crate::{Frame, FrameError};
 
 /// Tools that only write: they show nothing of the input.
 const BLIND: [&str; 5] = ["Write", "Edit", "Evidence", "Buffer", "Finish"];
@@ -26,9 +26,14 @@ static ALL: LazyLock<Vec<Tool>> = LazyLock::new(|| {
     of_desk.chain(own()).collect()
 });
 
-/// Every tool, as listed in a request.
-pub(super) fn all() -> Vec<Tool> {
-    ALL.clone()
+/// Every tool, as listed in a request: the agent's own, then those from outside.
+pub(super) fn all(frame: &Frame) -> Vec<Tool> {
+    let outside = frame.tools().iter().map(|tool| Tool {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        schema: Arc::new(tool.schema.clone()),
+    });
+    ALL.iter().cloned().chain(outside).collect()
 }
 
 fn own() -> Vec<Tool> {
@@ -113,7 +118,14 @@ pub(super) async fn run(work: &mut Work<'_>, call: &ToolCall) -> Result<ToolOutc
         "LlmQuery" => ask::query(work, &arguments).await?,
         "LlmBatch" => ask::batch(work, &arguments).await?,
         "Descend" => ask::descend(work, &arguments).await?,
-        name => on_desk(work, name, arguments).await,
+        name => match work.frame.tools().iter().find(|tool| tool.name == name) {
+            Some(tool) => match work.frame.act(tool, arguments).await? {
+                Ok(Value::String(text)) => ToolOutcome::told(text),
+                Ok(value) => ToolOutcome::told(value.to_string()),
+                Err((_, message)) => ToolOutcome::refused(message),
+            },
+            None => on_desk(work, name, arguments).await,
+        },
     };
     work.check.has_looked |= !done.failed && !BLIND.contains(&call.name.as_str());
     Ok(done)

@@ -9,8 +9,9 @@ use spelunk_context::{
 use spelunk_types::{Focus, Limits};
 
 pub use self::forecast::{Forecast, Range, forecast};
+use crate::ModelCapacity;
+use crate::question::is_counting;
 use crate::task::Analysis;
-use crate::{ModelCapacity, QuestionKind};
 
 /// Splits a view into tasks for a question and the root model.
 pub fn plan_analysis(view: &View, question: &str, reader: ModelCapacity, mut options: PlanOptions) -> Plan {
@@ -21,10 +22,6 @@ pub fn plan_analysis(view: &View, question: &str, reader: ModelCapacity, mut opt
         (limits.overlap_log_lines, limits.overlap_prose_lines, limits.overlap_other_lines) = (0, 0, 0);
     }
     make_plan(view, &options)
-}
-
-pub(crate) fn is_counting(question: &str) -> bool {
-    QuestionKind::of(question) == QuestionKind::Aggregation
 }
 
 /// All tasks of a plan.

@@ -1,0 +1,155 @@
+//! MCP servers as sources of tools: started as a program, or reached at a URL. What a server sends is bounded in size
+//! and time, and a list that changes later changes nothing: the model was told of the tools at the start.
+#![expect(clippy::wildcard_enum_match_arm, reason = "every other kind of content is treated alike")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock, Implementation,
+    ProtocolVersion, Tool,
+};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RunningService};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::{RoleClient, ServiceError};
+use serde_json::{Map, Value, json};
+use spelunk_engine::{OutsideTool, ToolError};
+use spelunk_types::EffectClass;
+use tokio::process::{Child, Command};
+
+use super::{function_name, outside};
+use crate::config::ToolSource;
+
+/// The longest message of a server.
+const MESSAGE_BYTES_MAX: usize = 4_000_000;
+/// Pages of a list of tools.
+const PAGES_MAX: usize = 20;
+
+/// How a server is reached.
+pub(super) enum Transport {
+    Command(Command),
+    Url(String),
+}
+
+/// A connection, and the process behind it.
+struct Connection {
+    service: RunningService<RoleClient, ClientConfig>,
+    /// Killed when the connection is dropped.
+    _process: Option<Child>,
+}
+
+/// Connects and lists the tools. The error says why not.
+pub(super) async fn open(source: &ToolSource, transport: Transport) -> Result<Vec<OutsideTool>, String> {
+    let opening = async {
+        let connection = connect(transport).await?;
+        let tools = list(&connection).await?;
+        Ok((Arc::new(connection), tools))
+    };
+    let opened = tokio::time::timeout(Duration::from_millis(source.timeout_ms), opening).await;
+    let late = |_| Err(format!("it did not list its tools within {} ms", source.timeout_ms));
+    let (connection, tools): (Arc<Connection>, Vec<Tool>) = opened.unwrap_or_else(late)?;
+    Ok(tools.into_iter().map(|tool| of_server(source, &connection, tool)).collect())
+}
+
+async fn connect(transport: Transport) -> Result<Connection, String> {
+    let info = ClientConfig::new(
+        ClientCapabilities::default(),
+        Implementation::new("spelunk", env!("CARGO_PKG_VERSION")),
+    );
+    // Servers of both eras: one that does not know `server/discover` is asked to initialize.
+    let preferred_versions = vec![ProtocolVersion::LATEST];
+    let mode = ClientLifecycleMode::Auto { preferred_versions, legacy_version: None };
+    match transport {
+        Transport::Command(mut command) => {
+            let mut child = command.spawn().map_err(|error| format!("it could not be started: {error}"))?;
+            let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+                return Err("it has no input or output".to_owned());
+            };
+            let transport =
+                AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(MESSAGE_BYTES_MAX);
+            let service = info.serve_with_lifecycle(transport, mode).await;
+            let service = service.map_err(|error| error.to_string())?;
+            Ok(Connection { service, _process: Some(child) })
+        }
+        Transport::Url(url) => {
+            let client = spelunk_model::http_client(&url).map_err(|error| error.to_string())?;
+            let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+            config.max_sse_event_size = MESSAGE_BYTES_MAX;
+            let transport = StreamableHttpClientTransport::with_client(client, config);
+            let service = info.serve_with_lifecycle(transport, mode).await;
+            Ok(Connection { service: service.map_err(|error| error.to_string())?, _process: None })
+        }
+    }
+}
+
+async fn list(connection: &Connection) -> Result<Vec<Tool>, String> {
+    let (mut tools, mut cursor) = (Vec::new(), None);
+    for _ in 0..PAGES_MAX {
+        let params = rmcp::model::PaginatedRequestParams::default().with_cursor(cursor.take());
+        let page = connection.service.list_tools(Some(params)).await.map_err(|error| error.to_string())?;
+        tools.extend(page.tools);
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return Ok(tools);
+        }
+    }
+    Err(format!("its list of tools has more than {PAGES_MAX} pages"))
+}
+
+fn of_server(source: &ToolSource, connection: &Arc<Connection>, tool: Tool) -> OutsideTool {
+    let said = tool.annotations.unwrap_or_default();
+    let effect = match (said.read_only_hint, said.idempotent_hint) {
+        (Some(true), _) => EffectClass::Read,
+        (_, Some(true)) => EffectClass::Repeatable,
+        _ => EffectClass::Once,
+    };
+    let name = format!("{}_{}", function_name(&source.name), function_name(&tool.name));
+    let description = tool.description.or(tool.title.map(Into::into)).unwrap_or_default().into_owned();
+    let schema = Value::Object(tool.input_schema.as_ref().clone());
+    let (connection, called) = (Arc::clone(connection), tool.name);
+    let call: spelunk_engine::ToolFn = Arc::new(move |arguments| {
+        let (connection, name) = (Arc::clone(&connection), called.clone());
+        Box::pin(async move {
+            let arguments = arguments.as_object().cloned().unwrap_or_else(Map::new);
+            let params = CallToolRequestParams::new(name).with_arguments(arguments);
+            match connection.service.call_tool(params).await {
+                Ok(result) => read(result),
+                Err(ServiceError::McpError(error)) => Err(ToolError::Failed(error.message.into_owned())),
+                Err(error) => Err(ToolError::Unknown(format!("the server gave no result: {error}"))),
+            }
+        })
+    });
+    outside(source, name, description, schema, effect, call)
+}
+
+/// The result as plain values: what is structured, else the text, else a list of both and of what else there is.
+fn read(result: CallToolResult) -> Result<Value, ToolError> {
+    let value = |block: ContentBlock| match block {
+        ContentBlock::Text(text) => match serde_json::from_str(&text.text) {
+            Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
+            Ok(_) | Err(_) => Value::String(text.text),
+        },
+        other => {
+            let mut other = json!(other);
+            // The bytes of a picture are of no use to code.
+            if let Some(data) = other.get_mut("data") {
+                *data = Value::String(format!("({} characters)", data.as_str().unwrap_or_default().len()));
+            }
+            other
+        }
+    };
+    if result.is_error == Some(true) {
+        let texts = result.content.into_iter().map(value).map(|value| match value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        });
+        return Err(ToolError::Failed(texts.collect::<Vec<_>>().join("\n")));
+    }
+    if let Some(structured) = result.structured_content {
+        return Ok(structured);
+    }
+    let mut values: Vec<Value> = result.content.into_iter().map(value).collect();
+    Ok(if values.len() == 1 { values.remove(0) } else { Value::Array(values) })
+}

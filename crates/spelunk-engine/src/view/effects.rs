@@ -1,0 +1,42 @@
+//! Calls of tools from outside, as the events tell them.
+
+use spelunk_types::{EffectClass, EffectId, EffectOutcome, EventKind, Text};
+
+use super::RunView;
+
+/// A call of a tool from outside.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EffectView {
+    /// The tool.
+    pub tool: String,
+    /// Whether a call may be repeated.
+    pub class: EffectClass,
+    /// A JSON object.
+    pub arguments: Text,
+    /// Whether it was called.
+    pub is_sent: bool,
+    /// How it ended.
+    pub outcome: Option<EffectOutcome>,
+}
+
+impl RunView {
+    /// Calls that must happen at most once and of which nobody knows whether they did.
+    pub fn unknown_effects(&self) -> impl Iterator<Item = (&EffectId, &EffectView)> {
+        let is_unknown =
+            |call: &EffectView| call.is_sent && call.class == EffectClass::Once && call.outcome.is_none();
+        self.effects.iter().filter(move |(_, call)| is_unknown(call))
+    }
+
+    /// Applies the start or the end of a call.
+    pub(super) fn act(&mut self, kind: &EventKind) {
+        if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = kind {
+            let (tool, class, arguments) = (tool.clone(), *class, arguments.clone());
+            let started = EffectView { tool, class, arguments, is_sent: *sent, outcome: None };
+            self.effects.insert(effect.clone(), started);
+        } else if let EventKind::EffectSettled { effect, outcome, .. } = kind
+            && let Some(effect) = self.effects.get_mut(effect)
+        {
+            effect.outcome = Some(outcome.clone());
+        }
+    }
+}

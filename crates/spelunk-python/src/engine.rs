@@ -1,0 +1,122 @@
+//! Settings and questions from Python, and what an engine does with them.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::Value;
+use spelunk::{Question, RunId, Spelunk, Strategy};
+
+use crate::running::Running;
+use crate::waiting::wait;
+use crate::{raised, told};
+
+/// The settings of an engine, from a dictionary.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct EngineArguments {
+    worker: PathBuf,
+    isolated: bool,
+    directory: Option<PathBuf>,
+    workspace: Option<PathBuf>,
+    model: Option<String>,
+    sub_model: Option<String>,
+    base_url: Option<String>,
+    settings: Vec<(String, String)>,
+    variables: Vec<(String, String)>,
+}
+
+/// A question and its material, from a dictionary.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Asked {
+    question: String,
+    paths: Vec<PathBuf>,
+    texts: Vec<(String, Vec<u8>)>,
+    include: Vec<String>,
+    exclude: Vec<String>,
+    strategy: Option<String>,
+    schema: Option<String>,
+}
+
+/// Settings, models and a workspace.
+#[pyclass(frozen)]
+pub(crate) struct Engine(Spelunk);
+
+#[pymethods]
+impl Engine {
+    #[new]
+    fn new(py: Python<'_>, given: EngineArguments) -> PyResult<Self> {
+        let mut builder = Spelunk::builder().worker(given.worker);
+        if given.isolated {
+            builder = builder.isolated();
+        }
+        if let Some(directory) = given.directory {
+            builder = builder.directory(directory);
+        }
+        if let Some(workspace) = given.workspace {
+            builder = builder.workspace(workspace);
+        }
+        if let Some(model) = given.model {
+            builder = builder.model(model);
+        }
+        if let Some(model) = given.sub_model {
+            builder = builder.sub_model(model);
+        }
+        if let Some(url) = given.base_url {
+            builder = builder.base_url(url);
+        }
+        for (key, value) in given.settings {
+            builder = builder.set(key, value);
+        }
+        for (name, value) in given.variables {
+            builder = builder.variable(name, value);
+        }
+        py.detach(|| builder.build()).map(Self).map_err(|error| raised(&error))
+    }
+
+    /// Starts a run.
+    fn start(&self, py: Python<'_>, asked: Asked) -> PyResult<Running> {
+        let mut question = Question::new(asked.question);
+        for path in asked.paths {
+            question = question.path(path);
+        }
+        for (name, text) in asked.texts {
+            question = question.text(name, text);
+        }
+        for glob in asked.include {
+            question = question.include(glob);
+        }
+        for glob in asked.exclude {
+            question = question.exclude(glob);
+        }
+        if let Some(word) = asked.strategy {
+            let strategy = Strategy::of(&word).ok_or_else(|| {
+                let words = Strategy::WORDS.join(", ");
+                PyValueError::new_err(format!("there is no strategy `{word}`: choose one of {words}"))
+            })?;
+            question = question.strategy(strategy);
+        }
+        if let Some(schema) = asked.schema {
+            question = question.schema(schema);
+        }
+        let started = wait(py, self.0.start(question))?;
+        started.map(Running::new).map_err(|error| raised(&error))
+    }
+
+    /// Continues a run, and returns its answer as JSON.
+    fn resume(&self, py: Python<'_>, run: &str) -> PyResult<String> {
+        let run: RunId = run.parse().map_err(|_| PyValueError::new_err(format!("`{run}` is no run")))?;
+        told(wait(py, self.0.resume(&run))?, |answer| answer.json())
+    }
+
+    /// The runs of the workspace, newest first, as JSON.
+    fn runs(&self, py: Python<'_>) -> PyResult<String> {
+        told(wait(py, self.0.runs())?, Value::Array)
+    }
+
+    /// The best passages of these paths, as JSON.
+    fn search(&self, py: Python<'_>, query: String, paths: Vec<PathBuf>, hits: usize) -> PyResult<String> {
+        told(wait(py, self.0.search(query, paths, hits))?, |found| found)
+    }
+}

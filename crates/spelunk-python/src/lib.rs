@@ -1,0 +1,43 @@
+//! The native module of the Python package `spelunk`: the library API with the types of Python. It converts arguments,
+//! releases the interpreter while the engine works, and hands results over as JSON; everything that users see is in
+//! `python/spelunk`. Nothing here calls back into Python from another thread.
+#![cfg(feature = "module")]
+
+mod engine;
+mod running;
+mod waiting;
+
+use pyo3::prelude::*;
+use serde_json::Value;
+
+/// The native module.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::engine::Engine;
+    #[pymodule_export]
+    use super::running::Running;
+}
+
+/// A result as JSON.
+fn told<T>(result: Result<T, spelunk::Error>, json: impl FnOnce(T) -> Value) -> PyResult<String> {
+    result.map(|value| json(value).to_string()).map_err(|error| raised(&error))
+}
+
+/// An error of the library as the exception that the Python layer defines.
+fn raised(error: &spelunk::Error) -> PyErr {
+    let mut message = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        message += &format!(": {error}");
+        cause = error.source();
+    }
+    let arguments = (message, error.code().name(), error.hint());
+    Python::attach(|py| {
+        let exception = py.import("spelunk._errors").and_then(|module| module.getattr("SpelunkError"));
+        match exception.and_then(|exception| exception.call1(arguments)) {
+            Ok(instance) => PyErr::from_value(instance),
+            Err(error) => error,
+        }
+    })
+}
