@@ -290,11 +290,11 @@ pub(super) fn combined(state: &State, mut arguments: Arguments) -> Result<ToolAn
 
 pub(super) fn stats(state: &State, arguments: Arguments) -> Result<ToolAnswer, Failure> {
     arguments.finish()?;
-    let (stats, contexts) = (state.store().stats(), state.store().list());
-    let mut data = render::stats_json(&stats, &contexts);
+    let (counts, contexts) = (state.store().stats(), state.store().list());
+    let mut data = render::stats_json(&counts, &contexts);
     let accesses = state.store().access_log();
     data["accesses"] = render::log_json(&accesses)["accesses"].take();
-    Ok(ToolAnswer::new(render::stats(&stats, &contexts, false) + &render::log(&accesses, false), data))
+    Ok(ToolAnswer::new(render::stats(&counts, &contexts, false) + &render::log(&accesses, false), data))
 }
 
 pub(super) fn evict(state: &State, mut arguments: Arguments) -> Result<ToolAnswer, Failure> {

@@ -201,20 +201,7 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<C
             format!("{}\n", personal::combined(navigator.store(), project.as_deref(), &working)?)
         }
         ContextCommand::Rm { id } => render::removed(navigator.store().remove(&id)?.as_ref(), app.json),
-        ContextCommand::List { kind } => {
-            let contexts = match &kind {
-                Some(kind) => navigator.list_of_kind(kind)?,
-                None => navigator.list(),
-            };
-            match &kind {
-                Some(kind) if contexts.is_empty() => app.say(&format!("no contexts of the kind {kind}")),
-                None if contexts.is_empty() => {
-                    app.say("no contexts; add one with `spelunk context add PATH`");
-                }
-                Some(_) | None => {}
-            }
-            render::list(&contexts, app.json)
-        }
+        ContextCommand::List { kind } => list(app, navigator, kind.as_deref())?,
         ContextCommand::Peek { id, lines } => {
             let view = navigator.peek(&id, lines.unwrap_or(limits.peek_lines))?;
             suggest(app, &view.suggestions);
@@ -268,6 +255,19 @@ fn answer(app: &App, navigator: &Navigator, command: ContextCommand) -> Result<C
         }
     };
     Ok(CommandOutput { text, code })
+}
+
+fn list(app: &App, navigator: &Navigator, kind: Option<&str>) -> Result<String, Failure> {
+    let contexts = match kind {
+        Some(kind) => navigator.list_of_kind(kind)?,
+        None => navigator.list(),
+    };
+    match kind {
+        Some(kind) if contexts.is_empty() => app.say(&format!("no contexts of the kind {kind}")),
+        None if contexts.is_empty() => app.say("no contexts; add one with `spelunk context add PATH`"),
+        Some(_) | None => {}
+    }
+    Ok(render::list(&contexts, app.json))
 }
 
 /// Passages by meaning. A user may read every file they registered; secrets are redacted all the same, because the
