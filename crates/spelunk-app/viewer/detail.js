@@ -5,7 +5,7 @@ import { button, copyButton, el, fill, plain } from './dom.js';
 import { highlighted } from './python.js';
 import { textOf } from './api.js';
 import { bytes, dollars, itemAddress, time, tokens, whole } from './units.js';
-import { branchSums, callState, cellState, findCell, findTool, frameState, toolState } from './tree.js';
+import { branchSums, callState, cellState, effectState, findCell, findTool, frameState, toolState } from './tree.js';
 import { citationList } from './source.js';
 import { prose } from './prose.js';
 
@@ -21,7 +21,7 @@ export function detail({ origin, runId, openSource }) {
     el('p', { class: 'empty' }, 'Choose a frame, a call, a cell or a tool to see what was said.'),
   );
   const context = { origin, runId, openSource };
-  const makers = { call: callDetail, cell: cellDetail, frame: frameDetail, tool: toolDetail };
+  const makers = { call: callDetail, cell: cellDetail, frame: frameDetail, tool: toolDetail, effect: effectDetail };
   const live = el('div', {});
   let [item, state] = [null, ''];
   const show = (run, kind, id) => {
@@ -192,6 +192,19 @@ function toolDetail(context, run, id) {
     ['Files', tool.paths.join(', ')],
   ]);
   return { title: `${tool.name} ${id}`, state: toolState(tool), live, texts: () => toolTexts(context, tool) };
+}
+
+function effectDetail(context, run, id) {
+  const effect = run.effects.get(id);
+  if (!effect) return null;
+  const live = facts([
+    ['Ended', effectState(effect)],
+    ['Effect', effect.effect],
+    ['Took', effect.outcome ? time(effect.tookMs) : ''],
+  ]);
+  const output = effect.outcome?.value ?? effect.outcome?.message ?? { text: '' };
+  const texts = () => toolTexts(context, { arguments: effect.arguments, output });
+  return { title: `${effect.name} ${id}`, state: effectState(effect), live, texts };
 }
 
 /** What a tool was asked and what it said. */

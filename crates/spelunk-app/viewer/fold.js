@@ -52,6 +52,7 @@ export function emptyRun() {
     nCells: 0,
     tools: new Map(),
     nTools: 0,
+    effects: new Map(),
     tasks: null,
     reported: [],
     spent: { input_tokens: 0, cached_tokens: 0, cache_written_tokens: 0, output_tokens: 0, cost_microusd: 0 },
@@ -150,6 +151,11 @@ const STEPS = {
   'cell.ran': addCell,
   'desk.laid': () => {},
   'tool.ran': addTool,
+  'effect.started': startEffect,
+  'effect.settled': (run, event) => {
+    const effect = run.effects.get(event.effect);
+    if (effect) Object.assign(effect, { outcome: event.outcome ?? null, tookMs: whole(event.took_ms) });
+  },
   'question.added': (run, event) => {
     run.outcome = null;
     run.limitsReached = [];
@@ -403,6 +409,15 @@ function addTool(run, event) {
   addTwig(run, event.frame, { kind: 'tool', id, seq: event.seq }, isAgain);
 }
 
+/** A call of one of the user's own tools. */
+function startEffect(run, event) {
+  const id = event.effect;
+  const [name, effect] = [String(event.tool ?? ''), String(event.class ?? '')];
+  const begun = { name, effect, arguments: event.arguments, outcome: null, tookMs: 0, startedActiveMs: activeMs(run) };
+  addTwig(run, event.frame, { kind: 'effect', id, seq: event.seq }, run.effects.has(id));
+  run.effects.set(id, begun);
+}
+
 /** A resumed run says its warnings again; once is enough for a reader. */
 function warn(run, event) {
   const [message, hint] = [event.message ?? '', event.hint ?? ''];
@@ -415,11 +430,6 @@ function tasksOf(run) {
   return run.tasks;
 }
 
-function twigs(run, frame) {
-  if (!run.children.has(frame)) run.children.set(frame, []);
-  return run.children.get(frame);
-}
-
 /** The same list where all of it comes before, else the part that does. */
 function upTo(list, isBefore) {
   return list.length === 0 || isBefore(list.at(-1)) ? list : list.filter(isBefore);
@@ -427,7 +437,7 @@ function upTo(list, isBefore) {
 
 /** One that takes the place of another is shown where it happened. */
 function addTwig(run, frame, twig, isAgain) {
-  const own = twigs(run, frame);
+  const own = run.children.get(frame) ?? [];
   const others = isAgain ? own.filter((other) => other.kind !== twig.kind || other.id !== twig.id) : own;
   others.push(twig);
   run.children.set(frame, others);
@@ -455,25 +465,21 @@ export function activeMs(run) {
   return run.earlierMs + Math.max(0, run.updatedAtMs - run.segmentAtMs);
 }
 
+const callsOf = (run) => Array.from(run.calls.values());
+
 /** Requests that were sent: answered, failed and tried again, or given up. What the cache answered is not among them. */
 export function paidCalls(run) {
-  let n = run.nRequestsAside;
-  for (const call of run.calls.values()) n += call.nRequests;
-  return n;
+  return callsOf(run).reduce((n, call) => n + call.nRequests, run.nRequestsAside);
 }
 
 /** Calls answered from the cache. */
 export function cachedCalls(run) {
-  let n = 0;
-  for (const call of run.calls.values()) if (call.state === 'replied' && call.served === 'cache') n += 1;
-  return n;
+  return callsOf(run).filter((call) => call.state === 'replied' && call.served === 'cache').length;
 }
 
 /** Calls that wait for a reply. */
 export function openCalls(run) {
-  let n = 0;
-  for (const call of run.calls.values()) if (call.state === 'open') n += 1;
-  return n;
+  return callsOf(run).filter((call) => call.state === 'open').length;
 }
 
 /** The answer of the root frame: `{answer, citations, grounding}`, or nothing. */

@@ -124,6 +124,7 @@ function reporter(origin, id, watch, panels, onReport) {
 function holds(run, kind, name) {
   if (kind === 'frame') return run.frames.has(name);
   if (kind === 'call') return run.calls.has(name);
+  if (kind === 'effect') return run.effects.has(name);
   return Boolean(kind === 'cell' ? findCell(run, name) : kind === 'tool' && findTool(run, name));
 }
 

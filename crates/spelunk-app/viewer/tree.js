@@ -34,10 +34,11 @@ export function nested(run, id) {
 function madeBy(run, kind, own, twigs) {
   const last = twigs.reduce((most, twig) => (twig.kind === 'call' ? Math.max(most, ordinalOf(twig.id)) : most), 0);
   const least = kind === 'cell' ? last - own.calls + 1 : 0;
-  return (twig) =>
-    twig.kind === 'frame'
-      ? kind === 'tool' || own.children > 0
-      : ordinalOf(twig.id) >= least && run.calls.get(twig.id).startedActiveMs >= own.startedActiveMs - 1;
+  return (twig) => {
+    if (twig.kind === 'frame') return kind === 'tool' || own.children > 0;
+    if (twig.kind === 'effect') return run.effects.get(twig.id).startedActiveMs >= own.startedActiveMs - 1;
+    return ordinalOf(twig.id) >= least && run.calls.get(twig.id).startedActiveMs >= own.startedActiveMs - 1;
+  };
 }
 
 function ordinalOf(call) {
@@ -251,7 +252,7 @@ function line(run, sums, row, onToggle) {
   ];
 }
 
-const FACTS = { frame: frameFacts, call: callFacts, cell: cellFacts, tool: toolFacts, batch: batchFacts };
+const FACTS = { frame: frameFacts, call: callFacts, cell: cellFacts, tool: toolFacts, effect: effectFacts, batch: batchFacts };
 
 /** Tokens and money, or nothing where nothing was spent. */
 function figures({ tokens: n, cost }) {
@@ -366,6 +367,22 @@ export function toolState(tool) {
   return tool.paths.length > 0 ? `changed ${count(tool.paths.length, 'file')}` : 'looked';
 }
 
+function effectFacts(run, { id }) {
+  const effect = run.effects.get(id);
+  return {
+    name: effect.name,
+    what: head(plain(effect.arguments?.text ?? ''), 90),
+    state: effectState(effect),
+    spent: '',
+    took: effect.outcome ? time(effect.tookMs) : '',
+  };
+}
+
+/** How a call of one of the user's own tools ended, in a word or two. */
+export function effectState({ outcome }) {
+  return outcome ? [outcome.is, outcome.kind].filter(Boolean).join(': ') : 'open';
+}
+
 /** A call of a tool by its name, `0!2`. */
 export function findTool(run, id) {
   return run.tools.get(id.slice(0, id.lastIndexOf('!')))?.find((tool) => tool.id === id);
@@ -389,6 +406,7 @@ function stateClass(run, row) {
     return states.find((state) => state === 'open') ?? states.find((state) => state === 'failed') ?? states[0];
   }
   if (row.kind === 'tool') return findTool(run, row.id).hasFailed ? 'failed' : 'printed';
+  if (row.kind === 'effect') return { failed: 'failed', returned: 'printed' }[run.effects.get(row.id).outcome?.is] ?? 'open';
   if (row.kind === 'cell') return findCell(run, row.id).outcome.is ?? '';
   const call = run.calls.get(row.id);
   return call.served === 'cache' ? 'cached' : call.state;

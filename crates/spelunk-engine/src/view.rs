@@ -250,7 +250,7 @@ impl RunView {
                 *n_failed += u64::from(*failed);
                 self.add_facts(event, files);
             }
-            EventKind::EffectStarted { .. } | EventKind::EffectSettled { .. } => self.act(&event.kind),
+            EventKind::EffectStarted { .. } | EventKind::EffectSettled { .. } => self.act(event),
             EventKind::QuestionAdded { question } => self.ask_more(event, question),
             EventKind::FindingsRecalled { .. }
             | EventKind::TasksPlanned { .. }

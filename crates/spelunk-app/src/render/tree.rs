@@ -1,7 +1,7 @@
-//! The tree of a run: frames and their calls, with the cost of each.
+//! The tree of a run: frames, their calls with the cost of each, and their calls of tools.
 
-use spelunk_engine::{CallState, CallView, CellView, FrameState, FrameView, RunView};
-use spelunk_types::{CallId, FrameId, Grounding, Served, Text};
+use spelunk_engine::{CallState, CallView, CellView, EffectView, FrameState, FrameView, RunView};
+use spelunk_types::{CallId, EffectId, FrameId, Grounding, Served, Text};
 
 use crate::units::{count, dollars, head, time, tokens};
 
@@ -19,6 +19,7 @@ enum TreeNode<'a> {
     Frame(&'a FrameId, &'a FrameView),
     Call(&'a CallId, &'a CallView),
     Cell(&'a CellView),
+    Effect(&'a EffectId, &'a EffectView),
 }
 
 /// `depth_max` bounds the depth, and with it the recursion.
@@ -30,6 +31,8 @@ fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>
     nodes.extend(calls.map(|(id, call)| (call.seq, TreeNode::Call(id, call))));
     let ran = view.cells.get(frame).into_iter().flatten();
     nodes.extend(ran.map(|cell| (cell.seq, TreeNode::Cell(cell))));
+    let effects = view.effects.iter().filter(|(id, _)| id.frame == *frame);
+    nodes.extend(effects.map(|(id, effect)| (effect.seq, TreeNode::Effect(id, effect))));
     nodes.sort_by_key(|(seq, _)| *seq);
     let n_nodes = nodes.len();
     for (idx, (_, node)) in nodes.into_iter().enumerate() {
@@ -40,6 +43,7 @@ fn branch(view: &RunView, frame: &FrameId, indent: &str, lines: &mut Vec<String>
                 branch(view, id, &format!("{indent}{below}"), lines);
             }
             TreeNode::Call(id, call) => lines.push(format!("{indent}{fork}{}", call_line(id, call))),
+            TreeNode::Effect(id, effect) => lines.push(format!("{indent}{fork}{}", effect_line(id, effect))),
             TreeNode::Cell(cell) => lines.push(format!("{indent}{fork}{}", cell_line(cell))),
         }
     }
@@ -68,6 +72,19 @@ fn cell_line(cell: &CellView) -> String {
         Text::Blob { bytes, .. } => format!("{bytes} bytes of code"),
     };
     format!("cell {}  {}  {}  {code}", cell.cell, cell.outcome, time(cell.took_ms))
+}
+
+/// A call of one of the user's own tools.
+fn effect_line(id: &EffectId, effect: &EffectView) -> String {
+    let arguments = match &effect.arguments {
+        Text::Inline { text } => head(text, 60),
+        Text::Blob { bytes, .. } => format!("{bytes} bytes of arguments"),
+    };
+    let state = match &effect.outcome {
+        Some(outcome) => format!("{outcome}  {}", time(effect.took_ms)),
+        None => "no outcome yet".to_owned(),
+    };
+    format!("{id}  {}  {state}  {arguments}", effect.tool)
 }
 
 fn call_line(id: &CallId, call: &CallView) -> String {

@@ -213,6 +213,16 @@ test('a cell that was asked for two calls and made one has one', () => {
   assert.deepEqual(shape(nested(run, '0')), ['0#0', ['0:0', ['0#1']]]);
 });
 
+test("a call of the user's own tool is below the cell that made it, and its state can be searched for", () => {
+  const begun = ['effect.started', '0', { effect: '0!0', tool: 'book', class: 'once', arguments: { text: '{"seat":"7A"}' }, sent: true }];
+  const ended = ['effect.settled', '0', { effect: '0!0', outcome: { is: 'failed', kind: 'ToolError', message: { text: 'full' } }, took_ms: 5 }];
+  const run = runOf(opened('0'), started('0', 0), settled('0', 0), begun, ended, ran('0', 0, 0, 0, 25));
+  assert.equal(run.nUnknown, 0);
+  assert.deepEqual(shape(nested(run, '0')), ['0#0', ['0:0', ['0!0']]]);
+  const kept = (words) => passing(run, branchSums(run), filterOf(words)).map((row) => row.id);
+  assert.deepEqual(kept('book 7a state:failed'), ['0', '0:0', '0!0']);
+});
+
 test('what a tool opened is below it', () => {
   const tool = ['tool.ran', '0', { tool: 0, name: 'delegate', took_ms: 25, arguments: { text: '' }, output: { text: '' } }];
   const run = runOf(opened('0', 'agent'), started('0', 0), settled('0', 0), opened('0.0'), started('0.0', 0), tool);

@@ -1,12 +1,14 @@
 //! Calls of tools from outside, as the events tell them.
 
-use spelunk_types::{EffectClass, EffectId, EffectOutcome, EventKind, Text};
+use spelunk_types::{EffectClass, EffectId, EffectOutcome, Event, EventKind, Text};
 
 use super::RunView;
 
 /// A call of a tool from outside.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectView {
+    /// The number of the event that started it.
+    pub seq: u64,
     /// The tool.
     pub tool: String,
     /// Whether a call may be repeated.
@@ -17,6 +19,8 @@ pub struct EffectView {
     pub is_sent: bool,
     /// How it ended.
     pub outcome: Option<EffectOutcome>,
+    /// How long it took.
+    pub took_ms: u64,
 }
 
 impl RunView {
@@ -28,15 +32,16 @@ impl RunView {
     }
 
     /// Applies the start or the end of a call.
-    pub(super) fn act(&mut self, kind: &EventKind) {
-        if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = kind {
+    pub(super) fn act(&mut self, event: &Event) {
+        if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = &event.kind {
             let (tool, class, arguments) = (tool.clone(), *class, arguments.clone());
-            let started = EffectView { tool, class, arguments, is_sent: *sent, outcome: None };
+            let (seq, outcome, took_ms) = (event.seq, None, 0);
+            let started = EffectView { seq, tool, class, arguments, is_sent: *sent, outcome, took_ms };
             self.effects.insert(effect.clone(), started);
-        } else if let EventKind::EffectSettled { effect, outcome, .. } = kind
+        } else if let EventKind::EffectSettled { effect, outcome, took_ms } = &event.kind
             && let Some(effect) = self.effects.get_mut(effect)
         {
-            effect.outcome = Some(outcome.clone());
+            (effect.outcome, effect.took_ms) = (Some(outcome.clone()), *took_ms);
         }
     }
 }

@@ -245,6 +245,28 @@ async fn a_call_that_must_not_be_repeated_and_does_not_end_stops_the_run_until_s
 }
 
 #[tokio::test]
+async fn calls_before_a_crash_count_towards_what_a_tool_may_be_called() {
+    let world = World::default();
+    let second =
+        "book('b')\nlook('b')\ntry:\n    look('c')\nexcept Exception as error:\n    FINAL(str(error))";
+    let stage = repl(&["print(look('a'))", second]);
+    let disk = Arc::new(FaultDisk::sound());
+    let lost = |_: &Value| Err(ToolError::Unknown("the connection was lost".to_owned()));
+    let tools = || {
+        let look = OutsideTool { calls_max: 2, ..tool(&world, "look", EffectClass::Read, done) };
+        vec![tool(&world, "book", EffectClass::Once, lost), look]
+    };
+    let result = stage.ask(&engine(&disk, tools()), "Book it.").await;
+    assert_eq!(result.error.unwrap().code(), ErrorCode::ToolOutcomeUnknown);
+    let decisions = BTreeMap::from([("0!1".parse().unwrap(), EffectDecision::Done)]);
+    let tools = OutsideTools::new(tools()).unwrap().with_decisions(decisions);
+    let resumed = stage.resume(&engine_on(disk).with_tools(tools), &result.run).unwrap().join().await;
+    assert_eq!(resumed.answer.unwrap().text, "`look` may be called 2 times in one run");
+    let looked = happened(&world).into_iter().filter(|call| call.starts_with("look")).collect::<Vec<_>>();
+    assert_eq!(looked, [r#"look {"what":"a"}"#, r#"look {"what":"b"}"#]);
+}
+
+#[tokio::test]
 async fn a_run_is_not_resumed_without_its_tools() {
     let world = World::default();
     let mut stage = repl(&["print(look('a'))", "FINAL('late')"]);

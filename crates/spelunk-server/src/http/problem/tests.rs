@@ -52,6 +52,8 @@ fn every_code_has_the_status_of_whoever_has_to_act() {
         422 source-unreadable
         422 time-exhausted
         422 tokens-exhausted
+        422 tool-outcome-unknown
+        422 tool-unavailable
         422 turns-exhausted
         422 usage-wrong
         422 workspace-untrusted
