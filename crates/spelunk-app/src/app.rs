@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use spelunk_context::ScanOptions;
-use spelunk_engine::{Engine, OutsideTools, RateLimits, RunSettings, SystemClock};
+use spelunk_engine::{Engine, ExternalTools, RateLimits, RunSettings, SystemClock};
 use spelunk_fs::PrivateDir;
 use spelunk_index::{EmbedError, Embedder};
 use spelunk_journal::{JournalError, SyncMode, Workspace};
@@ -46,7 +46,7 @@ pub struct App {
     /// The path of the workspace, once it was looked for.
     workspace_root: OnceLock<PathBuf>,
     /// The tools of every run that this process starts.
-    tools: OnceLock<OutsideTools>,
+    tools: OnceLock<ExternalTools>,
     /// Set once the workspace was found to be trusted.
     is_trusted: OnceLock<()>,
     /// Set once the user was told that it is not trusted.
@@ -222,12 +222,12 @@ impl App {
     }
 
     /// The tools of the runs of this process, if there are any.
-    pub fn tools(&self) -> Option<&OutsideTools> {
+    pub fn tools(&self) -> Option<&ExternalTools> {
         self.tools.get().filter(|tools| !tools.is_empty())
     }
 
     /// Gives the runs of this process these tools; only the first call counts.
-    pub fn use_tools(&self, tools: OutsideTools) {
+    pub fn use_tools(&self, tools: ExternalTools) {
         drop(self.tools.set(tools));
     }
 

@@ -7,7 +7,7 @@ mod program;
 use std::collections::BTreeMap;
 use std::process::Stdio;
 
-use spelunk_engine::{OutsideTool, OutsideTools};
+use spelunk_engine::{ExternalTool, ExternalTools};
 use spelunk_types::{EffectClass, ErrorCode, Explain};
 use tokio::process::Command;
 
@@ -75,12 +75,12 @@ pub async fn open(
     environment: &Environment,
     wanted: &WantedTools,
     complaints: Complaints,
-) -> Result<OutsideTools, Failure> {
+) -> Result<ExternalTools, Failure> {
     let mut tools = Vec::new();
     for source in sources(settings, wanted)? {
         tools.extend(open_source(&source, environment, complaints).await?);
     }
-    let is_named = |names: &[String], tool: &OutsideTool| {
+    let is_named = |names: &[String], tool: &ExternalTool| {
         names.iter().any(|name| *name == tool.name || *name == tool.source)
     };
     for name in wanted.allow.iter().chain(&wanted.deny) {
@@ -93,7 +93,7 @@ pub async fn open(
     for tool in &mut tools {
         tool.is_allowed |= is_named(&wanted.allow, tool);
     }
-    Ok(OutsideTools::new(tools)?)
+    Ok(ExternalTools::new(tools)?)
 }
 
 fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Usage {
@@ -128,7 +128,7 @@ async fn open_source(
     source: &ToolSource,
     environment: &Environment,
     complaints: Complaints,
-) -> Result<Vec<OutsideTool>, ToolsError> {
+) -> Result<Vec<ExternalTool>, ToolsError> {
     let unavailable = |why: String| ToolsError::Unavailable { name: source.name.clone(), why };
     let transport = match &source.provider {
         ToolProvider::Program { command, description, schema } => {
@@ -137,7 +137,7 @@ async fn open_source(
                 .map_err(|error| unavailable(format!("its schema is not JSON: {error}")))?;
             let call = program::calls(command.clone(), environment.clone(), complaints);
             let name = function_name(&source.name);
-            return Ok(vec![outside(source, name, description.clone(), schema, EffectClass::Once, call)]);
+            return Ok(vec![external(source, name, description.clone(), schema, EffectClass::Once, call)]);
         }
         ToolProvider::Command(command) => {
             mcp::Transport::Command(self::command(command, environment, complaints))
@@ -176,15 +176,15 @@ fn command(command: &ToolCommand, environment: &Environment, complaints: Complai
 }
 
 /// A tool of a source, with the settings of the source.
-fn outside(
+fn external(
     source: &ToolSource,
     name: String,
     description: String,
     schema: serde_json::Value,
     said: EffectClass,
     call: spelunk_engine::ToolFn,
-) -> OutsideTool {
-    OutsideTool {
+) -> ExternalTool {
+    ExternalTool {
         name,
         source: source.name.clone(),
         description,

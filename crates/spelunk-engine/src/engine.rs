@@ -39,7 +39,7 @@ use crate::limits::in_flight::InFlight;
 use crate::retrieval::{OpenEmbedder, Retrieval, index_folder};
 use crate::run_start::RunStart;
 use crate::sync::lock;
-use crate::tools::OutsideTools;
+use crate::tools::ExternalTools;
 use crate::{
     Budget, CallerTurn, Cancel, Clock, EngineError, NamedModels, Program, RateLimits, RunSettings, RunView,
     Schema, Task, strategy,
@@ -55,8 +55,8 @@ pub struct Engine {
     sandbox: Sandbox,
     /// Models that code may call by name.
     named_models: NamedModels,
-    /// Tools from outside.
-    tools: OutsideTools,
+    /// External tools.
+    tools: ExternalTools,
     /// Rate limits per model.
     rate_limits: RateLimits,
     /// Opens the embedding model of the index.
@@ -79,7 +79,7 @@ impl Engine {
             scan,
             sandbox: Sandbox::in_process(),
             named_models: NamedModels::default(),
-            tools: OutsideTools::default(),
+            tools: ExternalTools::default(),
             rate_limits: RateLimits::default(),
             embedder: Arc::new(|| Ok(Arc::new(StaticEmbedder::embedded()?))),
             detector: Detector::default(),
@@ -100,9 +100,9 @@ impl Engine {
         Self { named_models, ..self }
     }
 
-    /// Adds tools from outside.
+    /// Adds external tools.
     #[must_use]
-    pub fn with_tools(self, tools: OutsideTools) -> Self {
+    pub fn with_tools(self, tools: ExternalTools) -> Self {
         Self { tools, ..self }
     }
 
@@ -406,16 +406,16 @@ struct Launch {
     models: Models,
     settings: RunSettings,
     program: Option<Program>,
-    tools: OutsideTools,
+    tools: ExternalTools,
 }
 
 /// Refuses to resume without the tools of the run, or without a decision about each call whose outcome is unknown.
 fn check_tools(
     run: &RunId,
     view: &RunView,
-    tools: &OutsideTools,
+    tools: &ExternalTools,
     told: Option<&str>,
-) -> Result<OutsideTools, EngineError> {
+) -> Result<ExternalTools, EngineError> {
     let decisions = tools.decisions();
     if let Some((effect, call)) = view.unknown_effects().find(|(effect, _)| !decisions.contains_key(effect)) {
         let (run, effect, tool) = (run.clone(), effect.clone(), call.tool.clone());

@@ -54,7 +54,7 @@ pub enum Stop {
     ToolDiverged { frame: FrameId, tool: u32 },
     #[error("tool call `{effect}` differs from what the journal recorded")]
     EffectDiverged { effect: EffectId },
-    #[error("nobody knows whether the call `{effect}` of `{tool}` did its work: {why}")]
+    #[error("it is unknown whether call `{effect}` of `{tool}` took effect: {why}")]
     EffectUnknown { effect: EffectId, tool: String, why: String },
     #[error("the desk of frame `{frame}` differs from what the journal recorded")]
     DeskDiverged { frame: FrameId },
@@ -163,7 +163,7 @@ impl Explain for Stop {
 /// What the user can do about a call whose outcome is unknown.
 fn decide_hint(run: &str, effect: &EffectId) -> String {
     format!(
-        "look whether it happened, then continue with `spelunk resume {run} --tool '{effect}=done'` or `--tool '{effect}=again'`"
+        "check whether it did, then continue with `spelunk resume {run} --tool '{effect}=done'` or `--tool '{effect}=again'`"
     )
 }
 
@@ -203,7 +203,7 @@ pub enum EngineError {
     Unfinished { run: RunId },
     #[error("run `{}` was started with {what} {recorded}, not {now}", run.short())]
     SettingsChanged { run: RunId, what: &'static str, recorded: String, now: String },
-    #[error("nobody knows whether the call `{effect}` of `{tool}` in run `{}` did its work", run.short())]
+    #[error("it is unknown whether call `{effect}` of `{tool}` in run `{}` took effect", run.short())]
     EffectUnknown { run: RunId, effect: EffectId, tool: String },
     #[error("run `{}` has no call `{effect}` of a tool with an unknown outcome", run.short())]
     EffectKnown { run: RunId, effect: EffectId },

@@ -2,7 +2,7 @@
 //! request; otherwise the outcome is on disk before the strategy sees it.
 //!
 //! This file holds the frame and what it knows of its run. What it does is in the files below: `ask` (models), `child`
-//! (sub-tasks), `effect` (tools from outside), `record` (cells and other values), `tool` and `recall` (an agent's tools, findings of earlier runs),
+//! (sub-tasks), `effect` (external tools), `record` (cells and other values), `tool` and `recall` (an agent's tools, findings of earlier runs),
 //! `budget` (what is left), `solve` (the frame itself). Below those, `call` and `retry` make one call, and `failure`
 //! records what went wrong.
 

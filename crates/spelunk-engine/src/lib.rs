@@ -58,7 +58,7 @@ pub use strategy::{
 };
 pub use task::{Answer, Assignment, Noted, Task};
 pub use tools::{
-    ConsentFn, EffectDecision, OutsideTool, OutsideTools, ToolError, ToolFn, ToolNameError, tool_sources,
+    ConsentFn, EffectDecision, ExternalTool, ExternalTools, ToolError, ToolFn, ToolNameError, tool_sources,
 };
 pub use turn::CallerTurn;
 pub use view::{

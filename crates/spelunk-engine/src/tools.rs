@@ -1,4 +1,4 @@
-//! Tools from outside: MCP servers, programs and functions of the host program. A session sees them as Python
+//! External tools: MCP servers, programs and functions of the host program. A session sees them as Python
 //! functions, an agent as native tools. What a call did is recorded like a reply (`frame/effect.rs`), so a resumed run
 //! does not repeat it.
 
@@ -23,7 +23,7 @@ const NAME_CHARS_MAX: usize = 64;
 pub type ToolFn = Arc<dyn Fn(Value) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync>;
 
 /// Asks the user whether a tool may be called with these arguments.
-pub type ConsentFn = Arc<dyn Fn(&OutsideTool, &Value) -> BoxFuture<'static, bool> + Send + Sync>;
+pub type ConsentFn = Arc<dyn Fn(&ExternalTool, &Value) -> BoxFuture<'static, bool> + Send + Sync>;
 
 /// Why a tool returned nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,14 +34,14 @@ pub enum ToolError {
     Unknown(String),
 }
 
-/// A tool from outside.
+/// An external tool.
 #[derive(Clone)]
-pub struct OutsideTool {
+pub struct ExternalTool {
     /// Its name as a Python function.
     pub name: String,
     /// Where it comes from: the name in the settings, `mcp` for one of the command line.
     pub source: String,
-    /// What the model is told about it.
+    /// Its description, for the model.
     pub description: String,
     /// The JSON Schema of its arguments.
     pub schema: Value,
@@ -57,9 +57,9 @@ pub struct OutsideTool {
     pub call: ToolFn,
 }
 
-impl std::fmt::Debug for OutsideTool {
+impl std::fmt::Debug for ExternalTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OutsideTool").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("ExternalTool").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -74,8 +74,8 @@ pub enum EffectDecision {
 
 /// The tools of a run, and what the user decides about them.
 #[derive(Clone, Default)]
-pub struct OutsideTools {
-    tools: Arc<[OutsideTool]>,
+pub struct ExternalTools {
+    tools: Arc<[ExternalTool]>,
     consent: Option<ConsentFn>,
     decisions: BTreeMap<EffectId, EffectDecision>,
 }
@@ -104,9 +104,9 @@ impl Explain for ToolNameError {
     }
 }
 
-impl OutsideTools {
+impl ExternalTools {
     /// Checks that each can be a function of the session, and shortens what a hostile server may have made long.
-    pub fn new(mut tools: Vec<OutsideTool>) -> Result<Self, ToolNameError> {
+    pub fn new(mut tools: Vec<ExternalTool>) -> Result<Self, ToolNameError> {
         if tools.len() > OUTSIDE_TOOLS_MAX {
             return Err(ToolNameError::TooMany { n: tools.len() });
         }
@@ -140,7 +140,7 @@ impl OutsideTools {
     }
 
     /// All of them, in order.
-    pub fn all(&self) -> &[OutsideTool] {
+    pub fn all(&self) -> &[ExternalTool] {
         &self.tools
     }
 
@@ -149,17 +149,17 @@ impl OutsideTools {
         self.tools.is_empty()
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<&OutsideTool> {
+    pub(crate) fn find(&self, name: &str) -> Option<&ExternalTool> {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
     /// What a prompt says about them; empty if there are none. It is not part of the digest of all prompts, because a
     /// run keeps what its model was told.
-    pub(crate) fn told(tools: &[OutsideTool]) -> String {
+    pub(crate) fn told(tools: &[ExternalTool]) -> String {
         if tools.is_empty() {
             return String::new();
         }
-        let line = |tool: &OutsideTool| format!("- `{}`: {}\n", tool.signature(), tool.summary());
+        let line = |tool: &ExternalTool| format!("- `{}`: {}\n", tool.signature(), tool.summary());
         TOOLS.replace("{tools}", tools.iter().map(line).collect::<String>().trim_end())
     }
 
@@ -171,9 +171,9 @@ impl OutsideTools {
         &self.decisions
     }
 
-    /// What the model is told of them, for the start of the journal; `None` if there are none.
+    /// Their descriptions, for the start of the journal; `None` if there are none.
     pub(crate) fn to_json(&self) -> Option<String> {
-        let told = |tool: &OutsideTool| {
+        let told = |tool: &ExternalTool| {
             json!({
                 "name": tool.name,
                 "source": tool.source,
@@ -197,7 +197,7 @@ impl OutsideTools {
                 return Err(recorded.iter().map(|told| text(told, "name")).collect::<Vec<_>>().join(", "));
             };
             let (description, schema) = (text(told, "description"), told["schema"].clone());
-            tools.push(OutsideTool { description, schema, ..tool.clone() });
+            tools.push(ExternalTool { description, schema, ..tool.clone() });
         }
         Ok(Self { tools: tools.into(), ..self.clone() })
     }
@@ -209,7 +209,7 @@ pub fn tool_sources(recorded: &str) -> BTreeSet<String> {
     recorded.iter().filter_map(|told| told["source"].as_str()).map(str::to_owned).collect()
 }
 
-impl OutsideTool {
+impl ExternalTool {
     /// The parameters: required ones first, in the order of the schema. `None` if it takes anything.
     pub(crate) fn params(&self) -> Option<Vec<(&str, bool)>> {
         let properties = self.schema.get("properties")?.as_object()?;

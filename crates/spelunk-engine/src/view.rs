@@ -69,7 +69,7 @@ pub struct RunView {
     pub cells: BTreeMap<FrameId, Vec<CellView>>,
     /// Tools that agents called, by name: calls and failures.
     pub tools: BTreeMap<String, (u64, u64)>,
-    /// Calls of tools from outside.
+    /// Calls of external tools.
     pub effects: BTreeMap<EffectId, EffectView>,
     /// What the model was told of these tools, as JSON.
     pub tools_told: Option<Text>,

@@ -8,6 +8,7 @@ use serde_json::Value;
 use spelunk::{Question, RunId, Spelunk, Strategy};
 
 use crate::running::Running;
+use crate::tool::GivenTool;
 use crate::waiting::wait;
 use crate::{raised, told};
 
@@ -24,6 +25,7 @@ pub(crate) struct EngineArguments {
     base_url: Option<String>,
     settings: Vec<(String, String)>,
     variables: Vec<(String, String)>,
+    tools: Vec<GivenTool>,
 }
 
 /// A question and its material, from a dictionary.
@@ -71,6 +73,9 @@ impl Engine {
         }
         for (name, value) in given.variables {
             builder = builder.variable(name, value);
+        }
+        for tool in given.tools {
+            builder = tool.add_to(builder)?;
         }
         py.detach(|| builder.build()).map(Self).map_err(|error| raised(&error))
     }

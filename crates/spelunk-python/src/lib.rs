@@ -1,10 +1,11 @@
 //! The native module of the Python package `spelunk`: the library API with the types of Python. It converts arguments,
 //! releases the interpreter while the engine works, and hands results over as JSON; everything that users see is in
-//! `python/spelunk`. Nothing here calls back into Python from another thread.
+//! `python/spelunk`. Only the functions that a user gives as tools are called from other threads.
 #![cfg(feature = "module")]
 
 mod engine;
 mod running;
+mod tool;
 mod waiting;
 
 use pyo3::prelude::*;

@@ -33,6 +33,7 @@ class Server:
     def close(self):
         self.process.stdin.close()
         self.process.wait(10)
+        self.process.stdout.close()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[3] / "docs/python.md"
 def examples(tmp_path) -> Path:
     """All examples as one program, in a folder with the documents that they name."""
     blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 6
+    assert len(blocks) == 7
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs/usage.md").write_text("A user can set calls_max.\n")
     (tmp_path / "docs/limits.md").write_text("calls_max is 50.\n")
@@ -27,7 +27,9 @@ def examples(tmp_path) -> Path:
 def test_the_examples_run(serve, examples):
     cited = "Calls.\n\n```evidence\nusage.md:1: A user can set calls_max.\n```"
     typed = '```repl\nFINAL({"name": "calls_max", "default": 50})\n```'
-    server = serve({"contains": "What is the limit of calls?", "reply": typed}, cited)
+    priced = "```repl\nFINAL(str(price('lamp')))\n```"
+    rules = {"What is the limit of calls?": typed, "What does a lamp cost?": priced}
+    server = serve(*({"contains": part, "reply": reply} for part, reply in rules.items()), cited)
     home = {name: str(examples.parent / name) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")}
     model = {"SPELUNK_MODEL_PROVIDER": "openai", "SPELUNK_MODEL_NAME": "scripted", "SPELUNK_MODEL_BASE_URL": server.base_url}
     env = {"PATH": os.environ["PATH"], **home, **model}
@@ -36,7 +38,7 @@ def test_the_examples_run(serve, examples):
     lines = ran.stdout.splitlines()
     assert lines[0] == "Calls."
     assert lines[1] == "usage.md:1: A user can set calls_max."
-    assert "calls_max 51" in lines and "source-not-found" in ran.stdout
+    assert "calls_max 51" in lines and "4.2" in lines and "source-not-found" in ran.stdout
     assert lines[-1] == "Calls."
 
 

@@ -210,9 +210,9 @@ error_codes! {
     EmbeddingDamaged = "embedding-model-damaged", Damage;
     /// A query exceeds the length limit.
     QueryTooLong = "query-too-long", User, "use fewer words";
-    /// A tool from outside cannot be used.
+    /// An external tool cannot be used.
     ToolUnavailable = "tool-unavailable", Settings, "look at what it is with `spelunk tools list`";
-    /// Nobody knows whether a tool that must be called at most once did its work.
+    /// It is unknown whether a call that must happen at most once took effect.
     ToolOutcomeUnknown = "tool-outcome-unknown", User;
     /// A resumed run made a different call than its journal records.
     ReplayDiverged = "replay-diverged", Bug;

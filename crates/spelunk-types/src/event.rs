@@ -98,7 +98,7 @@ pub enum EventKind {
         /// The conversation and the tools of a caller that runs tools itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<Text>,
-        /// The tools from outside, as JSON: what the model was told of each.
+        /// The external tools, as JSON: the description of each, for the model.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Text>,
         /// What an analysis focuses on.
@@ -188,7 +188,7 @@ pub enum EventKind {
         children: u32,
         #[serde(default, skip_serializing_if = "crate::is_default")]
         observed: u32,
-        /// How many tools from outside it called.
+        /// How many external tools it called.
         #[serde(default, skip_serializing_if = "crate::is_default")]
         effects: u32,
         took_ms: u64,
@@ -218,7 +218,7 @@ pub enum EventKind {
         desk: BlobId,
         took_ms: u64,
     },
-    /// A tool from outside was about to be called, or would have been had it not been refused.
+    /// An external tool was about to be called, or would have been had it not been refused.
     #[serde(rename = "effect.started")]
     EffectStarted {
         effect: EffectId,
@@ -229,7 +229,7 @@ pub enum EventKind {
         /// Whether it was called.
         sent: bool,
     },
-    /// A call of a tool from outside ended, with the outcome the strategy saw.
+    /// A call of an external tool ended, with the outcome the strategy saw.
     #[serde(rename = "effect.settled")]
     EffectSettled { effect: EffectId, outcome: EffectOutcome, took_ms: u64 },
     /// A finished run was asked a follow-up question.

@@ -166,7 +166,7 @@ impl FromStr for CallId {
     }
 }
 
-/// Names a call of a tool from outside: `0.3!2` is the third of frame `0.3`.
+/// Names a call of an external tool: `0.3!2` is the third of frame `0.3`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EffectId {
     /// The frame that called the tool.

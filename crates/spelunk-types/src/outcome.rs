@@ -82,7 +82,7 @@ names! { "effect", EffectClass {
     Once = "once",
 } }
 
-/// How a call of a tool from outside ended.
+/// How a call of an external tool ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum EffectOutcome {

@@ -39,7 +39,7 @@ pub(super) fn kind() -> GroupKind {
             "tool.url" = unset(Kind::Text, text("")).own().shown_as(Display::Address);
             /// What the command is: an MCP server, or a program that is one tool.
             "tool.kind" = unset(Kind::Choice(KINDS), text("mcp")).own();
-            /// What the model is told about a program.
+            /// The description of a program, for the model.
             "tool.description" = unset(Kind::Text, text("Finds tickets.")).own();
             /// The JSON Schema of the arguments of a program.
             "tool.schema" = unset(Kind::Text, text("{\"type\": \"object\"}")).own();

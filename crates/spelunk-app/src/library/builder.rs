@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use spelunk_engine::{OutsideTool, OutsideTools, ToolError};
+use spelunk_engine::{ExternalTool, ExternalTools, ToolError};
 use spelunk_journal::JournalError;
 use spelunk_types::EffectClass;
 
@@ -31,7 +31,7 @@ pub struct Builder {
     settings: Vec<(String, String)>,
     variables: Vec<(String, OsString)>,
     worker: Option<PathBuf>,
-    tools: Vec<OutsideTool>,
+    tools: Vec<ExternalTool>,
 }
 
 impl Builder {
@@ -99,7 +99,7 @@ impl Builder {
     where
         F: Future<Output = Result<serde_json::Value, ToolError>> + Send + 'static,
     {
-        self.tools.push(OutsideTool {
+        self.tools.push(ExternalTool {
             name: name.into(),
             source: "program".to_owned(),
             description: schema["description"].as_str().unwrap_or_default().to_owned(),
@@ -141,7 +141,7 @@ impl Builder {
         };
         let mut app = App::quiet(settings, environment, directory, worker);
         app.user = user;
-        app.use_tools(OutsideTools::new(self.tools)?);
+        app.use_tools(ExternalTools::new(self.tools)?);
         Ok(Spelunk::new(app))
     }
 }

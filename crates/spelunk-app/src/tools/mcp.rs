@@ -15,11 +15,11 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{RoleClient, ServiceError};
 use serde_json::{Map, Value, json};
-use spelunk_engine::{OutsideTool, ToolError};
+use spelunk_engine::{ExternalTool, ToolError};
 use spelunk_types::EffectClass;
 use tokio::process::{Child, Command};
 
-use super::{function_name, outside};
+use super::{external, function_name};
 use crate::config::ToolSource;
 
 /// The longest message of a server.
@@ -41,7 +41,7 @@ struct Connection {
 }
 
 /// Connects and lists the tools. The error says why not.
-pub(super) async fn open(source: &ToolSource, transport: Transport) -> Result<Vec<OutsideTool>, String> {
+pub(super) async fn open(source: &ToolSource, transport: Transport) -> Result<Vec<ExternalTool>, String> {
     let opening = async {
         let connection = connect(transport).await?;
         let tools = list(&connection).await?;
@@ -98,7 +98,7 @@ async fn list(connection: &Connection) -> Result<Vec<Tool>, String> {
     Err(format!("its list of tools has more than {PAGES_MAX} pages"))
 }
 
-fn of_server(source: &ToolSource, connection: &Arc<Connection>, tool: Tool) -> OutsideTool {
+fn of_server(source: &ToolSource, connection: &Arc<Connection>, tool: Tool) -> ExternalTool {
     let said = tool.annotations.unwrap_or_default();
     let effect = match (said.read_only_hint, said.idempotent_hint) {
         (Some(true), _) => EffectClass::Read,
@@ -121,7 +121,7 @@ fn of_server(source: &ToolSource, connection: &Arc<Connection>, tool: Tool) -> O
             }
         })
     });
-    outside(source, name, description, schema, effect, call)
+    external(source, name, description, schema, effect, call)
 }
 
 /// The result as plain values: what is structured, else the text, else a list of both and of what else there is.

@@ -13,7 +13,7 @@ use spelunk_types::{
 use super::{ResumeRequest, RunRequest};
 use crate::journal::replay::is_text;
 use crate::run_start::RunStart;
-use crate::tools::OutsideTools;
+use crate::tools::ExternalTools;
 use crate::{EngineError, strategy};
 
 /// The largest corpus that is copied into the journal of its run.
@@ -24,7 +24,7 @@ const CONTEXT_DOCUMENTS_MAX: usize = 200;
 pub(super) fn start_of(
     request: &RunRequest,
     model_names: &[String],
-    tools: &OutsideTools,
+    tools: &ExternalTools,
     scan: &ScanOptions,
     blobs: &Blobs,
 ) -> Result<RunStart, JournalError> {

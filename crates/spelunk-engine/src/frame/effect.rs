@@ -1,4 +1,4 @@
-//! Calls of tools from outside. The start is recorded before the tool is called and the outcome before the strategy
+//! Calls of external tools. The start is recorded before the tool is called and the outcome before the strategy
 //! sees it, so a resumed run does not repeat what happened. If the outcome of a call that must happen at most once is
 //! unknown, the run stops until the user decides.
 
@@ -16,7 +16,7 @@ use super::Frame;
 use super::failure::durable;
 use crate::journal::replay::RecordedEffect;
 use crate::sync::lock;
-use crate::tools::{EffectDecision, OutsideTool, ToolError};
+use crate::tools::{EffectDecision, ExternalTool, ToolError};
 use crate::{FrameError, Stop};
 
 /// The largest result of a tool.
@@ -33,14 +33,14 @@ pub(crate) type Acted = Result<Value, (String, String)>;
 
 impl Frame {
     /// The tools that this frame may call: children have none.
-    pub(crate) fn tools(&self) -> &[OutsideTool] {
+    pub(crate) fn tools(&self) -> &[ExternalTool] {
         if self.id().depth() == 0 { self.run().tools.all() } else { &[] }
     }
 
     /// Calls a tool. The id is taken now; nothing happens before the future is awaited.
     pub(crate) fn act(
         &self,
-        tool: &OutsideTool,
+        tool: &ExternalTool,
         arguments: Value,
     ) -> BoxFuture<'static, Result<Acted, FrameError>> {
         let (frame, tool, past) = (self.clone(), tool.clone(), self.move_past_failures());
@@ -55,7 +55,7 @@ impl Frame {
     async fn act_as(
         &self,
         effect: EffectId,
-        tool: &OutsideTool,
+        tool: &ExternalTool,
         arguments: Value,
     ) -> Result<Acted, FrameError> {
         let (run, written) = (self.run(), arguments.to_string());
@@ -105,7 +105,7 @@ impl Frame {
     /// Why a tool is not called: it was called too often, or the user does not want it.
     async fn refused_effect(
         &self,
-        tool: &OutsideTool,
+        tool: &ExternalTool,
         arguments: &Value,
         is_decided: bool,
     ) -> Option<(String, String)> {
@@ -134,7 +134,7 @@ impl Frame {
     async fn start_effect(
         &self,
         effect: &EffectId,
-        tool: &OutsideTool,
+        tool: &ExternalTool,
         arguments: String,
         sent: bool,
     ) -> Result<(), Arc<JournalError>> {
@@ -168,7 +168,7 @@ impl Frame {
     }
 }
 
-fn unknown(effect: EffectId, tool: &OutsideTool, why: String) -> FrameError {
+fn unknown(effect: EffectId, tool: &ExternalTool, why: String) -> FrameError {
     Stop::EffectUnknown { effect, tool: tool.name.clone(), why }.into()
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Ordinals {
 }
 
 impl Ordinals {
-    /// Whether tools from outside were called.
+    /// Whether external tools were called.
     pub(crate) fn has_effects(self) -> bool {
         self.effects > 0
     }

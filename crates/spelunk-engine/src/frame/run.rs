@@ -22,7 +22,7 @@ use crate::limits::estimate;
 use crate::limits::in_flight::InFlight;
 use crate::models::unpriced;
 use crate::retrieval::Retrieval;
-use crate::tools::OutsideTools;
+use crate::tools::ExternalTools;
 use crate::{Answer, Budget, EngineError, FrameError, NamedModels, RateLimits, Task};
 
 /// Limits and cache settings of a run.
@@ -116,7 +116,7 @@ pub(crate) struct Run {
     pub(crate) stand_ins_told: Mutex<HashSet<String>>,
     /// Whether the run was abandoned, as by a crash.
     pub(crate) is_cut_off: Arc<AtomicBool>,
-    pub(crate) tools: OutsideTools,
+    pub(crate) tools: ExternalTools,
     /// Calls of each tool so far, in every process that worked on the run.
     pub(crate) tool_calls: Mutex<HashMap<String, u64>>,
     /// Whether secrets stay in the results of tools.

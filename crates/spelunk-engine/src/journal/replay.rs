@@ -56,7 +56,7 @@ pub(crate) struct RanCell {
     pub(crate) took_ms: u64,
 }
 
-/// A recorded call of a tool from outside.
+/// A recorded call of an external tool.
 #[derive(Debug)]
 pub(crate) struct RecordedEffect {
     tool: String,
@@ -210,7 +210,7 @@ impl Replay {
         replay
     }
 
-    /// Applies the start or the end of a call of a tool from outside.
+    /// Applies the start or the end of a call of an external tool.
     fn act(&mut self, kind: &EventKind, is_aside: bool) {
         if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = kind {
             let (tool, arguments) = (tool.clone(), arguments.clone());

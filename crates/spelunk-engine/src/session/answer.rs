@@ -10,7 +10,7 @@ use spelunk_types::Citation;
 use crate::environment::{Preview, Refusal, json_of_value, text_of_value};
 use crate::plain_answer::{self, CodeAlone};
 use crate::schema::{extract_json, listed};
-use crate::tools::OutsideTool;
+use crate::tools::ExternalTool;
 use crate::{Answer, Frame, FrameError, Schema, Task, evidence};
 
 /// An accepted answer.
@@ -59,7 +59,7 @@ impl AnswerCheck {
             })
     }
 
-    pub(super) fn saw_code(&mut self, code: &str, tools: &[OutsideTool]) {
+    pub(super) fn saw_code(&mut self, code: &str, tools: &[ExternalTool]) {
         self.has_looked |= TOUCHES.iter().any(|word| code.contains(word));
         self.has_looked |= tools.iter().any(|tool| code.contains(&tool.name));
     }

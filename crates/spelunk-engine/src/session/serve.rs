@@ -17,7 +17,7 @@ use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
 use crate::models::ModelLookupError;
 use crate::sync::blocking;
-use crate::tools::OutsideTool;
+use crate::tools::ExternalTool;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// The instruction that asks a sub-model for a schema.
@@ -80,8 +80,8 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
     StartedCall { reply, is_effect: true }
 }
 
-/// Calls a tool from outside.
-fn act(session: &Session<'_>, tool: &OutsideTool, call: HostCall) -> Replying {
+/// Calls an external tool.
+fn act(session: &Session<'_>, tool: &ExternalTool, call: HostCall) -> Replying {
     let plain = |value: Value| match &value {
         Value::Handle(handle) => session.environment.text_of(handle).map_or(Json::Null, Json::String),
         _ => json_of_value(&value),

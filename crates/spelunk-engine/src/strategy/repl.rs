@@ -16,7 +16,7 @@ use crate::question::{first_block, first_program};
 use crate::rows::query_rows;
 use crate::session::conclude::conclude;
 use crate::session::{self, GivenAnswer, Ran, Session, overflow};
-use crate::tools::OutsideTools;
+use crate::tools::ExternalTools;
 use crate::transcript::{Transcript, TranscriptLimits, with_message};
 use crate::{Answer, Frame, FrameError, Task};
 
@@ -134,7 +134,7 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     } else {
         system(frame)
     };
-    let system = system + &OutsideTools::told(frame.tools());
+    let system = system + &ExternalTools::told(frame.tools());
     let question = task.question_shown();
     let schema = match &task.schema {
         Some(schema) => format!(

@@ -2,8 +2,8 @@ use serde_json::json;
 
 use super::*;
 
-fn tool(name: &str, schema: Value) -> OutsideTool {
-    OutsideTool {
+fn tool(name: &str, schema: Value) -> ExternalTool {
+    ExternalTool {
         name: name.to_owned(),
         source: "test".to_owned(),
         description: "Finds things.\nIn detail.".to_owned(),
@@ -16,7 +16,7 @@ fn tool(name: &str, schema: Value) -> OutsideTool {
     }
 }
 
-fn search() -> OutsideTool {
+fn search() -> ExternalTool {
     let properties = json!({
         "limit": { "type": "integer", "description": "How many." },
         "query": { "type": "string" },
@@ -67,14 +67,14 @@ fn a_name_that_python_or_the_session_has_is_refused() {
         "_x",
         "é",
     ] {
-        let refused = OutsideTools::new(vec![tool(name, json!({}))]).err();
+        let refused = ExternalTools::new(vec![tool(name, json!({}))]).err();
         let expected = ToolNameError::Name { name: name.to_owned(), source_name: "test".to_owned() };
         assert_eq!(refused, Some(expected), "{name}");
     }
-    let twice = OutsideTools::new(vec![search(), search()]).err();
+    let twice = ExternalTools::new(vec![search(), search()]).err();
     assert_eq!(twice, Some(ToolNameError::Twice { name: "jira_search".to_owned() }));
     let many = (0..=OUTSIDE_TOOLS_MAX).map(|idx| tool(&format!("t{idx}"), json!({}))).collect();
-    assert_eq!(OutsideTools::new(many).err(), Some(ToolNameError::TooMany { n: OUTSIDE_TOOLS_MAX + 1 }));
+    assert_eq!(ExternalTools::new(many).err(), Some(ToolNameError::TooMany { n: OUTSIDE_TOOLS_MAX + 1 }));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_schema_that_lies_makes_a_function_of_any_arguments() {
         json!({ "properties": { "lambda": {} }, "required": [3] }),
     ];
     for schema in schemas {
-        let tools = OutsideTools::new(vec![tool("t", schema.clone())]).unwrap();
+        let tools = ExternalTools::new(vec![tool("t", schema.clone())]).unwrap();
         assert_eq!(tools.all()[0].signature(), "t(**arguments)", "{schema}");
     }
     let missing = tool("t", json!({ "properties": { "a": 1 }, "required": ["b", "a"] }));
@@ -96,12 +96,12 @@ fn a_schema_that_lies_makes_a_function_of_any_arguments() {
 
 #[test]
 fn a_resumed_run_keeps_what_its_model_was_told() {
-    let before = OutsideTools::new(vec![search()]).unwrap().to_json().unwrap();
-    let changed = OutsideTool { description: "Something else.".to_owned(), schema: json!({}), ..search() };
-    let others = OutsideTools::new(vec![tool("other", json!({})), changed]).unwrap();
+    let before = ExternalTools::new(vec![search()]).unwrap().to_json().unwrap();
+    let changed = ExternalTool { description: "Something else.".to_owned(), schema: json!({}), ..search() };
+    let others = ExternalTools::new(vec![tool("other", json!({})), changed]).unwrap();
     let kept = others.as_recorded(Some(&before)).unwrap();
     assert_eq!(kept.to_json().unwrap(), before);
-    let gone = OutsideTools::new(vec![tool("other", json!({}))]).unwrap();
+    let gone = ExternalTools::new(vec![tool("other", json!({}))]).unwrap();
     assert_eq!(gone.as_recorded(Some(&before)).err(), Some("jira_search".to_owned()));
     assert!(others.as_recorded(None).unwrap().is_empty());
     assert_eq!(tool_sources(&before), BTreeSet::from(["test".to_owned()]));

@@ -1,10 +1,10 @@
-//! Calls of tools from outside, as the events tell them.
+//! Calls of external tools, as the events tell them.
 
 use spelunk_types::{EffectClass, EffectId, EffectOutcome, Event, EventKind, Text};
 
 use super::RunView;
 
-/// A call of a tool from outside.
+/// A call of an external tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectView {
     /// The number of the event that started it.
@@ -24,7 +24,7 @@ pub struct EffectView {
 }
 
 impl RunView {
-    /// Calls that must happen at most once and of which nobody knows whether they did.
+    /// At-most-once calls whose outcome is unknown.
     pub fn unknown_effects(&self) -> impl Iterator<Item = (&EffectId, &EffectView)> {
         let is_unknown =
             |call: &EffectView| call.is_sent && call.class == EffectClass::Once && call.outcome.is_none();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use spelunk_engine::{EffectDecision, Engine, OutsideTools};
+use spelunk_engine::{EffectDecision, Engine, ExternalTools};
 use spelunk_testkit::{FaultDisk, on};
 use spelunk_types::{EffectClass, EffectId, RunId, RunOutcome, Strategy};
 
@@ -46,7 +46,7 @@ fn with_tools(engine: Engine, world: &World, decisions: BTreeMap<EffectId, Effec
         tool(world, "tag", EffectClass::Repeatable, says("tagged")),
         tool(world, "book", EffectClass::Once, says("booked")),
     ];
-    engine.with_tools(OutsideTools::new(tools).unwrap().with_decisions(decisions))
+    engine.with_tools(ExternalTools::new(tools).unwrap().with_decisions(decisions))
 }
 
 #[tokio::test]

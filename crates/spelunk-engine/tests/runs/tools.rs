@@ -1,11 +1,11 @@
-//! Tools from outside: what code sees of them, what is recorded, who is asked, and what happens if nobody knows
+//! External tools: what code sees of them, what is recorded, who is asked, and what happens if it is unknown
 //! whether a call did its work.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use spelunk_engine::{EffectDecision, Engine, OutsideTool, OutsideTools, ToolError};
+use spelunk_engine::{EffectDecision, Engine, ExternalTool, ExternalTools, ToolError};
 use spelunk_testkit::{FaultDisk, Rule, facts, on};
 use spelunk_types::{EffectClass, ErrorCode, Explain, Strategy};
 
@@ -21,9 +21,9 @@ pub(crate) fn tool(
     name: &'static str,
     effect: EffectClass,
     result: impl Fn(&Value) -> Result<Value, ToolError> + Send + Sync + 'static,
-) -> OutsideTool {
+) -> ExternalTool {
     let (world, result) = (Arc::clone(world), Arc::new(result));
-    OutsideTool {
+    ExternalTool {
         name: name.to_owned(),
         source: "test".to_owned(),
         description: format!("Does {name}.\nSlowly."),
@@ -56,8 +56,8 @@ fn repl(cells: &[&str]) -> Stage {
     stage
 }
 
-fn engine(disk: &Arc<FaultDisk>, tools: Vec<OutsideTool>) -> Engine {
-    engine_on(disk.clone()).with_tools(OutsideTools::new(tools).unwrap())
+fn engine(disk: &Arc<FaultDisk>, tools: Vec<ExternalTool>) -> Engine {
+    engine_on(disk.clone()).with_tools(ExternalTools::new(tools).unwrap())
 }
 
 fn happened(world: &World) -> Vec<String> {
@@ -133,9 +133,9 @@ async fn a_tool_that_changes_something_is_refused_without_consent() {
         let world = Arc::clone(&world);
         async move {
             let book =
-                OutsideTool { is_allowed: false, ..tool(&world, "book", EffectClass::Repeatable, done) };
-            let look = OutsideTool { is_allowed: false, ..tool(&world, "look", EffectClass::Read, done) };
-            let mut tools = OutsideTools::new(vec![book, look]).unwrap();
+                ExternalTool { is_allowed: false, ..tool(&world, "book", EffectClass::Repeatable, done) };
+            let look = ExternalTool { is_allowed: false, ..tool(&world, "look", EffectClass::Read, done) };
+            let mut tools = ExternalTools::new(vec![book, look]).unwrap();
             if let Some(consent) = consent {
                 let asked = Arc::clone(&world);
                 tools = tools.with_consent(Arc::new(move |tool, arguments| {
@@ -172,7 +172,7 @@ async fn a_tool_is_called_as_often_as_it_may_and_its_result_is_bounded_and_redac
             Some(_) | None => Value::Null,
         })
     };
-    let look = OutsideTool { calls_max: 2, ..tool(&world, "look", EffectClass::Read, result) };
+    let look = ExternalTool { calls_max: 2, ..tool(&world, "look", EffectClass::Read, result) };
     let code = "said = []
 for what in ['large', 'secret', 'more']:
     try:
@@ -216,20 +216,19 @@ async fn a_call_that_must_not_be_repeated_and_does_not_end_stops_the_run_until_s
         let result = stage.ask(&engine, "Book it.").await;
         let error = result.error.unwrap();
         assert_eq!(error.code(), ErrorCode::ToolOutcomeUnknown);
-        let why =
-            "nobody knows whether the call `0!1` of `book` did its work: there was no result within 20 ms";
+        let why = "it is unknown whether call `0!1` of `book` took effect: there was no result within 20 ms";
         assert_eq!(error.to_string(), why);
         let tools = || vec![tool(&world, "book", EffectClass::Once, done), look()];
         let undecided = stage.resume(&self::engine(&disk, tools()), &result.run).err().unwrap();
         let hint = format!(
-            "look whether it happened, then continue with `spelunk resume {} --tool '0!1=done'` or `--tool '0!1=again'`",
+            "check whether it did, then continue with `spelunk resume {} --tool '0!1=done'` or `--tool '0!1=again'`",
             result.run.short()
         );
         assert_eq!((undecided.code(), undecided.hint()), (ErrorCode::ToolOutcomeUnknown, Some(hint)));
         let decide = |id: &str| {
             let decisions =
                 BTreeMap::from([(id.parse().unwrap(), decision), ("0!1".parse().unwrap(), decision)]);
-            let tools = OutsideTools::new(tools()).unwrap().with_decisions(decisions);
+            let tools = ExternalTools::new(tools()).unwrap().with_decisions(decisions);
             stage.resume(&engine_on(disk.clone()).with_tools(tools), &result.run)
         };
         let other = decide("0!7").err().unwrap();
@@ -253,13 +252,13 @@ async fn calls_before_a_crash_count_towards_what_a_tool_may_be_called() {
     let disk = Arc::new(FaultDisk::sound());
     let lost = |_: &Value| Err(ToolError::Unknown("the connection was lost".to_owned()));
     let tools = || {
-        let look = OutsideTool { calls_max: 2, ..tool(&world, "look", EffectClass::Read, done) };
+        let look = ExternalTool { calls_max: 2, ..tool(&world, "look", EffectClass::Read, done) };
         vec![tool(&world, "book", EffectClass::Once, lost), look]
     };
     let result = stage.ask(&engine(&disk, tools()), "Book it.").await;
     assert_eq!(result.error.unwrap().code(), ErrorCode::ToolOutcomeUnknown);
     let decisions = BTreeMap::from([("0!1".parse().unwrap(), EffectDecision::Done)]);
-    let tools = OutsideTools::new(tools()).unwrap().with_decisions(decisions);
+    let tools = ExternalTools::new(tools()).unwrap().with_decisions(decisions);
     let resumed = stage.resume(&engine_on(disk).with_tools(tools), &result.run).unwrap().join().await;
     assert_eq!(resumed.answer.unwrap().text, "`look` may be called 2 times in one run");
     let looked = happened(&world).into_iter().filter(|call| call.starts_with("look")).collect::<Vec<_>>();

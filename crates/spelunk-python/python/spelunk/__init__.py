@@ -12,8 +12,9 @@ from ._answer import Answer, Citation, Event, Passage, RunInfo, Usage
 from ._errors import Interrupted, SpelunkError
 from ._run import AsyncRun, Run
 from ._spelunk import Spelunk, ask
+from ._tools import tool
 
 __all__ = [
     "Answer", "AsyncRun", "Citation", "Event", "Interrupted", "Passage", "Run", "RunInfo", "Spelunk", "SpelunkError",
-    "Usage", "ask",
+    "Usage", "ask", "tool",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Optional, TypedDict, TypeVar, Union, overload
 
 from . import _native
@@ -14,6 +14,7 @@ from ._errors import Interrupted
 from ._program import program
 from ._run import AsyncRun, Run
 from ._schema import Schema
+from ._tools import described
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -47,6 +48,7 @@ class Engine(TypedDict, total=False):
     settings: Mapping[str, Any]
     env: Mapping[str, str]
     isolated: bool
+    tools: Iterable[Callable[..., Any]]
 
 
 class EngineAndOptions(Engine, Options, total=False):
@@ -69,10 +71,12 @@ class Spelunk:
         settings: Optional[Mapping[str, Any]] = None,
         env: Optional[Mapping[str, str]] = None,
         isolated: bool = False,
+        tools: Iterable[Callable[..., Any]] = (),
     ) -> None:
         """``model`` as in ``--model``; ``max_cost`` in dollars per run; ``workspace`` is where runs are kept;
         ``directory`` is where relative paths begin; ``settings`` are those of ``docs/reference/defaults.toml`` by their
-        keys; ``env`` are variables as the engine sees them, such as a key."""
+        keys; ``env`` are variables as the engine sees them, such as a key; ``tools`` are functions that the model may call:
+        see ``spelunk.tool``."""
         chosen = {key: _setting(value) for key, value in (settings or {}).items()}
         if max_cost is not None:
             chosen["limits.cost_microusd_max"] = str(round(max_cost * 1e6))
@@ -86,6 +90,7 @@ class Spelunk:
             "base_url": base_url,
             "settings": list(chosen.items()),
             "variables": list((env or {}).items()),
+            "tools": [described(function) for function in tools],
         }
         self._owner = os.getpid()
         self._engine = _native.Engine(self._settings)

@@ -6,6 +6,7 @@ with a warning. ``docs/compatibility.md`` lists both.
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 import warnings
@@ -212,7 +213,7 @@ class RLM:
         _refuse(custom_system_prompt, "custom_system_prompt", "put instructions into `root_prompt`")
         _refuse(user_prologue, "user_prologue", "put it into `root_prompt`")
         _refuse(persistent, "persistent", 'use the strategy `agent`, whose runs take further questions')
-        _refuse(custom_tools or custom_sub_tools, "custom_tools", "put what they return into the prompt")
+        _refuse(custom_sub_tools, "custom_sub_tools", "only the root frame has tools")
         _refuse(sampling_args or sub_sampling_args, "sampling_args", "the engine chooses them for each kind of call")
         _ignore(max_errors, "max_errors", "`max_iterations` bounds the turns of a frame")
         _ignore(logger, "logger", "every run has a journal: `spelunk show`, and `metadata` of the result")
@@ -241,6 +242,7 @@ class RLM:
             workspace=workspace,
             settings=settings,
             env=env,
+            tools=[_tool(name, entry) for name, entry in (custom_tools or {}).items()],
         )
 
     def completion(self, prompt: Prompt, root_prompt: Optional[str] = None) -> RLMChatCompletion:
@@ -350,6 +352,21 @@ def _sub_model(backend: str, others: Optional[list[str]], options: Optional[list
     given = (options or [{}])[0]
     _refuse(set(given) - {"model_name", "api_key"}, "other_backend_kwargs besides model_name", "the address and the key are shared")
     return str(given["model_name"]) if given.get("model_name") else None
+
+
+def _tool(name: str, entry: Any) -> Callable[..., Any]:
+    """The function under the name that the model uses, with the description that replaces its docstring."""
+    described = isinstance(entry, dict) and "tool" in entry
+    function = entry["tool"] if described else entry
+    _refuse(not callable(function), f"custom_tools[{name!r}]", "only functions can be tools; put values into the prompt")
+
+    @functools.wraps(function)
+    def named(**arguments: Any) -> Any:
+        return function(**arguments)
+
+    named.__name__ = name
+    named.__doc__ = (entry.get("description") if described else None) or function.__doc__
+    return named
 
 
 def _refuse(is_given: Any, what: str, instead: str) -> None:

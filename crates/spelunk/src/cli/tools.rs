@@ -13,7 +13,7 @@ use spelunk_app::failure::{Failure, Usage};
 use spelunk_app::render::progress::pause;
 use spelunk_app::tools::{self, Complaints, ToolsError, WantedTools, function_name};
 use spelunk_app::units::escaped;
-use spelunk_engine::{ConsentFn, EffectDecision, OutsideTool, ToolError};
+use spelunk_engine::{ConsentFn, EffectDecision, ExternalTool, ToolError};
 use spelunk_types::{EffectClass, EffectId};
 
 use super::app::print_line;
@@ -119,7 +119,7 @@ pub(crate) async fn tools(app: &App, args: ToolsArgs) -> Result<ExitCode, Failur
     }
 }
 
-fn listed(tool: &OutsideTool) -> String {
+fn listed(tool: &ExternalTool) -> String {
     let consent = match tool.effect {
         EffectClass::Read => "",
         EffectClass::Repeatable | EffectClass::Once if tool.is_allowed => ", allowed",
@@ -130,7 +130,7 @@ fn listed(tool: &OutsideTool) -> String {
     listed.trim_end().to_owned()
 }
 
-fn listed_json(tool: &OutsideTool) -> Value {
+fn listed_json(tool: &ExternalTool) -> Value {
     json!({
         "name": tool.name,
         "source": tool.source,

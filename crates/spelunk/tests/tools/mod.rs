@@ -230,9 +230,9 @@ fn a_run_killed_in_a_call_that_must_happen_once_waits_for_a_decision() {
         if decision == "done" {
             resume(&[]).check(&expect![[r#"
                 --- stderr
-                error: nobody knows whether the call `0!0` of `book` in run `SHORT` did its work
+                error: it is unknown whether call `0!0` of `book` in run `SHORT` took effect
 
-                hint: look whether it happened, then continue with `spelunk resume SHORT --tool '0!0=done'` or `--tool '0!0=again'`
+                hint: check whether it did, then continue with `spelunk resume SHORT --tool '0!0=done'` or `--tool '0!0=again'`
                 --- exit 1
             "#]]);
         }
