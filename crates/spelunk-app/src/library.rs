@@ -6,6 +6,7 @@ pub mod contexts;
 mod error;
 mod question;
 mod running;
+pub mod session;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ pub use builder::Builder;
 pub use error::Error;
 pub use question::{Budget, Message, Question};
 pub use running::Running;
+use session::Sessions;
 
 use crate::app::App;
 use crate::asking::{self, Asking, Named, Sources, check_more, go_on, same_models};
@@ -60,6 +62,11 @@ impl Spelunk {
         // Create the workspace's own files first: they keep the directory private and out of git.
         drop(self.app.workspace()?);
         Ok(Navigator::new(Arc::new(contexts(&self.app, SecretFiles::Refused)?)))
+    }
+
+    /// Opens sessions for code in the sandbox of runs, for a program with a loop of its own. Nothing of them is recorded.
+    pub fn sessions(&self) -> Result<Sessions, Error> {
+        Ok(Sessions::new(self.app.sandbox(None)?, &self.app.settings.limits))
     }
 
     /// Asks a question and waits for the answer. A run that ends without an answer is not an error: its `success` is

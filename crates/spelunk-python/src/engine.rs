@@ -1,13 +1,16 @@
 //! Settings and questions from Python, and what an engine does with them.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;
+use spelunk::session::Sessions;
 use spelunk::{Question, RunId, Spelunk, Strategy};
 
 use crate::running::Running;
+use crate::session::Session;
 use crate::tool::GivenTool;
 use crate::waiting::wait;
 use crate::{raised, told};
@@ -43,7 +46,11 @@ pub(crate) struct Asked {
 
 /// Settings, models and a workspace.
 #[pyclass(frozen)]
-pub(crate) struct Engine(Spelunk);
+pub(crate) struct Engine {
+    spelunk: Spelunk,
+    /// Opened when it is first used.
+    sessions: OnceLock<Sessions>,
+}
 
 #[pymethods]
 impl Engine {
@@ -77,7 +84,8 @@ impl Engine {
         for tool in given.tools {
             builder = tool.add_to(builder)?;
         }
-        py.detach(|| builder.build()).map(Self).map_err(|error| raised(&error))
+        let spelunk = py.detach(|| builder.build()).map_err(|error| raised(&error))?;
+        Ok(Self { spelunk, sessions: OnceLock::new() })
     }
 
     /// Starts a run.
@@ -105,23 +113,32 @@ impl Engine {
         if let Some(schema) = asked.schema {
             question = question.schema(schema);
         }
-        let started = wait(py, self.0.start(question))?;
+        let started = wait(py, self.spelunk.start(question))?;
         started.map(Running::new).map_err(|error| raised(&error))
     }
 
     /// Continues a run, and returns its answer as JSON.
     fn resume(&self, py: Python<'_>, run: &str) -> PyResult<String> {
         let run: RunId = run.parse().map_err(|_| PyValueError::new_err(format!("`{run}` is no run")))?;
-        told(wait(py, self.0.resume(&run))?, |answer| answer.json())
+        told(wait(py, self.spelunk.resume(&run))?, |answer| answer.json())
     }
 
     /// The runs of the workspace, newest first, as JSON.
     fn runs(&self, py: Python<'_>) -> PyResult<String> {
-        told(wait(py, self.0.runs())?, Value::Array)
+        told(wait(py, self.spelunk.runs())?, Value::Array)
     }
 
     /// The best passages of these paths, as JSON.
     fn search(&self, py: Python<'_>, query: String, paths: Vec<PathBuf>, hits: usize) -> PyResult<String> {
-        told(wait(py, self.0.search(query, paths, hits))?, |found| found)
+        told(wait(py, self.spelunk.search(query, paths, hits))?, |found| found)
+    }
+
+    /// Opens a session for code.
+    fn session(&self, py: Python<'_>) -> PyResult<Session> {
+        if self.sessions.get().is_none() {
+            // Of two threads that come here at once, one keeps the other's.
+            drop(self.sessions.set(self.spelunk.sessions().map_err(|error| raised(&error))?));
+        }
+        Session::open(py, self.sessions.wait())
     }
 }
