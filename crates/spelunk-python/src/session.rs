@@ -125,9 +125,10 @@ fn shown<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
             let dict = PyDict::new(py);
             for (key, value) in pairs {
                 // A key that was a tuple in the cell must not become a list.
-                let key = match key {
-                    Value::Tuple(items) => all_shown(py, items)?.cast::<PyList>()?.to_tuple().into_any(),
-                    other => shown(py, other)?,
+                let key = if let Value::Tuple(items) = key {
+                    all_shown(py, items)?.cast::<PyList>()?.to_tuple().into_any()
+                } else {
+                    shown(py, key)?
                 };
                 dict.set_item(key, shown(py, value)?)?;
             }

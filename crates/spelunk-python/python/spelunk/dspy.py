@@ -108,11 +108,12 @@ class Interpreter:
                 if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_spelunk"):
                     raise CodeInterpreterError(f"Invalid variable name: {name!r}")
             given = {name: _coerced(value) for name, value in given.items()}
-            if self._session is None or self._has_ended:
+            if self._session is None or self._has_ended or self._owner != os.getpid():
                 self.start()
             try:
                 self._run(self._setup(given), given)
             except CodeExecutionError as error:
+                self._kept.clear()
                 raise CodeInterpreterError(f"could not set up the code: {error}") from error
             return self._run(code, {})
         finally:
