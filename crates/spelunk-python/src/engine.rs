@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;
+use spelunk::contexts::{ContextId, ContextKind, Navigator, NewContext, NewSource, StoreError};
 use spelunk::session::Sessions;
 use spelunk::{Question, RunId, Spelunk, Strategy};
 
@@ -38,6 +39,7 @@ pub(crate) struct Asked {
     question: String,
     paths: Vec<PathBuf>,
     texts: Vec<(String, Vec<u8>)>,
+    contexts: Vec<String>,
     include: Vec<String>,
     exclude: Vec<String>,
     strategy: Option<String>,
@@ -97,6 +99,9 @@ impl Engine {
         for (name, text) in asked.texts {
             question = question.text(name, text);
         }
+        for id in asked.contexts {
+            question = question.context(id);
+        }
         for glob in asked.include {
             question = question.include(glob);
         }
@@ -133,6 +138,28 @@ impl Engine {
         told(wait(py, self.spelunk.search(query, paths, hits))?, |found| found)
     }
 
+    /// Registers the text of a file, or a text, in place of an earlier one of this id.
+    fn add_context(&self, py: Python<'_>, id: &str, path: Option<PathBuf>, text: String) -> PyResult<()> {
+        let source = path.map_or(NewSource::Inline(text), NewSource::File);
+        self.with_contexts(py, |contexts| {
+            let context = NewContext::new(ContextId::new(id)?, ContextKind::Document, source);
+            contexts.store().replace(context).map(drop)
+        })
+    }
+
+    /// The ids of the contexts of the workspace.
+    fn contexts(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let id = |context: &spelunk::contexts::Context| context.id.as_str().to_owned();
+        self.with_contexts(py, |contexts| {
+            Ok(contexts.store().list().iter().map(|context| id(context)).collect())
+        })
+    }
+
+    /// Removes a context. Its file is kept.
+    fn remove_context(&self, py: Python<'_>, id: &str) -> PyResult<()> {
+        self.with_contexts(py, |contexts| contexts.store().remove(id).map(drop))
+    }
+
     /// Opens a session for code.
     fn session(&self, py: Python<'_>) -> PyResult<Session> {
         if self.sessions.get().is_none() {
@@ -140,5 +167,16 @@ impl Engine {
             drop(self.sessions.set(self.spelunk.sessions().map_err(|error| raised(&error))?));
         }
         Session::open(py, self.sessions.wait())
+    }
+}
+
+impl Engine {
+    fn with_contexts<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Navigator) -> Result<T, StoreError> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| Ok(work(&self.spelunk.contexts()?)?));
+        done.map_err(|error: spelunk::Error| raised(&error))
     }
 }

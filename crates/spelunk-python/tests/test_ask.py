@@ -192,3 +192,20 @@ def test_a_context_that_fails_while_it_is_read_starts_no_run(engine):
         with pytest.raises((OSError, RuntimeError), match=error):
             engine.ask("What is it?", context=context)
     assert engine.runs() == []
+
+
+def test_contexts_are_texts_of_the_workspace_under_ids(engine, folder):
+    engine = engine("It is 42.")
+    engine.contexts.add("numbers", "a.md")
+    engine.contexts.add("note", text="It is odd.")
+    engine.contexts.add("note", text="It is even.")
+    assert sorted(engine.contexts.list()) == ["note", "numbers"]
+    engine.ask("What is it?", contexts=["numbers", "note"], strategy="direct")
+    (prompt,) = engine.server.prompts()
+    assert "The magic number is 42." in prompt and "It is even." in prompt and "It is odd." not in prompt
+    engine.contexts.remove("note")
+    assert engine.contexts.list() == ["numbers"]
+    with pytest.raises(SpelunkError, match="note"):
+        engine.contexts.remove("note")
+    with pytest.raises(SpelunkError, match="nowhere.md"):
+        engine.contexts.add("gone", "nowhere.md")
