@@ -76,7 +76,7 @@ fn a_blob_is_checked_against_its_name() {
     let blob = digest(long.as_bytes());
     let path = workspace.root().unwrap().join(format!("blobs/{}/{blob}", blob.as_str().get(..2).unwrap()));
     std::fs::write(&path, "xx").unwrap();
-    assert_eq!(blobs.get(&blob).unwrap_err().to_string(), format!("blob `{blob}` is not what its name says"));
+    assert_eq!(blobs.get(&blob).unwrap_err().to_string(), format!("blob `{blob}` is damaged"));
     assert_eq!(blobs.put(long.as_bytes()).unwrap(), blob);
     assert_eq!(blobs.text(&text).unwrap(), long, "a damaged blob is mended by writing it again");
     std::fs::remove_file(&path).unwrap();
