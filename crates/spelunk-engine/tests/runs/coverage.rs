@@ -84,7 +84,7 @@ async fn what_a_limit_leaves_unread_is_counted_and_not_begun() {
     let text = stopped.answer.unwrap().text;
     let coverage = text.split("## Coverage\n\n").nth(1).unwrap();
     expect![[r"
-        - 0 of 1 document read whole, in 3 of 600 tasks
+        - 0 of 1 document read in full, in 3 of 600 tasks
         - Failed and not covered: 598
           - a.log line 4, a.log line 5, a.log line 6 and 595 more: The run has reached its call limit."]]
     .assert_eq(coverage);
