@@ -169,7 +169,7 @@ fn a_cancelled_request_cancels_its_run_and_a_cancelled_run_goes_on() {
     wait_for("the end of the run", || {
         (client.data("rlm_status", &json!({ "run": run }))["state"] == "cancelled").then_some(())
     });
-    assert!(client.text("rlm_cancel", &json!({ "run": run })).contains("is not in progress in this server"));
+    assert!(client.text("rlm_cancel", &json!({ "run": run })).contains("is not in progress on this server"));
     gate.open();
     assert_eq!(client.data("rlm_resume", &json!({ "run": run }))["answer"], "The magic number is 42.");
     // A cancelled request gets no response.
