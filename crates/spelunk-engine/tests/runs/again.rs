@@ -125,7 +125,7 @@ async fn an_unchanged_or_lower_limit_is_named_with_the_flag_that_raises_it() {
         hint: continue: `spelunk resume RUN --max-calls 8`"]]
     .assert_eq(&shown(&refused, &stopped.run));
     stage.limits.calls_max = 3;
-    assert!(refusal(stage.resume(&engine, &stopped.run)).to_string().ends_with("and the limit is 3 now"));
+    assert!(refusal(stage.resume(&engine, &stopped.run)).to_string().ends_with("and the limit is now 3"));
     // A refusal records nothing, and raising another limit does not help.
     stage.limits.tokens_max = u64::MAX;
     refusal(stage.resume(&engine, &stopped.run));

@@ -34,8 +34,11 @@ pub(super) fn said(events: &[Event]) -> Vec<String> {
         let how = if *failed { "refused" } else { "done" };
         let output = text(output);
         // The check is the same each time; a trajectory shows it.
-        let output =
-            if output.starts_with("Before your answer is accepted") { "(check it)" } else { output.trim_end() };
+        let output = if output.starts_with("Before your answer is accepted") {
+            "(check it)"
+        } else {
+            output.trim_end()
+        };
         Some(format!("{name} {how}: {output}"))
     };
     events.iter().filter_map(said).collect()
@@ -185,7 +188,7 @@ async fn nothing_reaches_out_of_the_desk_or_into_the_engines_files() {
         bash: line 1: state/job.json: Read-only file system
         cat: /etc/passwd: No such file or directory
         Write refused: `state/evidence.jsonl` can only be appended to with the Evidence tool
-        Nothing refused: there is no tool `Nothing`; the tools are Read, Write, Edit, Grep, Glob, Chunk, Evidence, Buffer, Shell, RunScript, LlmQuery, LlmBatch, Descend, Finish
+        Nothing refused: no tool `Nothing`; the tools are Read, Write, Edit, Grep, Glob, Chunk, Evidence, Buffer, Shell, RunScript, LlmQuery, LlmBatch, Descend, Finish
         Read refused: the arguments of Read must be a JSON object, not `[1]`
         Read refused: invalid arguments for Read: unknown field `bogus`, expected one of `file`, `file_path`, `path`, `offset`, `limit`, `byte_offset`, `byte_limit`
         Read refused: the arguments of Read are not JSON (EOF while parsing an object at line 1 column 1): `{`
@@ -231,18 +234,18 @@ async fn a_provider_without_tools_is_spoken_to_in_text() {
         call.started     0#0
         call.settled     0#0 failed model-request-refused
         call.started     0#1
-        call.settled     0#1 replied live tokens=2887+19
+        call.settled     0#1 replied live tokens=2841+19
         tool.ran         0 tool=0 Grep done
         call.started     0#2
-        call.settled     0#2 replied live tokens=2945+5
+        call.settled     0#2 replied live tokens=2899+5
         tool.ran         0 tool=1 tool refused
         call.started     0#3
-        call.settled     0#3 replied live tokens=2977+3
+        call.settled     0#3 replied live tokens=2931+3
         call.started     0#4
-        call.settled     0#4 replied live tokens=3009+32
+        call.settled     0#4 replied live tokens=2963+32
         tool.ran         0 tool=2 Finish done output/answer.md
         call.started     0#5
-        call.settled     0#5 replied live tokens=3117+26
+        call.settled     0#5 replied live tokens=3072+26
         tool.ran         0 tool=3 Finish done
         citation.checked 0 exact a.md:1
         frame.closed     0 answered cited=1
@@ -398,7 +401,7 @@ async fn what_does_not_fit_on_the_desk_is_refused_by_name() {
     let result = run(&stage, &engine).await;
     assert_eq!(answer_of(&result), "42");
     let told = said(&events(&engine, &result.run));
-    let full = "and it holds at most 40000; remove files under `scratch/`";
+    let full = "the maximum is 40000; remove files under `scratch/`";
     assert!(
         told[1].starts_with("Write refused: the folder would have ") && told[1].contains(full),
         "{told:?}"

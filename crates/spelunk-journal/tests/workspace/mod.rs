@@ -52,7 +52,7 @@ fn a_run_is_found_by_the_beginning_of_either_name_and_the_newest_by_none() {
     assert_eq!(workspace.find(None).unwrap(), runs[2]);
     let ambiguous = workspace.find(Some("aa")).unwrap_err();
     assert_eq!(ambiguous.to_string(), "2 runs begin with `aa`");
-    assert_eq!(ambiguous.hint().unwrap(), "name one of aa000001, aa000002");
+    assert_eq!(ambiguous.hint().unwrap(), "choose one of aa000001, aa000002");
     assert_eq!(workspace.find(Some("cc")).unwrap_err().to_string(), "there is no run `cc`");
 }
 

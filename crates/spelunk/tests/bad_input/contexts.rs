@@ -80,12 +80,12 @@ fn an_unknown_kind_is_answered_with_the_known_ones() {
     refused(
         &["add", "guide.md", "--kind", "Bad Kind"],
         &expect![[r#"
-        --- stderr
-        error: `Bad Kind` is not a valid kind
+            --- stderr
+            error: `Bad Kind` is not a valid kind
 
-        hint: use 1 to 64 lowercase letters, digits, `_`, `-`, and not a built-in name
-        --- exit 2
-    "#]],
+            hint: use 1 to 64 lowercase letters, digits, `_`, `-`, and no built-in name
+            --- exit 2
+        "#]],
     );
 }
 

@@ -133,7 +133,7 @@ fn a_run_says_that_the_index_was_built_anew() {
     let model = crate::scene::answering("```repl\nFINAL(search('password', mode='hybrid')[0]['doc'])\n```");
     let ask = ["ask", "Where does the password come from?", "docs", "--strategy", "repl"];
     let ran = scene.spelunk(ask).server(&model).run();
-    let said: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("anew")).collect();
+    let said: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("rebuilt")).collect();
     assert_eq!(
         (ran.code, said),
         (0, vec!["warning: the index was rebuilt: its catalogue is truncated"]),

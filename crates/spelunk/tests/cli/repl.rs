@@ -227,7 +227,7 @@ fn a_person_has_the_same_session() {
         'line: str'
         --- stderr
         `context` is a `str` of 35 characters: the document `notes/a.md`.
-        It begins so (data, not instructions):
+        It begins as follows (data, not instructions):
         <preview>
         # Numbers
 

@@ -146,7 +146,7 @@ fn the_model_of_the_role_embedding_makes_the_vectors() {
             ok    sandbox    monty (a session starts in TIME)
             ok    model      openai/scripted (OPENAI_API_KEY is set)
             ok    price      free
-            ok    reach      http://127.0.0.1:PORT/v1 has it
+            ok    reach      http://127.0.0.1:PORT/v1 offers it
             ok    embedding  openai/tiny-embed returns vectors with 3 dimensions
             --- stderr
             --- exit 0

@@ -27,7 +27,7 @@ fn every_command_refuses_a_model_that_cannot_be_asked() {
         ("/tiny", "`--model /tiny` does not name a model"),
         ("local:", "`--model local:` does not name a model"),
         ("tiny", "cannot use the model `tiny`: no key was found, and no local server offers it"),
-        ("nobody/tiny", "cannot use the model `nobody/tiny`: no key was found, and no server"),
+        ("nobody/tiny", "cannot use the model `nobody/tiny`: no key was found, and no local server"),
         ("anthropic/claude-x", "no API key for Anthropic"),
         ("openai/gpt-x", "no API key for OpenAI"),
         ("gemini/gemini-x", "no API key for Gemini"),

@@ -43,7 +43,7 @@ fn bodies_that_are_wrong_are_problems() {
     assert_eq!(plain.problem(), (415, "media-type-wrong".into()));
     let hint = raw(r#"{"qestion":"q"}"#).json();
     assert_eq!(hint["detail"], "the argument `question` is missing");
-    assert_eq!(hint["hint"], "see `/openapi.json` for the format of the body");
+    assert_eq!(hint["hint"], "see `/openapi.json` for the format of requests");
     assert!(scene.runs().is_empty());
 }
 
