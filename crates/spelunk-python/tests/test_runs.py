@@ -146,7 +146,7 @@ def test_ctrl_c_stops_the_run_and_it_goes_on_with_resume(engine):
 
 def test_a_run_that_does_not_exist_is_refused(engine):
     engine = engine(CITED)
-    with pytest.raises(ValueError, match="`x` is no run"):
+    with pytest.raises(ValueError, match="`x` is not a run id"):
         engine.resume("x")
 
 
