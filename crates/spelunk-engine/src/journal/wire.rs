@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use spelunk_model::{Effort, Part, Prompt, Reply, Speaker, ToolCall};
 use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
 
+use crate::frame::image_json;
+
 /// Room for field names.
 const HEAD_BYTES: usize = 512;
 
@@ -44,7 +46,7 @@ struct ToolWire<'a, T> {
 struct MessageWire<T> {
     speaker: &'static str,
     text: T,
-    /// Tool calls and their results.
+    /// Tool calls, their results, and images.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parts: Vec<T>,
 }
@@ -83,7 +85,7 @@ fn prompt_wire<'p, T, E>(
     })
 }
 
-/// A tool call or its result.
+/// A tool call, its result, or an image without its bytes.
 fn part_json(part: &Part) -> String {
     match part {
         Part::ToolCall(call) => serde_json::json!({
@@ -97,6 +99,7 @@ fn part_json(part: &Part) -> String {
             "text": result.text,
             "is_error": result.is_error,
         }),
+        Part::Image(image) => image_json(image),
     }
     .to_string()
 }
