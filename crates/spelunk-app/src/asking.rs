@@ -169,7 +169,12 @@ fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<St
         Strategy::Direct => (strategy, &models.root),
         Strategy::Auto => (Strategy::Repl, models.sub.as_ref().unwrap_or(&models.root)),
         Strategy::Repl | Strategy::Agent => (strategy, models.sub.as_ref().unwrap_or(&models.root)),
-        Strategy::Search | Strategy::Map | Strategy::Hybrid | Strategy::Program => {
+        Strategy::Search
+        | Strategy::Map
+        | Strategy::Hybrid
+        | Strategy::Analyst
+        | Strategy::Synthesis
+        | Strategy::Program => {
             let message = format!("the strategy `{strategy}` reads text, and `{}` is an image", image.name);
             return Err(Usage { message, hint: "leave the strategy out".into() }.into());
         }

@@ -145,8 +145,7 @@ pub(crate) fn scan_with_images(
     options: &ScanOptions,
 ) -> Result<Corpus, Failure> {
     let mut progress = Progress::new(app.quiet);
-    let corpus =
-        Corpus::scan_with_images(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    let corpus = Corpus::scan_with_images(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
     Ok(corpus)
 }
