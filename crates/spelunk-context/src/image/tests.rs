@@ -102,7 +102,7 @@ fn images_of_a_directory_are_listed_beside_its_documents() {
         1 secret: id_rsa.png
     "#]]
     .assert_eq(&skipped(&corpus));
-    let view = View::of(std::sync::Arc::new(corpus));
+    let view = View::of(Arc::new(corpus));
     assert_eq!(view.images().len(), 3);
     assert_eq!(view.narrow(|_| true).images(), []);
     assert_eq!(view.only([0]).images(), []);

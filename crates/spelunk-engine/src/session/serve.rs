@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
 use serde_json::{Value as Json, json};
-use spelunk_model::{Model, Part, Prompt, Reply};
+use spelunk_model::{Model, Prompt, Reply};
 use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{Blame, ErrorCode, Explain};
 
@@ -271,38 +271,28 @@ fn ask(
     options: CallOptions,
 ) -> Result<BoxFuture<'static, SubCallResult>, Refusal> {
     let limits = session.frame.limits();
-    let prompt = prompt_text(session, prompt)?;
-    check_length(&prompt, limits.query_chars_max)?;
+    let mut text = prompt_text(session, prompt)?;
+    check_length(&text, limits.query_chars_max)?;
     check_calls(session, 1)?;
     session.n_calls += 1;
-    let output_tokens_max = limits.sub_output_tokens_max;
-    let mut text = prompt;
     let CallOptions { model, schema, images } = options;
     if let Some(schema) = &schema {
         text += SCHEMA_LINE;
         text += schema.text();
     }
-    let mut prompt = Prompt::single("", text, output_tokens_max);
+    let mut prompt = Prompt::single("", text, limits.sub_output_tokens_max);
     prompt.schema = schema.as_ref().and_then(|schema| schema.json());
     let call = session.frame.take_call();
     let correction = schema.as_ref().and_then(|_| session.frame.take_correction());
     let frame = session.frame.clone();
     let shown = (!images.is_empty()).then(|| frame.show_images(&session.task.view, images, model.clone()));
     // Without images, the call is on its way before anything is awaited.
-    let first = if shown.is_none() {
-        Some(frame.ask_sub_at(call.clone(), prompt.clone(), model.clone()))
-    } else {
-        None
-    };
+    let first = shown.is_none().then(|| frame.ask_sub_at(call.clone(), prompt.clone(), model.clone()));
     Ok(Box::pin(async move {
-        if let Some(shown) = shown {
-            match shown.await? {
-                Ok(images) => {
-                    let asked = prompt.messages.iter_mut();
-                    asked.for_each(|message| message.parts.extend(images.iter().cloned().map(Part::Image)));
-                }
-                Err((kind, message)) => return Ok(Err(Refusal::new(kind, message))),
-            }
+        if let Some(shown) = shown
+            && let Err(refusal) = images::add(&mut prompt, shown.await?)
+        {
+            return Ok(Err(refusal));
         }
         let first = first.unwrap_or_else(|| frame.ask_sub_at(call, prompt.clone(), model.clone()));
         let reply = match first.await {

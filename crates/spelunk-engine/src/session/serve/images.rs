@@ -1,9 +1,11 @@
 //! Images in a session: the list that code starts with, and those that a call names.
 
 use spelunk_context::{ImageEntry, View};
+use spelunk_model::{Part, Prompt};
 use spelunk_sandbox::Value;
 
 use crate::environment::{Arguments, Refusal, dict, int, shown_name};
+use crate::frame::ShownImages;
 
 /// Names in the description; the variable has all of them.
 const NAMES_MAX: usize = 40;
@@ -43,4 +45,13 @@ pub(super) fn named(arguments: &mut Arguments<'_>) -> Result<Vec<String>, Refusa
         other => Err(arguments.wrong("images", "a list of names", &other)),
     };
     items.into_iter().map(name).collect()
+}
+
+/// Adds images to the prompt of a call.
+pub(super) fn add(prompt: &mut Prompt, shown: ShownImages) -> Result<(), Refusal> {
+    let images = shown.map_err(|(kind, message)| Refusal::new(kind, message))?;
+    if let Some(asked) = prompt.messages.last_mut() {
+        asked.parts.extend(images.into_iter().map(Part::Image));
+    }
+    Ok(())
 }
