@@ -96,8 +96,8 @@ fn images_of_a_directory_are_listed_beside_its_documents() {
     .assert_eq(&listed(&corpus));
     expect![[r#"
         1 binary: photo.webp
-        4 excluded: b.PNG figures/c.jpeg logo.svg node_modules/
-        2 hidden: .gitignore .hidden.png
+        5 excluded: .hidden.png b.PNG figures/c.jpeg logo.svg node_modules/
+        1 hidden: .gitignore
         1 ignored: drafts/
         1 secret: id_rsa.png
     "#]]

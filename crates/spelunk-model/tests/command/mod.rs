@@ -144,9 +144,9 @@ async fn a_program_that_does_not_read_or_writes_nonsense_is_no_trouble() {
 #[tokio::test]
 async fn input_and_output_flow_at_the_same_time() {
     let model = text("head -c 1000000 /dev/zero | tr '\\0' x; cat >/dev/null");
-    let prompt = spelunk_model::Prompt::single("s".repeat(2_000_000), "u", 1);
-    let call = crate::adapter::call("0#0");
-    let reply = spelunk_model::collect(model.stream(&prompt, &call), 2_000_000, |_| {}).await.unwrap();
+    let prompt = Prompt::single("s".repeat(2_000_000), "u", 1);
+    let call = call("0#0");
+    let reply = collect(model.stream(&prompt, &call), 2_000_000, |_| {}).await.unwrap();
     assert_eq!(reply.text.len(), 1_000_000);
 }
 

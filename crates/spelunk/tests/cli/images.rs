@@ -59,7 +59,7 @@ fn without_sight_an_image_is_refused_with_the_next_step() {
         error: `chart.png` is an image, not text
 
         hint: ask about it with `spelunk ask` and a model that can see images
-        --- exit 2
+        --- exit 1
     "#]];
     scene.spelunk(["ask", "--model", "none", "What does it show?", "chart.png"]).run().check(&text);
     scene.spelunk(["search", "cat", "chart.png"]).run().check(&text);
