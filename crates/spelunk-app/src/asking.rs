@@ -183,7 +183,7 @@ fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<St
         return Ok(strategy);
     }
     let message = format!("`{}` cannot see the image `{}`", model.reference(), image.name);
-    let hint = "name a model that can: `spelunk model show NAME` lists `vision` among its abilities; if this one can, set \
+    let hint = "choose a model that can: `spelunk model show NAME` lists `vision` among its abilities; if this one can, set \
                 `vision = true` in its `[models.NAME]`"
         .to_owned();
     Err(Usage { message, hint }.into())
@@ -287,7 +287,7 @@ pub fn decide(
     let has_tools = app.tools().is_some() && matches!(strategy, Strategy::Repl | Strategy::Agent);
     if outline.documents == 0 && strategy != Strategy::Direct && !has_tools {
         let message = format!("the strategy `{strategy}` needs a text to read");
-        return Err(Usage { message, hint: "name one, or leave the strategy out".into() }.into());
+        return Err(Usage { message, hint: "pass one, or leave out the strategy".into() }.into());
     }
     Ok(strategy)
 }

@@ -71,7 +71,7 @@ impl Frame {
         let limits = self.limits();
         if !model.sees_images() {
             let message = format!(
-                "`{}` cannot see images: name a model that can, or set `models.NAME.vision = true` if it can",
+                "`{}` cannot see images: choose a model that can, or set `models.NAME.vision = true` if it can",
                 model.reference()
             );
             return Err(("ModelError", message));

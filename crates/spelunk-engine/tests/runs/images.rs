@@ -152,7 +152,7 @@ async fn a_model_that_cannot_see_is_named_and_the_session_lists_no_images() {
     let result = stage.ask(&engine_on(Arc::new(FaultDisk::sound())), "Which?").await;
     assert_eq!(
         result.answer.unwrap().text,
-        "ModelError: `openai/scripted` cannot see images: name a model that can, or set `models.NAME.vision = true` if it can"
+        "ModelError: `openai/scripted` cannot see images: choose a model that can, or set `models.NAME.vision = true` if it can"
     );
     let requests = stage.server.requests();
     assert!(requests.len() == 1 && !requests[0].body.contains("b.png"), "{requests:?}");
@@ -216,7 +216,7 @@ async fn a_named_image_is_part_of_a_direct_call() {
         (error.code(), error.to_string()),
         (
             ErrorCode::SourceUnreadable,
-            "frame `0` cannot begin: `openai/scripted` cannot see images: name a model that can, or set `models.NAME.vision = true` if it can".to_owned()
+            "frame `0` cannot begin: `openai/scripted` cannot see images: choose a model that can, or set `models.NAME.vision = true` if it can".to_owned()
         )
     );
     assert_eq!(stage.server.requests().len(), 2);

@@ -44,7 +44,7 @@ fn without_sight_an_image_is_refused_with_the_next_step() {
         --- stderr
         error: `openai/m` cannot see the image `chart.png`
 
-        hint: name a model that can: `spelunk model show NAME` lists `vision` among its abilities; if this one can, set `vision = true` in its `[models.NAME]`
+        hint: choose a model that can: `spelunk model show NAME` lists `vision` among its abilities; if this one can, set `vision = true` in its `[models.NAME]`
         --- exit 2
     "#]]);
     scene.spelunk(["ask", "--strategy", "map", QUESTION, "notes", "chart.png"]).run().check(&expect![[r#"
