@@ -3,13 +3,14 @@
 
 mod header;
 
+use std::io::{self, Read as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use spelunk_fs::open_to_read;
 use spelunk_types::BlobId;
 
 pub use self::header::ImageHeader;
-use crate::scan_read::{open_regular, read_at_most};
 use crate::{SourceError, error, name};
 
 /// The most pixels on a side that all providers accept.
@@ -121,17 +122,29 @@ pub enum ImageError {
 impl ImageEntry {
     /// Reads the file. Only its header is interpreted. Blocking.
     pub fn read(&self, bytes_max: u64) -> Result<ImageFile, ImageError> {
-        let read = open_regular(&self.path).and_then(|file| read_at_most(&file, bytes_max.saturating_add(1)));
-        let bytes = read.map_err(|error| match error::is_absence(&error) {
-            true => SourceError::Changed { name: self.name.clone() },
-            false => SourceError::from_io(&self.path, error),
-        })?;
+        let bytes =
+            self.bytes_up_to(bytes_max.saturating_add(1)).map_err(|error| {
+                match error::is_absence(&error) {
+                    true => SourceError::Changed { name: self.name.clone() },
+                    false => SourceError::from_io(&self.path, error),
+                }
+            })?;
         if bytes.len() as u64 > bytes_max {
             return Err(ImageError::TooLarge { bytes_max });
         }
         let header = ImageHeader::read(&bytes)?;
         let digest = BlobId::from_hash(*blake3::hash(&bytes).as_bytes());
         Ok(ImageFile { header, digest, bytes: bytes.into() })
+    }
+
+    /// Opens only a regular file: a pipe that replaced it would block forever.
+    fn bytes_up_to(&self, bytes_max: u64) -> io::Result<Vec<u8>> {
+        if !self.path.symlink_metadata()?.is_file() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let mut bytes = Vec::new();
+        open_to_read(&self.path)?.take(bytes_max).read_to_end(&mut bytes)?;
+        Ok(bytes)
     }
 }
 

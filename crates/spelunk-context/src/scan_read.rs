@@ -197,7 +197,7 @@ fn sampled_now(document: &DocEntry, file: &File) -> io::Result<BlobId> {
     sample::digest(file, document.bytes, modified)
 }
 
-pub(crate) fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
+fn read_at_most(file: &File, bytes_max: u64) -> io::Result<Vec<u8>> {
     let mut content = Vec::with_capacity(usize::try_from(bytes_max).unwrap_or(0));
     file.take(bytes_max).read_to_end(&mut content)?;
     Ok(content)

@@ -33,7 +33,7 @@ use spelunk_sandbox::Sandbox;
 use spelunk_types::{FrameId, Limits};
 
 use self::failure::Failure;
-pub(crate) use self::image::{ShownImages, image_json};
+pub(crate) use self::image::ShownImages;
 pub(crate) use self::record::{CellRecord, REPLAY_TIME_FACTOR};
 use self::run::Role;
 pub use self::run::RunSettings;

@@ -12,6 +12,7 @@ use spelunk_model::{Image, Model};
 use super::Frame;
 use super::run::Role;
 use crate::FrameError;
+use crate::journal::wire::image_json;
 use crate::sync::{blocking, lock};
 
 /// What is observed when a session first lists images.
@@ -132,18 +133,6 @@ fn image(name: &str, file: ImageFile) -> Image {
     let ImageFile { header, digest, bytes } = file;
     let (media_type, width, height) = (header.kind.media_type(), header.width, header.height);
     Image { name: name.to_owned(), media_type, width, height, digest, bytes }
-}
-
-/// What the journal says of an image.
-pub(crate) fn image_json(image: &Image) -> Value {
-    json!({
-        "image": image.name,
-        "media_type": image.media_type,
-        "width": image.width,
-        "height": image.height,
-        "digest": image.digest.as_str(),
-        "bytes": image.bytes.len(),
-    })
 }
 
 fn written(shown: &ShownImages) -> String {

@@ -9,8 +9,6 @@ use serde::{Deserialize, Serialize};
 use spelunk_model::{Effort, Part, Prompt, Reply, Speaker, ToolCall};
 use spelunk_types::{AnalystReport, BlobId, ModelRef, StopReason, Text, Usage};
 
-use crate::frame::image_json;
-
 /// Room for field names.
 const HEAD_BYTES: usize = 512;
 
@@ -102,6 +100,18 @@ fn part_json(part: &Part) -> String {
         Part::Image(image) => image_json(image),
     }
     .to_string()
+}
+
+/// What the journal says of an image.
+pub(crate) fn image_json(image: &spelunk_model::Image) -> serde_json::Value {
+    serde_json::json!({
+        "image": image.name,
+        "media_type": image.media_type,
+        "width": image.width,
+        "height": image.height,
+        "digest": image.digest.as_str(),
+        "bytes": image.bytes.len(),
+    })
 }
 
 /// The digest of everything sent to a model, independent of where it runs.
