@@ -122,13 +122,13 @@ pub enum ImageError {
 impl ImageEntry {
     /// Reads the file. Only its header is interpreted. Blocking.
     pub fn read(&self, bytes_max: u64) -> Result<ImageFile, ImageError> {
-        let bytes =
-            self.bytes_up_to(bytes_max.saturating_add(1)).map_err(|error| {
-                match error::is_absence(&error) {
-                    true => SourceError::Changed { name: self.name.clone() },
-                    false => SourceError::from_io(&self.path, error),
-                }
-            })?;
+        let bytes = self.bytes_up_to(bytes_max.saturating_add(1)).map_err(|error| {
+            if error::is_absence(&error) {
+                SourceError::Changed { name: self.name.clone() }
+            } else {
+                SourceError::from_io(&self.path, error)
+            }
+        })?;
         if bytes.len() as u64 > bytes_max {
             return Err(ImageError::TooLarge { bytes_max });
         }
