@@ -135,6 +135,7 @@ impl Asking {
         let Sources { named, options, corpus } = self.sources;
         let (model, is_typed) = (self.models.root.as_ref(), self.schema.is_some());
         let strategy = decide(app, self.strategy, &corpus.outline(), model, is_typed)?;
+        let strategy = seeing(strategy, &corpus, &self.models)?;
         let sandbox = sandbox(strategy)?;
         let allows_secrets = options.allow_secrets;
         let engine = app.engine(options)?.with_sandbox(sandbox);
@@ -159,6 +160,33 @@ impl Asking {
         let request = RunRequest { schema: self.schema, turn: self.turn, focus: self.focus, ..request };
         Ok(Ready { engine, sources, strategy, request })
     }
+}
+
+/// The strategy for a corpus with images that the user named: one that shows them to a model that sees.
+fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<Strategy, Failure> {
+    let Some(image) = corpus.images().iter().find(|image| image.is_named) else { return Ok(strategy) };
+    let (strategy, model) = match strategy {
+        Strategy::Direct => (strategy, &models.root),
+        Strategy::Auto => (Strategy::Repl, models.sub.as_ref().unwrap_or(&models.root)),
+        Strategy::Repl | Strategy::Agent => (strategy, models.sub.as_ref().unwrap_or(&models.root)),
+        Strategy::Search
+        | Strategy::Map
+        | Strategy::Hybrid
+        | Strategy::Analyst
+        | Strategy::Synthesis
+        | Strategy::Program => {
+            let message = format!("the strategy `{strategy}` reads text, and `{}` is an image", image.name);
+            return Err(Usage { message, hint: "leave the strategy out".into() }.into());
+        }
+    };
+    if model.sees_images() {
+        return Ok(strategy);
+    }
+    let message = format!("`{}` cannot see the image `{}`", model.reference(), image.name);
+    let hint = "choose a model that can: `spelunk model show NAME` lists `vision` among its abilities; if this one can, set \
+                `vision = true` in its `[models.NAME]`"
+        .to_owned();
+    Err(Usage { message, hint }.into())
 }
 
 fn is_messages(source: &SourceSpec) -> bool {

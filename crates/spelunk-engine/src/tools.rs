@@ -310,7 +310,7 @@ const TAKEN: &str = "abs all any ascii bin bool breakpoint bytearray bytes calla
     print property quit range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars \
     zip context context_text answer ModelError BudgetError NotFound ToolError llm_query rlm_query FINAL budget \
     llm_query_batched rlm_query_batched FINAL_VAR SUBMIT SHOW_VARS llm_batch llm_query_batch submit final_answer peek \
-    lines grep search outline chunk query_rows tables";
+    lines grep search outline chunk query_rows tables images";
 
 fn is_one_of(words: &str, name: &str) -> bool {
     words.split_whitespace().any(|word| word == name)

@@ -152,7 +152,7 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
         let TypeFlags { types, plain } = args.types.clone();
         detector_with(app, &args.types.types)?;
         let options = ScanOptions { types, plain, ..args.scan.options(&app.settings.limits)? };
-        let corpus = scan::scan(app, &inputs, &options)?;
+        let corpus = scan::scan_with_images(app, &inputs, &options)?;
         return Ok(Sources { named: Named::Now(inputs), options, corpus });
     };
     let (workspace, run) = find_run(app, Some(run))?;
@@ -199,7 +199,7 @@ fn show_passages(
     question: &str,
     along: Vec<SourceInput>,
 ) -> Result<ExitCode, Failure> {
-    let corpus = Arc::new(read_sources(app, args, along)?.corpus);
+    let corpus = Arc::new(read_sources(app, args, along)?.corpus.as_text()?);
     let mut progress = IndexingLine::new(app.quiet);
     let view = View::of(Arc::clone(&corpus));
     let found = without_model::find(app, &view, question, &mut |so_far| progress.draw(so_far))?;

@@ -20,6 +20,7 @@ mod gc;
 mod greet;
 mod help;
 mod hosted;
+mod images;
 mod install;
 mod lifecycle;
 mod list;
