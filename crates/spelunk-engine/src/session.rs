@@ -25,6 +25,7 @@ use crate::environment::{Environment, FrameRetrieval, OpenEnvironment};
 use crate::frame::{CellRecord, REPLAY_TIME_FACTOR};
 use crate::plain_answer::CodeAlone;
 use crate::sync::blocking;
+use crate::tools::ExternalTools;
 use crate::{Frame, FrameError, Stop, Task};
 
 /// The interpreter of a frame and its cells.
@@ -110,6 +111,7 @@ impl<'a> Session<'a> {
         let opened = blocking(move || Environment::open(&here, &limits, Some(retrieval))).await?;
         let OpenEnvironment { environment, variables, description, preview } = opened;
         let mut setup = environment.setup(variables, functions, frame.started_at_ms());
+        setup.prelude += &ExternalTools::batches(frame.tools());
         setup.prelude += prelude;
         let mut session = Self {
             frame,

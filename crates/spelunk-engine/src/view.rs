@@ -16,7 +16,7 @@ use spelunk_types::{
 };
 
 pub(crate) use self::again::{SetAside, still_counts};
-pub use self::effects::EffectView;
+pub use self::effects::{ConsentView, EffectView};
 pub use self::errors::ReportError;
 pub(crate) use self::errors::error_of;
 use self::reading::ReadAmounts;
@@ -250,7 +250,10 @@ impl RunView {
                 *n_failed += u64::from(*failed);
                 self.add_facts(event, files);
             }
-            EventKind::EffectStarted { .. } | EventKind::EffectSettled { .. } => self.act(event),
+            EventKind::EffectAsked { .. }
+            | EventKind::EffectDecided { .. }
+            | EventKind::EffectStarted { .. }
+            | EventKind::EffectSettled { .. } => self.act(event),
             EventKind::QuestionAdded { question } => self.ask_more(event, question),
             EventKind::FindingsRecalled { .. }
             | EventKind::TasksPlanned { .. }
@@ -267,6 +270,7 @@ impl RunView {
             self.aside.apply(event);
             self.set_aside(from);
         }
+        self.forget_asked();
         self.outcome = None;
         self.n_resumed += 1;
         self.segment_at_ms = event.at_ms;

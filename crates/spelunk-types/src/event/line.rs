@@ -54,6 +54,10 @@ impl fmt::Display for Event {
                 write!(f, "{frame} tool={tool} {name} {how}")?;
                 files.iter().try_for_each(|file| write!(f, " {file}"))
             }
+            EventKind::EffectAsked { effect, tool, class, .. } => write!(f, "{effect} {tool} {class}"),
+            EventKind::EffectDecided { effect, allowed } => {
+                write!(f, "{effect} {}", if *allowed { "allowed" } else { "denied" })
+            }
             EventKind::EffectStarted { effect, tool, class, .. } => write!(f, "{effect} {tool} {class}"),
             EventKind::EffectSettled { effect, outcome, .. } => write!(f, "{effect} {outcome}"),
             EventKind::QuestionAdded { .. } => write!(f, "{frame}"),
