@@ -324,7 +324,7 @@ async fn what_was_asked_and_decided_is_recorded_with_secrets_redacted() {
         assert_eq!(
             told,
             [
-                "effect.asked     0!0 book once".to_owned(),
+                "effect.asked     0!0 book".to_owned(),
                 format!("effect.decided   0!0 {word}"),
                 "effect.started   0!0 book once".to_owned(),
                 format!("effect.settled   0!0 {ended}"),
