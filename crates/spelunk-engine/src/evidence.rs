@@ -33,7 +33,7 @@ pub(crate) async fn check_claims(
     let view = view.clone();
     // Looking up quotes reads documents.
     let checked = blocking(move || check_citations(&view, &claims)).await;
-    settle(frame, text, checked, "what the answer quotes is not in the sources").await
+    settle(frame, text, checked, "a quote in the answer is not in the sources").await
 }
 
 /// Like [`check`], for a model that saw only `shown`.
@@ -45,7 +45,7 @@ pub(crate) async fn check_shown(
 ) -> Result<Answer, FrameError> {
     let (text, claims) = claims(reply, beside);
     let checked = claims.iter().map(|claim| shown.check(claim)).collect();
-    settle(frame, text, checked, "what the answer quotes is not in the text that the model was shown").await
+    settle(frame, text, checked, "a quote in the answer is not in the text shown to the model").await
 }
 
 fn claims(reply: &str, beside: Vec<Citation>) -> (String, Vec<Citation>) {

@@ -49,11 +49,11 @@ fn a_plan_is_made_by_their_rules() {
 
         4 tasks: 3 chunks, 1 batch · analysts: 1 code, 1 general
         4 to 17 calls · 5.2k to 319k tokens in, 8 to 69.6k out
-          anthropic/claude-sonnet-5-5  $0.0107 to $1.50
+          anthropic/claude-sonnet-5-5  $0.0106 to $1.50
           anthropic/claude-haiku-5-5   $0.0006 to $0.0748
-          gemini/gemini-4-argon        $0.0107 to $1.34
+          gemini/gemini-4-argon        $0.0106 to $1.34
           gemini/gemini-3.5-flash-lite $0.0016 to $0.27
-          openai/gpt-6.1-sol           $0.0107 to $1.50
+          openai/gpt-6.1-sol           $0.0106 to $1.50
           openai/gpt-6-luna            $0.0006 to $0.0748
         --- stderr
         --- exit 0
@@ -114,7 +114,7 @@ fn json_names_them_beside_their_base() {
 fn an_outline_names_them_too() {
     scene().spelunk(["outline", "api/BUILD"]).run().check(&expect![[r#"
         1 document, 28 B: api/BUILD
-        type: bazel, read as config
+        type: bazel, treated as config
         --- stderr
         --- exit 0
     "#]]);
@@ -211,9 +211,9 @@ fn a_mistake_in_one_is_refused_with_its_place() {
         "[types.protobuf]\nbase = 'json'\n",
         &expect![[r#"
         --- stderr
-        error: the content type `protobuf` names no files (spelunk.toml:1)
+        error: the content type `protobuf` matches no files (spelunk.toml:1)
 
-        hint: write `extensions = ["proto"]` or `names = ["BUILD"]` there
+        hint: add `extensions = ["proto"]` or `names = ["BUILD"]`
         --- exit 2
     "#]],
     );
@@ -221,9 +221,9 @@ fn a_mistake_in_one_is_refused_with_its_place() {
         "[types.json]\nextensions = ['json5']\n",
         &expect![[r#"
         --- stderr
-        error: `json` cannot be the name of a content type (spelunk.toml:1)
+        error: `json` is not a valid name of a content type (spelunk.toml:1)
 
-        hint: use 1 to 40 small letters, digits, `_` or `-`, and no built-in name
+        hint: use 1 to 40 lowercase letters, digits, `_` or `-`, and not a built-in name
         --- exit 2
     "#]],
     );
