@@ -4,12 +4,12 @@
 
 pub(super) mod desk;
 mod files;
+mod tools;
 
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
-use futures_util::stream::{self, StreamExt as _};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{Blame, ErrorCode, Explain};
@@ -18,14 +18,10 @@ use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
 use crate::models::ModelLookupError;
 use crate::sync::blocking;
-use crate::tools::ExternalTool;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// The instruction that asks a sub-model for a schema.
 const SCHEMA_LINE: &str = "\n\nReply only with JSON that matches this schema:\n";
-
-/// Calls of a batch of tool calls that run at once: each may be a process.
-const TOOL_CALLS_PARALLEL_MAX: usize = 8;
 
 /// Characters of a name that an error repeats.
 const NAME_CHARS_MAX: usize = 60;
@@ -67,14 +63,14 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
         return begun;
     }
     if let Some(tool) = session.frame.tools().iter().find(|tool| tool.name == call.name) {
-        return StartedCall { reply: act(session, tool, call), is_effect: true };
+        return StartedCall { reply: tools::act(session, tool, call), is_effect: true };
     }
     let begun = match call.name.as_str() {
         "llm_query" => llm_query(session, &mut call),
         "_llm_batch" => llm_batch(session, &mut call),
         "rlm_query" => rlm_query(session, &mut call),
         "_rlm_batch" => rlm_batch(session, &mut call),
-        "_tool_batch" => act_batch(session, &mut call),
+        "_tool_batch" => tools::act_batch(session, &mut call),
         "budget" => Ok(budget(session)),
         "FINAL" => Ok(ready(Ok(finish(session, &mut call))).boxed()),
         other => Err(Refusal::new("NameError", format!("there is no function '{other}'")).into()),
@@ -84,64 +80,6 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
         Refused::Recorded(reply) => reply,
     });
     StartedCall { reply, is_effect: true }
-}
-
-/// A value as an argument of a tool.
-fn plain(session: &Session<'_>, value: &Value) -> Json {
-    match value {
-        Value::Handle(handle) => session.environment.text_of(handle).map_or(Json::Null, Json::String),
-        _ => json_of_value(value),
-    }
-}
-
-/// Calls an external tool with each of many arguments. The ids are taken in order; an argument that is wrong refuses all.
-fn act_batch(session: &Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
-    let mut arguments = Arguments::of(call, &["name", "calls"])?;
-    let (name, calls) = (arguments.need_text("name")?, arguments.need_items("calls")?);
-    let known = session.frame.tools().iter().find(|tool| tool.name == name);
-    let tool = known.ok_or_else(|| Refusal::new("NameError", format!("there is no tool '{name}'")))?;
-    let mut bound = Vec::new();
-    for (idx, arguments) in calls.iter().enumerate() {
-        let Json::Object(arguments) = plain(session, arguments) else {
-            let kind = arguments.type_name();
-            return Err(Refusal::of_type(format!("arguments {idx} must be a dict, not {kind}")).into());
-        };
-        bound.push(
-            tool.bind(Vec::new(), arguments)
-                .map_err(|why| Refusal::of_type(format!("arguments {idx}: {why}")))?,
-        );
-    }
-    let acting: Vec<_> = bound.into_iter().map(|arguments| session.frame.act(tool, arguments)).collect();
-    Ok(Box::pin(async move {
-        let mut acted = stream::iter(acting).buffered(TOOL_CALLS_PARALLEL_MAX);
-        let mut items = Vec::new();
-        while let Some(acted) = acted.next().await {
-            let (failed, item) = match acted? {
-                Ok(value) => (false, value_of_json(value)),
-                Err((_, message)) => (true, Value::Str(message)),
-            };
-            items.push(Value::Tuple(vec![Value::Bool(failed), item]));
-        }
-        Ok(HostReply::Return(Value::List(items)))
-    }))
-}
-
-/// Calls an external tool.
-fn act(session: &Session<'_>, tool: &ExternalTool, call: HostCall) -> Replying {
-    let args = call.args.iter().map(|value| plain(session, value)).collect();
-    let kwargs = call.kwargs.into_iter().map(|(name, value)| (name, plain(session, &value)));
-    match tool.bind(args, kwargs) {
-        Ok(arguments) => {
-            let acting = session.frame.act(tool, arguments);
-            Box::pin(async move {
-                Ok(match acting.await? {
-                    Ok(value) => HostReply::Return(value_of_json(value)),
-                    Err((kind, message)) => HostReply::Raise { kind, message },
-                })
-            })
-        }
-        Err(why) => ready(Ok(HostReply::from(Refusal::of_type(why)))).boxed(),
-    }
 }
 
 /// Why a call is not made.
