@@ -206,13 +206,7 @@ impl RunView {
             }
             EventKind::SourceScanned { .. } => self.scan(&event.kind),
             EventKind::FrameOpened { strategy, question, .. } => self.open_frame(event, *strategy, question),
-            EventKind::FrameClosed { outcome } => {
-                self.count_failed_task(event, outcome);
-                self.count_read(event, outcome);
-                if let Some(frame) = self.frames.get_mut(&event.frame) {
-                    frame.close(outcome.clone(), event);
-                }
-            }
+            EventKind::FrameClosed { outcome } => self.close_frame(event, outcome),
             EventKind::StrategyChosen { strategy, .. } => self.chosen = Some(*strategy),
             EventKind::PassagesChosen { documents, bytes, .. } => {
                 self.reading.show(&event.frame, *documents, *bytes);
@@ -290,6 +284,14 @@ impl RunView {
         if !is_taken {
             let frame = FrameView::opened(strategy, question.clone(), event);
             self.frames.insert(event.frame.clone(), frame);
+        }
+    }
+
+    fn close_frame(&mut self, event: &Event, outcome: &FrameOutcome) {
+        self.count_failed_task(event, outcome);
+        self.count_read(event, outcome);
+        if let Some(frame) = self.frames.get_mut(&event.frame) {
+            frame.close(outcome.clone(), event);
         }
     }
 

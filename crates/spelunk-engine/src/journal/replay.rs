@@ -172,9 +172,7 @@ impl Replay {
                 EventKind::EffectAsked { .. }
                 | EventKind::EffectDecided { .. }
                 | EventKind::EffectStarted { .. }
-                | EventKind::EffectSettled { .. } => {
-                    replay.act(kind, is_aside);
-                }
+                | EventKind::EffectSettled { .. } => replay.act(kind, is_aside),
                 EventKind::ValueObserved { ordinal, what, value } => {
                     let observed = replay.observed.entry(frame.clone()).or_default();
                     let ordinal = ordinal.unwrap_or(u32::try_from(observed.len()).unwrap_or(u32::MAX));
@@ -222,7 +220,7 @@ impl Replay {
         replay
     }
 
-    /// Applies the start or the end of a call of an external tool.
+    /// Applies what is recorded of a call of an external tool.
     fn act(&mut self, kind: &EventKind, is_aside: bool) {
         if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = kind {
             let (tool, arguments) = (tool.clone(), arguments.clone());
