@@ -159,6 +159,7 @@ impl Spelunk {
                 focus: how.focus,
                 schema: how.schema,
                 turn: None,
+                tools: app.run_tools(),
                 settings: app.run_settings_within(limits),
             };
             asking.ready(&app, |strategy| sandbox_for(&app, strategy))?.start()
@@ -219,7 +220,7 @@ fn again(app: &App, run: &RunId, view: &RunView, more: Option<&str>) -> Result<R
         Some(strategy) => sandbox_for(app, strategy)?,
         None => app.sandbox(None)?,
     };
-    go_on(app, sandbox, run, more, request, &mut |_| {})
+    go_on(app, sandbox, app.run_tools(), (run, more), request, &mut |_| {})
 }
 
 /// Only two strategies run code. The others need no worker and never open their sandbox.

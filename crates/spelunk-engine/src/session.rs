@@ -25,6 +25,7 @@ use crate::environment::{Environment, FrameRetrieval, OpenEnvironment};
 use crate::frame::{CellRecord, REPLAY_TIME_FACTOR};
 use crate::plain_answer::CodeAlone;
 use crate::sync::blocking;
+use crate::tools::ExternalTools;
 use crate::{Frame, FrameError, Stop, Task};
 
 /// The interpreter of a frame and its cells.
@@ -115,6 +116,7 @@ impl<'a> Session<'a> {
             description += &told;
         }
         let mut setup = environment.setup(variables, functions, frame.started_at_ms());
+        setup.prelude += &ExternalTools::batches(frame.tools());
         setup.prelude += prelude;
         let mut session = Self {
             frame,

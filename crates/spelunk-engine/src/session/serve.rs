@@ -5,11 +5,12 @@
 pub(super) mod desk;
 mod files;
 pub(super) mod images;
+mod tools;
 
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{Blame, ErrorCode, Explain};
@@ -18,7 +19,6 @@ use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
 use crate::models::ModelLookupError;
 use crate::sync::blocking;
-use crate::tools::ExternalTool;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// The instruction that asks a sub-model for a schema.
@@ -48,6 +48,7 @@ pub(super) fn functions() -> Vec<HostFunction> {
             true,
         ),
         ("_rlm_batch", "", false),
+        ("_tool_batch", "", false),
         ("FINAL", "FINAL(answer, cite=None)\n\nEnds the session with this answer.", false),
         ("budget", "budget() -> dict\n\nThe remaining calls, tokens, dollars and depth.", false),
     ];
@@ -67,13 +68,14 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
         return begun;
     }
     if let Some(tool) = session.frame.tools().iter().find(|tool| tool.name == call.name) {
-        return StartedCall { reply: act(session, tool, call), is_effect: true };
+        return StartedCall { reply: tools::act(session, tool, call), is_effect: true };
     }
     let begun = match call.name.as_str() {
         "llm_query" => llm_query(session, &mut call),
         "_llm_batch" => llm_batch(session, &mut call),
         "rlm_query" => rlm_query(session, &mut call),
         "_rlm_batch" => rlm_batch(session, &mut call),
+        "_tool_batch" => tools::act_batch(session, &mut call),
         "budget" => Ok(budget(session)),
         "FINAL" => Ok(ready(Ok(finish(session, &mut call))).boxed()),
         other => Err(Refusal::new("NameError", format!("there is no function '{other}'")).into()),
@@ -83,28 +85,6 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
         Refused::Recorded(reply) => reply,
     });
     StartedCall { reply, is_effect: true }
-}
-
-/// Calls an external tool.
-fn act(session: &Session<'_>, tool: &ExternalTool, call: HostCall) -> Replying {
-    let plain = |value: Value| match &value {
-        Value::Handle(handle) => session.environment.text_of(handle).map_or(Json::Null, Json::String),
-        _ => json_of_value(&value),
-    };
-    let args = call.args.into_iter().map(plain).collect();
-    let kwargs = call.kwargs.into_iter().map(|(name, value)| (name, plain(value)));
-    match tool.bind(args, kwargs) {
-        Ok(arguments) => {
-            let acting = session.frame.act(tool, arguments);
-            Box::pin(async move {
-                Ok(match acting.await? {
-                    Ok(value) => HostReply::Return(value_of_json(value)),
-                    Err((kind, message)) => HostReply::Raise { kind, message },
-                })
-            })
-        }
-        Err(why) => ready(Ok(HostReply::from(Refusal::of_type(why)))).boxed(),
-    }
 }
 
 /// Why a call is not made.

@@ -115,7 +115,8 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     let sources = read_sources(app, &args, along)?;
     let models = chosen.into();
     tools::open(app, &args.tools).await?;
-    let asking = Asking { question, sources, models, strategy, focus, schema, turn: None, settings };
+    let tools = app.run_tools();
+    let asking = Asking { question, sources, models, strategy, focus, schema, turn: None, tools, settings };
     let ready = asking.ready(app, |_| app.sandbox(args.sandbox.as_deref()))?;
     app.say(&because);
     let (roots, workspace) = (open::roots(&ready.sources), ready.engine.workspace().clone());
@@ -320,8 +321,9 @@ async fn ask_agent(
     resume::open_tools(app, &args.tools.common, &run, &view, &[]).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);
-    let handle =
-        go_on(app, sandbox, &run, Some(question), request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    let handle = go_on(app, sandbox, app.run_tools(), (&run, Some(question)), request, &mut |scan| {
+        progress.draw(|| scan_status(&scan))
+    })?;
     progress.clear();
     app.say(&format!("continuing run {}", run.short()));
     watch::finish(app, handle, OutputFlags { shown_seq: view.seq_last, ..args.output }).await
