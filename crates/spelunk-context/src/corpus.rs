@@ -247,17 +247,18 @@ fn admit(
     reading: Reading,
     report: &mut ScanReport,
 ) -> Result<Option<DocEntry>, SourceError> {
-    let Candidate { name, origin, named_by, redacts, extract, .. } = candidate;
+    let Candidate { name, origin, named_by, redacts, .. } = candidate;
     match (reading, named_by) {
         (
-            Reading::Text { bytes, lines, digest, modified, moved_to, secrets },
+            Reading::Text { bytes, lines, digest, modified, moved_to, database, secrets },
             NamedBy::User | NamedBy::Walk,
         ) => {
             report.documents += 1;
             report.bytes += bytes;
             report.redact(&name, &secrets);
             let has_secrets = secrets.is_unknown || !secrets.counts.is_empty();
-            let (origin, extracted) = (moved_to.map_or(origin, Origin::File), extract.is_some());
+            let extracted = moved_to.is_some();
+            let origin = moved_to.map_or(origin, Origin::File);
             let idx = 0;
             return Ok(Some(DocEntry {
                 idx,
@@ -268,6 +269,7 @@ fn admit(
                 digest,
                 origin,
                 extracted,
+                database,
                 redacts,
                 has_secrets,
             }));
