@@ -130,6 +130,7 @@ fn a_killed_run_keeps_what_a_database_said_although_it_changed_since() {
         ran.stdout,
         ran.stderr
     );
+    assert_eq!(n_calls(&server), 3);
 }
 
 #[test]
