@@ -135,7 +135,7 @@ impl Role {
             Self::Searcher
         } else if says("one JSON object") && says("analyst") {
             Self::Analyst
-        } else if says("You put together") || says("the final part of a report") {
+        } else if says("You combine") || says("the final part of a report") {
             Self::Synthesis
         } else {
             Self::Answerer

@@ -35,7 +35,7 @@ pub(super) fn said(events: &[Event]) -> Vec<String> {
         let output = text(output);
         // The check is the same each time; a trajectory shows it.
         let output =
-            if output.starts_with("Before this is taken") { "(check it)" } else { output.trim_end() };
+            if output.starts_with("Before your answer is accepted") { "(check it)" } else { output.trim_end() };
         Some(format!("{name} {how}: {output}"))
     };
     events.iter().filter_map(said).collect()
@@ -231,18 +231,18 @@ async fn a_provider_without_tools_is_spoken_to_in_text() {
         call.started     0#0
         call.settled     0#0 failed model-request-refused
         call.started     0#1
-        call.settled     0#1 replied live tokens=2912+19
+        call.settled     0#1 replied live tokens=2887+19
         tool.ran         0 tool=0 Grep done
         call.started     0#2
-        call.settled     0#2 replied live tokens=2970+5
+        call.settled     0#2 replied live tokens=2945+5
         tool.ran         0 tool=1 tool refused
         call.started     0#3
-        call.settled     0#3 replied live tokens=3002+3
+        call.settled     0#3 replied live tokens=2977+3
         call.started     0#4
-        call.settled     0#4 replied live tokens=3034+32
+        call.settled     0#4 replied live tokens=3009+32
         tool.ran         0 tool=2 Finish done output/answer.md
         call.started     0#5
-        call.settled     0#5 replied live tokens=3153+26
+        call.settled     0#5 replied live tokens=3117+26
         tool.ran         0 tool=3 Finish done
         citation.checked 0 exact a.md:1
         frame.closed     0 answered cited=1

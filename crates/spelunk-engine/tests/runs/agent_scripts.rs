@@ -271,7 +271,7 @@ async fn first_request(n_lines: usize) -> String {
 async fn s2_13_a_short_input_is_shown_and_a_long_one_described() {
     let (short, long) = (first_request(400).await, first_request(500).await);
     let n_shown = |request: &str| request.matches("Line of the text.").count();
-    assert_eq!((n_shown(&short), short.contains("Solve it directly if it is simple")), (400, true));
+    assert_eq!((n_shown(&short), short.contains("If the job is simple, do it directly")), (400, true));
     // A preview of 500 characters, the size and the five steps.
     assert_eq!(n_shown(&long), 500 / "Line of the text.\n".len());
     for words in
@@ -285,11 +285,11 @@ async fn s2_13_a_short_input_is_shown_and_a_long_one_described() {
 async fn s2_14_the_system_prompt_has_the_rules() {
     let system = first_request(1).await;
     for rule in [
-        "Your answer is what you write to `output/answer.md`",
-        "Never read a large file whole",
+        "Write your answer to `output/answer.md`",
+        "Never read a whole large file",
         "write long results to files",
         "`state/job.json`: paths and budgets",
-        "20 scripts, 25 calls of sub-models in each, 50 turns",
+        "20 scripts, 25 sub-model calls per script, 50 turns",
     ] {
         assert!(system.contains(rule), "{rule} in {system}");
     }

@@ -27,7 +27,7 @@ async fn check(files: &[(&str, String)], expected: &Expect) {
     let texts: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let rules = [
         when(|prompt| prompt.contains("final part of a report")).reply("## Summary\n\nAll of it."),
-        when(|prompt| prompt.contains("You put together")).reply("## Summary\n\nOne kind."),
+        when(|prompt| prompt.contains("You combine")).reply("## Summary\n\nOne kind."),
         when(|_| true).reply(r#"{"relevant": true, "answer": "Something.", "findings": []}"#),
     ];
     let mut stage = Stage::new(&texts, rules);

@@ -244,7 +244,7 @@ async fn several_directories_are_compared() {
     let rules = vec![
         when(|prompt| prompt.contains("final part of a report"))
             .reply("## Summary\n\nOnly the first has it [F1]."),
-        when(|prompt| prompt.contains("You put together")).reply("## Summary\n\nOne kind."),
+        when(|prompt| prompt.contains("You combine")).reply("## Summary\n\nOne kind."),
         when(|prompt| prompt.contains("Delta")).reply(format!("[{}]", analyst("d.md", 1, "Delta"))),
     ];
     let mut stage = Stage::new(&[("old/d.md", FILES[3].1), ("new/e.md", "# Delta\n\nGone.\n")], rules);

@@ -141,7 +141,7 @@ async fn s1_20_a_synthesis_has_a_task_and_a_result_and_waits_for_those_it_reads(
     let reply = r#"{"relevant": true, "answer": "Something.", "findings": []}"#;
     let rules = [
         when(|prompt| prompt.contains("final part of a report")).reply("## Summary\n\nAll of it."),
-        when(|prompt| prompt.contains("You put together")).reply("## Summary\n\nOne kind."),
+        when(|prompt| prompt.contains("You combine")).reply("## Summary\n\nOne kind."),
         when(|_| true).reply(reply),
     ];
     let mut stage = Stage::new(&FILES[..2], rules);
@@ -180,7 +180,7 @@ async fn s0_02_a_run_whose_findings_were_all_at_hand_has_tasks_and_results() {
     let mut stage = Stage::new(
         &FILES[..1],
         [
-            when(|prompt| prompt.contains("You put together")).reply("## Summary\n\nOne kind."),
+            when(|prompt| prompt.contains("You combine")).reply("## Summary\n\nOne kind."),
             when(|_| true).reply(reply),
         ],
     );

@@ -87,7 +87,7 @@ fn it_plays_every_role() {
     let notes = format!(
         "About a: delivery=3\nThe counts of all parts add up to {n}.\nAbout b: delivery=4\n\n{question}"
     );
-    assert!(said(PERFECT, "You put together what analysts found", &notes).ends_with(&format!("ANSWER: {n}")));
+    assert!(said(PERFECT, "You combine what analysts found", &notes).ends_with(&format!("ANSWER: {n}")));
     let search = "Somebody asks a question about a body of text that you cannot see.";
     assert!(!said(PERFECT, search, &question).contains("ANSWER"));
     let repl = "You answer a question about text that is too long to read at once.";

@@ -24,7 +24,7 @@ const FILES_MAX: usize = 50;
 const ANALYSTS: [(&str, &str); 5] = [
     ("code", "You are a code analyst"),
     ("data", "You are a data analyst"),
-    ("json", "You are an analyst of JSON"),
+    ("json", "You are a JSON analyst"),
     ("general", "You are an analyst"),
     ("synthesis", ""),
 ];

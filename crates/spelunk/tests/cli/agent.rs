@@ -10,7 +10,7 @@ fn finishing(document: &str) -> ModelServer {
     let first =
         format!(r#"{{"answer": "It is 42.", "evidence": ["{document}:3: The magic number is 42."]}}"#);
     ModelServer::start_blocking([
-        when(|prompt| prompt.contains("There is more to do"))
+        when(|prompt| prompt.contains("There is another question"))
             .reply("")
             .tool_call("Finish", r#"{"answer": "It is 21."}"#)
             .usage(100, 20),

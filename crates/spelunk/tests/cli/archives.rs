@@ -113,7 +113,7 @@ fn a_broken_archive_gives_what_was_readable_or_is_refused() {
         1 small file in 1 batch
 
         1 task: 0 chunks, 1 batch · analysts: 1 general
-        1 to 3 calls · 321 to 35.3k tokens in, 2 to 12.2k out
+        1 to 3 calls · 317 to 35.2k tokens in, 2 to 12.2k out
           anthropic/claude-sonnet-5-5  $0.0007 to $0.22
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0106
           gemini/gemini-4-argon        $0.0007 to $0.20

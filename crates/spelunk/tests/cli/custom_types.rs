@@ -49,11 +49,11 @@ fn a_plan_is_made_by_their_rules() {
 
         4 tasks: 3 chunks, 1 batch · analysts: 1 code, 1 general
         4 to 17 calls · 5.2k to 319k tokens in, 8 to 69.6k out
-          anthropic/claude-sonnet-5-5  $0.0107 to $1.50
+          anthropic/claude-sonnet-5-5  $0.0106 to $1.50
           anthropic/claude-haiku-5-5   $0.0006 to $0.0748
-          gemini/gemini-4-argon        $0.0107 to $1.34
+          gemini/gemini-4-argon        $0.0106 to $1.34
           gemini/gemini-3.5-flash-lite $0.0016 to $0.27
-          openai/gpt-6.1-sol           $0.0107 to $1.50
+          openai/gpt-6.1-sol           $0.0106 to $1.50
           openai/gpt-6-luna            $0.0006 to $0.0748
         --- stderr
         --- exit 0

@@ -37,11 +37,11 @@ fn the_demo_crashes_resumes_and_answers() {
         Crash! The run was cut off in the middle of a reply. Its journal holds:
 
         0  repl  unfinished
-        ├─ 0#0  908 → 32 tokens  $0.0011  TIME
+        ├─ 0#0  902 → 32 tokens  $0.0011  TIME
         ├─ cell 0  printed  TIME  errors = grep("ERROR")
         ├─ 0#1  1.0k → 51 tokens  $0.0013  TIME
         └─ 0.0  repl  unfinished
-           ├─ 0.0#0  834 → 24 tokens  $0.0010  TIME
+           ├─ 0.0#0  826 → 24 tokens  $0.0010  TIME
            ├─ cell 0  printed  TIME  for line in context.splitlines():
            └─ 0.0#1  no reply yet
 
@@ -60,19 +60,19 @@ fn the_demo_crashes_resumes_and_answers() {
         3 replies came from the journal; 2 calls were made now.
 
         0  repl  answered, 4 citations  TIME
-        ├─ 0#0  908 → 32 tokens  $0.0011  TIME
+        ├─ 0#0  902 → 32 tokens  $0.0011  TIME
         ├─ cell 0  printed  TIME  errors = grep("ERROR")
         ├─ 0#1  1.0k → 51 tokens  $0.0013  TIME
         ├─ 0.0  repl  answered, 2 citations  TIME
-        │  ├─ 0.0#0  834 → 24 tokens  $0.0010  TIME
+        │  ├─ 0.0#0  826 → 24 tokens  $0.0010  TIME
         │  ├─ cell 0  printed  TIME  for line in context.splitlines():
-        │  ├─ 0.0#1  895 → 35 tokens  $0.0011  TIME
+        │  ├─ 0.0#1  887 → 35 tokens  $0.0011  TIME
         │  └─ cell 1  answered  TIME  FINAL("Billing 2.0.0 dropped the v1 token audience at 09:42…
         ├─ cell 1  printed  TIME  change = rlm_query("What was deployed when the errors began…
         ├─ 0#2  1.0k → 84 tokens  $0.0016  TIME
         └─ cell 2  answered  TIME  evidence = errors[:1] + grep("token audience", doc="deploys…
 
-        warning: 1 request had been sent and not answered when the run stopped; it is counted as 5314 tokens, $0.021698 (that is the most it can have cost; the provider's bill may be lower)
+        warning: 1 request had been sent and not answered when the run stopped; it is counted as 5304 tokens, $0.021688 (that is the most it can have cost; the provider's bill may be lower)
         3 files · 1.2 kB explored in 5 cells · 6 calls · 10.2k tokens · $0.0276 · TIME · run SHORT
 
         Try next:
@@ -90,13 +90,13 @@ fn the_demo_crashes_resumes_and_answers() {
         resumed   1 time
 
         0  repl  answered, 4 citations  TIME
-        ├─ 0#0  908 → 32 tokens  $0.0011  TIME
+        ├─ 0#0  902 → 32 tokens  $0.0011  TIME
         ├─ cell 0  printed  TIME  errors = grep("ERROR")
         ├─ 0#1  1.0k → 51 tokens  $0.0013  TIME
         ├─ 0.0  repl  answered, 2 citations  TIME
-        │  ├─ 0.0#0  834 → 24 tokens  $0.0010  TIME
+        │  ├─ 0.0#0  826 → 24 tokens  $0.0010  TIME
         │  ├─ cell 0  printed  TIME  for line in context.splitlines():
-        │  ├─ 0.0#1  895 → 35 tokens  $0.0011  TIME
+        │  ├─ 0.0#1  887 → 35 tokens  $0.0011  TIME
         │  └─ cell 1  answered  TIME  FINAL("Billing 2.0.0 dropped the v1 token audience at 09:42…
         ├─ cell 1  printed  TIME  change = rlm_query("What was deployed when the errors began…
         ├─ 0#2  1.0k → 84 tokens  $0.0016  TIME
@@ -107,7 +107,7 @@ fn the_demo_crashes_resumes_and_answers() {
           deploys.csv:3  2026-03-03T09:42:00Z,billing,2.0.0,jo,drop v1 token audience
           deploys.csv:4  2026-03-03T10:17:00Z,gateway,5.4.1,sam,use v2 token audience
           runbook.md:10  Doing it the other way round breaks every checkout until the gateway follows.
-        warning: 1 request had been sent and not answered when the run stopped; it is counted as 5314 tokens, $0.021698 (that is the most it can have cost; the provider's bill may be lower)
+        warning: 1 request had been sent and not answered when the run stopped; it is counted as 5304 tokens, $0.021688 (that is the most it can have cost; the provider's bill may be lower)
 
         3 files · 1.2 kB explored in 5 cells · 6 calls · 10.2k tokens · $0.0276 · TIME · run SHORT
         --- stderr

@@ -23,7 +23,7 @@ fn reviewer() -> ModelServer {
         when(|prompt| prompt.contains("final part of a report"))
             .reply("## Summary\n\nOne hole [F1] and one careless setting [F2].\n\n## Recommendations\n\nUse parameters.")
             .usage(300, 30),
-        when(|prompt| prompt.contains("put together")).reply("## Summary\n\nSee [F1].").usage(200, 20),
+        when(|prompt| prompt.contains("You combine")).reply("## Summary\n\nSee [F1].").usage(200, 20),
         when(|prompt| prompt.contains("login.py")).reply(format!("[{injection}]")).usage(100, 10),
         when(|prompt| prompt.contains("report.py")).reply("[]").usage(50, 5),
         when(|prompt| prompt.contains("debug = ")).reply(format!("[{debug}]")).usage(100, 10),

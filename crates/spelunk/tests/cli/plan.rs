@@ -66,11 +66,11 @@ fn a_mixed_folder_is_planned_by_type() {
 
         32 tasks: 29 chunks, 3 batches · analysts: 3 code, 1 data, 1 json, 3 general
         32 to 113 calls · 44.9k to 2.0M tokens in, 64 to 462k out
-          anthropic/claude-sonnet-5-5  $0.0907 to $9.80
+          anthropic/claude-sonnet-5-5  $0.0905 to $9.80
           anthropic/claude-haiku-5-5   $0.0046 to $0.49
-          gemini/gemini-4-argon        $0.0907 to $8.77
+          gemini/gemini-4-argon        $0.0905 to $8.77
           gemini/gemini-3.5-flash-lite $0.0137 to $1.78
-          openai/gpt-6.1-sol           $0.0907 to $9.80
+          openai/gpt-6.1-sol           $0.0905 to $9.80
           openai/gpt-6-luna            $0.0046 to $0.49
         --- stderr
         Skipped: 1 binary, 1 secret
@@ -135,11 +135,11 @@ fn every_task_is_shown_where_that_is_asked_for() {
 
             32 tasks: 29 chunks, 3 batches · analysts: 3 code, 1 data, 1 json, 3 general
             32 to 113 calls · 44.9k to 2.0M tokens in, 64 to 462k out
-              anthropic/claude-sonnet-5-5  $0.0907 to $9.80
+              anthropic/claude-sonnet-5-5  $0.0905 to $9.80
               anthropic/claude-haiku-5-5   $0.0046 to $0.49
-              gemini/gemini-4-argon        $0.0907 to $8.77
+              gemini/gemini-4-argon        $0.0905 to $8.77
               gemini/gemini-3.5-flash-lite $0.0137 to $1.78
-              openai/gpt-6.1-sol           $0.0907 to $9.80
+              openai/gpt-6.1-sol           $0.0905 to $9.80
               openai/gpt-6-luna            $0.0046 to $0.49
             --- stderr
             --- exit 0
@@ -201,12 +201,12 @@ fn plain_cuts_by_tokens_whatever_the_files_are() {
               31  general       5 tokens  batch of 1: app.toml
 
             31 tasks: 28 chunks, 3 batches · analysts: 1 code, 1 data, 1 json, 4 general
-            31 to 109 calls · 44.5k to 2.0M tokens in, 62 to 446k out
-              anthropic/claude-sonnet-5-5  $0.0898 to $9.52
+            31 to 109 calls · 44.4k to 2.0M tokens in, 62 to 446k out
+              anthropic/claude-sonnet-5-5  $0.0896 to $9.52
               anthropic/claude-haiku-5-5   $0.0045 to $0.48
-              gemini/gemini-4-argon        $0.0898 to $8.51
-              gemini/gemini-3.5-flash-lite $0.0136 to $1.73
-              openai/gpt-6.1-sol           $0.0898 to $9.52
+              gemini/gemini-4-argon        $0.0896 to $8.51
+              gemini/gemini-3.5-flash-lite $0.0135 to $1.73
+              openai/gpt-6.1-sol           $0.0896 to $9.52
               openai/gpt-6-luna            $0.0045 to $0.48
             --- stderr
             --- exit 0
@@ -232,8 +232,8 @@ fn json_is_the_whole_plan() {
         calls_at_least: 3
         calls_at_most: 12
         code_rule: "parsed"
-        cost_microusd_at_least: {"anthropic/claude-haiku-5-5":745,"anthropic/claude-sonnet-5-5":14882,"gemini/gemini-3.5-flash-lite":2239,"gemini/gemini-4-argon":14882,"openai/gpt-6-luna":745,"openai/gpt-6.1-sol":14882}
-        cost_microusd_at_most: {"anthropic/claude-haiku-5-5":58194,"anthropic/claude-sonnet-5-5":1163860,"gemini/gemini-3.5-flash-lite":203562,"gemini/gemini-4-argon":1029392,"openai/gpt-6-luna":58194,"openai/gpt-6.1-sol":1163860}
+        cost_microusd_at_least: {"anthropic/claude-haiku-5-5":744,"anthropic/claude-sonnet-5-5":14868,"gemini/gemini-3.5-flash-lite":2237,"gemini/gemini-4-argon":14868,"openai/gpt-6-luna":744,"openai/gpt-6.1-sol":14868}
+        cost_microusd_at_most: {"anthropic/claude-haiku-5-5":58189,"anthropic/claude-sonnet-5-5":1163760,"gemini/gemini-3.5-flash-lite":203550,"gemini/gemini-4-argon":1029312,"openai/gpt-6-luna":58189,"openai/gpt-6.1-sol":1163760}
         left_out: ["z.txt"]
         manifest: [{"bytes":6,"custom_type":null,"file":"a.md","lines":1,"partitions":0,"partitions_expected":0,"schema":null,"tier":"small","type":"prose","via":"extension"},{"bytes":38086,"custom_type":null,"file":"app.py","lines":3100,"partitions":2,"partitions_expected":2,"schema":null,"tier":"medium","type":"source_code","via":"extension"},{"bytes":6,"custom_type":null,"file":"b.md","lines":1,"partitions":0,"partitions_expected":0,"schema":null,"tier":"small","type":"prose","via":"extension"}]
         reader: null
@@ -241,8 +241,8 @@ fn json_is_the_whole_plan() {
         skipped: {"files-max":1,"secret":1}
         tasks: [{"analyst":"code","tokens_estimate":4647,"work":{"chunk":0,"file":"app.py","line_end":1600,"line_start":1,"of":2,"scope":null}},{"analyst":"code","tokens_estimate":4940,"work":{"chunk":1,"file":"app.py","line_end":3100,"line_start":1601,"of":2,"scope":null}},{"analyst":"general","tokens_estimate":4,"work":{"files":["a.md","b.md"]}}]
         unreadable: []
-        usage_at_least: {"input_tokens":7411,"output_tokens":6}
-        usage_at_most: {"input_tokens":268936,"output_tokens":49152}
+        usage_at_least: {"input_tokens":7404,"output_tokens":6}
+        usage_at_most: {"input_tokens":268896,"output_tokens":49152}
         warnings: ["1 file is left out by `files_max`; set it to 0 to take all"]"#]].assert_eq(&shown.join("\n"));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "Skipped: 1 files-max, 1 secret\n"));
 }
@@ -293,12 +293,12 @@ fn the_users_word_for_a_type_is_taken() {
         2 small files in 2 batches
 
         2 tasks: 0 chunks, 2 batches · analysts: 1 code, 1 general
-        2 to 10 calls · 685 to 175k tokens in, 4 to 40.9k out
-          anthropic/claude-sonnet-5-5  $0.0015 to $0.85
+        2 to 10 calls · 680 to 175k tokens in, 4 to 40.9k out
+          anthropic/claude-sonnet-5-5  $0.0014 to $0.85
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0425
-          gemini/gemini-4-argon        $0.0015 to $0.77
+          gemini/gemini-4-argon        $0.0014 to $0.77
           gemini/gemini-3.5-flash-lite $0.0003 to $0.16
-          openai/gpt-6.1-sol           $0.0015 to $0.85
+          openai/gpt-6.1-sol           $0.0014 to $0.85
           openai/gpt-6-luna            <$0.0001 to $0.0425
         --- stderr
         --- exit 0
@@ -316,13 +316,13 @@ fn a_question_goes_to_every_task_and_counts() {
         2 small files in 2 batches
 
         2 tasks: 0 chunks, 2 batches · analysts: 1 general
-        2 to 10 calls · 632 to 175k tokens in, 4 to 40.9k out
-          anthropic/claude-sonnet-5-5  $0.0014 to $0.85
-          anthropic/claude-haiku-5-5   <$0.0001 to $0.0425
-          gemini/gemini-4-argon        $0.0014 to $0.77
+        2 to 10 calls · 624 to 175k tokens in, 4 to 40.9k out
+          anthropic/claude-sonnet-5-5  $0.0013 to $0.85
+          anthropic/claude-haiku-5-5   <$0.0001 to $0.0424
+          gemini/gemini-4-argon        $0.0013 to $0.77
           gemini/gemini-3.5-flash-lite $0.0002 to $0.16
-          openai/gpt-6.1-sol           $0.0014 to $0.85
-          openai/gpt-6-luna            <$0.0001 to $0.0425
+          openai/gpt-6.1-sol           $0.0013 to $0.85
+          openai/gpt-6-luna            <$0.0001 to $0.0424
         --- stderr
         --- exit 0
     "#]]);
@@ -335,7 +335,7 @@ fn a_question_goes_to_every_task_and_counts() {
         2 small files in 2 batches
 
         2 tasks: 0 chunks, 2 batches · analysts: 1 general
-        2 to 10 calls · 966 to 180k tokens in, 4 to 40.9k out
+        2 to 10 calls · 957 to 180k tokens in, 4 to 40.9k out
           anthropic/claude-sonnet-5-5  $0.0020 to $0.87
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0431
           gemini/gemini-4-argon        $0.0020 to $0.78
@@ -384,11 +384,11 @@ fn standard_input_is_planned() {
            1  general       2 tokens  batch of 1: stdin
 
         1 task: 0 chunks, 1 batch · analysts: 1 general
-        1 to 3 calls · 315 to 33.9k tokens in, 2 to 12.2k out
+        1 to 3 calls · 311 to 33.9k tokens in, 2 to 12.2k out
           anthropic/claude-sonnet-5-5  $0.0007 to $0.21
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0104
           gemini/gemini-4-argon        $0.0007 to $0.20
-          gemini/gemini-3.5-flash-lite $0.0001 to $0.0410
+          gemini/gemini-3.5-flash-lite <$0.0001 to $0.0409
           openai/gpt-6.1-sol           $0.0007 to $0.21
           openai/gpt-6-luna            <$0.0001 to $0.0104
         --- stderr

@@ -50,7 +50,7 @@ fn without_a_word_every_file_is_taken() {
         23 small files in 1 batch
 
         1 task: 0 chunks, 1 batch · analysts: 1 general
-        1 to 3 calls · 687 to 40.0k tokens in, 2 to 12.2k out
+        1 to 3 calls · 683 to 40.0k tokens in, 2 to 12.2k out
           anthropic/claude-sonnet-5-5  $0.0014 to $0.23
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0112
           gemini/gemini-4-argon        $0.0014 to $0.21
@@ -71,7 +71,7 @@ fn a_flag_sets_the_cap_and_the_rest_is_counted() {
         20 small files in 1 batch
 
         1 task: 0 chunks, 1 batch · analysts: 1 general
-        1 to 3 calls · 665 to 39.5k tokens in, 2 to 12.2k out
+        1 to 3 calls · 661 to 39.5k tokens in, 2 to 12.2k out
           anthropic/claude-sonnet-5-5  $0.0014 to $0.23
           anthropic/claude-haiku-5-5   <$0.0001 to $0.0111
           gemini/gemini-4-argon        $0.0014 to $0.21

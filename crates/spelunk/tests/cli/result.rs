@@ -19,7 +19,7 @@ fn server(strategy: &str) -> ModelServer {
             when(|prompt| prompt.contains("final part of a report"))
                 .reply("## Summary\n\nSee [F1].")
                 .usage(100, 20),
-            when(|prompt| prompt.contains("put together")).reply("## Summary\n\nSee [F1].").usage(100, 20),
+            when(|prompt| prompt.contains("You combine")).reply("## Summary\n\nSee [F1].").usage(100, 20),
             to_all().reply(finding).usage(100, 20),
         ]),
         "agent" => ModelServer::start_blocking([

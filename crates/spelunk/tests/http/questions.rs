@@ -12,7 +12,7 @@ use crate::scene::{NOTE, QUESTION, Scene, n_calls, wait_at};
 fn agent(gate: &Gate) -> ModelServer {
     let first = r#"{"answer": "It is 42.", "evidence": ["a.md:3: The magic number is 42."]}"#;
     ModelServer::start_blocking([
-        when(|prompt| prompt.contains("There is more to do"))
+        when(|prompt| prompt.contains("There is another question"))
             .reply("")
             .tool_call("Finish", r#"{"answer": "It is 21."}"#)
             .usage(100, 20),

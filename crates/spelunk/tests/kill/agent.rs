@@ -37,7 +37,7 @@ fn server() -> ModelServer {
     };
     let answer = json!({ "answer": "It is forty-two.", "evidence": ["a.md:3: The magic number is 42."] });
     ModelServer::start_blocking([
-        step("Before this is taken", &[("Finish", answer.clone())]),
+        step("Before your answer is accepted", &[("Finish", answer.clone())]),
         step("evidence 1 recorded", &[("Finish", answer)]),
         step(
             "two, says the sub-model",

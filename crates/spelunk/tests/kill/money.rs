@@ -19,7 +19,7 @@ fn server() -> ModelServer {
     };
     ModelServer::start_blocking([
         slow(when(|prompt| prompt.contains("final part of a report")).reply("## Summary\n\nAll of it.")),
-        slow(when(|prompt| prompt.contains("You put together")).reply("## Summary\n\nOne kind.")),
+        slow(when(|prompt| prompt.contains("You combine")).reply("## Summary\n\nOne kind.")),
         slow(
             when(|prompt| prompt.contains("Question:"))
                 .reply(r#"{"relevant": true, "answer": "Something.", "findings": []}"#),

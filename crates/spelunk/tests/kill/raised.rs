@@ -48,7 +48,7 @@ fn a_partial_answer_becomes_whole_under_a_higher_limit_whatever_happens_meanwhil
         42
         --- stderr
         resuming run SHORT after event 13: reusing 1 completed call
-        warning: 1 request had been sent and not answered when the run stopped; it is counted as 5166 tokens (that is the most it can have cost; the provider's bill may be lower)
+        warning: 1 request had been sent and not answered when the run stopped; it is counted as 5159 tokens (that is the most it can have cost; the provider's bill may be lower)
         1 file · 35 B explored in 2 cells · 4 calls · 5.5k tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

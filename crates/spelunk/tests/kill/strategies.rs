@@ -47,7 +47,7 @@ const MAP: Story = Story {
         let slow = |rule: Rule| rule.chunks(3).delay_ms(30).pace_ms(10);
         vec![
             slow(when(|prompt| prompt.contains("final part of a report")).reply("## Summary\n\nAll of it.")),
-            slow(when(|prompt| prompt.contains("You put together")).reply("## Summary\n\nOne kind.")),
+            slow(when(|prompt| prompt.contains("You combine")).reply("## Summary\n\nOne kind.")),
             slow(
                 when(|prompt| prompt.contains("Question:"))
                     .reply(r#"{"relevant": true, "answer": "Something.", "findings": []}"#),

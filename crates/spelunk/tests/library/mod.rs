@@ -110,7 +110,7 @@ fn agent() -> ModelServer {
     let fact = r#"{"tag": "number", "content": "It is 42.", "source": "input/contexts/a.md:3"}"#;
     let first = r#"{"answer": "It is 42.", "evidence": ["a.md:3: The magic number is 42."]}"#;
     ModelServer::start_blocking([
-        when(|prompt| prompt.contains("There is more to do"))
+        when(|prompt| prompt.contains("There is another question"))
             .reply("")
             .tool_call("Finish", r#"{"answer": "It is 21."}"#)
             .usage(100, 20),

@@ -32,7 +32,7 @@ fn a_conversation_and_attachments_are_answered_from() {
 #[test]
 fn an_agent_is_asked_more() {
     let server = ModelServer::start_blocking([
-        when(|prompt| prompt.contains("There is more to do"))
+        when(|prompt| prompt.contains("There is another question"))
             .reply("")
             .tool_call("Finish", r#"{"answer": "It is 21."}"#)
             .usage(100, 20),
