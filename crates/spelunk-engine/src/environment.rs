@@ -23,7 +23,7 @@ pub(crate) use self::json::{dict, int, json_of_value, text_of_value, value_of_js
 use self::objects::Objects;
 pub(crate) use self::retrieval::FrameRetrieval;
 use crate::Task;
-use crate::rows::{LazyTables, has_databases};
+use crate::rows::LazyTables;
 
 /// Python that runs before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
@@ -201,7 +201,7 @@ impl Environment {
     pub(crate) fn asks_outside(&self, call: &HostCall) -> bool {
         let asks_index = || self.retrieval.is_some() && text_functions::asks_index(call);
         let asks_database =
-            || matches!(call.name.as_str(), "tables" | "query_rows") && has_databases(&self.view);
+            || matches!(call.name.as_str(), "tables" | "query_rows") && self.view.has_databases();
         call.receiver.is_none() && (asks_index() || asks_database())
     }
 

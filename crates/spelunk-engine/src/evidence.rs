@@ -11,7 +11,6 @@ use spelunk_types::{Citation, EventKind, Found, Grounding};
 
 pub(crate) use self::language::{language_of, not_said};
 pub(crate) use self::support::{Excerpt, support};
-use crate::rows::has_databases;
 use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError};
 
@@ -35,7 +34,7 @@ pub(crate) async fn check_claims(
     let here = view.clone();
     // Looking up quotes reads documents.
     let mut checked = blocking(move || check_citations(&here, &claims)).await;
-    if has_databases(view) && checked.iter().any(|(claim, _)| is_row(claim)) {
+    if view.has_databases() && checked.iter().any(|(claim, _)| is_row(claim)) {
         checked = check_rows(frame, view, checked).await?;
     }
     settle(frame, text, checked, "what the answer quotes is not in the sources").await
@@ -152,7 +151,8 @@ pub(crate) fn claim(line: &str) -> Option<Citation> {
 
 /// The address of a row, which has no spaces after its `?`, and the words after it.
 fn row_claim(line: &str) -> Option<(&str, &str)> {
-    let (path, rest) = line.split_once('?').filter(|(path, _)| path.contains([':', '.']))?;
+    let (path, rest) =
+        line.split_once('?').filter(|(path, _)| path.contains([':', '.']) && !path.contains(": "))?;
     let (key, quote) = rest.split_once(':')?;
     let is_key = key.contains('=') && !key.contains(char::is_whitespace);
     let address = line.get(..path.len() + 1 + key.len()).filter(|_| is_key)?;

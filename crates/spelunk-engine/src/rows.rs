@@ -26,8 +26,3 @@ impl LazyTables {
         Some(used(&mut tables.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 }
-
-/// Whether a view has a database. What a query of it returns is recorded, because it may be another later.
-pub(crate) fn has_databases(view: &View) -> bool {
-    view.documents().any(|document| document.database.is_some())
-}

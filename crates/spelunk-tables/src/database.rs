@@ -7,10 +7,10 @@ use std::path::Path;
 
 use rusqlite::types::Value;
 use rusqlite::{Statement, params_from_iter};
-use spelunk_context::{DocEntry, redact, sqlite_uri};
+use spelunk_context::{DocEntry, sqlite_uri};
 
 use crate::column::{FEW_MAX, is_keyword, unique_name};
-use crate::query::cell;
+use crate::query::{cell, redacted};
 use crate::{Cell, Column, ColumnType, TABLES_MAX, Table, Tables};
 
 /// Databases of one view; SQLite attaches no more.
@@ -163,18 +163,6 @@ impl Tables {
             names.iter().enumerate().map(|(idx, name)| Ok((name.clone(), cell(row.get_ref(idx)?)))).collect()
         })
     }
-}
-
-/// A text without secrets. The name of its column tells some of them: `password`.
-pub(crate) fn redacted(name: &str, cell: Cell) -> Cell {
-    let Cell::Text(text) = cell else { return cell };
-    let before = format!("{name}=");
-    let line = format!("{before}{text}");
-    let clean = redact(&line).0;
-    Cell::Text(match clean.strip_prefix(before.as_str()) {
-        Some(value) => value.to_owned(),
-        None => redact(&text).0.into_owned(),
-    })
 }
 
 fn read_table(

@@ -9,8 +9,8 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode};
+use spelunk_context::redact;
 
-use crate::database::redacted;
 use crate::{ROW_DOCUMENT, ROW_LINE, Table, Tables, functions};
 
 /// Longer statements are rejected.
@@ -288,6 +288,18 @@ pub(crate) fn cell(value: ValueRef<'_>) -> Cell {
             Err(_) => Cell::Text(format!("({} bytes)", bytes.len())),
         },
     }
+}
+
+/// A text without secrets. The name of its column tells some of them: `password`.
+pub(crate) fn redacted(name: &str, cell: Cell) -> Cell {
+    let Cell::Text(text) = cell else { return cell };
+    let before = format!("{name}=");
+    let line = format!("{before}{text}");
+    let clean = redact(&line).0;
+    Cell::Text(match clean.strip_prefix(before.as_str()) {
+        Some(value) => value.to_owned(),
+        None => redact(&text).0.into_owned(),
+    })
 }
 
 /// The words of a statement outside of quotes and brackets, with their offsets.

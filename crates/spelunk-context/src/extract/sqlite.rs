@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use spelunk_fs::open_to_read;
 
 use super::ExtractError;
 use crate::name;
-use crate::scan_read::open_regular;
 
 /// The first bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -47,7 +47,7 @@ pub(crate) fn is_sqlite(file: &File) -> io::Result<bool> {
 pub fn sqlite_uri(path: &Path) -> Result<String, ExtractError> {
     let mut head = Vec::new();
     let read =
-        open_regular(path).and_then(|file| file.take(WRITE_VERSION_AT as u64 + 1).read_to_end(&mut head));
+        open_to_read(path).and_then(|file| file.take(WRITE_VERSION_AT as u64 + 1).read_to_end(&mut head));
     read.map_err(|error| ExtractError::InUse { what: error.to_string() })?;
     let beside = |end: &str| {
         let mut name = path.as_os_str().to_owned();

@@ -6,7 +6,7 @@ use spelunk_sandbox::Value;
 use spelunk_tables::{Cell, Tables};
 
 use super::{Arguments, Environment, Refusal};
-use crate::rows::{BYTES_MAX, has_databases};
+use crate::rows::BYTES_MAX;
 
 /// Rows that one query returns.
 const ROWS_MAX: usize = 10_000;
@@ -19,7 +19,7 @@ const DATABASES_TOLD: &str = "\nThe text of a database describes its tables. `pr
 
 /// The sentence that tells a model of the functions; empty if no document looks like rows.
 pub(super) fn told(view: &View) -> &'static str {
-    if has_databases(view) {
+    if view.has_databases() {
         return DATABASES_TOLD;
     }
     let has_rows =

@@ -9,7 +9,7 @@ use spelunk_model::{Message, Prompt};
 use spelunk_tables::{Cell, Place, QueryResult, Tables};
 use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _};
 
-use super::{LazyTables, has_databases};
+use super::LazyTables;
 use crate::plain_answer::empty_reply;
 use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError, Task, certainty, evidence};
@@ -79,7 +79,7 @@ async fn described(
 ) -> Result<Option<String>, FrameError> {
     let (view, tables, question) = (task.view.clone(), Arc::clone(tables), task.question_shown().to_owned());
     let describe = move || tables.with(&view, |tables| describe(tables, &view, &question)).flatten();
-    if !has_databases(&task.view) {
+    if !task.view.has_databases() {
         return Ok(blocking(describe).await);
     }
     let read = async move { Ok(blocking(describe).await.unwrap_or_default()) };
@@ -114,7 +114,7 @@ async fn computed(
         let computed = ran.unwrap_or_else(|| Err("The tables can no longer be read.".to_owned()))?;
         Ok((computed.in_words(), quoted(&view, computed.places)))
     };
-    if !has_databases(&task.view) {
+    if !task.view.has_databases() {
         return Ok(blocking(compute).await);
     }
     let read = async move { Ok(serde_json::to_string(&blocking(compute).await).unwrap_or_default()) };

@@ -34,8 +34,11 @@ pub(super) fn said(events: &[Event]) -> Vec<String> {
         let how = if *failed { "refused" } else { "done" };
         let output = text(output);
         // The check is the same each time; a trajectory shows it.
-        let output =
-            if output.starts_with("Before your answer is accepted") { "(check it)" } else { output.trim_end() };
+        let output = if output.starts_with("Before your answer is accepted") {
+            "(check it)"
+        } else {
+            output.trim_end()
+        };
         Some(format!("{name} {how}: {output}"))
     };
     events.iter().filter_map(said).collect()
