@@ -68,9 +68,9 @@ impl Arguments {
     /// An integer up to `max`. Some clients send every number with a decimal point.
     pub fn whole(&mut self, name: &'static str, max: u64) -> Result<Option<u64>, Usage> {
         let Some(value) = self.value(name) else { return Ok(None) };
-        let number = whole_number(&value).ok_or_else(|| wrong(name, "must be a whole number from 0"))?;
+        let number = whole_number(&value).ok_or_else(|| wrong(name, "must be a non-negative integer"))?;
         if number > max {
-            return Err(wrong(name, &format!("is {number}, above {max}")));
+            return Err(wrong(name, &format!("is {number}; the maximum is {max}")));
         }
         Ok(Some(number))
     }
@@ -96,7 +96,7 @@ impl Arguments {
             Some(_) => return Err(wrong(name, "must be a list")),
         };
         if list.len() > n_max {
-            return Err(wrong(name, &format!("has {} entries, more than {n_max}", list.len())));
+            return Err(wrong(name, &format!("has {} entries; the maximum is {n_max}", list.len())));
         }
         Ok(list)
     }
@@ -115,7 +115,7 @@ impl Arguments {
         let shown: String = name.chars().filter(|c| !c.is_control()).take(60).collect();
         let hint = match nearest(&shown, self.taken.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if self.taken.is_empty() => "it takes none".to_owned(),
+            None if self.taken.is_empty() => "it takes no arguments".to_owned(),
             None => format!("the arguments are {}", self.taken.join(", ")),
         };
         Err(Usage { message: format!("there is no argument `{shown}`"), hint })

@@ -259,7 +259,7 @@ pub fn decide(
     let has_tools = app.tools().is_some() && matches!(strategy, Strategy::Repl | Strategy::Agent);
     if outline.documents == 0 && strategy != Strategy::Direct && !has_tools {
         let message = format!("the strategy `{strategy}` needs a text to read");
-        return Err(Usage { message, hint: "name one, or leave the strategy out".into() }.into());
+        return Err(Usage { message, hint: "pass one, or leave out the strategy".into() }.into());
     }
     Ok(strategy)
 }

@@ -8,7 +8,7 @@ use crate::failure::{Failure, FixedError};
 const BROKE: FixedError = FixedError {
     code: ErrorCode::Bug,
     message: "the tool failed with an internal error",
-    hint: "see the server's log, or try other arguments",
+    hint: "see the server's log, or try different arguments",
 };
 
 /// Runs the closure on a blocking thread.

@@ -100,7 +100,7 @@ impl ContextSearch<'_> {
     ) -> Result<FoundInContexts, Failure> {
         if asked.query.trim().is_empty() {
             let message = "the query is empty".to_owned();
-            return Err(Usage { message, hint: "say what to look for".into() }.into());
+            return Err(Usage { message, hint: "write what to search for".into() }.into());
         }
         let contexts = self.contexts(&asked.ids)?;
         let asked_for_one = asked.ids.len() == 1;

@@ -77,7 +77,7 @@ impl ModelFolder {
     pub(crate) fn install_catalogue(&self) -> Result<(), String> {
         let path = self.catalogue_path();
         let unusable = |why: String| {
-            format!("cannot use `{}`, so the built-in catalogue is used: {why}", path.display())
+            format!("cannot use `{}`; using the built-in catalogue instead: {why}", path.display())
         };
         match read_text(&path) {
             Ok(text) => {

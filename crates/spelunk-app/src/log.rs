@@ -42,9 +42,7 @@ impl LogWriter {
                 let n_dropped = dropped.swap(0, Ordering::Relaxed);
                 let report = match n_dropped {
                     0 => String::new(),
-                    n => format!(
-                        "warning: {n} lines of this log were dropped because they were not read in time\n"
-                    ),
+                    n => format!("warning: {n} log lines were dropped because they were not read in time\n"),
                 };
                 // A closed pipe is not an error: the reader has seen enough.
                 drop(out.write_all(format!("{report}{line}\n").as_bytes()));
@@ -111,9 +109,8 @@ mod tests {
         drop(reading);
         log.close();
         let text = text.lock().unwrap();
-        let report = format!(
-            "warning: {n_dropped} lines of this log were dropped because they were not read in time\n"
-        );
+        let report =
+            format!("warning: {n_dropped} log lines were dropped because they were not read in time\n");
         assert_eq!(text.matches(&report).count(), 1, "{text}");
         assert_eq!(text.lines().count() as u64, n_said as u64 - n_dropped + 1);
         log.say("after the end");

@@ -32,7 +32,7 @@ pub async fn export(app: &App, run: &RunId) {
     let url = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
     let headers = headers(app.environment.text(env::OTEL_EXPORTER_OTLP_HEADERS).unwrap_or_default());
     if let Err(failure) = send(app, run, &url, &headers).await {
-        app.say(&format!("warning: the spans of run {} were not sent: {}", run.short(), failure.0));
+        app.say(&format!("warning: the spans of run {} were not exported: {}", run.short(), failure.0));
     }
 }
 

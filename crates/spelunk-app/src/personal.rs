@@ -70,7 +70,7 @@ fn collection(text: &str) -> Result<Vec<(String, String)>, Usage> {
     };
     pairs.ok_or_else(|| Usage {
         message: format!("`{COLLECTION}` is not a list of `name: path`"),
-        hint: "write one `name: path` per line, without nesting and without lists".into(),
+        hint: "write one `name: path` per line, without nesting or lists".into(),
     })
 }
 

@@ -53,7 +53,7 @@ pub fn detector_with(app: &App, types: &[String]) -> Result<Detector, Failure> {
     detector.clone().with_overrides(types).map_err(|error| {
         let known = format!("the types are {}", detector.type_names().join(", "));
         let hint = match &error {
-            BadOverride::Form { .. } => format!("write it like `*.inc=source_code`; {known}"),
+            BadOverride::Form { .. } => format!("write it as `*.inc=source_code`; {known}"),
             BadOverride::Pattern { .. } => "correct the pattern".to_owned(),
             BadOverride::UnknownType { name } => match nearest(name, detector.type_names()) {
                 Some(meant) => format!("did you mean `{meant}`? {known}"),

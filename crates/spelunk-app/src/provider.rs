@@ -53,37 +53,37 @@ impl ChosenModels {
 /// Why the requested model cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProviderError {
-    #[error("there is no key for {provider}")]
+    #[error("no API key for {provider}")]
     KeyMissing { provider: &'static str, variable: String },
     #[error("`{section}.key_env` names `{variable}`, which is not set")]
     KeyVariableUnset { section: String, variable: String },
     #[error("`{section}.key_command` did not print a key: {reason}")]
     KeyCommand { section: String, reason: String },
-    #[error("`{section}.provider` is `command`, and `{section}.command` names no program")]
+    #[error("`{section}.provider` is `command`, but `{section}.command` is empty")]
     CommandMissing { section: String },
-    #[error("the address of {provider} is not set")]
+    #[error("the base URL of {provider} is not set")]
     AddressMissing { provider: &'static str, variable: &'static str },
     #[error("{provider} needs the name of a model")]
     NameMissing { provider: String },
     #[error("`{section}` has no provider: none is set, and no key was found")]
     Nobody { section: String },
-    #[error("cannot use the model `{name}`: no key was found, and no server on this machine offers it")]
+    #[error("cannot use the model `{name}`: no key was found, and no local server offers it")]
     NotOffered { name: String, known: String },
     #[error("`{name}` is not a model of {base_url}")]
     OfAnother { name: String, base_url: String },
-    #[error("embeddings need OpenAI's API, and {provider} has a different one")]
+    #[error("embeddings need an OpenAI-compatible API, which {provider} does not have")]
     NoEmbeddings { provider: &'static str },
-    #[error("`{section}.effort` is set, but {provider} has no reasoning effort")]
+    #[error("`{section}.effort` is set, but {provider} does not support it")]
     NoEffort { section: String, provider: &'static str },
     #[error("there is no model `{name}`")]
     Unknown { name: String, known: String },
-    #[error("there is no local model `{name}`")]
+    #[error("the local model `{name}` is not installed")]
     LocalMissing { name: String },
     #[error("the local model `{name}` cannot be read")]
     LocalDamaged { name: String, source: GgufError },
-    #[error("`local:{name}` is installed, but this program was built without the runner for local models")]
+    #[error("`local:{name}` is installed, but this program was built without local models")]
     NotBuiltIn { name: String },
-    #[error("the server at `{base_url}` offers no model")]
+    #[error("the server at `{base_url}` offers no models")]
     NoModels { base_url: String },
     #[error("the run was started by an MCP client with its own model or agents")]
     OfClient,
@@ -101,30 +101,28 @@ impl Explain for ProviderError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::KeyMissing { variable, .. } => {
-                format!("set `{variable}`, or name a local server with `--base-url`")
+                format!("set `{variable}`, or use a local server with `--base-url`")
             }
             Self::KeyVariableUnset { variable, .. } => format!("set `{variable}`"),
-            Self::KeyCommand { .. } => {
-                "run the command by hand; it must print the key and nothing else".into()
-            }
+            Self::KeyCommand { .. } => "run the command by hand; it must print only the key".into(),
             Self::CommandMissing { section } => format!("set `{section}.command` in your own settings file"),
             Self::AddressMissing { variable, .. } => format!("set `{variable}` or `model.base_url`"),
-            Self::NameMissing { .. } => "name it with `--model`, or in the settings".into(),
+            Self::NameMissing { .. } => "set it with `--model` or in the settings".into(),
             Self::Nobody { section } => format!("set `{section}.provider` and its key"),
             Self::NotOffered { known, .. } => {
                 let known =
                     if known.is_empty() { String::new() } else { format!("; your models are {known}") };
                 format!(
-                    "set the key of its provider, write PROVIDER/NAME, or name its server with `--base-url`{known}"
+                    "set the key of its provider, write PROVIDER/NAME, or set its server with `--base-url`{known}"
                 )
             }
             Self::OfAnother { .. } => {
-                "write PROVIDER/NAME with a provider that `spelunk ask --help` lists, or name the \
-                                       server with `--base-url`"
+                "write PROVIDER/NAME with a provider listed in `spelunk ask --help`, or set the server \
+                                       with `--base-url`"
                     .into()
             }
             Self::NoEmbeddings { .. } => {
-                "name a model of OpenAI or of a server of your own, or unset `roles.embedding`".into()
+                "use a model of OpenAI or of your own server, or unset `roles.embedding`".into()
             }
             Self::NoEffort { section, .. } => format!("unset `{section}.effort`"),
             Self::Unknown { known, .. } if known.is_empty() => {
@@ -132,16 +130,16 @@ impl Explain for ProviderError {
             }
             Self::Unknown { known, .. } => format!("the models are {known}"),
             Self::LocalMissing { .. } => {
-                "bring it with `spelunk model pull`; `spelunk model list` shows those that are there".into()
+                "install it with `spelunk model pull`; `spelunk model list` lists the installed ones".into()
             }
             Self::LocalDamaged { name, .. } => {
-                format!("remove its file and pull it again: `spelunk model pull {name}`")
+                format!("remove its file and install it again: `spelunk model pull {name}`")
             }
             Self::NotBuiltIn { .. } => format!("build it with `{BUILD_COMMAND}`"),
-            Self::NoModels { .. } => "load a model there, or name one with `--model`".into(),
+            Self::NoModels { .. } => "load a model there, or choose one with `--model`".into(),
             Self::OfClient => "continue it from such a client with the tool `rlm_run`".into(),
             Self::AddressUnknown { .. } => {
-                "if you trust that server with your documents and your key, name it with `--base-url`".into()
+                "if you trust that server with your documents and your key, pass it with `--base-url`".into()
             }
             Self::Model(error) => return error.hint(),
         })
@@ -221,7 +219,7 @@ pub fn find_sub(
     match (&settings.roles.sub, default) {
         (RoleModel::Unset, Some(name)) => {
             let found = find_role(settings, environment, &RoleModel::SameProvider { name }, root)?;
-            let because = "cheaper, at the same provider".to_owned();
+            let because = "cheaper model of the same provider".to_owned();
             Ok(found.map(|found| UsableModel { because, ..found }))
         }
         (role, _) => find_role(settings, environment, role, root),

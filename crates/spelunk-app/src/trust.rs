@@ -38,9 +38,9 @@ pub(crate) struct Untrusted {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum Distrust {
-    #[error("this user did not create it here, so it may have come with the files around it")]
+    #[error("you did not create it on this machine, so it may have come with the files around it")]
     NoMark,
-    #[error("there is no place to remember who created it")]
+    #[error("Spelunk has no place to record that you created it")]
     NoMemory,
     #[error("it belongs to another user")]
     OtherOwner,
@@ -58,9 +58,9 @@ impl Explain for Untrusted {
     fn hint(&self) -> Option<String> {
         Some(match &self.why {
             Distrust::NoMark => "if you know where it comes from, run `spelunk trust`; otherwise delete it, or keep runs elsewhere with `--workspace DIR`".to_owned(),
-            Distrust::NoMemory => "set `XDG_STATE_HOME` to a directory that you can write to, or name the workspace with `--workspace DIR`".to_owned(),
+            Distrust::NoMemory => "set `XDG_STATE_HOME` to a writable directory, or choose a workspace with `--workspace DIR`".to_owned(),
             Distrust::OtherOwner => "keep runs elsewhere with `--workspace DIR`, or change its owner".to_owned(),
-            Distrust::Link => "name the directory that it leads to with `--workspace DIR`".to_owned(),
+            Distrust::Link => "name its target with `--workspace DIR`".to_owned(),
             Distrust::Special(_) => "delete it if you did not put it there, then try again".to_owned(),
         })
     }

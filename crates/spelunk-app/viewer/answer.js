@@ -33,7 +33,7 @@ export function answerPanel(context) {
       el('h2', {}, 'Evidence'),
       answer.citations.length > 0
         ? citationList(answer.citations, checked, context.openSource)
-        : el('p', { class: 'empty' }, 'The answer cites nothing.'),
+        : el('p', { class: 'empty' }, 'The answer has no citations.'),
     );
   };
   return {
@@ -84,7 +84,7 @@ function underWay(run) {
       : el(
           'p',
           { class: 'empty' },
-          run.nEvents === 0 ? 'Waiting for the first event…' : `${count(openCalls(run), 'call')} under way.`,
+          run.nEvents === 0 ? 'Waiting for the first event…' : `${count(openCalls(run), 'call')} in progress.`,
         ),
     run.progress ? el('p', { class: 'hint' }, ticked(run.progress)) : null,
     speaking(run).map((call) =>
@@ -113,13 +113,13 @@ function tasksSoFar(run) {
       : relevant
         ? 'nothing found'
         : 'not relevant';
-  const underWayToo = openCalls(run) > 0 ? `; ${count(openCalls(run), 'call')} under way` : '';
+  const underWayToo = openCalls(run) > 0 ? `; ${count(openCalls(run), 'call')} in progress` : '';
   return [
     el('p', {}, `Analysts have read ${done} of ${count(planned, 'part')}${failed ? `; ${failed} failed` : ''}${underWayToo}.`),
     el('progress', {
       max: String(Math.max(1, planned)),
       value: String(done + failed),
-      'aria-label': 'Parts that are done, read or failed',
+      'aria-label': 'Parts done, in progress and failed',
     }),
     el(
       'ul',

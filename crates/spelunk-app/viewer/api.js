@@ -9,7 +9,7 @@ const BLOBS_KEPT = 300;
 /** What a server refused, as it said it. */
 export class Problem extends Error {
   constructor(status, body) {
-    super(body?.detail ?? body?.title ?? `the server answered ${status}`);
+    super(body?.detail ?? body?.title ?? `the server returned status ${status}`);
     this.status = status;
     this.code = body?.code ?? '';
     this.hint = body?.hint ?? '';
@@ -148,7 +148,7 @@ function exported(data) {
     blob: (_id, digest) =>
       Object.hasOwn(data.blobs, digest)
         ? Promise.resolve(data.blobs[digest])
-        : missing('this text was left out of the file to keep it small'),
+        : missing('this text was omitted to keep the file small'),
     report: async () => data.report,
     plan: async () => data.plan,
     source: (_id, { source, line }) => {
@@ -158,7 +158,7 @@ function exported(data) {
       );
       return found
         ? Promise.resolve(found)
-        : missing(data.excerpts_remark ?? 'these lines were not written into the file');
+        : missing(data.excerpts_remark ?? 'these lines were not included in the file');
     },
   };
 }

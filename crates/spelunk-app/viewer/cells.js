@@ -10,7 +10,7 @@ const PAGE = 30;
 
 /** The panel. `show(run)` adds what is new; cells never change. */
 export function cells({ origin, runId }) {
-  const none = el('p', { class: 'empty' }, 'No code has run and no tool was called: the recursive loop writes cells, an agent calls tools.');
+  const none = el('p', { class: 'empty' }, 'No code has run and no tool was called yet. The recursive loop runs cells; an agent calls tools.');
   const body = el('div', {});
   const more = el('div', { class: 'tools' });
   const element = el('div', {}, none, body, more);

@@ -13,11 +13,11 @@ const FINDINGS_SHOWN = 300;
 
 /** The page. */
 export function comparison({ origin, runs, go }) {
-  const body = el('div', {}, el('p', { class: 'empty' }, 'Reading both runs…'));
+  const body = el('div', {}, el('p', { class: 'empty' }, 'Loading both runs…'));
   const element = el(
     'section',
     { 'aria-labelledby': 'compare-title' },
-    el('h1', { id: 'compare-title' }, 'Two runs compared'),
+    el('h1', { id: 'compare-title' }, 'Comparison of two runs'),
     body,
   );
   Promise.all(runs.map((id) => read(origin, id)))
@@ -77,8 +77,8 @@ function figures(sides) {
         ({ run }) => String(run.nCells),
         ({ run }) => run.nCells,
       ),
-      row('Tokens sent', (side) => tokens(spent('input_tokens')(side)), spent('input_tokens')),
-      row('Tokens written', (side) => tokens(spent('output_tokens')(side)), spent('output_tokens')),
+      row('Input tokens', (side) => tokens(spent('input_tokens')(side)), spent('input_tokens')),
+      row('Output tokens', (side) => tokens(spent('output_tokens')(side)), spent('output_tokens')),
       row('Cost', (side) => dollars(spent('cost_microusd')(side)), spent('cost_microusd')),
       row(
         'Time',

@@ -18,7 +18,7 @@ export function detail({ origin, runId, openSource }) {
   const element = el(
     'aside',
     { class: 'detail', 'aria-label': 'Details', tabindex: '-1' },
-    el('p', { class: 'empty' }, 'Choose a frame, a call, a cell or a tool to see what was said.'),
+    el('p', { class: 'empty' }, 'Select a frame, a call, a cell or a tool to see its details.'),
   );
   const context = { origin, runId, openSource };
   const makers = { call: callDetail, cell: cellDetail, frame: frameDetail, tool: toolDetail, effect: effectDetail };
@@ -71,8 +71,8 @@ function callDetail(context, run, id) {
       ['Written', call.usage ? `${tokens(whole(usage.output_tokens))} tokens` : ''],
       ['Cost', call.usage ? dollars(whole(usage.cost_microusd)) : ''],
       ['Took', call.settledActiveMs === null ? '' : time(call.settledActiveMs - call.startedActiveMs)],
-      ['Ended because', call.stop && call.stop !== 'finished' ? call.stop : ''],
-      ['Tried again after', call.retries.join(', ')],
+      ['Stop reason', call.stop && call.stop !== 'finished' ? call.stop : ''],
+      ['Retried after', call.retries.join(', ')],
     ]),
     call.message ? el('p', { class: 'failure' }, call.message) : null,
     call.state === 'open' && call.streamed
@@ -88,7 +88,7 @@ function callDetail(context, run, id) {
 
 /** A prompt is a record that names its parts; they are shown one by one. */
 function prompt(context, text) {
-  const place = el('div', {}, el('p', { class: 'empty' }, 'Reading the prompt…'));
+  const place = el('div', {}, el('p', { class: 'empty' }, 'Loading the prompt…'));
   textOf(context.origin, context.runId, text)
     .then((record) => {
       const parsed = JSON.parse(record);
@@ -109,8 +109,8 @@ function prompt(context, text) {
           'p',
           { class: 'failure' },
           error instanceof SyntaxError
-            ? 'The prompt is not in a form this page knows.'
-            : `The prompt is not here: ${error.message}`,
+            ? 'The prompt has a format that this page does not support.'
+            : `Could not load the prompt: ${error.message}`,
         ),
       ),
     );
@@ -226,7 +226,7 @@ export function cellTexts(context, cell) {
   const put = (place, text, className) =>
     textOf(context.origin, context.runId, text)
       .then((shown) =>
-        fill(place, shown === '' ? el('p', { class: 'empty' }, 'Nothing was printed.') : long(shown, className)),
+        fill(place, shown === '' ? el('p', { class: 'empty' }, 'No output.') : long(shown, className)),
       )
       .catch((error) => fill(place, el('p', { class: 'failure' }, error.message)));
   put(code, cell.code, 'code python');
@@ -237,7 +237,7 @@ export function cellTexts(context, cell) {
     code,
     el('p', { class: 'label' }, 'Output'),
     output,
-    trouble ? [el('p', { class: 'label' }, 'What went wrong'), el('pre', { class: 'code failure', tabindex: '0' }, trouble)] : null,
+    trouble ? [el('p', { class: 'label' }, 'Error'), el('pre', { class: 'code failure', tabindex: '0' }, trouble)] : null,
   ];
 }
 

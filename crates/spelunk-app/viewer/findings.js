@@ -37,9 +37,9 @@ export function findings({ openSource }) {
     fill(
       body,
       state.items.length === 0
-        ? el('p', { class: 'empty' }, 'No findings: this run has none yet, or its strategy does not look for any.')
+        ? el('p', { class: 'empty' }, 'No findings: this run has none yet, or its strategy does not produce any.')
         : kept.length === 0
-          ? el('p', { class: 'empty' }, 'No finding fits the filter.')
+          ? el('p', { class: 'empty' }, 'No finding matches the filter.')
           : groups(kept, state, openSource),
     );
     if (kept.length > state.shown) {
@@ -148,7 +148,7 @@ function card({ finding, severity, places, content_type: contentType }, openSour
         : null,
     ),
     finding.value ? el('p', { class: 'value' }, spans(finding.value)) : null,
-    isMissing ? el('p', { class: 'warning' }, 'Unverified: the words it quotes are not in the source.') : null,
+    isMissing ? el('p', { class: 'warning' }, 'Unverified: the quote is not in the source.') : null,
     finding.evidence ? quoted(finding.evidence, contentType) : null,
     counted(finding.distribution),
     others.length > 0
@@ -181,7 +181,7 @@ function counted(distribution) {
     el(
       'table',
       {},
-      el('caption', {}, 'How often each value occurs'),
+      el('caption', {}, 'Value counts'),
       values.map(([value, n]) =>
         el('tr', {}, el('th', { scope: 'row' }, value.slice(0, 80)), el('td', { class: 'num' }, String(n))),
       ),

@@ -97,7 +97,7 @@ export function flame({ onOpen }) {
       canvas.style.setProperty('height', `${Math.max(1, state.nLanes) * state.lanePx + 4}px`);
       canvas.setAttribute(
         'aria-label',
-        `${run.frames.size} frames over ${time(state.end)}, children below their parents. The tree has the same.`,
+        `${run.frames.size} frames over ${time(state.end)}, children below their parents. The tree shows the same frames.`,
       );
       if (!under.textContent || !state.chosen) tell(null);
       draw();

@@ -10,10 +10,10 @@ const TYPING_MS = 150;
 const FOCUSES = ['general', 'security', 'architecture', 'performance', 'data'];
 /** The limits that people set; the server knows the others too. */
 const LIMITS = [
-  { name: 'calls_max', label: 'Calls at most', unit: 1 },
-  { name: 'cost_microusd_max', label: 'Cost at most, in dollars', unit: 1000000 },
-  { name: 'tokens_max', label: 'Tokens at most', unit: 1 },
-  { name: 'run_ms_max', label: 'Minutes at most', unit: 60000 },
+  { name: 'calls_max', label: 'Maximum calls', unit: 1 },
+  { name: 'cost_microusd_max', label: 'Maximum cost, in dollars', unit: 1000000 },
+  { name: 'tokens_max', label: 'Maximum tokens', unit: 1 },
+  { name: 'run_ms_max', label: 'Maximum minutes', unit: 60000 },
 ];
 
 /** The page. */
@@ -22,7 +22,7 @@ export function newRun({ origin, go }) {
   const trouble = el('p', { class: 'failure', role: 'alert', hidden: true });
   const remark = el('p', { class: 'hint' });
   const send = el('button', { type: 'submit', class: 'primary' }, 'Start the run');
-  const preview = button('Look at the plan first', () => showPlan());
+  const preview = button('Show the plan first', () => showPlan());
   const planned = el('div', { 'aria-live': 'polite' });
   const map = treemap({});
   const all = Object.values(fields);
@@ -168,11 +168,11 @@ function completion(origin, input) {
 
 /** What the server can do, in a sentence or two. */
 function about(server) {
-  if (server.has_model === false) return 'No model is configured on the server: a run is refused until there is one.';
+  if (server.has_model === false) return 'No model is configured on the server: runs are refused until one is.';
   const models = (server.model_names ?? []).join(', ') || 'the configured model';
   const roots = server.roots ?? [];
   const paths =
-    roots.length > 0 ? `Paths are looked for in ${roots.join(', ')}.` : 'No path is open: upload files or paste text.';
+    roots.length > 0 ? `Paths are relative to ${roots.join(', ')}.` : 'No paths are available: upload files or paste text.';
   return `Asks ${models}. ${paths}`;
 }
 
@@ -196,17 +196,17 @@ function makeFields() {
     ),
     files: field('files', 'Or upload files', el('input', { type: 'file', multiple: true }), ''),
     text: field('text', 'Or paste text', el('textarea', { rows: '3' }), ''),
-    strategy: field('strategy', 'Strategy', el('select'), 'Auto looks at the text first.'),
-    focus: field('focus', 'Focus', el('select'), 'What an analysis looks for first.'),
+    strategy: field('strategy', 'Strategy', el('select'), 'Auto chooses based on the question and the text.'),
+    focus: field('focus', 'Focus', el('select'), 'What an analysis focuses on.'),
     include: field(
       'include',
-      'Only files like',
+      'Include files',
       el('input', { type: 'text', spellcheck: 'false' }),
       'Globs, separated by commas.',
     ),
     exclude: field(
       'exclude',
-      'No files like',
+      'Exclude files',
       el('input', { type: 'text', spellcheck: 'false' }),
       'Globs, separated by commas.',
     ),
@@ -255,19 +255,19 @@ function field(name, label, input, hint) {
 function check(fields) {
   const wrong = [];
   if (fields.question.input.value.trim() === '')
-    wrong.push({ field: 'question', detail: 'Say what you want to know.' });
+    wrong.push({ field: 'question', detail: 'Enter a question.' });
   const hasText =
     ['paths', 'text'].some((name) => fields[name].input.value.trim() !== '') || fields.files.input.files.length > 0;
   if (!hasText)
     wrong.push({
       field: 'paths',
-      detail: 'Name a path, upload a file or paste a text: there must be something to read.',
+      detail: 'Enter a path, upload a file or paste a text.',
     });
   for (const { name, unit } of LIMITS) {
     const { value, validity } = fields[`limits.${name}`].input;
     const isNumber =
       value === '' ? !validity.badInput : Number.isSafeInteger(Math.round(Number(value) * unit)) && Number(value) > 0;
-    if (!isNumber) wrong.push({ field: `limits.${name}`, detail: 'A number above 0, or nothing.' });
+    if (!isNumber) wrong.push({ field: `limits.${name}`, detail: 'Enter a positive number, or leave it empty.' });
   }
   return wrong;
 }
@@ -322,7 +322,7 @@ function planLine(plan) {
         bytes(size),
         count((plan.tasks ?? []).length, 'task'),
         `${whole(plan.calls_at_least)} to ${count(whole(plan.calls_at_most), 'call')}`,
-        `${tokens(whole(least.input_tokens))} to ${tokens(whole(most.input_tokens))} tokens sent`,
+        `${tokens(whole(least.input_tokens))} to ${tokens(whole(most.input_tokens))} input tokens`,
       ].join(' · '),
     ),
     costs.length > 0 ? el('p', { class: 'hint' }, `Cost: ${costs.join(', ')}`) : null,

@@ -12,7 +12,7 @@ const TYPING_MS = 250;
 /** The page. It has `element` and `leave()`. */
 export function runList({ origin, go }) {
   const state = { rows: [], next: null, chosen: new Set(), filter: { state: '', q: '' }, isBusy: false };
-  const search = el('input', { type: 'search', id: 'run-words', placeholder: 'Words of the question' });
+  const search = el('input', { type: 'search', id: 'run-words', placeholder: 'Search questions' });
   const choice = el(
     'select',
     { id: 'run-state' },
@@ -43,9 +43,9 @@ export function runList({ origin, go }) {
   );
 
   const nothing = () => {
-    if (state.isBusy) return el('p', { class: 'empty' }, 'Reading the runs…');
+    if (state.isBusy) return el('p', { class: 'empty' }, 'Loading the runs…');
     if (state.filter.state || state.filter.q)
-      return statePage('No run matches', 'No run has these words and this state.', button('Show all runs', () => {
+      return statePage('No run matches', 'No run matches these words and this state.', button('Show all runs', () => {
         search.value = choice.value = '';
         filter();
       }));
@@ -68,7 +68,7 @@ export function runList({ origin, go }) {
       el(
         'span',
         { class: 'hint' },
-        state.rows.length > 0 ? `${count(state.rows.length, 'run')}${state.next ? ', more to come' : ''}` : '',
+        state.rows.length > 0 ? `${count(state.rows.length, 'run')}${state.next ? ', more available' : ''}` : '',
       ),
     );
   };

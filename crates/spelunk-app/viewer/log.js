@@ -12,7 +12,7 @@ export function log() {
   const body = el(
     'div',
     { class: 'detail', role: 'region', 'aria-label': 'Event', tabindex: '-1' },
-    el('p', { class: 'empty' }, 'Choose an event to see all of it.'),
+    el('p', { class: 'empty' }, 'Select an event to see its details.'),
   );
   const words = el('input', { type: 'search', placeholder: 'Type or frame', 'aria-label': 'Find events' });
   let events = [];

@@ -15,11 +15,11 @@ const KEYS = [
   ['g then n', 'New run'],
   ['/', 'Find'],
   ['1 to 7', 'Views of a run'],
-  ['j, k or arrows', 'Down and up in lists'],
+  ['j, k or arrows', 'Move in lists'],
   ['Enter', 'Open'],
-  ['h, l or left, right', 'Close and open a branch of the tree'],
+  ['h, l or left, right', 'Collapse and expand a branch of the tree'],
   ['+, −, 0', 'Zoom the timeline'],
-  ['t', 'Light or dark'],
+  ['t', 'Toggle light and dark'],
   ['Escape', 'Close'],
 ];
 
@@ -130,7 +130,7 @@ function tokenButton() {
       el(
         'div',
         { class: 'tools' },
-        el('button', { class: 'primary' }, 'Use it'),
+        el('button', { class: 'primary' }, 'Use token'),
         button('Cancel', () => box.close()),
       ),
     ),
@@ -184,7 +184,7 @@ if (origin.isExported) {
         el(
           'p',
           {},
-          `${blobs} long texts (${Math.ceil(size / 1000).toLocaleString('en')} kB) were left out of this file to keep it small.`,
+          `${blobs} long texts (${Math.ceil(size / 1000).toLocaleString('en')} kB) were omitted to keep this file small.`,
         ),
       );
 }

@@ -80,7 +80,7 @@ export function masthead({ origin, id, go }) {
                 live: 'live',
                 connecting: 'connecting…',
                 waiting: 'connection lost, trying again…',
-                ended: 'nobody is at work on it',
+                ended: 'not in progress',
                 refused: 'not connected',
               }[word] ?? ''),
       );
@@ -174,7 +174,7 @@ function factList(id, run) {
     ['Focus', run.focus === 'general' ? '' : run.focus],
     ['Corpus', `${count(run.documents, 'file')}, ${bytes(run.corpusBytes)}`],
     ['Read', run.tasks ? `${run.documentsRead} of ${count(run.documents, 'file')}, ${bytes(run.bytesRead)}` : ''],
-    ['Left out', head(listed(run.skipped), 120)],
+    ['Skipped files', head(listed(run.skipped), 120)],
     ['Redacted secrets', head(listed(run.redacted), 120)],
     ['From cache', cachedCalls(run) ? count(cachedCalls(run), 'call') : ''],
     ['Frames', run.frames.size > 1 ? String(run.frames.size) : ''],
@@ -185,7 +185,7 @@ function factList(id, run) {
         : '',
     ],
     ['Resumed', run.resumed ? count(run.resumed, 'time') : ''],
-    ['Newer events', run.nUnknown ? `${run.nUnknown} not understood` : ''],
+    ['Newer events', run.nUnknown ? `${run.nUnknown} not supported` : ''],
   ];
   return facts.filter(([, value]) => value !== '');
 }

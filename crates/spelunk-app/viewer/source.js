@@ -27,7 +27,7 @@ export function sourceDialog(origin, runId) {
     asked += 1;
     const mine = asked;
     fill(title, el('code', {}, `${source}:${line}`));
-    fill(body, el('p', { class: 'empty' }, 'Reading the source…'));
+    fill(body, el('p', { class: 'empty' }, 'Loading the source…'));
     if (!element.open) element.showModal();
     origin
       .source(runId, { source, line, context: LINES_AROUND })
@@ -49,7 +49,7 @@ function remarks(found) {
     return el(
       'p',
       { class: 'warning' },
-      'The document has changed since the run read it: the words may stand elsewhere now.',
+      'The document has changed since the run read it: the text may have moved.',
     );
   return found.total_lines
     ? el(

@@ -23,14 +23,14 @@ export function failurePage(error, again) {
   };
   if (error.status === 401)
     return page(
-      'This server asks for a token',
-      'Whoever started the server has it. It is kept for this tab only.',
+      'This server requires a token',
+      'Ask the operator of the server. The token is kept only for this tab.',
       button('Enter the token', () => document.getElementById('open-token')?.click(), { class: 'primary' }),
     );
   if (error.status === 404) {
     return page('There is no such run', `${error.message}. It may have been deleted.`, el('a', { href: '#/' }, 'All runs'));
   }
   if (error.status === undefined)
-    return page('The server does not answer', 'It may have been stopped. Its runs are kept and continue when it is back.', retry);
-  return page('The server refused', error.hint ? `${error.message}. ${error.hint}.` : error.message, retry);
+    return page('The server does not respond', 'It may have been stopped. Its runs are kept and continue when it is restarted.', retry);
+  return page('The server rejected the request', error.hint ? `${error.message}. ${error.hint}.` : error.message, retry);
 }

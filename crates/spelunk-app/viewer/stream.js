@@ -15,7 +15,7 @@ export function sseReader() {
   return {
     feed(text) {
       rest += text;
-      if (rest.length > LINE_CHARS_MAX) throw new Error('the server sent a line without end');
+      if (rest.length > LINE_CHARS_MAX) throw new Error('the server sent an endless line');
       const messages = [];
       const lines = rest.split('\n');
       rest = lines.pop();

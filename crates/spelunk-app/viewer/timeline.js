@@ -55,7 +55,7 @@ export function timeline({ onOpen }) {
   const hint = el(
     'p',
     { class: 'hint', id: 'timeline-keys' },
-    'Arrow keys go from call to call, Enter opens one, + and − zoom, 0 shows all. Drag to move, Ctrl and wheel to zoom.',
+    'Arrow keys move between calls, Enter opens one, + and − zoom, 0 shows all. Drag to move, Ctrl and wheel to zoom.',
   );
   const under = el('p', { class: 'under' });
   const state = {

@@ -314,7 +314,7 @@ export function frameState(frame) {
 function callFacts(run, { id }) {
   const call = run.calls.get(id);
   const took = call.settledActiveMs === null ? '' : time(call.settledActiveMs - call.startedActiveMs);
-  const retries = call.retries.length > 0 ? `, ${call.retries.length} tried again` : '';
+  const retries = call.retries.length > 0 ? `, ${call.retries.length} retried` : '';
   return {
     name: id,
     what: head(plain(call.streamed || call.reply?.text || ''), 90),

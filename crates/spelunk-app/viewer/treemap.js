@@ -114,7 +114,7 @@ export function treemap({ onOpen }) {
         documents.length === 0 ? 'This run recorded no plan.' : `${count(documents.length, 'document')}, ${bytes(sum)}`;
       map.setAttribute(
         'aria-label',
-        `${said.textContent}, as areas in proportion to their size. The table says the same.`,
+        `${said.textContent}, as areas in proportion to their size. The table shows the same data.`,
       );
       const largest = [...documents].sort((a, b) => whole(b.bytes) - whole(a.bytes));
       fill(

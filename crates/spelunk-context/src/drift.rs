@@ -27,9 +27,9 @@ impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Grew { bytes } => {
-                write!(f, "has grown since it was scanned; its first {bytes} bytes were read")
+                write!(f, "has grown since it was scanned; only its first {bytes} bytes were read")
             }
-            Self::Shrank => f.write_str("became shorter while it was read"),
+            Self::Shrank => f.write_str("was truncated while it was read"),
             Self::Rewritten => f.write_str("was rewritten while it was read"),
             Self::Gone => f.write_str("was removed while it was read"),
         }

@@ -28,7 +28,7 @@ pub enum SourceError {
     },
     #[error("`{name}` is not text: {why}")]
     NotText { name: String, why: NotText },
-    #[error("`{path}` may hold secrets and was not read")]
+    #[error("`{path}` may contain secrets and was not read")]
     Secret { path: PathBuf },
     #[error("`{path}` is neither a file nor a directory")]
     Special { path: PathBuf },
@@ -51,7 +51,7 @@ pub enum SourceError {
         #[source]
         source: io::Error,
     },
-    #[error("`{glob}` is not a glob: {why}")]
+    #[error("`{glob}` is not a valid glob: {why}")]
     Glob { glob: String, why: String },
     #[error("`{name}` changed since it was scanned")]
     Changed { name: String },
@@ -94,21 +94,21 @@ impl Explain for SourceError {
                 return Some(format!("look in `{}`, the nearest directory that exists", path.display()));
             }
             Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "run as a user who may read it, or leave it out"
+                "run as a user who may read it, or exclude it"
             }
-            Self::Read { .. } => "check that it can be read, or leave it out",
-            Self::NotText { why: NotText::Binary, .. } => "extract its text first and name that file",
+            Self::Read { .. } => "check that it is readable, or exclude it",
+            Self::NotText { why: NotText::Binary, .. } => "extract its text first and pass that file",
             Self::NotText { why: NotText::Encoding, .. } => {
                 "convert it to UTF-8 first, for example with `iconv`"
             }
-            Self::Secret { .. } => "leave it out, or pass `--allow-secrets` if it must be read",
+            Self::Secret { .. } => "exclude it, or pass `--allow-secrets` if it must be read",
             Self::Special { .. } => "write it to a file first, or pipe it in as standard input",
             Self::Empty { skipped, .. } => hint_for_empty(skipped),
             Self::Archive { .. } => "check that it is complete, for example by unpacking it by hand",
             Self::Extract { source, .. } => source.hint(),
-            Self::Scratch { .. } => "make room there, or point `TMPDIR` to another directory",
-            Self::Glob { .. } => "write `*` for a part of a name, `**` for directories, `\\[` for a bracket",
-            Self::Changed { .. } => "start a new run over the text as it is now",
+            Self::Scratch { .. } => "free some space there, or set `TMPDIR` to another directory",
+            Self::Glob { .. } => "use `*` for part of a name, `**` for directories, `\\[` for a bracket",
+            Self::Changed { .. } => "start a new run with the current text",
         };
         Some(hint.to_owned())
     }
@@ -120,13 +120,13 @@ fn hint_for_empty(skipped: &BTreeMap<String, u64>) -> &'static str {
     use SkipReason::{Excluded, Filtered, Hidden, Ignored, Secret, Symlink};
     let was_skipped = |reason: SkipReason| skipped.contains_key(reason.name());
     if was_skipped(Filtered) {
-        "loosen the globs, or name a skipped file itself to have it read"
+        "loosen the globs, or pass a skipped file itself to read it"
     } else if [Excluded, Hidden, Ignored, Symlink].into_iter().any(was_skipped) {
-        "name a skipped file itself to have it read"
+        "pass a skipped file itself to read it"
     } else if was_skipped(Secret) {
         "pass `--allow-secrets` if they must be read"
     } else {
-        "name a path that holds text files"
+        "pass a path that contains text files"
     }
 }
 

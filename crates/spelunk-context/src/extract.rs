@@ -64,7 +64,7 @@ pub enum ExtractError {
     #[error("it is encrypted")]
     Encrypted,
     /// Pages without text, such as scanned ones.
-    #[error("it holds no text")]
+    #[error("it contains no text")]
     NoText,
     /// The input or output exceeds the limits.
     #[error("it is too large")]
@@ -85,7 +85,7 @@ pub enum ExtractError {
         how: String,
     },
     /// This program has no worker process to read it in.
-    #[error("this program does not read the format in its own process, and can start no other: {why}")]
+    #[error("this program cannot read the format in its own process, and could not start another: {why}")]
     NoWorker {
         /// Why not, and what to do.
         why: String,
@@ -108,10 +108,10 @@ impl ExtractError {
             Self::Encrypted => "save a copy without a password first",
             Self::NoText => "run text recognition (OCR) over it first",
             Self::TooLarge | Self::TooSlow | Self::TooCostly { .. } | Self::Crashed { .. } => {
-                "convert it to text first and name that file"
+                "convert it to text first and pass that file"
             }
             Self::NoWorker { .. } => {
-                "call `spelunk::serve_worker()` first thing in `main`, or convert it to text first"
+                "call `spelunk::serve_worker()` at the start of `main`, or convert it to text first"
             }
             Self::InUse { .. } => {
                 "close the program that writes it, or open it once with `sqlite3`, which finishes the write"

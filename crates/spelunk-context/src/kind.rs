@@ -168,13 +168,13 @@ pub struct CustomKind {
 #[derive(Debug, thiserror::Error)]
 pub enum BadOverride {
     /// It has no `=`.
-    #[error("`{argument}` is not GLOB=TYPE")]
+    #[error("`{argument}` does not have the form GLOB=TYPE")]
     Form {
         /// As the user wrote it.
         argument: String,
     },
     /// The name pattern is invalid.
-    #[error("`{pattern}` is not a pattern for file names")]
+    #[error("`{pattern}` is not a valid file name pattern")]
     Pattern {
         /// As the user wrote it.
         pattern: String,

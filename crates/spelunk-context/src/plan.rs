@@ -165,16 +165,16 @@ impl fmt::Display for PlanWarning {
         match self {
             Self::FilesLeftOut(files) => {
                 let verb = if *files == 1 { "file is" } else { "files are" };
-                write!(f, "{files} {verb} left out by `files_max`; set it to 0 to take all")
+                write!(f, "{files} {verb} excluded by `files_max`; set it to 0 to include all")
             }
-            Self::Unreadable(files) => write!(f, "{files} files could not be read; the plan is without them"),
-            Self::ManyTokens(tokens) => write!(f, "about {tokens} tokens; consider leaving files out"),
+            Self::Unreadable(files) => write!(f, "{files} files could not be read and are not in the plan"),
+            Self::ManyTokens(tokens) => write!(f, "about {tokens} tokens; consider excluding files"),
             Self::ManyTasks(tasks) => {
-                write!(f, "{tasks} tasks; consider leaving files out or larger chunks")
+                write!(f, "{tasks} tasks; consider excluding files or using larger chunks")
             }
             Self::CodeNotParsed(bytes) => write!(
                 f,
-                "{bytes} bytes of code are cut by how lines begin; raise `parsed_bytes_max` to have them parsed"
+                "{bytes} bytes of code are split by how lines begin; raise `parsed_bytes_max` to parse them"
             ),
         }
     }

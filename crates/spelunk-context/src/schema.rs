@@ -66,7 +66,7 @@ impl fmt::Display for SchemaSketch {
         let Self { text, sampled_bytes, bytes, .. } = self;
         f.write_str(text)?;
         if sampled_bytes < bytes {
-            write!(f, " (sketched from {sampled_bytes} of {bytes} bytes; what is rare may be missing)")?;
+            write!(f, " (inferred from {sampled_bytes} of {bytes} bytes; rare parts may be missing)")?;
         }
         Ok(())
     }

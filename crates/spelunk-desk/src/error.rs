@@ -17,7 +17,7 @@ pub enum DeskError {
     IsDirectory { path: DeskPath },
     #[error("`{path}` is a file, not a directory")]
     NotDirectory { path: DeskPath },
-    #[error("`{path}` is there already")]
+    #[error("`{path}` already exists")]
     Exists { path: DeskPath },
     #[error("`{path}` is a directory that is not empty")]
     NotEmpty { path: DeskPath },
@@ -25,41 +25,39 @@ pub enum DeskError {
         "`{path}` is read-only; write under `scratch/`, `output/`, `cache/indexes/` or to `state/notes.md`"
     )]
     ReadOnly { path: DeskPath },
-    #[error("`{path}` only grows through the {tool} tool; call that instead")]
+    #[error("`{path}` can only be appended to with the {tool} tool")]
     ToolOnly { path: DeskPath, tool: &'static str },
     #[error(
-        "`{path}` would have {bytes} bytes, and a file has at most {bytes_max}; split it into several files"
+        "`{path}` would have {bytes} bytes; the maximum per file is {bytes_max}; split it into several files"
     )]
     FileTooLarge { path: DeskPath, bytes: u64, bytes_max: u64 },
-    #[error(
-        "the desk would hold {bytes} bytes, and it holds at most {bytes_max}; remove files under `scratch/`"
-    )]
+    #[error("the folder would have {bytes} bytes; the maximum is {bytes_max}; remove files under `scratch/`")]
     Full { bytes: u64, bytes_max: u64 },
-    #[error("the desk holds at most {files_max} files and directories; remove some under `scratch/`")]
+    #[error("the folder can have at most {files_max} files and directories; remove some under `scratch/`")]
     TooManyFiles { files_max: u64 },
-    #[error("`{path}` is not text; it has {bytes} bytes")]
+    #[error("`{path}` is a binary file of {bytes} bytes")]
     NotText { path: DeskPath, bytes: u64 },
     #[error(
-        "`{path}` has {bytes} bytes, and at most {bytes_max} are read at once; use Grep, or Read with `offset` and `limit`"
+        "`{path}` has {bytes} bytes; at most {bytes_max} can be read at once; use Grep, or Read with `offset` and `limit`"
     )]
     TooLarge { path: DeskPath, bytes: u64, bytes_max: u64 },
     #[error("`{path}` has no line {line}: it has {n_lines}")]
     LineOutOfRange { path: DeskPath, line: u64, n_lines: u64 },
-    #[error("there is no tool `{name}`; there are {known}")]
+    #[error("there is no tool `{name}`; the tools are {known}")]
     UnknownTool { name: String, known: String },
-    #[error("the arguments of {tool} are wrong: {why}")]
+    #[error("invalid arguments for {tool}: {why}")]
     Arguments { tool: &'static str, why: String },
-    #[error("`{old}` is not in `{path}`{near}")]
+    #[error("`{old}` was not found in `{path}`{near}")]
     EditMiss { path: DeskPath, old: String, near: String },
     #[error(
-        "`{old}` is {n_found} times in `{path}`, on lines {lines}; give more of the text around it, or set `all`"
+        "`{old}` occurs {n_found} times in `{path}`, on lines {lines}; include more of the text around it, or set `all`"
     )]
     EditAmbiguous { path: DeskPath, old: String, n_found: u64, lines: String },
-    #[error("`{glob}` is no glob: {why}")]
+    #[error("`{glob}` is not a valid glob: {why}")]
     Glob { glob: String, why: String },
     #[error("there is no buffer `{name}`{there}")]
     NoBuffer { name: String, there: String },
-    #[error("{what} holds at most {max}; it would hold {would}")]
+    #[error("{what} can have at most {max}; it would have {would}")]
     TooMuch { what: String, max: u64, would: u64 },
     #[error("`{path}` is damaged: {why}")]
     Damaged { path: DeskPath, why: String },
@@ -72,7 +70,7 @@ pub enum DeskError {
 /// The message of a read error with its hint, which the model cannot ask for.
 fn read_message(error: &ReadError) -> String {
     if let ReadError::Pattern(error) = error {
-        return format!("{error}; correct it, or set `literal` to find it as it is");
+        return format!("{error}; correct it, or set `literal` to search for a literal string");
     }
     match error.hint() {
         Some(hint) => format!("{error}; {hint}"),

@@ -14,7 +14,7 @@ pub(crate) use self::name::{Taken, document_path, is_unprintable};
 
 /// A text that is not a valid desk path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{given}` is no path on the desk: {why}")]
+#[error("`{given}` is not a valid path: {why}")]
 pub struct PathError {
     /// The input, shortened.
     pub given: String,
@@ -28,17 +28,17 @@ pub struct PathError {
 pub enum PathFault {
     #[error("it is empty")]
     Empty,
-    #[error("`..` is not allowed; write the path from the top of the desk")]
+    #[error("`..` is not allowed; write the path relative to the folder")]
     Parent,
-    #[error("it holds a control character or one that changes the direction of text")]
+    #[error("it contains a control character or a text direction mark")]
     Control,
-    #[error("it holds a backslash; parts are separated by `/`")]
+    #[error("it contains a backslash; separate parts with `/`")]
     Backslash,
-    #[error("a part has {bytes} bytes, and at most {bytes_max} are allowed")]
+    #[error("a part has {bytes} bytes; the maximum is {bytes_max}")]
     PartTooLong { bytes: usize, bytes_max: usize },
-    #[error("it has {bytes} bytes, and at most {bytes_max} are allowed")]
+    #[error("it has {bytes} bytes; the maximum is {bytes_max}")]
     TooLong { bytes: usize, bytes_max: usize },
-    #[error("it is {parts} levels deep, and at most {parts_max} are allowed")]
+    #[error("it is {parts} levels deep; the maximum is {parts_max}")]
     TooDeep { parts: usize, parts_max: usize },
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn run(desk: &mut Desk, script: &str, stdin: Option<&str>) -> Result<
 
 /// What the model is shown: standard output, standard error, and how the script ended unless it succeeded.
 fn told(ended: &ScriptEnd, bytes_max: u64) -> String {
-    let how = "send the output to a file under `scratch/` and look at parts of it";
+    let how = "redirect the output to a file under `scratch/` and read parts of it";
     let mut text = show::bounded(&ended.stdout, bytes_max, how);
     let stderr = show::bounded(&ended.stderr, bytes_max / 4, how);
     if !stderr.trim().is_empty() {

@@ -23,7 +23,7 @@ pub(crate) fn bounded(text: &str, bytes_max: u64, how: &str) -> String {
     let left_out = text.get(head.len()..text.len() - tail.len()).unwrap_or_default();
     let n_lines = left_out.matches('\n').count();
     let end = if head.ends_with('\n') { "" } else { "\n" };
-    format!("{head}{end}[… {n_lines} lines, {} bytes left out; {how} …]\n{tail}", left_out.len())
+    format!("{head}{end}[… {n_lines} lines, {} bytes omitted; {how} …]\n{tail}", left_out.len())
 }
 
 /// At most `chars_max` characters, with `…` if there are more.

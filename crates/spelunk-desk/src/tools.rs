@@ -47,64 +47,64 @@ impl Tool {
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "Read",
-        description: "Reads a file by lines, with their numbers. Give `offset` (the first line, from 1) and `limit` to \
-                      see a part; `byte_offset` and `byte_limit` for a file of very long lines.",
+        description: "Reads a file by lines, with line numbers. `offset` (the first line, starting at 1) \
+                      and `limit` select a part; for a file with very long lines, use `byte_offset` and `byte_limit`.",
         schema: schema::READ,
         run: read::run,
     },
     Tool {
         name: "Write",
-        description: "Writes a file under `scratch/`, `output/` or `cache/indexes/`, or `state/notes.md`. Replaces what \
-                      is there, or adds to its end with `append`.",
+        description: "Writes a file under `scratch/`, `output/` or `cache/indexes/`, or `state/notes.md`. \
+                      Replaces an existing file; with `append`, adds to its end.",
         schema: schema::WRITE,
         run: write::run,
     },
     Tool {
         name: "Edit",
-        description: "Replaces `old` by `new` in a file. `old` must be there exactly once, to the letter and the space, \
-                      unless `all` is set.",
+        description: "Replaces `old` with `new` in a file. `old` must match exactly and occur once, unless \
+                      `all` is set.",
         schema: schema::EDIT,
         run: edit::run,
     },
     Tool {
         name: "Grep",
-        description: "Finds the lines that match a regular expression, in a file, a directory or everything. Fast on any \
-                      size: use it before reading. `mode` gives the lines, the files or the counts.",
+        description: "Finds lines that match a regular expression, in a file, a directory or all files. \
+                      Fast on any size: use it before reading. `mode` selects lines, files or counts.",
         schema: schema::GREP,
         run: grep::run,
     },
     Tool {
         name: "Glob",
-        description: "Lists files by name: `*.md` at any depth, `input/**/*.csv` from the top, `!` leaves out.",
+        description: "Lists files by name: `*.md` at any depth, `input/**/*.csv` from the root, `!` excludes.",
         schema: schema::GLOB,
         run: glob::run,
     },
     Tool {
         name: "Chunk",
-        description: "Cuts a file into chunks by tokens, lines, paragraphs or headings, and writes a manifest with the \
-                      lines and bytes of each under `cache/indexes/`. The text stays where it is.",
+        description: "Splits a file into chunks by tokens, lines, paragraphs or headings, and writes a \
+                      manifest with the lines and bytes of each to `cache/indexes/`. The text is not copied.",
         schema: schema::CHUNK,
         run: chunk::run,
     },
     Tool {
         name: "Evidence",
-        description: "Records a finding in `state/evidence.jsonl`, which only grows. Use the same tag for the same kind of \
-                      finding, and name the source as `path:line`.",
+        description: "Records a finding in `state/evidence.jsonl`, which is append-only. Use the same tag \
+                      for the same kind of finding, and give the source as `path:line`.",
         schema: schema::EVIDENCE,
         run: evidence::run,
     },
     Tool {
         name: "Buffer",
-        description: "Collects a text longer than one reply: `append` parts under a name, `read` or `list` them, `pop` the \
-                      last, `clear` all, and `assemble` them into a file.",
+        description: "Assembles a text longer than one reply: `append` parts under a name, `read` or \
+                      `list` them, `pop` the last, `clear` all, and `assemble` them into a file.",
         schema: schema::BUFFER,
         run: buffer::run,
     },
     Tool {
         name: "Shell",
-        description: "Runs a bash script over the desk: ls, cat, head, tail, wc, grep, sed, awk, sort, uniq, cut, tr, find, \
-                      xargs, diff and the like. The top of the desk is `/`. No network, no other programs, no waiting; \
-                      every call begins anew at the top.",
+        description: "Runs a bash script over the folder: ls, cat, head, tail, wc, grep, sed, awk, sort, \
+                      uniq, cut, tr, find, xargs, diff and the like. The folder is `/`. No network, no other \
+                      programs, no waiting; every call starts in `/`.",
         schema: schema::SHELL,
         run: run_shell,
     },

@@ -29,7 +29,7 @@ pub enum ConversationError {
     NotMessages,
     #[error("it has no messages")]
     Empty,
-    #[error("it has {n_messages} messages, at most {MESSAGES_MAX} are taken")]
+    #[error("it has {n_messages} messages; the maximum is {MESSAGES_MAX}")]
     TooMany { n_messages: usize },
     #[error("message {number} has no `role` and `content`")]
     Malformed { number: usize },

@@ -462,14 +462,12 @@ fn charged(view: &RunView) -> Vec<(FrameId, EventKind)> {
     };
     let message = match facts.len() {
         0 => return facts,
-        1 => format!(
-            "1 request had been sent and not answered when the run stopped; it is counted as {counted}"
-        ),
+        1 => format!("1 request was sent but not answered when the run stopped; it is counted as {counted}"),
         n => format!(
-            "{n} requests had been sent and not answered when the run stopped; they are counted as {counted}"
+            "{n} requests were sent but not answered when the run stopped; they are counted as {counted}"
         ),
     };
-    let hint = "that is the most it can have cost; the provider's bill may be lower".to_owned();
+    let hint = "this is an upper bound; the provider's bill may be lower".to_owned();
     facts.push((FrameId::root(), EventKind::WarningRaised { message, hint }));
     facts
 }

@@ -235,7 +235,7 @@ impl Environment {
                 for item in &items {
                     let name = item.as_str().ok_or_else(|| {
                         Refusal::of_type(format!(
-                            "a list of contexts holds document names, not {}",
+                            "a list of contexts contains document names, not {}",
                             item.type_name()
                         ))
                     })?;
@@ -271,7 +271,7 @@ impl Environment {
             (Shape::Json | Shape::Records, _) => "`context_text`",
             (Shape::Documents | Shape::Text | Shape::Note, _) => "`context`",
         };
-        format!("there are no files here: the text is in {place}")
+        format!("there are no files: the text is in {place}")
     }
 
     /// A document by name, or the only one.
@@ -284,7 +284,7 @@ impl Environment {
         let mut documents = self.view.documents();
         match (documents.next(), documents.next()) {
             (Some(only), None) => Ok(only),
-            _ => Err(Refusal::value(format!("name a document with doc=…; {}", self.some_names()))),
+            _ => Err(Refusal::value(format!("give a document with doc=…; {}", self.some_names()))),
         }
     }
 
@@ -294,9 +294,9 @@ impl Environment {
             self.view.documents().take(NAMES_MAX).map(|document| format!("'{}'", document.name)).collect();
         let n_more = self.view.documents().len() - names.len();
         match (names.len(), n_more) {
-            (0, _) => "there are none".to_owned(),
-            (_, 0) => format!("there are {}", names.join(", ")),
-            (_, n_more) => format!("there are {} and {n_more} more", names.join(", ")),
+            (0, _) => "there are no documents".to_owned(),
+            (_, 0) => format!("the documents are {}", names.join(", ")),
+            (_, n_more) => format!("the documents are {} and {n_more} more", names.join(", ")),
         }
     }
 }

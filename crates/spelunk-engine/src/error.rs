@@ -28,11 +28,11 @@ pub enum FrameError {
 /// What the frame was not allowed to do.
 fn refused(code: ErrorCode) -> &'static str {
     if code == ErrorCode::DepthExceeded {
-        "may not go deeper"
+        "may not open a deeper child"
     } else if code == ErrorCode::ChildrenExceeded {
         "may not open another child"
     } else {
-        "cannot begin"
+        "could not start"
     }
 }
 
@@ -56,7 +56,7 @@ pub enum Stop {
     EffectDiverged { effect: EffectId },
     #[error("it is unknown whether call `{effect}` of `{tool}` took effect: {why}")]
     EffectUnknown { effect: EffectId, tool: String, why: String },
-    #[error("the desk of frame `{frame}` differs from what the journal recorded")]
+    #[error("the files of frame `{frame}` differ from what the journal recorded")]
     DeskDiverged { frame: FrameId },
     #[error("the task of frame `{frame}` differs from what the journal recorded")]
     TaskDiverged { frame: FrameId },
@@ -64,7 +64,7 @@ pub enum Stop {
     ObservationDiverged { frame: FrameId, recorded: String, now: String },
     #[error("{diverged}: the run was started with another version of the Python interpreter")]
     InterpreterChanged { diverged: Box<Stop> },
-    #[error("the model `{name}` of this run cannot be used now: {why}")]
+    #[error("the model `{name}` of this run is not available: {why}")]
     ModelClosed { name: String, why: String },
     #[error(transparent)]
     Source(Arc<SourceError>),
@@ -151,7 +151,7 @@ impl Explain for Stop {
             | Self::DeskDiverged { .. }
             | Self::Bug { .. } => Some("this is a bug: please report it and attach the run's journal".into()),
             Self::InterpreterChanged { .. } => {
-                Some("ask again: replies that fit are taken from the cache".into())
+                Some("ask again: matching replies are taken from the cache".into())
             }
             Self::EffectUnknown { effect, .. } => Some(decide_hint("RUN", effect)),
             Self::Sandbox { .. } | Self::ModelClosed { .. } => self.code().hint().map(str::to_owned),
@@ -188,7 +188,7 @@ pub enum EngineError {
     Schema(#[from] SchemaError),
     #[error("run `{}` already has its answer", run.short())]
     Finished { run: RunId },
-    #[error("run `{}` has a partial answer: {}, and the limit is {now} now", run.short(), limit_reached(limit, *value))]
+    #[error("run `{}` has a partial answer: {}, and the limit is now {now}", run.short(), limit_reached(limit, *value))]
     LimitNotRaised { run: RunId, limit: String, value: u64, now: u64 },
     #[error("run `{}` has a partial answer that no higher spending limit can complete: {}", run.short(), stopped_by.meaning())]
     PartForGood {
@@ -209,7 +209,7 @@ pub enum EngineError {
     EffectKnown { run: RunId, effect: EffectId },
     #[error("the text of run `{}` has changed since it was started", run.short())]
     CorpusChanged { run: RunId },
-    #[error("run `{}` was started by a program with a strategy of its own, which this program does not have", run.short())]
+    #[error("run `{}` was started by a program with a custom strategy, which this program does not have", run.short())]
     ProgramMissing { run: RunId },
     #[error("no price is known for `{model}`, so `limits.cost_microusd_max` would have no effect")]
     PriceUnknown { model: ModelRef },
@@ -239,7 +239,7 @@ impl Explain for EngineError {
             Self::Journal { source, .. } | Self::GivenText { source } => source.hint(),
             Self::Source(source) => source.hint(),
             Self::Schema(_) => {
-                Some("write it in the part of JSON Schema that `docs/schemas.md` names".into())
+                Some("use only the keywords of JSON Schema listed in `docs/schemas.md`".into())
             }
             Self::NotAgent { .. } => {
                 Some("ask a new question about its files with another `--strategy`".into())
@@ -254,17 +254,17 @@ impl Explain for EngineError {
                 Some(format!("continue: `spelunk resume {} {}`", run.short(), raising_flag(limit, *value)))
             }
             Self::PartForGood { limit: Some((limit, value)), .. } => Some(format!(
-                "`limits.{limit}` is part of a run; ask again with `--set limits.{limit}={}`: replies that fit are taken from the cache",
+                "`limits.{limit}` is fixed for a run; ask again with `--set limits.{limit}={}`: matching replies are taken from the cache",
                 value.saturating_mul(2).max(1)
             )),
             Self::PartForGood { limit: None, .. } => {
-                Some("ask again: replies that fit are taken from the cache".into())
+                Some("ask again: matching replies are taken from the cache".into())
             }
             Self::SettingsChanged { .. } => Some(
-                "resume it as it was started, or ask again: replies that fit are taken from the cache".into(),
+                "resume it with its original settings, or ask again: matching replies are taken from the cache".into(),
             ),
             Self::CorpusChanged { .. } => {
-                Some("ask again over the new text: replies that still fit are taken from the cache".into())
+                Some("ask again about the new text: matching replies are taken from the cache".into())
             }
             Self::ProgramMissing { .. } => Some("resume it from the program that started it".into()),
             Self::PriceUnknown { .. } => self.code().hint().map(str::to_owned),

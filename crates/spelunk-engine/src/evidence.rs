@@ -37,7 +37,7 @@ pub(crate) async fn check_claims(
     if view.has_databases() && checked.iter().any(|(claim, _)| is_row(claim)) {
         checked = check_rows(frame, view, checked).await?;
     }
-    settle(frame, text, checked, "what the answer quotes is not in the sources").await
+    settle(frame, text, checked, "a quote in the answer is not in the sources").await
 }
 
 fn is_row(claim: &Citation) -> bool {
@@ -85,7 +85,7 @@ pub(crate) async fn check_shown(
 ) -> Result<Answer, FrameError> {
     let (text, claims) = claims(reply, beside);
     let checked = claims.iter().map(|claim| shown.check(claim)).collect();
-    settle(frame, text, checked, "what the answer quotes is not in the text that the model was shown").await
+    settle(frame, text, checked, "a quote in the answer is not in the text shown to the model").await
 }
 
 fn claims(reply: &str, beside: Vec<Citation>) -> (String, Vec<Citation>) {

@@ -72,14 +72,14 @@ impl NoAnswer {
     pub(crate) fn what(self) -> &'static str {
         match self {
             Self::Empty => "empty",
-            Self::Code => "only a block of code",
-            Self::Call => "a call of a tool",
+            Self::Code => "only a code block",
+            Self::Call => "a tool call",
         }
     }
 
     /// The follow-up request to the model.
     pub(crate) fn nudge(self) -> String {
-        let nothing_runs = if self == Self::Empty { "" } else { ", and nothing runs it" };
+        let nothing_runs = if self == Self::Empty { "" } else { ", which is not executed" };
         format!("Your reply is {}{nothing_runs}. Write the answer itself, in words.", self.what())
     }
 
@@ -89,7 +89,7 @@ impl NoAnswer {
             Self::Empty => ErrorCode::ModelReplyEmpty,
             Self::Code | Self::Call => ErrorCode::ModelStuck,
         };
-        let message = format!("the reply is {}, also after it was asked for again", self.what());
+        let message = format!("the reply is {}, even after a retry", self.what());
         FrameError::Child { frame: frame.id().clone(), code, message }
     }
 }

@@ -37,19 +37,19 @@ pub struct Schema {
 pub enum SchemaError {
     #[error("the schema is not JSON: {why}")]
     Json { why: String },
-    #[error("the schema has {bytes} bytes, and at most {bytes_max} are allowed")]
+    #[error("the schema has {bytes} bytes; the maximum is {bytes_max}")]
     TooLong { bytes: u64, bytes_max: u64 },
-    #[error("the schema says {what} at `{at}`, where a schema stands: an object, `true` or `false`")]
+    #[error("the schema has {what} at `{at}`, where a schema is expected: an object, `true` or `false`")]
     NotASchema { at: String, what: String },
     #[error("the schema uses `{keyword}` at `{at}`, which is not supported")]
     Unsupported { at: String, keyword: String },
     #[error("the schema's `{keyword}` at `{at}` must be {expected}")]
     WrongValue { at: String, keyword: String, expected: &'static str },
-    #[error("the schema's pattern `{pattern}` at `{at}` is no regular expression that can be used: {why}")]
+    #[error("the schema's pattern `{pattern}` at `{at}` is not a supported regular expression: {why}")]
     Pattern { at: String, pattern: String, why: String },
-    #[error("the schema refers at `{at}` to `{target}`, which it does not define; write `#/$defs/NAME`")]
+    #[error("the schema refers at `{at}` to `{target}`, which is not defined; write `#/$defs/NAME`")]
     NoTarget { at: String, target: String },
-    #[error("the schema's `{target}` refers to itself without going into the value")]
+    #[error("the schema's `{target}` refers to itself in an endless loop")]
     Loop { target: String },
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Violation {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path.as_str() {
-            "" => write!(f, "at the top: {}", self.message),
+            "" => write!(f, "at the root: {}", self.message),
             path => write!(f, "at {path}: {}", self.message),
         }
     }

@@ -232,11 +232,11 @@ impl<'a> Session<'a> {
         let limits = self.frame.limits();
         match kind {
             "TimeoutError" => {
-                format!("the block computed for more than {} ms (`limits.cell_ms_max`)", limits.cell_ms_max)
+                format!("the block exceeded {} ms of CPU time (`limits.cell_ms_max`)", limits.cell_ms_max)
             }
             "MemoryError" => {
                 let mb = limits.cell_memory_bytes_max / 1_000_000;
-                format!("the session needed more than {mb} MB (`limits.cell_memory_bytes_max`)")
+                format!("the session exceeded {mb} MB of memory (`limits.cell_memory_bytes_max`)")
             }
             _ => message,
         }
@@ -253,7 +253,7 @@ impl<'a> Session<'a> {
         };
         Ok(match self.check.admit(value, None) {
             Ok(given) => Ran::Answered(given),
-            Err(refusal) => Ran::Broke(format!("The answer was not taken: {}", refusal.message)),
+            Err(refusal) => Ran::Broke(format!("The answer was not accepted: {}", refusal.message)),
         })
     }
 
@@ -276,7 +276,7 @@ impl<'a> Session<'a> {
         Ok(match self.check.admit(field("content").unwrap_or(spelunk_sandbox::Value::None), field("cite")) {
             Ok(given) => Ran::Answered(given),
             Err(refusal) => {
-                Ran::Broke(format!("{}\nThe answer was not taken: {}", shown(output), refusal.message))
+                Ran::Broke(format!("{}\nThe answer was not accepted: {}", shown(output), refusal.message))
             }
         })
     }
@@ -375,7 +375,7 @@ impl<'a> Session<'a> {
         work: impl FnOnce(&mut dyn Interpreter) -> Result<T, InterpreterError> + Send + 'static,
     ) -> Result<T, InterpreterError> {
         let Some(mut interpreter) = self.interpreter.take() else {
-            return Err(InterpreterError::Died { how: "it was not started again".into() });
+            return Err(InterpreterError::Died { how: "it was not restarted".into() });
         };
         let (interpreter, worked) = blocking(move || {
             let worked = work(interpreter.as_mut());
@@ -394,7 +394,7 @@ fn broken(frame: &Frame, source: InterpreterError) -> FrameError {
     Stop::Sandbox { frame: frame.id().clone(), source: Arc::new(source) }.into()
 }
 
-pub(crate) const NOTHING_PRINTED: &str = "Output: (nothing was printed)";
+pub(crate) const NOTHING_PRINTED: &str = "Output: (none)";
 
 /// The output of a cell, as shown to the model.
 fn shown(output: &str) -> String {
@@ -411,12 +411,10 @@ fn limited(output: &str, outcome: &CellOutcome, has_effects: bool) -> Ran {
         CellOutcome::Limited { kind, message } => (kind.as_str(), message.as_str()),
         CellOutcome::Printed | CellOutcome::Raised { .. } | CellOutcome::Answered => ("", ""),
     };
-    let mut text = format!(
-        "{}\n{kind}: {message}\nThe block was stopped. Your variables are as they were before it.",
-        shown(output)
-    );
+    let mut text =
+        format!("{}\n{kind}: {message}\nThe block was stopped. Your variables are unchanged.", shown(output));
     if has_effects {
-        text += " The tools that it called were called.";
+        text += " Its tool calls did take effect.";
     }
     Ran::Broke(text)
 }

@@ -85,12 +85,12 @@ pub struct ExternalTools {
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ToolNameError {
     #[error(
-        "the tool `{name}` of `{source_name}` cannot be a function: its name is taken or not an identifier"
+        "the tool `{name}` of `{source_name}` cannot be a function: its name is already used or not an identifier"
     )]
     Name { name: String, source_name: String },
     #[error("two tools are named `{name}`")]
     Twice { name: String },
-    #[error("there are {n} tools, and a run has at most {OUTSIDE_TOOLS_MAX}")]
+    #[error("there are {n} tools; the maximum per run is {OUTSIDE_TOOLS_MAX}")]
     TooMany { n: usize },
 }
 

@@ -21,7 +21,7 @@ const TOOL_TOKENS: u64 = 100;
 
 const SUMMARY_HEAD: &str = "Summary of my earlier turns:\n";
 const SUMMARY_REPLY: &str =
-    "Your summary stands in for the turns before this point. All variables keep their values. Go on.";
+    "Your summary replaces the turns before this point. All variables keep their values. Continue.";
 /// Providers refuse a message without text.
 const NOTHING: &str = "(nothing)";
 

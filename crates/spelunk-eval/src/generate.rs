@@ -63,10 +63,10 @@ pub enum GenerateError {
         variant: String,
     },
     /// Questions about code need source code.
-    #[error("tasks of the kind `code` ask about a real tree, and none was given")]
+    #[error("tasks of the kind `code` need a source tree, and none was given")]
     NoTree,
     /// The tree is too small for the size.
-    #[error("the tree holds {tokens_held} tokens of source code, and the task needs {tokens}")]
+    #[error("the tree contains {tokens_held} tokens of source code, but the task needs {tokens}")]
     TreeSmall {
         /// The size of the tree.
         tokens_held: u64,
@@ -74,7 +74,7 @@ pub enum GenerateError {
         tokens: u64,
     },
     /// Nothing in the tree is suitable for this form of question.
-    #[error("nothing in the tree can be asked about as `{variant}`")]
+    #[error("the tree contains nothing to ask about as `{variant}`")]
     TreePoor {
         /// The form of question.
         variant: String,

@@ -40,13 +40,13 @@ impl Report {
         let mut remarks = self.remarks.clone();
         if self.summary.n_outages > 0 {
             remarks.push(format!(
-                "Left out, because there was nobody to ask: {} trials.",
+                "Excluded because the model was unavailable: {} trials.",
                 self.summary.n_outages
             ));
         }
         if self.summary.n_unscored > 0 {
             remarks.push(format!(
-                "Left out, because they have no score: {} trials. Name the tasks with `--tasks` to score them.",
+                "Excluded because they have no score: {} trials. Pass the tasks with `--tasks` to score them.",
                 self.summary.n_unscored
             ));
         }

@@ -288,7 +288,7 @@ impl PrivateDir {
 
     fn check_writable(&self, name: &str) -> io::Result<()> {
         if self.is_read_only() {
-            let message = format!("`{name}` is in a directory that is opened read-only");
+            let message = format!("`{name}` is in a directory that was opened read-only");
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         Ok(())
@@ -375,7 +375,7 @@ fn join(folder: &str, name: &str) -> String {
 }
 
 fn invalid(name: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` is not a name below the directory"))
+    io::Error::new(io::ErrorKind::InvalidInput, format!("`{name}` is not a valid name in a directory"))
 }
 
 /// Links, pipes and devices are not ours: we never create one.

@@ -128,15 +128,15 @@ impl Catalogue {
 
     /// Parses it; the error describes what is wrong.
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, &'static str> {
-        const DAMAGED: &str = "its catalogue has another checksum";
+        const DAMAGED: &str = "the checksum of its catalogue does not match";
         let text = std::str::from_utf8(bytes).map_err(|_| DAMAGED)?;
-        let (body, end) = text.rsplit_once("end ").ok_or("its catalogue ends too soon")?;
+        let (body, end) = text.rsplit_once("end ").ok_or("its catalogue is truncated")?;
         if blake3::hash(body.as_bytes()).to_hex().as_str() != end.trim_end_matches('\n') {
             return Err(DAMAGED);
         }
         let mut lines = body.lines();
         if lines.next() != Some(FORM) {
-            return Err("it was made by another version");
+            return Err("it was written by another version");
         }
         let mut catalogue = Self::default();
         for line in lines {

@@ -37,11 +37,11 @@ pub enum EmbedError {
         #[source]
         source: std::io::Error,
     },
-    #[error("the model file `{path}` is damaged: its checksum is wrong")]
+    #[error("the model file `{path}` is damaged: its checksum does not match")]
     Checksum { path: PathBuf },
-    #[error("the model file `{path}` is not in a form that is known: {why}")]
+    #[error("the model file `{path}` has an unsupported format: {why}")]
     Form { path: PathBuf, why: &'static str },
-    #[error("the embedding model `{model}` did not answer: {why}")]
+    #[error("the embedding model `{model}` did not respond: {why}")]
     Remote {
         model: String,
         why: String,
@@ -67,14 +67,14 @@ impl Explain for EmbedError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Missing { .. } => {
-                "name a directory with `model.safetensors` and `tokenizer.json`".to_owned()
+                "pass a directory with `model.safetensors` and `tokenizer.json`".to_owned()
             }
-            Self::Unreadable { .. } => "check that it can be read".to_owned(),
-            Self::Checksum { .. } => "get the file again; a part of it is not what it was".to_owned(),
+            Self::Unreadable { .. } => "check that it is readable".to_owned(),
+            Self::Checksum { .. } => "download the file again".to_owned(),
             Self::Form { .. } => {
-                "name a static model in the model2vec format with a WordPiece tokenizer".to_owned()
+                "use a static model in the model2vec format with a WordPiece tokenizer".to_owned()
             }
-            Self::Remote { .. } => "search by words, or check that the model answers".to_owned(),
+            Self::Remote { .. } => "search by words, or check that the model responds".to_owned(),
             Self::Shape { .. } => "choose another embedding model".to_owned(),
         })
     }

@@ -22,11 +22,11 @@ pub enum IndexError {
     Damaged { directory: PathBuf, why: String },
     #[error("the index in `{directory}` is being updated by {}", holder(*pid))]
     Locked { directory: PathBuf, pid: Option<u32> },
-    #[error("the index in `{directory}` has no vectors to search by meaning")]
+    #[error("the index in `{directory}` has no vectors, so it cannot be searched by meaning")]
     NoVectors { directory: PathBuf },
-    #[error("the index in `{directory}` was made with the embedding model `{made_with}`, not `{asked}`")]
+    #[error("the index in `{directory}` was built with the embedding model `{made_with}`, not `{asked}`")]
     OtherModel { directory: PathBuf, made_with: String, asked: String },
-    #[error("could not embed")]
+    #[error("could not compute embeddings")]
     Embed {
         #[from]
         source: EmbedError,
@@ -73,11 +73,11 @@ impl Explain for IndexError {
 
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Disk { .. } => "make room there, or check who may write there".to_owned(),
-            Self::Damaged { .. } => "search again: it is built anew from the documents".to_owned(),
+            Self::Disk { .. } => "free some space there, or check its permissions".to_owned(),
+            Self::Damaged { .. } => "search again: the index is rebuilt from the documents".to_owned(),
             Self::Locked { .. } => "wait until it is done, then search again".to_owned(),
             Self::NoVectors { .. } => "search by words, or update it with an embedding model".to_owned(),
-            Self::OtherModel { .. } => "update it, or search with the model it was made with".to_owned(),
+            Self::OtherModel { .. } => "update it, or search with the model it was built with".to_owned(),
             Self::Embed { source } => return source.hint(),
         })
     }

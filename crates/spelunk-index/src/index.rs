@@ -121,12 +121,10 @@ pub enum Rebuilt {
 impl std::fmt::Display for Rebuilt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Damaged(why) => write!(f, "the index was built anew: {why}"),
-            Self::OtherModel => f.write_str("the index was built anew for another embedding model"),
-            Self::OtherCut => {
-                f.write_str("the index was built anew because content types are told otherwise")
-            }
-            Self::Compacted => f.write_str("the index was built anew to give back room"),
+            Self::Damaged(why) => write!(f, "the index was rebuilt: {why}"),
+            Self::OtherModel => f.write_str("the index was rebuilt for another embedding model"),
+            Self::OtherCut => f.write_str("the index was rebuilt because the content types have changed"),
+            Self::Compacted => f.write_str("the index was rebuilt to free space"),
         }
     }
 }
@@ -315,14 +313,14 @@ fn load(directory: &Path) -> io::Result<State> {
     };
     for (name, record) in &catalogue.files {
         if !is_as_recorded(&directory.join(name), record)? {
-            return Ok(State::Damaged(format!("`{name}` is not as it was written")));
+            return Ok(State::Damaged(format!("`{name}` has changed since it was written")));
         }
     }
     let words_path = directory.join(WORDS_DIRECTORY);
     let words = match catch_unwind(AssertUnwindSafe(|| WordsIndex::open(&words_path))) {
         Ok(Ok(words)) => words,
-        Ok(Err(error)) => return Ok(State::Damaged(format!("its words cannot be opened: {error}"))),
-        Err(_) => return Ok(State::Damaged("its words cannot be opened".to_owned())),
+        Ok(Err(error)) => return Ok(State::Damaged(format!("its word index cannot be opened: {error}"))),
+        Err(_) => return Ok(State::Damaged("its word index cannot be opened".to_owned())),
     };
     let rows = catalogue
         .vectors

@@ -108,7 +108,7 @@ impl WordsIndex {
         let index = tantivy::Index::open(MmapDirectory::open(directory)?)?;
         let (schema, fields) = schema();
         if index.schema() != schema {
-            return Err(tantivy::TantivyError::SchemaError("it has other fields".to_owned()));
+            return Err(tantivy::TantivyError::SchemaError("its fields differ".to_owned()));
         }
         Self::of(index, fields)
     }

@@ -88,7 +88,7 @@ fn archive_within(
     let read_back = digests(dir, &staged).map_err(unwritable)?;
     if read_back != packed {
         drop(dir.remove_file(&staged));
-        let what = "does not hold what was packed; the run is left as it is".to_owned();
+        let what = "does not contain what was packed; the run was not changed".to_owned();
         return Err(JournalError::Archive { name, what });
     }
     dir.rename(&staged, &name, Durability::Synced).map_err(unwritable)?;
@@ -241,7 +241,7 @@ fn add<W: Write>(
     let mut hashed = Hashed { from: from.take(bytes), hasher: blake3::Hasher::new(), bytes: 0 };
     builder.append_data(&mut header, name, &mut hashed)?;
     if hashed.bytes != bytes {
-        let what = format!("`{name}` became shorter while it was packed");
+        let what = format!("`{name}` was truncated while it was packed");
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
     }
     packed.insert(name.to_owned(), hashed.digest());
@@ -313,7 +313,7 @@ fn digests(dir: &PrivateDir, name: &str) -> io::Result<Digests> {
 fn unpack(dir: &PrivateDir, run: &RunId, staged: &str, bounds: Bounds) -> Result<(u64, u64), JournalError> {
     let name = archive_name(run);
     let bad = |what: String| JournalError::Archive { name: name.clone(), what };
-    let cut = |error: io::Error| bad(format!("is cut or not an archive ({error})"));
+    let cut = |error: io::Error| bad(format!("is truncated or not an archive ({error})"));
     let mut archive = Archive::new(open(dir, &name).map_err(cut)?);
     let (mut files, mut bytes_sum, mut has_journal) = (0, 0_u64, false);
     for entry in archive.entries().map_err(cut)? {
@@ -322,12 +322,12 @@ fn unpack(dir: &PrivateDir, run: &RunId, staged: &str, bounds: Bounds) -> Result
         let size = entry.size();
         bytes_sum = bytes_sum.saturating_add(size);
         if let Some(what) = bounds.exceeded(files + 1, bytes_sum) {
-            return Err(bad(format!("holds {what}, more than a run can")));
+            return Err(bad(format!("contains {what}, more than a run can have")));
         }
         let entry_target =
             target_of(&inner, run).filter(|_| entry.header().entry_type() == EntryType::Regular);
         let entry_target = entry_target
-            .ok_or_else(|| bad(format!("holds `{}`, which is no part of the run", shown(&inner))))?;
+            .ok_or_else(|| bad(format!("contains `{}`, which is not part of a run", shown(&inner))))?;
         let target = match &entry_target {
             EntryTarget::Summary => continue,
             EntryTarget::Blob(blob) => format!("{staged}/blob/{blob}"),
@@ -342,7 +342,7 @@ fn unpack(dir: &PrivateDir, run: &RunId, staged: &str, bounds: Bounds) -> Result
         match entry_target {
             EntryTarget::Summary => {}
             EntryTarget::Blob(blob) if blob != digest => {
-                return Err(bad(format!("holds the blob `{blob}` with other bytes than its name says")));
+                return Err(bad(format!("contains the blob `{blob}` with the wrong content")));
             }
             EntryTarget::Blob(blob) => {
                 let home = blobs::file_name(&blob);
@@ -352,7 +352,7 @@ fn unpack(dir: &PrivateDir, run: &RunId, staged: &str, bounds: Bounds) -> Result
         }
         files += 1;
     }
-    if has_journal { Ok((files, bytes_sum)) } else { Err(bad("holds no journal".to_owned())) }
+    if has_journal { Ok((files, bytes_sum)) } else { Err(bad("contains no journal".to_owned())) }
 }
 
 enum EntryTarget {

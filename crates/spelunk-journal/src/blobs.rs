@@ -57,7 +57,7 @@ impl Blobs {
         let bytes = read().map_err(|source| JournalError::Read { name: name.clone(), source })?;
         let bytes = bytes.ok_or_else(|| JournalError::Blob { blob: blob.clone(), what: "missing" })?;
         if digest(&bytes) != *blob {
-            return Err(JournalError::Blob { blob: blob.clone(), what: "not what its name says" });
+            return Err(JournalError::Blob { blob: blob.clone(), what: "damaged" });
         }
         Ok(bytes)
     }
@@ -124,7 +124,7 @@ impl Blobs {
             Text::Blob { blob, .. } => {
                 let bytes = self.get(blob)?;
                 String::from_utf8(bytes)
-                    .map_err(|_| JournalError::Blob { blob: blob.clone(), what: "not text" })
+                    .map_err(|_| JournalError::Blob { blob: blob.clone(), what: "not UTF-8 text" })
             }
         }
     }

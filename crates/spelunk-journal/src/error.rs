@@ -25,7 +25,7 @@ pub enum JournalError {
     Damaged { run: RunId, line: u64, what: String },
     #[error("run `{}` has a journal of format {format}; this version reads formats up to {JOURNAL_FORMAT}", run.short())]
     Newer { run: RunId, format: u64 },
-    #[error("run `{}` contains an event `{name}` (line {line}) that this version does not know", run.short())]
+    #[error("run `{}` contains an event `{name}` (line {line}) that this version does not support", run.short())]
     UnknownEvent { run: RunId, line: u64, name: String },
     #[error("there is no run `{name}`")]
     NotFound { name: String },
@@ -51,7 +51,7 @@ pub enum JournalError {
         #[source]
         source: io::Error,
     },
-    #[error("the workspace `{path}` has the format `{format}`, which this version does not know")]
+    #[error("the workspace `{path}` has the format `{format}`, which this version does not support")]
     WorkspaceNewer { path: String, format: String },
 }
 
@@ -83,7 +83,7 @@ impl Explain for JournalError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Write { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                "ask again: what was recorded of the run is gone".to_owned()
+                "ask again: the record of the run is lost".to_owned()
             }
             Self::Write { source, .. } => {
                 let is_limited = source.kind() == io::ErrorKind::FileTooLarge;
@@ -101,20 +101,20 @@ impl Explain for JournalError {
             Self::NoRuns => "ask something first, such as `spelunk ask \"what is this?\" .`".to_owned(),
             Self::Ambiguous { runs, .. } => {
                 let names: Vec<&str> = runs.iter().map(RunId::short).collect();
-                format!("name one of {}", names.join(", "))
+                format!("choose one of {}", names.join(", "))
             }
             Self::Locked { run, .. } => format!("watch it with `spelunk tail {}`", run.short()),
-            Self::WorkspaceBusy => "try again when they have finished".to_owned(),
+            Self::WorkspaceBusy => "try again when they have ended".to_owned(),
             Self::RunExists { run } => {
-                format!("look at it with `spelunk run show {}`; its archive is left as it is", run.short())
+                format!("see it with `spelunk run show {}`; its archive was not changed", run.short())
             }
             Self::Archive { .. } => "restore it from a backup: nothing was unpacked".to_owned(),
             Self::ArchiveTooLarge { .. } => {
-                "leave the run where it is, or remove it with `spelunk run clean`".to_owned()
+                "keep the run as it is, or remove it with `spelunk run clean`".to_owned()
             }
             Self::Blob { .. } => "restore the workspace from a backup, or ask again".to_owned(),
             Self::Workspace { .. } => {
-                "name a directory you may write to with `--set workspace.path=DIR`".to_owned()
+                "choose a writable directory with `--set workspace.path=DIR`".to_owned()
             }
             Self::Read { .. } => return None,
         })

@@ -110,7 +110,7 @@ impl Journal {
     fn write(&mut self, lines: &[u8], must_sync: bool) -> Result<(), JournalError> {
         let refused = |source| JournalError::Write { name: self.name.clone(), source };
         if self.broken {
-            return Err(refused(io::Error::other("an earlier write did not succeed")));
+            return Err(refused(io::Error::other("an earlier write failed")));
         }
         let written = self.prepare().and_then(|()| self.disk.append(&self.name, lines)).map_err(refused);
         let written = if must_sync { written.and_then(|()| self.sync.sync()) } else { written };
@@ -187,7 +187,7 @@ fn check_start(record: &Record, run: &RunId) -> Result<(), JournalError> {
     let format = match record {
         Record::Known(event) => {
             let EventKind::RunStarted { format, .. } = &event.kind else {
-                let what = format!("a journal opens with run.started, not with {}", event.kind.name());
+                let what = format!("a journal must begin with run.started, not with {}", event.kind.name());
                 return Err(JournalError::Damaged { run: run.clone(), line: 1, what });
             };
             Some(u64::from(*format))
@@ -200,7 +200,7 @@ fn check_start(record: &Record, run: &RunId) -> Result<(), JournalError> {
         }
         (Some(_), Record::Known(_)) => Ok(()),
         (Some(_) | None, _) => {
-            let what = "its first event is not a start this engine knows".to_owned();
+            let what = "its first event is not a supported run.started event".to_owned();
             Err(JournalError::Damaged { run: run.clone(), line: 1, what })
         }
     }

@@ -50,5 +50,5 @@ impl JournalSync {
 
 /// The journal is no longer where it was.
 pub(crate) fn removed() -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, "it was removed while the run was under way")
+    io::Error::new(io::ErrorKind::NotFound, "it was removed during the run")
 }

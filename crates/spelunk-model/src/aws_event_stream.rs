@@ -48,7 +48,7 @@ impl EventParser for EventStreamParser {
 /// The length of a frame whose prelude is complete.
 fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, StreamFault> {
     if number(prelude, 8) != Some(crc32fast::hash(prelude.get(..8).unwrap_or_default())) {
-        return Err(StreamFault::Damaged("the checksum of its beginning is wrong"));
+        return Err(StreamFault::Damaged("the checksum of its header does not match"));
     }
     let frame_len = number(prelude, 0).unwrap_or(0) as usize;
     if frame_len > frame_bytes_max {
@@ -56,18 +56,18 @@ fn checked_len(prelude: &[u8], frame_bytes_max: usize) -> Result<usize, StreamFa
     }
     let headers_len = number(prelude, 4).unwrap_or(0) as usize;
     if frame_len < FRAME_BYTES_MIN || headers_len > frame_len - FRAME_BYTES_MIN {
-        return Err(StreamFault::Damaged("its lengths do not fit"));
+        return Err(StreamFault::Damaged("its lengths are inconsistent"));
     }
     Ok(frame_len)
 }
 
 /// The event in a frame whose lengths were validated.
 fn event_of(frame: &[u8]) -> Result<String, StreamFault> {
-    let damaged = StreamFault::Damaged("its lengths do not fit");
+    let damaged = StreamFault::Damaged("its lengths are inconsistent");
     let body_end = frame.len().checked_sub(4).ok_or(damaged)?;
     let (checked, checksum) = frame.split_at_checked(body_end).ok_or(damaged)?;
     if number(checksum, 0) != Some(crc32fast::hash(checked)) {
-        return Err(StreamFault::Damaged("its checksum is wrong"));
+        return Err(StreamFault::Damaged("its checksum does not match"));
     }
     let headers_len = number(frame, 4).ok_or(damaged)? as usize;
     let headers_end = PRELUDE_BYTES.checked_add(headers_len).ok_or(damaged)?;
@@ -81,10 +81,10 @@ fn event_of(frame: &[u8]) -> Result<String, StreamFault> {
             (code.as_str(), serde_json::json!({ "message": names.error_message }).to_string())
         }
         (Some(event), None, None) => (event.as_str(), payload.to_owned()),
-        (None, None, None) => return Err(StreamFault::Damaged("it does not name its event")),
+        (None, None, None) => return Err(StreamFault::Damaged("it has no event type")),
     };
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric()) {
-        return Err(StreamFault::Damaged("the name of its event is none"));
+        return Err(StreamFault::Damaged("its event type is not valid"));
     }
     let payload = if payload.trim().is_empty() { "{}" } else { &payload };
     Ok(format!("{{\"{name}\":{payload}}}"))
@@ -101,7 +101,7 @@ struct FrameHeaders {
 
 impl FrameHeaders {
     fn read(mut headers: &[u8]) -> Result<Self, StreamFault> {
-        let damaged = StreamFault::Damaged("a header does not fit");
+        let damaged = StreamFault::Damaged("a header is not valid");
         let mut names = Self::default();
         while !headers.is_empty() {
             let (name_len, rest) = headers.split_first().ok_or(damaged)?;

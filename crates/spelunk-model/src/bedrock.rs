@@ -229,7 +229,7 @@ impl Decode for Decoder {
             Ok(event) => event,
             // The provider may add events at any time; an unknown one is not damage if it is JSON.
             Err(error) if error.to_string().starts_with("unknown variant") => return unknown(data),
-            Err(error) => return Err(ReplyFault::Malformed(format!("an event cannot be read: {error}"))),
+            Err(error) => return Err(ReplyFault::Malformed(format!("an event is not valid: {error}"))),
         };
         match event {
             wire::Event::ContentBlockStart { content_block_index, start } => {

@@ -54,7 +54,7 @@ impl CommandModel {
     pub fn new(options: CommandOptions) -> Result<Self, ModelError> {
         let shown = format!("command:{}", options.program);
         if options.program.trim().is_empty() {
-            let detail = "no program is named".to_owned();
+            let detail = "no program is set".to_owned();
             return Err(ModelError::Unreachable { base_url: shown, detail });
         }
         let base_url = format!("{shown}#{}", manner(&options));

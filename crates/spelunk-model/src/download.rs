@@ -38,7 +38,7 @@ impl Download {
             detail: detail.to_owned(),
         };
         let (repository, name) =
-            split(file).ok_or_else(|| not_found("a file is named OWNER/REPOSITORY/FILE"))?;
+            split(file).ok_or_else(|| not_found("the name of a file is OWNER/REPOSITORY/FILE"))?;
         let mut url = format!("{base_url}/{repository}/resolve/main/{name}");
         let mut sha256 = None;
         for _ in 0..=HOPS_MAX {
@@ -48,9 +48,9 @@ impl Download {
                 return Self::of(base_url, file, response, from, sha256);
             }
             url = next_url(&url, response.headers())
-                .ok_or_else(|| not_found("the hub sends on to an address that is not taken"))?;
+                .ok_or_else(|| not_found("the hub redirects to an address that is not allowed"))?;
         }
-        Err(not_found("the hub sends on and on"))
+        Err(not_found("the hub redirects too often"))
     }
 
     fn of(
@@ -78,7 +78,7 @@ impl Download {
             }
             StatusCode::TOO_MANY_REQUESTS => return Err(ModelError::RateLimited { retry_after: None }),
             other => {
-                let detail = format!("`{base_url}` does not give `{file}`");
+                let detail = format!("`{base_url}` does not offer `{file}`");
                 return Err(ModelError::ServerError { status: other.as_u16(), detail });
             }
         };

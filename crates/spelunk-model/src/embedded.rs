@@ -104,7 +104,7 @@ impl EmbeddedModel {
         let form = options.header.chat_template.as_deref().and_then(ChatForm::of_template);
         let form = form.ok_or_else(|| ModelError::LocalFailed {
             name: options.name.clone(),
-            detail: "its chat template is neither ChatML nor that of Llama 3; serve the file with llama.cpp and name the server with `--base-url`".to_owned(),
+            detail: "its chat template is neither ChatML nor that of Llama 3; serve the file with llama.cpp and set `--base-url`".to_owned(),
         })?;
         let of_file = options.header.context_tokens.unwrap_or(WINDOW_TOKENS_USUAL);
         let wanted = options.context_tokens.unwrap_or(WINDOW_TOKENS_USUAL);
@@ -235,7 +235,7 @@ impl Runner {
         });
         begun.map_err(|error| ModelError::LocalFailed {
             name,
-            detail: format!("no thread could be started: {error}"),
+            detail: format!("could not start a thread: {error}"),
         })?;
         if runners.len() >= RUNNERS_KEPT_MAX {
             let oldest = runners.iter().min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());

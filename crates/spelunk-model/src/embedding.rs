@@ -127,7 +127,7 @@ impl EmbeddingClient {
 
     /// The validated vectors of a reply, and its token count.
     fn read(&self, body: &str, n_texts: usize) -> Result<(Vec<Vec<f32>>, Option<u64>), String> {
-        let unreadable = |error: serde_json::Error| format!("the vectors cannot be read: {error}");
+        let unreadable = |error: serde_json::Error| format!("the vectors are not valid: {error}");
         let (vectors, n_tokens) = match self.format {
             Format::OpenAi => {
                 let reply: wire::OpenAiReply = serde_json::from_str(body).map_err(unreadable)?;
@@ -139,17 +139,17 @@ impl EmbeddingClient {
             }
         };
         if vectors.len() != n_texts {
-            return Err(format!("it holds {} vectors for {n_texts} texts", vectors.len()));
+            return Err(format!("it contains {} vectors for {n_texts} texts", vectors.len()));
         }
         let n_dimensions = vectors.first().map_or(0, Vec::len);
         if n_dimensions == 0 || n_dimensions > DIMENSIONS_MAX {
-            return Err(format!("a vector has {n_dimensions} numbers"));
+            return Err(format!("a vector has {n_dimensions} dimensions"));
         }
         if vectors.iter().any(|vector| vector.len() != n_dimensions) {
             return Err("its vectors differ in length".to_owned());
         }
         if vectors.iter().flatten().any(|number| !number.is_finite()) {
-            return Err("a vector holds a number that is none".to_owned());
+            return Err("a vector contains a value that is not a number".to_owned());
         }
         Ok((vectors, n_tokens))
     }

@@ -29,25 +29,25 @@ impl fmt::Display for Feature {
 pub enum ModelError {
     #[error("the provider at `{base_url}` rejected the key: {detail}")]
     Unauthorized { base_url: String, detail: String },
-    #[error("there are no keys for {service}: {detail}")]
+    #[error("no credentials for {service}: {detail}")]
     KeysMissing { service: String, detail: String },
-    #[error("the provider at `{base_url}` does not know `{model}`: {detail}")]
+    #[error("the provider at `{base_url}` does not offer `{model}`: {detail}")]
     NotFound { base_url: String, model: String, detail: String },
-    #[error("the provider is limiting the rate of requests")]
+    #[error("the provider's rate limit was reached")]
     RateLimited { retry_after: Option<Duration> },
-    #[error("the provider has no capacity right now")]
+    #[error("the provider is overloaded")]
     Overloaded { retry_after: Option<Duration> },
-    #[error("the provider answered with status {status}: {detail}")]
+    #[error("the provider returned status {status}: {detail}")]
     ServerError { status: u16, detail: String },
-    #[error("the provider refused the request with status {status}: {detail}")]
+    #[error("the provider rejected the request with status {status}: {detail}")]
     RequestRefused { status: u16, detail: String },
-    #[error("the provider does not take {feature} for this model: {detail}")]
+    #[error("the provider does not support {feature} for this model: {detail}")]
     FeatureRefused { feature: Feature, detail: String },
-    #[error("the prompt is longer than the model's window: {detail}")]
+    #[error("the prompt exceeds the model's context window: {detail}")]
     PromptTooLong { detail: String },
     #[error("could not reach `{base_url}`: {detail}")]
     Unreachable { base_url: String, detail: String },
-    #[error("`{program}` ended with {status}: {detail}")]
+    #[error("`{program}` exited with {status}: {detail}")]
     CommandFailed { program: String, status: String, detail: String },
     #[error("the local model `{name}` cannot be used: {detail}")]
     LocalFailed { name: String, detail: String },
@@ -125,15 +125,15 @@ impl Explain for ModelError {
         let own = match self {
             Self::CommandFailed { .. } => "run the command by hand with a prompt on its standard input",
             Self::Unreachable { base_url, .. } if base_url.starts_with("command:") => {
-                "check the program that `model.command` names"
+                "check the program in `model.command`"
             }
             Self::LocalFailed { .. } => {
-                "look at it with `spelunk model list`, or name another model with `--model`"
+                "check it with `spelunk model list`, or choose another model with `--model`"
             }
             Self::FeatureRefused { feature: Feature::Schema, .. } => {
-                "ask without a schema, or name another model"
+                "ask without a schema, or choose another model"
             }
-            Self::FeatureRefused { feature: Feature::Tools, .. } => "name a model that can call tools",
+            Self::FeatureRefused { feature: Feature::Tools, .. } => "choose a model that supports tools",
             Self::Unauthorized { .. }
             | Self::KeysMissing { .. }
             | Self::NotFound { .. }

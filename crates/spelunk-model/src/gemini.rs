@@ -145,7 +145,7 @@ impl Decoder {
         }
         let wire::Response { candidates, prompt_feedback, usage_metadata, error: _ } = response;
         if candidates.is_none() && prompt_feedback.is_none() && usage_metadata.is_none() {
-            return Err(ReplyFault::Malformed("an event holds no `candidates`".to_owned()));
+            return Err(ReplyFault::Malformed("an event has no `candidates`".to_owned()));
         }
         if let Some(usage) = usage_metadata {
             self.usage = Some(usage_of(usage));

@@ -45,13 +45,13 @@ pub struct GgufHeader {
 pub enum GgufError {
     #[error("it does not begin with `GGUF`")]
     NotGguf,
-    #[error("its format has version {version}, and 2 and 3 are read")]
+    #[error("its format version {version} is not supported; versions 2 and 3 are")]
     Version { version: u32 },
-    #[error("its metadata are damaged: {what}")]
+    #[error("its metadata is damaged: {what}")]
     Damaged { what: &'static str },
-    #[error("its metadata name no architecture")]
+    #[error("its metadata has no architecture")]
     NoArchitecture,
-    #[error("it is cut short: it has {bytes} bytes of at least {bytes_min}")]
+    #[error("it is truncated: it has {bytes} bytes of at least {bytes_min}")]
     CutShort { bytes: u64, bytes_min: u64 },
     #[error("it could not be read")]
     Read(#[source] io::Error),
@@ -60,7 +60,7 @@ pub enum GgufError {
 impl From<io::Error> for GgufError {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::UnexpectedEof {
-            return Self::Damaged { what: "the file ends within them" };
+            return Self::Damaged { what: "it is truncated" };
         }
         Self::Read(error)
     }
@@ -83,7 +83,7 @@ impl GgufHeader {
         }
         let (n_tensors, n_entries) = (input.number()?, input.number()?);
         if n_tensors > TENSORS_MAX || n_entries > ENTRIES_MAX {
-            return Err(GgufError::Damaged { what: "it counts more entries than any model has" });
+            return Err(GgufError::Damaged { what: "it has too many entries" });
         }
         let mut entries = Entries::default();
         for _ in 0..n_entries {
@@ -92,7 +92,7 @@ impl GgufHeader {
         let alignment = entries.numbers.get("general.alignment").copied().unwrap_or(ALIGNMENT_BYTES_USUAL);
         let header = Self::of(entries)?;
         if !alignment.is_power_of_two() {
-            return Err(GgufError::Damaged { what: "its alignment is no power of two" });
+            return Err(GgufError::Damaged { what: "its alignment is not a power of two" });
         }
         let bytes_min = tensor::bytes_min(&mut input, n_tensors, alignment)?;
         if bytes < bytes_min {
@@ -188,7 +188,7 @@ impl<R: Read> Input<R> {
         let mut bytes = Vec::new();
         let n_read = self.source.by_ref().take(n_bytes).read_to_end(&mut bytes)?;
         if n_read as u64 != n_bytes {
-            return Err(GgufError::Damaged { what: "the file ends within them" });
+            return Err(GgufError::Damaged { what: "it is truncated" });
         }
         Ok(String::from_utf8(bytes).ok())
     }
@@ -197,7 +197,7 @@ impl<R: Read> Input<R> {
         let kind = u32::from_le_bytes(self.bytes()?);
         let n_elements = self.number()?;
         if n_elements > ELEMENTS_MAX {
-            return Err(GgufError::Damaged { what: "a list is longer than any vocabulary" });
+            return Err(GgufError::Damaged { what: "a list is too long" });
         }
         match kind {
             8 => {
@@ -207,7 +207,7 @@ impl<R: Read> Input<R> {
                 }
                 Ok(())
             }
-            9 => Err(GgufError::Damaged { what: "it has a list of lists" }),
+            9 => Err(GgufError::Damaged { what: "it contains a list of lists" }),
             other => self.skip(n_elements.saturating_mul(width(other)?)),
         }
     }
@@ -215,7 +215,7 @@ impl<R: Read> Input<R> {
     fn skip(&mut self, n_bytes: u64) -> Result<(), GgufError> {
         let n_skipped = io::copy(&mut self.source.by_ref().take(n_bytes), &mut io::sink())?;
         if n_skipped != n_bytes {
-            return Err(GgufError::Damaged { what: "the file ends within them" });
+            return Err(GgufError::Damaged { what: "it is truncated" });
         }
         Ok(())
     }
@@ -228,7 +228,7 @@ fn width(kind: u32) -> Result<u64, GgufError> {
         2 | 3 => Ok(2),
         4..=6 => Ok(4),
         10..=12 => Ok(8),
-        _ => Err(GgufError::Damaged { what: "an entry is of an unknown kind" }),
+        _ => Err(GgufError::Damaged { what: "an entry has an unknown type" }),
     }
 }
 

@@ -37,13 +37,13 @@ pub struct HostedCatalogue {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CatalogueError {
     /// It is too short, too long, or does not end with its number of models.
-    #[error("the catalogue is not whole: {what}")]
+    #[error("the catalogue is not valid: {what}")]
     Cut {
         /// What is missing.
         what: String,
     },
     /// A line cannot be read.
-    #[error("line {number} of the catalogue is wrong: {what}")]
+    #[error("line {number} of the catalogue is not valid: {what}")]
     Line {
         /// Counted from 1.
         number: usize,
@@ -235,7 +235,7 @@ fn check(text: &str) -> Result<(), CatalogueError> {
             let model = line::read(line).map_err(wrong)?;
             let place = (model.provider, model.name);
             if place <= before {
-                return Err(wrong("it is there twice, or out of order"));
+                return Err(wrong("it occurs twice or out of order"));
             }
             (before, n_models) = (place, n_models + 1);
         }

@@ -89,7 +89,7 @@ impl Endpoint {
             Some(value) => Ok(Some(value)),
             None => Err(ModelError::Unauthorized {
                 base_url: self.base_url.clone(),
-                detail: "the key holds characters that a header cannot carry".to_owned(),
+                detail: "the key contains characters that are not allowed in a header".to_owned(),
             }),
         }
     }
@@ -130,19 +130,19 @@ fn checked_url(base_url: &str) -> Result<Url, ModelError> {
         detail: detail.to_owned(),
     };
     let Ok(mut url) = Url::parse(base_url.trim()) else {
-        return Err(refused(without_credentials(base_url), "this is not an address"));
+        return Err(refused(without_credentials(base_url), "it is not a valid URL"));
     };
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(refused(without_credentials(base_url), "an address holds no credentials; set a key"));
+        return Err(refused(without_credentials(base_url), "it must not contain credentials; set a key"));
     }
     if url.query().is_some() || url.fragment().is_some() {
         url.set_query(None);
         url.set_fragment(None);
-        return Err(refused(url.as_str(), "an address ends with its path"));
+        return Err(refused(url.as_str(), "it must not have a query or fragment"));
     }
     match url.scheme() {
         "http" | "https" => Ok(url),
-        _ => Err(refused(url.as_str(), "an address begins with `http://` or `https://`")),
+        _ => Err(refused(url.as_str(), "it must begin with `http://` or `https://`")),
     }
 }
 

@@ -79,7 +79,7 @@ pub async fn list_models_as(
         sent => accept(sent, &context).await?,
     };
     let body = read_json(response, &context).await?;
-    names(shape, &body).map_err(|error| context.malformed(&format!("the list cannot be read: {error}")))
+    names(shape, &body).map_err(|error| context.malformed(&format!("the list is not valid: {error}")))
 }
 
 fn names(shape: ListShape, body: &str) -> Result<Vec<String>, serde_json::Error> {

@@ -244,7 +244,7 @@ impl Decode for Decoder {
             self.usage = Some(usage_of(usage));
         }
         let Some(choices) = chunk.choices else {
-            return Err(ReplyFault::Malformed("an event holds no `choices`".to_owned()));
+            return Err(ReplyFault::Malformed("an event has no `choices`".to_owned()));
         };
         // Only one choice was requested.
         match choices.into_iter().next() {
@@ -269,7 +269,7 @@ impl Decode for Decoder {
             return Err(refused(error));
         }
         let Some(choice) = whole.choices.and_then(|choices| choices.into_iter().next()) else {
-            return Err(ReplyFault::Malformed("the reply holds no choice".to_owned()));
+            return Err(ReplyFault::Malformed("the reply has no choice".to_owned()));
         };
         self.usage = whole.usage.map(usage_of);
         let mut deltas = self.take(choice.message, choice.finish_reason.as_deref(), choice.logprobs)?;

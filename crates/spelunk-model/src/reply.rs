@@ -57,13 +57,13 @@ impl From<StreamFault> for ReplyFault {
 /// Parses one event of a stream.
 pub(crate) fn parse_event<T: DeserializeOwned>(data: &str) -> Result<T, ReplyFault> {
     serde_json::from_str(data)
-        .map_err(|error| ReplyFault::Malformed(format!("an event cannot be read: {error}")))
+        .map_err(|error| ReplyFault::Malformed(format!("an event is not valid: {error}")))
 }
 
 /// Parses a complete reply.
 pub(crate) fn parse_whole<T: DeserializeOwned>(body: &str) -> Result<T, ReplyFault> {
     serde_json::from_str(body)
-        .map_err(|error| ReplyFault::Malformed(format!("the reply cannot be read: {error}")))
+        .map_err(|error| ReplyFault::Malformed(format!("the reply is not valid: {error}")))
 }
 
 /// A piece of the answer, unless it is empty.

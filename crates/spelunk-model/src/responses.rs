@@ -199,7 +199,7 @@ impl Decode for Decoder {
     fn whole(&mut self, body: &str) -> Result<Vec<ModelDelta>, ReplyFault> {
         let response: wire::Response = parse_whole(body)?;
         if response.output.is_none() && response.error.is_none() {
-            return Err(ReplyFault::Malformed("the reply holds no `output`".to_owned()));
+            return Err(ReplyFault::Malformed("the reply has no `output`".to_owned()));
         }
         self.ended(response)
     }

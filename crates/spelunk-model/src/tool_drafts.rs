@@ -50,7 +50,7 @@ impl Drafts {
         if !self.calls.contains_key(&key) {
             self.n_begun += 1;
             if self.n_begun > CALLS_MAX {
-                return Err(ReplyFault::Malformed(format!("it holds more than {CALLS_MAX} tool calls")));
+                return Err(ReplyFault::Malformed(format!("it contains more than {CALLS_MAX} tool calls")));
             }
         }
         let call = self.calls.entry(key).or_insert_with(|| ToolCall {

@@ -111,7 +111,8 @@ impl Engine {
 
     /// Continues a run, and returns its answer as JSON.
     fn resume(&self, py: Python<'_>, run: &str) -> PyResult<String> {
-        let run: RunId = run.parse().map_err(|_| PyValueError::new_err(format!("`{run}` is no run")))?;
+        let run: RunId =
+            run.parse().map_err(|_| PyValueError::new_err(format!("`{run}` is not a run id")))?;
         told(wait(py, self.0.resume(&run))?, |answer| answer.json())
     }
 

@@ -68,7 +68,7 @@ impl Running {
     fn answer(&self, py: Python<'_>) -> PyResult<String> {
         match wait(py, self.take_answer())? {
             Some(answer) => told(answer, |answer| answer.json()),
-            None => Err(PyRuntimeError::new_err("the answer was taken already")),
+            None => Err(PyRuntimeError::new_err("the answer was already taken")),
         }
     }
 }

@@ -46,6 +46,6 @@ fn call(function: &Py<PyAny>, arguments: &Value) -> Result<Value, ToolError> {
             ToolError::Failed(format!("{kind}: {value}"))
         })
     });
-    let result = called.ok_or_else(|| ToolError::Unknown("the interpreter is gone".to_owned()))??;
+    let result = called.ok_or_else(|| ToolError::Unknown("the interpreter has ended".to_owned()))??;
     serde_json::from_str(&result).map_err(|error| ToolError::Failed(error.to_string()))
 }

@@ -61,7 +61,7 @@ impl Launch {
     /// that.
     pub(crate) fn start(&self, memory_bytes_max: u64) -> Result<Process, InterpreterError> {
         if !cfg!(target_os = "linux") {
-            let why = "only Linux has the means; use the default sandbox".to_owned();
+            let why = "confinement is only available on Linux; use the default sandbox".to_owned();
             return Err(InterpreterError::Unconfined { backend: "cpython", why });
         }
         let Survey { program, path, readable } = self.survey()?;
@@ -107,7 +107,7 @@ fn survey(python: &Python) -> Result<Survey, InterpreterError> {
     let unfit = |why: &str| failed(std::io::Error::other(why));
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(unfit(said.trim().lines().next_back().unwrap_or("it ended without a word")));
+        return Err(unfit(said.trim().lines().next_back().unwrap_or("it exited without a message")));
     }
-    serde_json::from_slice(&output.stdout).map_err(|_| unfit("it is no Python of version 3.10 or newer"))
+    serde_json::from_slice(&output.stdout).map_err(|_| unfit("it is not Python 3.10 or newer"))
 }

@@ -31,7 +31,7 @@ pub trait Interpreter: Send {
 pub enum InterpreterError {
     #[error("the sandbox process died: {how}")]
     Died { how: String },
-    #[error("the sandbox process did not answer within {ms} ms and was killed")]
+    #[error("the sandbox process did not respond within {ms} ms and was killed")]
     Unresponsive { ms: u64 },
     #[error("could not start the sandbox `{program}`")]
     Spawn {
@@ -39,9 +39,9 @@ pub enum InterpreterError {
         #[source]
         source: std::io::Error,
     },
-    #[error("the sandbox said something that is no message: {what}")]
+    #[error("the sandbox sent an invalid message: {what}")]
     Protocol { what: String },
-    #[error("the sandbox could not go on: {what}")]
+    #[error("the sandbox could not continue: {what}")]
     Broken { what: String },
     #[error("this machine cannot confine `{backend}`: {why}")]
     Unconfined { backend: &'static str, why: String },

@@ -110,7 +110,9 @@ impl MontyInterpreter {
 
     fn begin(&mut self, code: &str, is_cell: bool) -> Result<Step, InterpreterError> {
         let State::Idle(repl) = mem::replace(&mut self.state, State::Gone) else {
-            return Err(InterpreterError::Protocol { what: "a cell was fed while another runs".to_owned() });
+            return Err(InterpreterError::Protocol {
+                what: "a cell was started while another is running".to_owned(),
+            });
         };
         // The host may have returned its first object in the last cell.
         self.session.has_handles |= !self.handles.is_empty();
@@ -196,7 +198,7 @@ impl MontyInterpreter {
                     let what = if self.handles.is_class(id) {
                         "cannot create instances of host objects"
                     } else {
-                        "is no host object"
+                        "is not a host object"
                     };
                     let error = MontyException::new(ExcType::TypeError, Some(what.to_owned()));
                     Ok(call.resume(error, self.writer()))
@@ -277,8 +279,7 @@ impl MontyInterpreter {
             mem::take(&mut self.cell.pending).into_iter().partition(|(id, _)| waiting.contains(id));
         self.cell.pending = rest;
         if asked.is_empty() {
-            let error =
-                MontyException::runtime_error("this code waits for something that cannot happen any more");
+            let error = MontyException::runtime_error("this code waits for something that can never happen");
             return Ok(futures.abort(error, self.writer()));
         }
         let (ids, calls) = asked.into_iter().unzip();
@@ -320,12 +321,10 @@ impl MontyInterpreter {
             }
             State::Idle(repl) => {
                 self.state = State::Idle(repl);
-                return Err(InterpreterError::Protocol {
-                    what: "a reply came while nothing was asked".to_owned(),
-                });
+                return Err(InterpreterError::Protocol { what: "a reply came without a call".to_owned() });
             }
             State::Gone => {
-                return Err(InterpreterError::Protocol { what: "the interpreter is gone".to_owned() });
+                return Err(InterpreterError::Protocol { what: "the interpreter has ended".to_owned() });
             }
         };
         Ok(self.drive(progress))
@@ -394,7 +393,7 @@ impl Interpreter for MontyInterpreter {
         }
         let State::Idle(repl) = &mut self.state else {
             return Err(InterpreterError::Protocol {
-                what: "a variable was asked for while a cell runs".to_owned(),
+                what: "a variable was requested while a cell is running".to_owned(),
             });
         };
         self.sources.add_prelude(repl.next_script_name());

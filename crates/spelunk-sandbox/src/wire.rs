@@ -28,7 +28,7 @@ const READ_BYTES: usize = 64 << 10;
 /// Why a frame could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WireError {
-    #[error("a frame of {n_bytes} bytes; at most {bytes_max} are allowed")]
+    #[error("a frame of {n_bytes} bytes; the maximum is {bytes_max}")]
     Long { n_bytes: usize, bytes_max: usize },
     #[error("a frame of more than {values_max} values")]
     Crowded { values_max: usize },

@@ -161,9 +161,9 @@ async fn unknown(uri: Uri) -> Problem {
 }
 
 async fn wrong_method(method: Method) -> Problem {
-    let detail = format!("the address does not take {method}");
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "The method is another one.", detail)
-        .hint("see `/openapi.json` for the methods of each address")
+    let detail = format!("{method} is not allowed for this path");
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", "Method not allowed.", detail)
+        .hint("see `/openapi.json` for the methods of each path")
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ pub async fn serve_stdio(state: Arc<State>) -> Result<(), Failure> {
     state.shut_down().await;
     ended.map_err(|reason| {
         let message = format!("could not serve the client: {reason}");
-        let hint = "start it from an MCP client; `docs/mcp.md` has the line for yours".to_owned();
+        let hint = "start it from an MCP client; `docs/mcp.md` shows the configuration".to_owned();
         Usage { message, hint }.into()
     })
 }

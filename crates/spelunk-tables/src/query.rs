@@ -185,7 +185,7 @@ impl Tables {
             return Err(QueryError::Rejected(format!("the query is longer than {SQL_BYTES_MAX} bytes")));
         }
         if names_the_present(sql) {
-            return Err(QueryError::Rejected("there is no current time here".to_owned()));
+            return Err(QueryError::Rejected("the current time is not available".to_owned()));
         }
         self.steps.allow(STEPS_MAX);
         let mut statement = self.connection.prepare(sql)?;

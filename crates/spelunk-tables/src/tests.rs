@@ -107,7 +107,7 @@ fn queries_only_read() {
         assert!(error.contains("only SELECT") || error.contains("not authorized"), "{sql}: {error}");
     }
     for sql in ["SELECT date('now')", "SELECT Current_Timestamp"] {
-        assert_eq!(orders().query(sql, 200).unwrap_err().to_string(), "there is no current time here");
+        assert_eq!(orders().query(sql, 200).unwrap_err().to_string(), "the current time is not available");
     }
     check(
         "SELECT colour FROM orders",

@@ -65,7 +65,7 @@ macro_rules! error_codes {
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Self::$variant => concat!($($doc,)+).trim_ascii(),)+
-                    Self::Unrecognised => "A code that only a newer version of Spelunk knows.",
+                    Self::Unrecognised => "An error code of a newer version of Spelunk.",
                 }
             }
 
@@ -131,7 +131,7 @@ error_codes! {
     /// The provider did not reply in time.
     ModelTimedOut = "model-timed-out", Upstream, "raise `limits.call_ms_max` or `limits.call_idle_ms_max`";
     /// The reply was cut off.
-    ModelStreamCut = "model-stream-cut", Upstream, "try again; if it keeps happening, check for a proxy that cuts off long replies";
+    ModelStreamCut = "model-stream-cut", Upstream, "try again; if this persists, check for a proxy that cuts off long replies";
     /// The reply is not in the provider's format.
     ModelReplyMalformed = "model-reply-malformed", Upstream, "check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints";
     /// The reply contains neither text nor a tool call.
@@ -154,7 +154,7 @@ error_codes! {
     TurnsExhausted = "turns-exhausted", Limit, "raise `limits.turns_max` (for an agent, `limits.agent_turns_max`), or ask a narrower question";
     /// A frame has reached its limit of code cells.
     CellsExhausted = "cells-exhausted", Limit, "raise `limits.cells_max`";
-    /// What came with the question does not fit on an agent's desk.
+    /// What came with the question does not fit in an agent's working folder.
     DeskFull = "desk-full", Limit, "attach less, or raise `limits.desk_bytes_max` or `limits.desk_files_max`";
     /// A model repeated itself, took no action, or wrote code or calls instead of an answer.
     ModelStuck = "model-stuck", Upstream, "rephrase the question, or choose a stronger model";
@@ -211,7 +211,7 @@ error_codes! {
     /// A query exceeds the length limit.
     QueryTooLong = "query-too-long", User, "use fewer words";
     /// An external tool cannot be used.
-    ToolUnavailable = "tool-unavailable", Settings, "look at what it is with `spelunk tools list`";
+    ToolUnavailable = "tool-unavailable", Settings, "see its description with `spelunk tools list`";
     /// It is unknown whether a call that must happen at most once took effect.
     ToolOutcomeUnknown = "tool-outcome-unknown", User;
     /// A resumed run made a different call than its journal records.

@@ -12,21 +12,21 @@ use crate::Text;
 pub enum FileChange {
     /// The file was created or replaced.
     Written {
-        /// Relative to the desk, with `/` between its parts.
+        /// Relative to the working folder, with `/` between its parts.
         path: String,
         /// The whole content.
         content: Text,
     },
     /// Content was appended to the file.
     Appended {
-        /// Relative to the desk, with `/` between its parts.
+        /// Relative to the working folder, with `/` between its parts.
         path: String,
         /// Only the appended part.
         content: Text,
     },
     /// The file was removed.
     Removed {
-        /// Relative to the desk, with `/` between its parts.
+        /// Relative to the working folder, with `/` between its parts.
         path: String,
     },
 }

@@ -103,19 +103,19 @@ limits! {
     path children_depth2_max = 2;
     /// Contexts up to this size are answered in a single call.
     path direct_tokens_max = 10_000;
-    /// Tokens a model can read at once without overlooking details; 0 derives it from the model size in its name.
+    /// Tokens a model can read at once without overlooking details; 0 derives this from the model size in its name.
     path reader_tokens_max = 0;
     /// Maximum number of output tokens of a root call.
     path root_output_tokens_max = 4096;
     /// Maximum number of output tokens of a sub-call.
     path sub_output_tokens_max = 1000;
-    /// Maximum number of output tokens of an analyst: room for its findings, where prose would need less.
+    /// Maximum number of output tokens of an analyst; findings need more room than prose.
     path analyst_output_tokens_max = 4096;
     /// Maximum size of the findings given to one synthesis; larger sets are first summarised in groups.
     path synthesis_tokens_max = 30_000;
     /// Contexts larger than this cause a warning.
     path corpus_tokens_warn = 10_000_000;
-    /// Maximum number of files to read; 0 means no limit, so that no file is left out without a word.
+    /// Maximum number of files to read; 0 means no limit.
     path files_max = 0;
     /// Files with up to this many lines are analysed in batches.
     path small_lines_max = 1500;
@@ -169,9 +169,9 @@ limits! {
     path scripts_max = 20;
     /// Maximum number of model calls one agent script may make; cached replies do not count.
     path script_calls_max = 25;
-    /// Maximum number of files on an agent's desk.
+    /// Maximum number of files in an agent's working folder.
     path desk_files_max = 1000;
-    /// Maximum total size of the files on an agent's desk.
+    /// Maximum total size of the files in an agent's working folder.
     path desk_bytes_max = 64_000_000;
     /// Maximum number of cells in a frame; turns end it earlier.
     path cells_max = 100;

@@ -57,13 +57,13 @@ impl fmt::Display for WorkError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Memory { bytes_max } => {
-                write!(f, "it used more than {} MB of memory and was stopped", bytes_max >> 20)
+                write!(f, "it exceeded {} MB of memory and was stopped", bytes_max >> 20)
             }
             Self::Time { ms_max } => {
-                write!(f, "it computed for more than {} s and was stopped", ms_max / 1000)
+                write!(f, "it exceeded {} s of CPU time and was stopped", ms_max / 1000)
             }
-            Self::Crashed { how } => write!(f, "its process ended: {how}"),
-            Self::NoWorker { why } => write!(f, "no process can be started for it: {why}"),
+            Self::Crashed { how } => write!(f, "its process exited: {how}"),
+            Self::NoWorker { why } => write!(f, "could not start a process for it: {why}"),
         }
     }
 }

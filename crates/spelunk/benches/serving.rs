@@ -1,4 +1,4 @@
-//! The server under load: fifty parallel runs, two hundred watchers of their events, and clients reading contexts at
+//! The server under load: fifty parallel runs, a thousand watchers of their events, and clients reading contexts at
 //! the same time: `cargo bench -p spelunk --bench serving --ignore-rust-version`. Every watcher must see every event
 //! once.
 #![expect(
@@ -22,7 +22,7 @@ mod table;
 use table::{head, ms, row};
 
 const RUNS: usize = 50;
-const WATCHERS_PER_RUN: usize = 4;
+const WATCHERS_PER_RUN: usize = 20;
 const MODEL_MS: u64 = 200;
 
 fn main() {
@@ -43,7 +43,7 @@ fn main() {
     row("the server's peak memory", &format!("{} MB", server.peak_mb()), "-", "", true);
 }
 
-/// Fifty runs, each with four watchers, while one client reads a context as fast as it can.
+/// Fifty runs, each with twenty watchers, while one client reads a context as fast as it can.
 fn all_at_once(server: &Server) {
     let is_over = AtomicBool::new(false);
     let began = Instant::now();

@@ -24,7 +24,7 @@ fn each_type_is_checked() {
     );
     assert_eq!(
         message(given.whole("d", 9)),
-        "the argument `d` must be a whole number from 0; see the schema of the tool"
+        "the argument `d` must be a non-negative integer; see the schema of the tool"
     );
     assert_eq!(given.whole("e", 9).ok().flatten(), Some(2));
     assert!(given.whole("f", 9).is_err());
@@ -41,9 +41,12 @@ fn too_much_is_refused() {
     );
     assert_eq!(
         message(given.list("b", 1)),
-        "the argument `b` has 2 entries, more than 1; see the schema of the tool"
+        "the argument `b` has 2 entries; the maximum is 1; see the schema of the tool"
     );
-    assert_eq!(message(given.whole("c", 9)), "the argument `c` is 10, above 9; see the schema of the tool");
+    assert_eq!(
+        message(given.whole("c", 9)),
+        "the argument `c` is 10; the maximum is 9; see the schema of the tool"
+    );
 }
 
 #[test]
@@ -51,5 +54,5 @@ fn a_name_that_nobody_takes_is_refused_with_the_one_that_was_meant() {
     let mut given = of(&json!({ "lnies": 1 }));
     assert!(given.whole("lines", 5).is_ok());
     assert_eq!(message(given.finish()), "there is no argument `lnies`; did you mean `lines`?");
-    assert_eq!(message(of(&json!({ "x": 1 })).finish()), "there is no argument `x`; it takes none");
+    assert_eq!(message(of(&json!({ "x": 1 })).finish()), "there is no argument `x`; it takes no arguments");
 }

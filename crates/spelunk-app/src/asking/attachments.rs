@@ -51,9 +51,9 @@ pub struct Attachments {
 pub enum AttachmentError {
     #[error("at most {ATTACHED_MAX} files can be attached")]
     Number,
-    #[error("it has {bytes} bytes, at most {ATTACHED_BYTES_MAX} are attached")]
+    #[error("it has {bytes} bytes; the maximum is {ATTACHED_BYTES_MAX}")]
     Size { bytes: u64 },
-    #[error("the attachments have more than {TOTAL_BYTES_MAX} bytes together")]
+    #[error("the attachments have more than {TOTAL_BYTES_MAX} bytes in total")]
     Total,
 }
 

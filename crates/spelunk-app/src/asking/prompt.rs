@@ -34,7 +34,7 @@ const MARKS: [&str; 7] = ["question", "task", "instruction", "request", "query",
 pub fn excerpt(name: &str, text: &str) -> String {
     let (head, tail) = ends(text);
     format!(
-        "Do what is asked in `{name}`. What it asks for stands in its first or last part; what lies between is what it is about.\n\nIt begins:\n\n{}\n\n[…]\n\nand ends:\n\n{}",
+        "Do what `{name}` asks for. The request is in its first or last part; the text in between is the material.\n\nIt begins:\n\n{}\n\n[…]\n\nand ends:\n\n{}",
         head.trim(),
         tail.trim()
     )
@@ -42,7 +42,7 @@ pub fn excerpt(name: &str, text: &str) -> String {
 
 /// The placeholder of a long text that is not the request.
 pub(super) fn beginning(name: &str, text: &str) -> String {
-    format!("[the whole is in `{name}`; it begins:]\n{}", ends(text).0.trim())
+    format!("[the full text is in `{name}`; it begins:]\n{}", ends(text).0.trim())
 }
 
 /// Whether a request is long.
@@ -58,11 +58,11 @@ pub(super) fn require_request(text: &str) -> Result<(), Usage> {
     }
     Err(Usage {
         message: format!(
-            "the request has {} characters, and neither its first nor its last part asks for anything: it begins `{}`",
+            "the request has {} characters, and neither its beginning nor its end asks for anything: it begins `{}`",
             text.chars().count(),
             truncate(text.trim_start().lines().next().unwrap_or_default(), 60)
         ),
-        hint: "write what you want first or last, with a question mark, or name the text as a file and ask about it"
+        hint: "put the question first or last, with a question mark, or pass the text as a file and ask about it"
             .into(),
     })
 }
@@ -109,7 +109,7 @@ mod tests {
         let refused = require_request(&filler).unwrap_err();
         assert_eq!(
             refused.message,
-            "the request has 1200000 characters, and neither its first nor its last part asks for anything: it begins `The sky was grey over the harbour, and the boats lay still.`"
+            "the request has 1200000 characters, and neither its beginning nor its end asks for anything: it begins `The sky was grey over the harbour, and the boats lay still.`"
         );
         assert!(require_request(&"x".repeat(100_000_000)).is_err());
     }
@@ -120,7 +120,7 @@ mod tests {
         assert!(is_long(&text) && !is_long(&"é".repeat(LONG_CHARS)));
         let shown = excerpt("prompt.md", &text);
         assert!(
-            shown.starts_with("Do what is asked in `prompt.md`.") && shown.contains("\n\nSummarize:\n"),
+            shown.starts_with("Do what `prompt.md` asks for.") && shown.contains("\n\nSummarize:\n"),
             "{shown}"
         );
         assert!(shown.ends_with("é\nIn one line.") && shown.chars().count() < 3_300, "{shown}");

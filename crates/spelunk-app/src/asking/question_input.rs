@@ -43,11 +43,11 @@ impl QuestionInput {
         let conversation = conversation(arguments)?;
         for (idx, attachment) in arguments.list("attachments", ATTACHED_MAX)?.into_iter().enumerate() {
             attach(&mut attachments, attachment)
-                .map_err(|why| wrong("attachments", &format!("cannot be taken: entry {}: {why}", idx + 1)))?;
+                .map_err(|why| wrong("attachments", &format!("is not valid: entry {}: {why}", idx + 1)))?;
         }
         let question = match (question, conversation) {
             (Some(_), Some(_)) => {
-                return Err(wrong("messages", "stands in the place of `question`: send one of the two"));
+                return Err(wrong("messages", "cannot be combined with `question`: send one of the two"));
             }
             (None, None) => return Err(wrong("question", "is missing")),
             (Some(question), None) if question.trim().is_empty() => {
@@ -65,7 +65,7 @@ fn conversation(arguments: &mut Arguments) -> Result<Option<Conversation>, Usage
     let Some(messages) = arguments.value("messages") else {
         return match system {
             None => Ok(None),
-            Some(_) => Err(wrong("system", "goes with `messages`, which are missing")),
+            Some(_) => Err(wrong("system", "needs `messages`")),
         };
     };
     let whole = match messages {
@@ -90,10 +90,10 @@ fn attach(attachments: &mut Attachments, attachment: Value) -> Result<(), String
     members.finish().map_err(said)?;
     let bytes = match (text, encoded) {
         (Some(text), None) => text.into_bytes(),
-        (None, Some(encoded)) => BASE64.decode(encoded).map_err(|error| {
-            format!("`base64` cannot be read: {}", error.to_string().trim_end_matches('.'))
-        })?,
-        (Some(_), Some(_)) | (None, None) => return Err("it has either `text` or `base64`".to_owned()),
+        (None, Some(encoded)) => BASE64
+            .decode(encoded)
+            .map_err(|error| format!("`base64` is not valid: {}", error.to_string().trim_end_matches('.')))?,
+        (Some(_), Some(_)) | (None, None) => return Err("it needs either `text` or `base64`".to_owned()),
     };
     attachments.attach(&name, bytes).map_err(|error| error.to_string())
 }
@@ -127,11 +127,11 @@ pub fn messages_schema() -> Value {
                 "role": { "type": "string", "pattern": "^[^\\s#]" },
                 "content": {
                     "type": ["string", "array"], "items": {},
-                    "description": "Text, or blocks of which text is read",
+                    "description": "Text, or content blocks, of which only the text is used",
                 },
             },
         },
-        "description": "A conversation to answer, in the place of `question`",
+        "description": "A conversation to answer, instead of `question`",
     })
 }
 
@@ -146,13 +146,13 @@ pub fn attachments_schema() -> Value {
             "oneOf": [{ "required": ["text"] }, { "required": ["base64"] }],
             "additionalProperties": false,
             "properties": {
-                "name": { "type": "string", "maxLength": NAME_CHARS_MAX, "description": "The document gets a safe name like it" },
+                "name": { "type": "string", "maxLength": NAME_CHARS_MAX, "description": "The name of the document; unsafe characters are replaced" },
                 "text": { "type": "string" },
                 "base64": {
                     "type": "string",
                     "contentEncoding": "base64",
                     "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
-                    "description": "In the place of `text`, for what is not text",
+                    "description": "Instead of `text`, for binary files",
                 },
             },
         },

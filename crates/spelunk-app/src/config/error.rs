@@ -14,7 +14,7 @@ pub enum ConfigError {
     #[error("there is no setting `{key}` ({origin})")]
     Unknown { key: String, hint: String, origin: Origin },
     /// A variable with our prefix that names no setting.
-    #[error("no setting belongs to the environment variable `{variable}`")]
+    #[error("the environment variable `{variable}` does not belong to any setting")]
     UnknownVariable { variable: String, hint: String },
     /// A value of the wrong kind or size.
     #[error("`{key}` must be {must}, not {found} ({origin})")]
@@ -31,7 +31,7 @@ pub enum ConfigError {
     #[error("`{section}` is a group of settings, not a value ({origin})")]
     NotASection { section: String, origin: Origin },
     /// An invalid name for a content type or a model.
-    #[error("`{name}` cannot be the name of a {what} ({origin})")]
+    #[error("`{name}` is not a valid name of a {what} ({origin})")]
     GroupName {
         name: String,
         what: &'static str,
@@ -40,10 +40,10 @@ pub enum ConfigError {
         origin: Origin,
     },
     /// A content type that no file can match.
-    #[error("the content type `{name}` names no files ({origin})")]
+    #[error("the content type `{name}` matches no files ({origin})")]
     TypeWithoutFiles { name: String, origin: Origin },
     /// A tool that nothing provides, or two things do.
-    #[error("the tool `{name}` has no `command`, or a `url` besides it ({origin})")]
+    #[error("the tool `{name}` needs either a `command` or a `url` ({origin})")]
     ToolWithoutProvider { name: String, origin: Origin },
     /// A name that no model has; the advice lists those that exist.
     #[error("`{key}` names the model `{name}`, which is not defined ({origin})")]
@@ -53,9 +53,9 @@ pub enum ConfigError {
     #[error("a project file may not set `{key}` ({origin})")]
     NotFromProject { key: String, origin: Origin },
     /// A limit that a project file would raise above the user's.
-    #[error("a project file may only lower `{key}`: it says {value}, and yours is {allowed} ({origin})")]
+    #[error("a project file may only lower `{key}`: it sets {value}, and your value is {allowed} ({origin})")]
     NotLower { key: String, value: u64, allowed: u64, origin: Origin },
-    #[error("`{key}` in a project file must be a path inside of the project ({origin})")]
+    #[error("`{key}` in a project file must be a path inside the project ({origin})")]
     OutsideProject { key: String, origin: Origin },
     #[error("the settings file `{}` belongs to another user", path.display())]
     OtherOwner { path: PathBuf },
@@ -69,7 +69,7 @@ pub enum ConfigError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("`{}` is larger than {bytes_max} bytes, the maximum for a settings file", path.display())]
     TooLarge { path: PathBuf, bytes_max: u64 },
-    #[error("`--set {argument}` is not of the form `key=value`")]
+    #[error("`--set {argument}` does not have the form `key=value`")]
     NotKeyValue { argument: String },
 }
 
@@ -89,26 +89,26 @@ impl Explain for ConfigError {
             Self::Unknown { hint, .. } | Self::UnknownVariable { hint, .. } => hint.clone(),
             Self::Invalid { meant, .. } => return meant.map(|meant| format!("did you mean `{meant}`?")),
             Self::GroupName { reserved, .. } => {
-                format!("use 1 to 40 small letters, digits, `_` or `-`, and {reserved}")
+                format!("use 1 to 40 lowercase letters, digits, `_` or `-`, and {reserved}")
             }
             Self::UnknownModel { advice, .. } => advice.to_string(),
             Self::TypeWithoutFiles { .. } => {
-                "write `extensions = [\"proto\"]` or `names = [\"BUILD\"]` there".to_owned()
+                "add `extensions = [\"proto\"]` or `names = [\"BUILD\"]`".to_owned()
             }
             Self::ToolWithoutProvider { .. } => {
-                "write `command = [\"program\", \"argument\"]` or `url = \"http://…\"` there, not both; a program needs a command".to_owned()
+                "set either `command = [\"program\", \"argument\"]` or `url = \"http://…\"`; a program needs a command".to_owned()
             }
             Self::NotASection { section, .. } if [TYPES, MODELS, TOOLS].contains(&section.as_str()) => {
-                format!("open a group for each with `[{section}.NAME]`")
+                format!("add a section `[{section}.NAME]` for each")
             }
             Self::NotASection { section, .. } => {
-                format!("open the group with `[{section}]` and write one setting per line")
+                format!("add the section `[{section}]` with one setting per line")
             }
             Self::KeyInSettings { key, .. } => {
                 let section = key.rsplit_once('.').map_or("", |(section, _)| section);
                 let section = if section.starts_with(MODELS) { section } else { "model" };
                 format!(
-                    "put the key in an environment variable and name that variable with `{section}.key_env`"
+                    "put the key in an environment variable and set `{section}.key_env` to its name"
                 )
             }
             Self::NotFromProject { .. } => {
@@ -116,17 +116,17 @@ impl Explain for ConfigError {
             }
             Self::NotLower { key, value, .. } => {
                 format!(
-                    "if you want that much, raise it yourself: `--set {key}={value}`, or your own settings"
+                    "to allow that much, raise it yourself with `--set {key}={value}` or in your own settings"
                 )
             }
             Self::OutsideProject { .. } => {
-                "name a directory below the file, or choose another yourself with `--workspace`".to_owned()
+                "use a directory below the file, or choose another one yourself with `--workspace`".to_owned()
             }
             Self::OtherOwner { .. } => {
-                "remove it, make it your own (`chown`), or work in another directory".to_owned()
+                "remove it, change its owner (`chown`), or work in another directory".to_owned()
             }
             Self::HalfPrice { key, .. } => format!("set `{key}` too"),
-            Self::NotKeyValue { .. } => "write it like `--set limits.calls_max=100`".to_owned(),
+            Self::NotKeyValue { .. } => "write it as `--set limits.calls_max=100`".to_owned(),
             Self::NotToml { .. } | Self::Unreadable { .. } | Self::TooLarge { .. } => return None,
         })
     }

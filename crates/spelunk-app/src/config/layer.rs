@@ -323,7 +323,7 @@ fn not_text(setting: &Setting, value: &OsStr, origin: Origin) -> ConfigError {
 fn found(setting: &Setting, shown: &str) -> String {
     let may_be_a_key = setting.display != Display::Plain || setting.kind == Kind::VariableName;
     if may_be_a_key {
-        return "what is there".to_owned();
+        return "the current value".to_owned();
     }
     format!("`{}`", shorten(shown, FOUND_CHARS_MAX).replace(char::is_control, " "))
 }

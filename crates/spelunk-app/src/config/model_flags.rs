@@ -15,9 +15,9 @@ pub fn model_values(
         if typed.as_deref().is_some_and(names_nobody) {
             let typed = truncate(typed.as_deref().unwrap_or_default(), 60);
             return Err(Usage {
-                message: format!("`{flag} {typed}` names no model"),
+                message: format!("`{flag} {typed}` does not name a model"),
                 hint:
-                    "write it like `anthropic/claude-sonnet-4-5`, `local:NAME` or a NAME of `[models.NAME]`"
+                    "write it as `anthropic/claude-sonnet-4-5`, `local:NAME` or a NAME from `[models.NAME]`"
                         .into(),
             });
         }

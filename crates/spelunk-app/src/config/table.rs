@@ -260,7 +260,7 @@ fn model() -> Vec<Setting> {
         "local.path" = text("").own();
         /// The hub that `spelunk model pull` downloads from.
         "local.hub_url" = text(HUB_URL).own().shown_as(Display::Address);
-        /// Number of compute threads; 0 means one per core. Fewer are faster if the cores are busy.
+        /// Number of compute threads; 0 means one per core. Use fewer if the cores are busy.
         "local.threads" = whole(0, 512, 0).own();
     }
 }
@@ -277,7 +277,7 @@ fn others() -> Vec<Setting> {
         "workspace.path" = text(".spelunk").inside_project();
         /// When replies are synced: `process` within 50 ms, which a power cut may lose; `power` before anything depends on them.
         "journal.durability" = choice(DurabilityChoice::WORDS).own();
-        /// The age in days after which runs are removed: when a run or a server starts, and by `spelunk run clean`; 0 leaves it to that command.
+        /// The age in days after which runs are removed: when a run or a server starts, and by `spelunk run clean`; 0 means only by that command.
         "run.retention_days" = whole(0, WHOLE_MAX, 30).own();
         /// Whether to answer repeated calls from the cache in the workspace, at no cost.
         "cache.replies" = yes_no(true).own();

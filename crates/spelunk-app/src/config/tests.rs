@@ -141,7 +141,7 @@ fn the_first_wrong_line_is_the_one_reported() {
 fn a_value_of_the_wrong_kind_is_refused() {
     check_refused(
         "limits.calls_max = '3'\n",
-        "setting-invalid: `limits.calls_max` must be a whole number, not `'3'` (spelunk.toml:1); ",
+        "setting-invalid: `limits.calls_max` must be an integer, not `'3'` (spelunk.toml:1); ",
     );
     check_refused(
         "limits.calls_max = -3\n",
@@ -154,7 +154,7 @@ fn a_value_of_the_wrong_kind_is_refused() {
     );
     check_refused(
         "model.name = 3\n",
-        "setting-invalid: `model.name` must be text in quotes, not `3` (spelunk.toml:1); ",
+        "setting-invalid: `model.name` must be a string in quotes, not `3` (spelunk.toml:1); ",
     );
     check_refused(
         "cache.replies = ['yes',\n'no']\n",
@@ -162,12 +162,12 @@ fn a_value_of_the_wrong_kind_is_refused() {
     );
     check_refused(
         "model.price_input_usd_per_mtok = nan\n",
-        "setting-invalid: `model.price_input_usd_per_mtok` must be a number like `2.5`, not `nan` (spelunk.toml:1); ",
+        "setting-invalid: `model.price_input_usd_per_mtok` must be a number such as `2.5`, not `nan` (spelunk.toml:1); ",
     );
     check_refused(
         "limits = 5\n",
         "setting-invalid: `limits` is a group of settings, not a value (spelunk.toml:1); \
-         open the group with `[limits]` and write one setting per line",
+         add the section `[limits]` with one setting per line",
     );
 }
 
@@ -188,16 +188,16 @@ fn a_key_in_a_file_is_refused_and_not_repeated() {
     check_refused(
         "[model]\napi_key = 'sk-123'\n",
         "setting-invalid: keys are not allowed in settings files: `model.api_key` (spelunk.toml:2); \
-         put the key in an environment variable and name that variable with `model.key_env`",
+         put the key in an environment variable and set `model.key_env` to its name",
     );
     check_refused(
         "OPENAI_API_KEY = 'sk-123'\n",
         "setting-invalid: keys are not allowed in settings files: `OPENAI_API_KEY` (spelunk.toml:1); \
-         put the key in an environment variable and name that variable with `model.key_env`",
+         put the key in an environment variable and set `model.key_env` to its name",
     );
     check_refused(
         "model.key_env = 'sk-123'\n",
-        "setting-invalid: `model.key_env` must be the name of an environment variable, not what is there \
+        "setting-invalid: `model.key_env` must be the name of an environment variable, not the current value \
          (spelunk.toml:1); ",
     );
 }

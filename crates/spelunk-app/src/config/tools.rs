@@ -46,7 +46,7 @@ pub(super) fn kind() -> GroupKind {
             /// Environment variables that the command may see, besides `PATH`, `HOME` and the like.
             "tool.env" = unset(Kind::List, list(&["JIRA_TOKEN"])).own();
             /// Whether its calls only read, may be repeated, or must happen at most once; defaults to what an MCP
-            /// server says of each tool, and to `once`.
+            /// server declares for each tool, else `once`.
             "tool.effect" = unset(Kind::Choice(EFFECTS), text("read")).own();
             /// Maximum duration of a call, and of the start of a server; defaults to 60000.
             "tool.timeout_ms" = unset(count, Value::Whole(TIMEOUT_MS)).own();

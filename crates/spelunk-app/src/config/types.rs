@@ -23,7 +23,7 @@ pub(super) fn kind() -> GroupKind {
         doc: "User-defined content types, each under a name of your choice. Example:",
         example: "protobuf",
         reserved: BASES.clone(),
-        reserved_hint: "no built-in name",
+        reserved_hint: "not a built-in name",
         fields: settings! {
             /// File extensions of this type.
             "types.extensions" = unset(Kind::Extensions, list("proto"));

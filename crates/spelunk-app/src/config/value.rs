@@ -136,7 +136,7 @@ fn read_text(written: Written<'_>) -> Result<String, Refusal> {
     if let Written::Plain(text) | Written::Quoted(text) = written {
         return Ok(text.to_owned());
     }
-    refuse("text in quotes")
+    refuse("a string in quotes")
 }
 
 fn read_variable_name(written: Written<'_>) -> Result<String, Refusal> {
@@ -150,7 +150,7 @@ fn read_list(written: Written<'_>) -> Result<Vec<String>, Refusal> {
     if let Written::List(texts) = written {
         return Ok(texts.iter().map(|text| (*text).to_owned()).collect());
     }
-    refuse("a list of texts in quotes")
+    refuse("a list of strings in quotes")
 }
 
 /// Extensions in the form that documents are compared with.
@@ -166,7 +166,7 @@ fn read_extensions(written: Written<'_>) -> Result<Vec<String>, Refusal> {
 fn read_file_names(written: Written<'_>) -> Result<Vec<String>, Refusal> {
     let names = read_list(written)?;
     if names.iter().any(|name| name.is_empty() || name.contains(['/', '*'])) {
-        return refuse("a list of whole file names, such as `[\"BUILD\"]`");
+        return refuse("a list of full file names, such as `[\"BUILD\"]`");
     }
     Ok(names)
 }
@@ -219,12 +219,12 @@ fn read_whole(written: Written<'_>, min: u64, max: u64) -> Result<u64, Refusal> 
         Written::Plain(text) => (without_underscores(text), 10),
         Written::Integer { digits, radix } => (digits.to_owned(), radix),
         Written::Quoted(_) | Written::Float(_) | Written::Boolean(_) | Written::List(_) | Written::Other => {
-            return refuse("a whole number");
+            return refuse("an integer");
         }
     };
     let (is_negative, magnitude) = sign_and_magnitude(&digits);
     if magnitude.is_empty() || !magnitude.chars().all(|digit| digit.is_digit(radix)) {
-        return refuse("a whole number");
+        return refuse("an integer");
     }
     // All digits are valid, so only the size can be wrong.
     let whole = u64::from_str_radix(magnitude, radix).unwrap_or(u64::MAX);
@@ -244,14 +244,14 @@ fn read_number(written: Written<'_>) -> Result<Decimal, Refusal> {
         | Written::Boolean(_)
         | Written::List(_)
         | Written::Other => {
-            return refuse("a number like `2.5`");
+            return refuse("a number such as `2.5`");
         }
     };
     let (is_negative, magnitude) = sign_and_magnitude(&text);
     let (whole, decimals) = magnitude.split_once('.').unwrap_or((magnitude, "0"));
     let is_digits = |part: &str| !part.is_empty() && part.chars().all(|digit| digit.is_ascii_digit());
     if !is_digits(whole) || !is_digits(decimals) {
-        return refuse("a number like `2.5`");
+        return refuse("a number such as `2.5`");
     }
     let decimals = decimals.trim_end_matches('0');
     if decimals.len() > 6 {

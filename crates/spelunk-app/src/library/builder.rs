@@ -151,6 +151,6 @@ fn found(program: PathBuf) -> Result<PathBuf, Error> {
     if program.is_file() {
         return Ok(program);
     }
-    let message = format!("there is no program at `{}` to run the code of models", program.display());
-    Err(Usage { message, hint: "name a `spelunk` program by its path".into() }.into())
+    let message = format!("there is no program at `{}` to run model-written code", program.display());
+    Err(Usage { message, hint: "pass the path of a `spelunk` program".into() }.into())
 }

@@ -55,6 +55,6 @@ impl<E: Explain + Send + Sync + 'static> From<E> for Error {
 
 pub(super) const NO_MODEL: FixedError = FixedError {
     code: ErrorCode::ModelNotConfigured,
-    message: "no model was found to ask",
-    hint: "name one with `Builder::model`, or set ANTHROPIC_API_KEY or OPENAI_API_KEY",
+    message: "no model is configured",
+    hint: "choose one with `Builder::model`, or set ANTHROPIC_API_KEY or OPENAI_API_KEY",
 };

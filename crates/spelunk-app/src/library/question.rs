@@ -187,7 +187,7 @@ impl Question {
         for (name, bytes) in self.attachments {
             attachments.attach(&name, bytes).map_err(|error| Usage {
                 message: format!("could not attach `{}`: {error}", truncate(&name, 100)),
-                hint: "name large files as paths".into(),
+                hint: "pass large files as paths".into(),
             })?;
         }
         let question = match self.words {
@@ -205,7 +205,7 @@ fn conversation(system: Option<&str>, messages: &[Message]) -> Result<Conversati
     let messages: Vec<Value> = messages.iter().map(of).collect();
     let whole = json!({ "system": system, "messages": messages });
     Conversation::read(&whole.to_string()).map_err(|error| Usage {
-        message: format!("the messages are no conversation: {error}"),
-        hint: "give every message a role, and at least one message".into(),
+        message: format!("the messages are not a valid conversation: {error}"),
+        hint: "pass at least one message, and give every message a role".into(),
     })
 }

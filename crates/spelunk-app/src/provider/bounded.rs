@@ -64,7 +64,7 @@ impl Model for BoundedModel {
         if estimated <= window {
             return self.inner.stream(prompt, call);
         }
-        let detail = format!("about {estimated} tokens, and `context_tokens` is {window}");
+        let detail = format!("about {estimated} tokens, but `context_tokens` is {window}");
         Box::pin(stream::once(std::future::ready(Err(ModelError::PromptTooLong { detail }))))
     }
 }
@@ -103,7 +103,7 @@ mod tests {
         };
         assert_eq!(
             first(&"word ".repeat(100)).to_string(),
-            "the prompt is longer than the model's window: about 125 tokens, and `context_tokens` is 10"
+            "the prompt exceeds the model's context window: about 125 tokens, but `context_tokens` is 10"
         );
         assert!(matches!(first("word"), ModelError::NotFound { .. }));
         assert_eq!(model.window_tokens(), Some(10));

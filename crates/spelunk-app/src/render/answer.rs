@@ -96,7 +96,7 @@ pub fn remarks(view: &RunView) -> Vec<String> {
     let n_missing = view.citations.iter().filter(|(_, found)| *found == Found::Missing).count() as u64;
     let n_found = view.citations.len() as u64 - n_missing;
     if n_missing > 0 && n_found > 0 {
-        remarks.push(format!("{} not in the sources and left out", count(n_missing, "citation")));
+        remarks.push(format!("{} not found in the sources and left out", count(n_missing, "citation")));
     }
     remarks.extend(left_out(&view.skipped, &view.redacted));
     remarks

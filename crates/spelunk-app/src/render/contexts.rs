@@ -184,7 +184,7 @@ pub fn page(view: &PageView, as_json: bool) -> String {
     }
     let which = match page.n_pages {
         0 | 1 => "the only page".to_owned(),
-        n_pages => format!("page {}, the last is {}", page.page, n_pages - 1),
+        n_pages => format!("page {}; the last one is {}", page.page, n_pages - 1),
     };
     match page.n_lines {
         0 => "[empty]\n".to_owned(),

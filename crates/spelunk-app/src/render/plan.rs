@@ -56,7 +56,7 @@ fn own_line(planned: &Planned) -> String {
         Some(Range { least: 0, most: 0 }) => format!("  {name:<28} free (your sub-model)\n"),
         Some(range) => format!("  {name:<28} {} (your sub-model)\n", dollar_range(range)),
         None => format!(
-            "  {name:<28} no price is known: set price_input_usd_per_mtok and price_output_usd_per_mtok (your sub-model)\n"
+            "  {name:<28} no known price: set price_input_usd_per_mtok and price_output_usd_per_mtok (your sub-model)\n"
         ),
     }
 }

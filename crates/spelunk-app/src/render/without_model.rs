@@ -18,7 +18,7 @@ pub fn found_text(found: &Found, paint: Paint) -> String {
         return format!("No model is configured. Computed:\n\n{value}\n    {}\n", head(how, VALUE_CHARS_MAX));
     }
     let about = match found.computed {
-        Computed::Unreadable => ", and this count cannot be computed without one",
+        Computed::Unreadable => ", and this count needs one",
         Computed::NotAsked | Computed::Result { .. } => "",
     };
     if found.passages.is_empty() {
@@ -39,7 +39,7 @@ fn passage_text(passage: &FoundPassage, paint: Paint) -> String {
         shown += &format!("  {}", head(&passage.headings.join(" > "), HEADINGS_CHARS_MAX));
     }
     if passage.n_alike > 0 {
-        shown += &format!("  ({} more alike)", passage.n_alike);
+        shown += &format!("  ({} similar)", passage.n_alike);
     }
     shown.push('\n');
     let mut at = 0;

@@ -63,7 +63,7 @@ async fn connect(transport: Transport) -> Result<Connection, String> {
     let mode = ClientLifecycleMode::Auto { preferred_versions, legacy_version: None };
     match transport {
         Transport::Command(mut command) => {
-            let mut child = command.spawn().map_err(|error| format!("it could not be started: {error}"))?;
+            let mut child = command.spawn().map_err(|error| format!("could not start it: {error}"))?;
             let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
                 return Err("it has no input or output".to_owned());
             };
@@ -117,7 +117,7 @@ fn of_server(source: &ToolSource, connection: &Arc<Connection>, tool: Tool) -> E
             match connection.service.call_tool(params).await {
                 Ok(result) => read(result),
                 Err(ServiceError::McpError(error)) => Err(ToolError::Failed(error.message.into_owned())),
-                Err(error) => Err(ToolError::Unknown(format!("the server gave no result: {error}"))),
+                Err(error) => Err(ToolError::Unknown(format!("the server returned no result: {error}"))),
             }
         })
     });

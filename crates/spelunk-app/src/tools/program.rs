@@ -35,7 +35,7 @@ async fn call(
     let mut child = process
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| ToolError::Failed(format!("`{}` could not be started: {error}", command.program)))?;
+        .map_err(|error| ToolError::Failed(format!("could not start `{}`: {error}", command.program)))?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let input = arguments.to_string();
     let writing = async {

@@ -29,7 +29,7 @@ impl Stage {
     }
 }
 
-const STRANGE: &str = "the workspace `DIR/project/.spelunk` is not trusted: this user did not create it here, so it may \
+const STRANGE: &str = "the workspace `DIR/project/.spelunk` is not trusted: you did not create it on this machine, so it may \
                        have come with the files around it";
 
 #[test]
@@ -128,7 +128,7 @@ fn without_a_home_a_new_workspace_is_used_and_an_old_one_is_not() {
     stage.user.open(&stage.root(), ChosenBy::Location).unwrap();
     assert_eq!(
         stage.why(&stage.root()),
-        "the workspace `DIR/project/.spelunk` is not trusted: there is no place to remember who created it"
+        "the workspace `DIR/project/.spelunk` is not trusted: Spelunk has no place to record that you created it"
     );
 }
 

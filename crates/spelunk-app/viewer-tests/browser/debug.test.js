@@ -162,7 +162,7 @@ test('the list shows strategy and model; without runs it says what to do', async
   other.mayFail = true;
   empty.stop();
   await other.getByRole('combobox').selectOption('failed');
-  await other.getByRole('heading', { name: 'The server does not answer' }).waitFor();
+  await other.getByRole('heading', { name: 'The server does not respond' }).waitFor();
   await other.context().close();
 });
 

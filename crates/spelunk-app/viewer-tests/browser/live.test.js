@@ -265,7 +265,7 @@ test('a run that nobody is at work on can be resumed, and is then watched again'
   mock.runs[LIVE].isIdle = true;
   const page = await openPage(browser);
   await page.goto(`${mock.url}#/run/${LIVE}`);
-  await page.locator('.link', { hasText: 'nobody is at work on it' }).waitFor();
+  await page.locator('.link', { hasText: 'not in progress' }).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Cancel' }).count(), 0);
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.locator('.link', { hasText: 'live' }).waitFor();

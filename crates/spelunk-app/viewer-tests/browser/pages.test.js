@@ -194,7 +194,7 @@ test('a new run: what is wrong is said at the field, and what is right is sent',
   await page.goto(`${mock.url}#/new`);
   await page.locator('option[value=repl]').waitFor({ state: 'attached' });
   await page.getByRole('button', { name: 'Start the run' }).click();
-  assert.equal(await page.locator('#field-question-fault').innerText(), 'Say what you want to know.');
+  assert.equal(await page.locator('#field-question-fault').innerText(), 'Enter a question.');
   assert.match(await page.locator('#field-paths-fault').innerText(), /Name a path/u);
   assert.equal(await page.locator('#field-question').getAttribute('aria-invalid'), 'true');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'field-question');
@@ -202,11 +202,11 @@ test('a new run: what is wrong is said at the field, and what is right is sent',
   await page.getByLabel('Question').fill('Where do orders go?');
   await page.getByLabel('Paths').fill('service\n../secret');
   await page.locator('summary').click();
-  await page.getByLabel('Calls at most').fill('-3');
+  await page.getByLabel('Maximum calls').fill('-3');
   await page.getByRole('button', { name: 'Start the run' }).click();
   assert.match(await page.locator('#field-limits-calls_max-fault').innerText(), /above 0/u);
-  await page.getByLabel('Calls at most').fill('40');
-  await page.getByLabel('Cost at most, in dollars').fill('0.25');
+  await page.getByLabel('Maximum calls').fill('40');
+  await page.getByLabel('Maximum cost, in dollars').fill('0.25');
   mock.refuse = {
     status: 422,
     title: 'refused',
@@ -264,7 +264,7 @@ test('files are uploaded, and a plan is looked at first', async () => {
   await page.goto(`${mock.url}#/new`);
   await page.getByLabel('Question').fill('What is this?');
   await page.getByLabel('Paths').fill('service');
-  await page.getByRole('button', { name: 'Look at the plan first' }).click();
+  await page.getByRole('button', { name: 'Show the plan first' }).click();
   await page.locator('.tile').first().waitFor();
   assert.equal(await page.locator('.tile:not(.folder)').count(), 2);
   assert.deepEqual(await page.locator('.plan tbody tr').first().locator('th, td').allInnerTexts(), [
@@ -407,7 +407,7 @@ test('a token is taken out of the address, kept for the tab, and sent', async ()
   const other = await openPage(browser);
   other.mayFail = true;
   await other.goto(mock.url);
-  await other.locator('[role=alert]', { hasText: 'This server asks for a token' }).waitFor();
+  await other.locator('[role=alert]', { hasText: 'This server requires a token' }).waitFor();
   await other.getByRole('button', { name: 'Enter the token' }).click();
   await other.getByLabel('Bearer token').fill('spk_secret');
   await other.keyboard.press('Enter');

@@ -33,7 +33,7 @@ test('a line without end is refused', () => {
   const reader = sseReader();
   assert.throws(() => {
     for (let n = 0; n < 40; n += 1) reader.feed('x'.repeat(1024 * 1024));
-  }, /without end/u);
+  }, /endless line/u);
 });
 
 test('calls that overlap have lanes of their own, and a free lane is used again', () => {

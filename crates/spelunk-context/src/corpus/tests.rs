@@ -87,11 +87,11 @@ fn text_is_judged_like_a_file() {
     assert_eq!(scan(b"\xef\xbb\xbfhi").unwrap().documents()[0].bytes, 5);
     expect![[r"
         source-unreadable: `stdin` is not text: it is a binary file
-        hint: extract its text first and name that file"]]
+        hint: extract its text first and pass that file"]]
     .assert_eq(&explain(&scan(b"\0").unwrap_err()));
     expect![[r"
         source-empty: no readable documents in `stdin`: skipped 1 empty
-        hint: name a path that holds text files"]]
+        hint: pass a path that contains text files"]]
     .assert_eq(&explain(&scan(b"").unwrap_err()));
 }
 
@@ -106,7 +106,7 @@ fn nothing_readable_is_an_error_that_says_why() {
         &empty,
         expect![[r"
             source-empty: no readable documents in `d`: skipped 1 hidden
-            hint: name a skipped file itself to have it read"]],
+            hint: pass a skipped file itself to read it"]],
     );
     let secret = tree(&[("d/.env", "x"), ("d/id_rsa", "x"), ("d/.aws/credentials", "x")]);
     check(
@@ -121,7 +121,7 @@ fn nothing_readable_is_an_error_that_says_why() {
         &ignored,
         expect![[r"
             source-empty: no readable documents in `d`: skipped 2 excluded, 1 hidden, 1 ignored
-            hint: name a skipped file itself to have it read"]],
+            hint: pass a skipped file itself to read it"]],
     );
 }
 

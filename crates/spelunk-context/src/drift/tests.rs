@@ -20,9 +20,9 @@ fn what_became_of_each_file_is_told_by_its_name() {
     assert_eq!(
         told,
         [
-            "cut became shorter while it was read",
+            "cut was truncated while it was read",
             "gone was removed while it was read",
-            "grown has grown since it was scanned; its first 8 bytes were read",
+            "grown has grown since it was scanned; only its first 8 bytes were read",
             "longer was rewritten while it was read",
             "other was rewritten while it was read",
         ]

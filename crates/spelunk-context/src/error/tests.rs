@@ -26,7 +26,7 @@ fn every_error_says_what_and_what_to_try() {
         &SourceError::NotText { name: "a.png".into(), why: NotText::Binary },
         &expect![[r"
             source-unreadable: `a.png` is not text: it is a binary file
-            hint: extract its text first and name that file"]],
+            hint: extract its text first and pass that file"]],
     );
     check(
         &SourceError::NotText { name: "a.txt".into(), why: NotText::Encoding },
@@ -37,8 +37,8 @@ fn every_error_says_what_and_what_to_try() {
     check(
         &SourceError::Secret { path: ".env".into() },
         &expect![[r"
-            source-unreadable: `.env` may hold secrets and was not read
-            hint: leave it out, or pass `--allow-secrets` if it must be read"]],
+            source-unreadable: `.env` may contain secrets and was not read
+            hint: exclude it, or pass `--allow-secrets` if it must be read"]],
     );
     check(
         &SourceError::Special { path: "/dev/null".into() },
@@ -51,13 +51,13 @@ fn every_error_says_what_and_what_to_try() {
         &expect![[r"
             source-unreadable: could not write unpacked text to the temporary directory
               caused by: No space left on device (os error 28)
-            hint: make room there, or point `TMPDIR` to another directory"]],
+            hint: free some space there, or set `TMPDIR` to another directory"]],
     );
     check(
         &SourceError::Changed { name: "a.md".into() },
         &expect![[r"
             corpus-changed: `a.md` changed since it was scanned
-            hint: start a new run over the text as it is now"]],
+            hint: start a new run with the current text"]],
     );
 }
 
@@ -78,19 +78,19 @@ fn an_empty_corpus_names_what_was_skipped_and_how_often() {
         },
         &expect![[r"
             source-empty: no readable documents in `a`: skipped 1 excluded, 2 filtered
-            hint: loosen the globs, or name a skipped file itself to have it read"]],
+            hint: loosen the globs, or pass a skipped file itself to read it"]],
     );
     check(
         &SourceError::Empty { sources: vec!["a".into()], skipped: BTreeMap::new() },
         &expect![[r"
             source-empty: no readable documents in `a`
-            hint: name a path that holds text files"]],
+            hint: pass a path that contains text files"]],
     );
     check(
         &SourceError::Empty { sources: vec![], skipped: BTreeMap::new() },
         &expect![[r"
             source-empty: no readable documents in no sources
-            hint: name a path that holds text files"]],
+            hint: pass a path that contains text files"]],
     );
 }
 
@@ -101,14 +101,14 @@ fn io_errors_keep_their_cause_and_absence_is_its_own_kind() {
         &expect![[r"
             source-unreadable: could not read `/x/a`
               caused by: Permission denied (os error 13)
-            hint: run as a user who may read it, or leave it out"]],
+            hint: run as a user who may read it, or exclude it"]],
     );
     check(
         &SourceError::from_io(Path::new("/x/a"), io::Error::from_raw_os_error(5)),
         &expect![[r"
             source-unreadable: could not read `/x/a`
               caused by: Input/output error (os error 5)
-            hint: check that it can be read, or leave it out"]],
+            hint: check that it is readable, or exclude it"]],
     );
     check(
         &SourceError::from_io(Path::new("/no-such-directory/a"), io::Error::from_raw_os_error(2)),

@@ -93,7 +93,7 @@ const COMPLAINT_CHARS_MAX: usize = 200;
 pub(super) fn decode(mut message: Vec<u8>) -> Result<String, ExtractError> {
     let tag = message.pop();
     let Ok(text) = String::from_utf8(message) else {
-        return Err(ExtractError::Crashed { how: "it said something that is no text".to_owned() });
+        return Err(ExtractError::Crashed { how: "its output is not text".to_owned() });
     };
     Err(match tag {
         Some(b't') if text.len() <= super::OUTPUT_BYTES_MAX => return Ok(text),
@@ -103,7 +103,7 @@ pub(super) fn decode(mut message: Vec<u8>) -> Result<String, ExtractError> {
         Some(b'n') => ExtractError::NoText,
         Some(b's') => ExtractError::TooSlow,
         Some(b'b') => ExtractError::NotBuilt,
-        Some(_) | None => ExtractError::Crashed { how: "it said nothing of use".to_owned() },
+        Some(_) | None => ExtractError::Crashed { how: "its output is empty".to_owned() },
     })
 }
 

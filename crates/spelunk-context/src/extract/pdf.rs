@@ -30,7 +30,7 @@ const GAP_MIN: f32 = 180.0;
 pub(super) fn extract(bytes: &[u8]) -> Result<String, ExtractError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     if memchr::memmem::find(head, b"%PDF-").is_none() {
-        return Err(damaged("it does not begin like a PDF"));
+        return Err(damaged("it does not begin with a PDF header"));
     }
     let options = LoadOptions::with_max_decompressed_size(STREAM_BYTES_MAX);
     let document = Document::load_mem_with_options(bytes, options).map_err(|error| explain(&error))?;

@@ -27,5 +27,5 @@ pub(super) fn catch(
     IS_QUIET.set(true);
     let outcome = panic::catch_unwind(work);
     IS_QUIET.set(false);
-    outcome.unwrap_or_else(|_| Err(ExtractError::Damaged { what: "its reader gave up".to_owned() }))
+    outcome.unwrap_or_else(|_| Err(ExtractError::Damaged { what: "its reader stopped".to_owned() }))
 }

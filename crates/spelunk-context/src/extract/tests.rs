@@ -58,8 +58,8 @@ fn what_a_worker_says_is_read_as_it_was_meant() {
     ] {
         assert_eq!(apart::decode(apart::encode(outcome.clone())), outcome);
     }
-    assert_eq!(apart::decode(vec![0xff, b't']), crashed("it said something that is no text"));
-    assert_eq!(apart::decode(vec![]), crashed("it said nothing of use"));
+    assert_eq!(apart::decode(vec![0xff, b't']), crashed("its output is not text"));
+    assert_eq!(apart::decode(vec![]), crashed("its output is empty"));
     assert_eq!(apart::decode([vec![b'x'; 1000], vec![b'd']].concat()), damaged(&"x".repeat(200)));
 }
 

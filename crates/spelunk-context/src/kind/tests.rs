@@ -163,7 +163,7 @@ fn the_user_goes_before_every_rule() {
     ];
     assert_eq!(told, expected);
     let refused = |pattern, name| Detector::default().with_override(pattern, name).unwrap_err().to_string();
-    assert_eq!(refused("[", "log"), "`[` is not a pattern for file names");
+    assert_eq!(refused("[", "log"), "`[` is not a valid file name pattern");
     assert_eq!(refused("*.x", "protobuf"), "there is no content type `protobuf`");
 }
 

@@ -134,9 +134,9 @@ fn many_tasks_much_text_and_missing_files_are_warned_about() {
     let plan = plan(&view(&[("a.log", &log)]), &options);
     let warnings: Vec<String> = plan.warnings.iter().map(ToString::to_string).collect();
     let expected = [
-        "3 files are left out by `files_max`; set it to 0 to take all",
-        "about 1441220 tokens; consider leaving files out",
-        "52 tasks; consider leaving files out or larger chunks",
+        "3 files are excluded by `files_max`; set it to 0 to include all",
+        "about 1441220 tokens; consider excluding files",
+        "52 tasks; consider excluding files or using larger chunks",
     ];
     assert_eq!(warnings, expected);
 }

@@ -16,9 +16,9 @@ pub enum ReadError {
     Directory { path: PathBuf },
     #[error("`{name}` changed while it was open")]
     Changed { name: String },
-    #[error("that part of `{name}` has {bytes} bytes, and at most {bytes_max} are read at once")]
+    #[error("that part of `{name}` has {bytes} bytes; at most {bytes_max} can be read at once")]
     TooLarge { name: String, bytes: u64, bytes_max: u64 },
-    #[error("the text of `{name}` has {bytes} bytes, and at most {bytes_max} are unpacked for one context")]
+    #[error("the text of `{name}` has {bytes} bytes; at most {bytes_max} can be unpacked for one context")]
     MadeTooLarge { name: String, bytes: u64, bytes_max: u64 },
     #[error("`{name}` has no page {page}: {}", PagesThere(*n_pages))]
     PageOutOfRange { name: String, page: u64, n_pages: u64 },
@@ -64,8 +64,8 @@ struct PagesThere(u64);
 impl std::fmt::Display for PagesThere {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
-            0 | 1 => f.write_str("the only one is page 0"),
-            n_pages => write!(f, "the last one is page {}", n_pages - 1),
+            0 | 1 => f.write_str("the only page is 0"),
+            n_pages => write!(f, "the last page is {}", n_pages - 1),
         }
     }
 }
@@ -87,10 +87,10 @@ impl Explain for ReadError {
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Directory { .. } => "name one file in it",
-            Self::Changed { .. } => "read it again as it is now",
-            Self::TooLarge { .. } => "read it by pages, search it, or take a smaller part",
-            Self::MadeTooLarge { .. } => "unpack it and add the folder",
+            Self::Directory { .. } => "pass one file in it",
+            Self::Changed { .. } => "read it again",
+            Self::TooLarge { .. } => "read it in pages, search it, or read a smaller part",
+            Self::MadeTooLarge { .. } => "unpack it and add the directory",
             Self::PageOutOfRange { n_pages, .. } => {
                 return Some(format!("ask for a page from 0 to {}", n_pages.saturating_sub(1)));
             }
@@ -115,25 +115,25 @@ impl Explain for ReadError {
 pub enum PatternError {
     #[error("the pattern is empty")]
     Empty,
-    #[error("the pattern has {bytes} bytes, and at most {bytes_max} are allowed")]
+    #[error("the pattern has {bytes} bytes; the maximum is {bytes_max}")]
     TooLong { bytes: u64, bytes_max: u64 },
     /// `column` is counted in characters from 0.
-    #[error("the pattern is not a regular expression: {why}\n    {pattern}\n    {}^", " ".repeat(*column))]
+    #[error("the pattern is not a valid regular expression: {why}\n    {pattern}\n    {}^", " ".repeat(*column))]
     Syntax { pattern: String, column: usize, why: String },
-    #[error("the pattern `{pattern}` is too large once it is compiled")]
+    #[error("the pattern `{pattern}` is too large when compiled")]
     TooComplex { pattern: String },
-    #[error("the pattern `{pattern}` asks for a line end, and a match is within one line")]
+    #[error("the pattern `{pattern}` contains a line end, but a match is always within one line")]
     LineEnd { pattern: String },
 }
 
 impl PatternError {
     fn hint(&self) -> &'static str {
         match self {
-            Self::Empty => "name something to look for",
-            Self::TooLong { .. } => "look for a shorter part of it",
-            Self::Syntax { .. } => "correct it, or search for it as it is (`literal`)",
+            Self::Empty => "give a pattern to search for",
+            Self::TooLong { .. } => "search for a shorter part of it",
+            Self::Syntax { .. } => "correct it, or search for a literal string (`literal`)",
             Self::TooComplex { .. } => "use smaller repetition counts",
-            Self::LineEnd { .. } => "look for the text of one line, with lines of context",
+            Self::LineEnd { .. } => "search for the text of one line, with context lines",
         }
     }
 }

@@ -75,7 +75,7 @@ fn what_is_no_text_file_is_refused_by_name() {
         directory.path(),
         &expect![[r#"
             source-unreadable: `DIR/sub` is a directory, not a file
-            hint: name one file in it"#]],
+            hint: pass one file in it"#]],
     );
     fs::write(directory.path().join("a.bin"), b"\x7fELF\0\0\0").unwrap();
     refused(
@@ -83,7 +83,7 @@ fn what_is_no_text_file_is_refused_by_name() {
         directory.path(),
         &expect![[r#"
             source-unreadable: `DIR/a.bin` is not text: it is a binary file
-            hint: extract its text first and name that file"#]],
+            hint: extract its text first and pass that file"#]],
     );
     refused(
         Reader::open(Path::new("/dev/null")),
@@ -150,14 +150,14 @@ fn bounds_are_checked_and_named() {
         text.page(99, 2),
         nowhere,
         &expect![[r#"
-        usage-wrong: `text` has no page 99: the last one is page 1
+        usage-wrong: `text` has no page 99: the last page is 1
         hint: ask for a page from 0 to 1"#]],
     );
     refused(
         text.page(u64::MAX, 2),
         nowhere,
         &expect![[r#"
-        usage-wrong: `text` has no page 18446744073709551615: the last one is page 1
+        usage-wrong: `text` has no page 18446744073709551615: the last page is 1
         hint: ask for a page from 0 to 1"#]],
     );
     refused(
@@ -178,8 +178,8 @@ fn bounds_are_checked_and_named() {
         text.load(5),
         nowhere,
         &expect![[r#"
-        usage-wrong: that part of `text` has 6 bytes, and at most 5 are read at once
-        hint: read it by pages, search it, or take a smaller part"#]],
+        usage-wrong: that part of `text` has 6 bytes; at most 5 can be read at once
+        hint: read it in pages, search it, or read a smaller part"#]],
     );
 }
 
@@ -260,7 +260,7 @@ fn a_file_that_changed_shrank_or_vanished_gives_a_typed_error() {
                 directory.path(),
                 &expect![[r#"
                 corpus-changed: `DIR/a.txt` changed while it was open
-                hint: read it again as it is now"#]],
+                hint: read it again"#]],
             );
         }
     }

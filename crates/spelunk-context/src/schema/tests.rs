@@ -67,7 +67,7 @@ fn a_sample_is_taken_from_all_over_a_long_document_and_said_to_be_one() {
     let limits = Limits { chunk_json_elements: 9999, ..Limits::default() };
     let text = format!("[{}]", elements.join(","));
     let sketch = cut("a.json", &text, &limits).unwrap();
-    expect!["[{id: integer, first?: boolean, note?: string}; 10000] (sketched from 90112 of 648817 bytes; what is rare may be missing)"]
+    expect!["[{id: integer, first?: boolean, note?: string}; 10000] (inferred from 90112 of 648817 bytes; rare parts may be missing)"]
         .assert_eq(&sketch.to_string());
 }
 
@@ -81,7 +81,7 @@ fn a_document_that_is_cut_inside_is_sketched_from_its_root() {
     );
     let limits = Limits { chunk_tokens_max: 5000, ..Limits::default() };
     let sketch = cut("a.json", &text, &limits).unwrap();
-    expect!["{meta: {v: integer}, rows: [{n: integer, s: string}; 350 or more], text: string, end: null} (sketched from 114572 of 522834 bytes; what is rare may be missing)"].assert_eq(&sketch.to_string());
+    expect!["{meta: {v: integer}, rows: [{n: integer, s: string}; 350 or more], text: string, end: null} (inferred from 114572 of 522834 bytes; rare parts may be missing)"].assert_eq(&sketch.to_string());
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn a_named_file_that_is_not_text_is_refused_with_the_reason() {
         "a.bin",
         &expect![[r"
             source-unreadable: `a.bin` is not text: it is a binary file
-            hint: extract its text first and name that file"]],
+            hint: extract its text first and pass that file"]],
     );
 }
 
@@ -73,8 +73,8 @@ fn a_named_secret_is_refused_unless_it_was_asked_for() {
         root.path(),
         "server.key",
         &expect![[r"
-            source-unreadable: `ROOT/server.key` may hold secrets and was not read
-            hint: leave it out, or pass `--allow-secrets` if it must be read"]],
+            source-unreadable: `ROOT/server.key` may contain secrets and was not read
+            hint: exclude it, or pass `--allow-secrets` if it must be read"]],
     );
     let sources = [SourceInput::Path(root.path().join("server.key"))];
     let corpus =
@@ -92,8 +92,8 @@ fn a_link_to_a_secret_is_a_secret_under_any_name() {
         root.path(),
         "notes.txt",
         &expect![[r"
-            source-unreadable: `ROOT/notes.txt` may hold secrets and was not read
-            hint: leave it out, or pass `--allow-secrets` if it must be read"]],
+            source-unreadable: `ROOT/notes.txt` may contain secrets and was not read
+            hint: exclude it, or pass `--allow-secrets` if it must be read"]],
     );
 }
 

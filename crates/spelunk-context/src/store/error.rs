@@ -13,25 +13,25 @@ use crate::store::ContextId;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
-    #[error("`{id}` cannot be the id of a context: {why}")]
+    #[error("`{id}` is not a valid context id: {why}")]
     BadId { id: String, why: IdFault },
-    #[error("the context `{id}` exists already")]
+    #[error("the context `{id}` already exists")]
     Duplicate { id: String },
     #[error("there is no context `{id}`")]
     UnknownContext { id: String, nearest: Vec<String> },
     #[error("there is no kind `{kind}`")]
     UnknownKind { kind: String, known: Vec<String> },
-    #[error("`{name}` cannot be the name of a kind")]
+    #[error("`{name}` is not a valid kind")]
     BadKindName { name: String },
-    #[error("the {what} of `{id}` is too long: {size} of at most {size_max} {unit}")]
+    #[error("the {what} of `{id}` is too long: {size} {unit}; the maximum is {size_max}")]
     DescriptionTooLong { id: String, what: &'static str, size: u64, size_max: u64, unit: &'static str },
     #[error("the {what} of `{id}` is empty")]
     DescriptionEmpty { id: String, what: &'static str },
-    #[error("there are {contexts_max} contexts already, and no more are allowed")]
+    #[error("there are already {contexts_max} contexts, the maximum")]
     Full { contexts_max: u64 },
     #[error("`{uri}` is not a URI")]
     BadUri { uri: String },
-    #[error("`{path}` cannot be registered: its name is not Unicode")]
+    #[error("`{path}` cannot be registered: its name is not UTF-8")]
     PathNotUnicode { path: PathBuf },
     #[error("`{path}` is outside the directories that may be read")]
     OutsideRoots { path: PathBuf, roots: Vec<PathBuf> },
@@ -53,13 +53,13 @@ pub enum StoreError {
     LoaderRefused { id: String, loader: String, reason: String },
     #[error("`{id}` expired")]
     Expired { id: String, expired_at_ms: u64 },
-    #[error("`{id}` is too large to load whole: {size_bytes} of at most {bytes_max} bytes")]
+    #[error("`{id}` is too large to load in full: {size_bytes} bytes; the maximum is {bytes_max}")]
     TooLarge { id: String, size_bytes: u64, bytes_max: u64 },
-    #[error("session texts use {held_bytes} of at most {bytes_max} bytes, and {size_bytes} more do not fit")]
+    #[error("session texts use {held_bytes} of {bytes_max} bytes, and {size_bytes} more do not fit")]
     SessionFull { held_bytes: u64, size_bytes: u64, bytes_max: u64 },
     #[error("the registry `{path}` was written by a newer version of spelunk: version {version}")]
     RegistryNewer { path: PathBuf, version: u64 },
-    #[error("the registry `{path}` is too large: {size_bytes} of at most {bytes_max} bytes")]
+    #[error("the registry `{path}` is too large: {size_bytes} bytes; the maximum is {bytes_max}")]
     RegistryTooLarge { path: PathBuf, size_bytes: u64, bytes_max: u64 },
     #[error("{} has locked the registry `{path}` for {waited_ms} ms", Holder(*pid))]
     RegistryLocked { path: PathBuf, pid: Option<u32>, waited_ms: u64 },
@@ -71,7 +71,7 @@ pub enum StoreError {
     },
     #[error("`{path}` is not a memory graph: {reason}")]
     BadGraph { path: PathBuf, reason: String },
-    #[error("`{pattern}` is not a pattern for files: {reason}")]
+    #[error("`{pattern}` is not a valid file pattern: {reason}")]
     BadGlob { pattern: String, reason: String },
 }
 
@@ -83,12 +83,12 @@ pub enum IdFault {
     Empty,
     #[error("it is longer than 200 bytes")]
     TooLong,
-    #[error("it has characters that do not print on one line")]
+    #[error("it contains non-printing characters or line breaks")]
     Control,
-    #[error("it begins or ends with space")]
+    #[error("it begins or ends with a space")]
     SpaceAtTheEnds,
     /// A word used in the URLs of the HTTP server.
-    #[error("the word is reserved")]
+    #[error("it is a reserved word")]
     Reserved,
 }
 
@@ -161,35 +161,37 @@ impl Explain for StoreError {
                 return Some(format!("did you mean {}?", ticked(nearest, " or ")));
             }
             Self::UnknownKind { known, .. } => return Some(format!("the kinds are {}", ticked(known, ", "))),
-            Self::BadKindName { .. } => "use 1 to 64 small letters, digits, `_` or `-`, and no built-in name",
-            Self::DescriptionTooLong { .. } => "shorten it, or put it into the text of the context",
+            Self::BadKindName { .. } => {
+                "use 1 to 64 lowercase letters, digits, `_`, `-`, and no built-in name"
+            }
+            Self::DescriptionTooLong { .. } => "shorten it, or put it in the text of the context",
             Self::DescriptionEmpty { what, .. } => return Some(format!("give the {what}")),
             Self::Full { .. } => "remove contexts that you no longer need",
             Self::BadUri { .. } => "write it with its scheme, as in `file:///tmp/a.txt`",
             Self::PathNotUnicode { .. } => "rename the file",
             // A remote client need not know where the directories are on this machine.
-            Self::OutsideRoots { .. } => "name a file below a directory of the server (`--root`)",
+            Self::OutsideRoots { .. } => "choose a file below a directory of the server (`--root`)",
             Self::IsDirectory { .. } => "register the files of the directory instead",
             Self::InlineLost { .. } => "register the text again",
             Self::LoaderAbsent { loader, .. } => {
                 return Some(format!("register the loader `{loader}` first"));
             }
-            Self::LoaderRefused { .. } => "try again, or look at what the loader reads",
-            Self::Expired { .. } => "ask the tool again and register what it says",
+            Self::LoaderRefused { .. } => "try again, or check the source of the loader",
+            Self::Expired { .. } => "call the tool again and register its new result",
             Self::TooLarge { .. } => "grep it or read it in pages",
             Self::SessionFull { .. } => "remove session contexts that you no longer need",
             Self::RegistryNewer { .. } => "use the newer version of spelunk",
             Self::RegistryLocked { pid: Some(pid), .. } => {
-                return Some(format!("wait for process {pid}, or end it if it hangs"));
+                return Some(format!("wait for process {pid}, or stop it if it hangs"));
             }
-            Self::RegistryLocked { pid: None, .. } => "wait for the other process, or end it if it hangs",
+            Self::RegistryLocked { pid: None, .. } => "wait for the other process, or stop it if it hangs",
             Self::RegistryTooLarge { .. } | Self::Registry { .. } => {
-                "look at the file, or move it away to start with an empty registry"
+                "check the file, or move it away to start with an empty registry"
             }
             Self::BadGraph { .. } => {
                 "give a JSON object with `nodes` and `edges`, or one node or edge per line"
             }
-            Self::BadGlob { .. } => "take a pattern like `*.md` or `**/*.md`",
+            Self::BadGlob { .. } => "use a pattern such as `*.md` or `**/*.md`",
         };
         Some(hint.to_owned())
     }

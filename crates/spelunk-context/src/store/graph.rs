@@ -160,7 +160,7 @@ impl Graph {
         let mut text = format!("Memory graph\nNodes: {}\nEdges: {}\n", self.nodes.len(), self.edges.len());
         let n_dangling = self.n_dangling();
         if n_dangling > 0 {
-            text.push_str(&format!("Edges that lead to no node: {n_dangling}\n"));
+            text.push_str(&format!("Edges to missing nodes: {n_dangling}\n"));
         }
         let domains = self.domains();
         if !domains.is_empty() {

@@ -151,7 +151,7 @@ impl Navigator {
         let size_chars = text.chars().count() as u64;
         let tokens_approx = size_chars / CHARS_PER_TOKEN;
         let warning = (size_chars > WARNED_CHARS_MIN)
-            .then(|| format!("this is long (about {tokens_approx} tokens): grep it or read it in pages"));
+            .then(|| format!("long text (about {tokens_approx} tokens): grep it or read it in pages"));
         let size_bytes = text.len() as u64;
         Ok(LoadView { id: context.id.clone(), text, size_bytes, size_chars, tokens_approx, warning })
     }

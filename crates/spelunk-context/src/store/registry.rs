@@ -194,7 +194,7 @@ impl RegistryLock<'_> {
                 Err(error) => return Err(error),
             }
         }
-        Err(io::Error::other("there are too many damaged registries already"))
+        Err(io::Error::other("there are already too many damaged registries"))
     }
 
     /// Removes temporary files of writers that died. No one else is writing now, so every temporary file is such a

@@ -47,7 +47,7 @@ impl fmt::Display for Suggestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LoadAsUsual { id, n_loads } => {
-                write!(f, "load `{id}`, which was done after most looks at it ({n_loads} times)")
+                write!(f, "load `{id}`, as was done after most reads of it ({n_loads} times)")
             }
             Self::Grep { id } => write!(f, "grep `{id}` for a keyword"),
             Self::Page { id, page } => write!(f, "read page {page} of `{id}`"),

@@ -36,7 +36,7 @@ impl fmt::Display for RegistryWarning {
         write!(f, "the registry was damaged: {n_kept} {kept} kept, {n_lost} lost")?;
         match set_aside {
             Some(path) => write!(f, "; the damaged file is `{}`", path.display()),
-            None => f.write_str("; the damaged file could not be set aside"),
+            None => f.write_str("; the damaged file could not be moved"),
         }
     }
 }

@@ -17,9 +17,9 @@ pub enum TextError {
     /// Python's `ValueError` or `IndexError`, with its message.
     #[error("{message}")]
     Value { message: &'static str },
-    #[error("the pattern took more than {steps_max} steps at one place of `{name}`")]
+    #[error("the pattern took more than {steps_max} steps at one position in `{name}`")]
     Backtracks { name: String, steps_max: u64 },
-    #[error("a match of the pattern in `{name}` may be longer than {bytes_max} bytes")]
+    #[error("a match of the pattern in `{name}` may exceed {bytes_max} bytes")]
     MatchTooLong { name: String, bytes_max: u64 },
     #[error("the result has more than {bytes_max} bytes")]
     ResultTooLarge { bytes_max: u64 },
@@ -47,11 +47,11 @@ impl Explain for TextError {
         let hint = match self {
             Self::Read(error) => return error.hint(),
             Self::Pattern(_) | Self::Value { .. } => return None,
-            Self::Backtracks { .. } => "write it without look-around and back-references, or search a slice",
+            Self::Backtracks { .. } => "write it without lookaround and backreferences, or search a slice",
             Self::MatchTooLong { .. } => {
                 "make the repetition lazy or bounded, for example `.{0,1000}?`, or search a slice"
             }
-            Self::ResultTooLarge { .. } => "go through the matches one by one, or take a slice first",
+            Self::ResultTooLarge { .. } => "iterate over the matches, or take a slice first",
             Self::NoRecord { n_records: 0, .. } => "it has no records",
             Self::NoRecord { n_records, .. } => {
                 return Some(format!("ask for a record from 0 to {}", n_records - 1));

@@ -98,5 +98,5 @@ fn splitting_at_blanks_keeps_the_rest_when_it_stops() {
 fn a_slice_that_is_too_large_is_refused() {
     let text = raw(&b"x".repeat(300));
     let error = text.to_string_bounded(100).unwrap_err();
-    assert_eq!(error.to_string(), "that part of `any` has 300 bytes, and at most 100 are read at once");
+    assert_eq!(error.to_string(), "that part of `any` has 300 bytes; at most 100 can be read at once");
 }

@@ -67,7 +67,7 @@ fn the_engine_writes_where_the_model_may_not() {
     assert_eq!(told(desk.rename(&path("output/x"), &job)), read_only);
     assert_eq!(
         told(desk.append(&path("state/evidence.jsonl"), b"{}\n")),
-        "`state/evidence.jsonl` only grows through the Evidence tool; call that instead"
+        "`state/evidence.jsonl` can only be appended to with the Evidence tool"
     );
     assert_eq!(desk.read(&job).unwrap().as_ref(), b"{}");
     assert_eq!(told(desk.remove_all(&path("scratch"))), read_only.replace("state/job.json", "scratch"));
@@ -81,19 +81,19 @@ fn every_limit_refuses_with_its_number_and_changes_nothing() {
     let before = desk.digest();
     assert_eq!(
         told(desk.write(&path("scratch/a"), "1234567")),
-        "`scratch/a` would have 7 bytes, and a file has at most 6; split it into several files"
+        "`scratch/a` would have 7 bytes; the maximum per file is 6; split it into several files"
     );
     assert_eq!(
         told(desk.append(&path("scratch/a"), b"7")),
-        "`scratch/a` would have 7 bytes, and a file has at most 6; split it into several files"
+        "`scratch/a` would have 7 bytes; the maximum per file is 6; split it into several files"
     );
     assert_eq!(
         told(desk.write(&path("scratch/b"), "12345")),
-        "the desk would hold 11 bytes, and it holds at most 10; remove files under `scratch/`"
+        "the folder would have 11 bytes; the maximum is 10; remove files under `scratch/`"
     );
     assert_eq!(
         told(desk.write(&path("scratch/x/y/z"), "1")),
-        "the desk holds at most 3 files and directories; remove some under `scratch/`"
+        "the folder can have at most 3 files and directories; remove some under `scratch/`"
     );
     assert_eq!(
         told(desk.make_directory(&path("scratch/p/q/r"))),
@@ -112,7 +112,7 @@ fn a_file_is_no_directory_and_a_directory_no_file() {
     desk.make_directory(&path("scratch/d/e")).unwrap();
     assert_eq!(told(desk.write(&path("scratch/a/b"), "x")), "`scratch/a` is a file, not a directory");
     assert_eq!(told(desk.write(&path("scratch/d"), "x")), "`scratch/d` is a directory; name a file in it");
-    assert_eq!(told(desk.make_directory(&path("scratch/a"))), "`scratch/a` is there already");
+    assert_eq!(told(desk.make_directory(&path("scratch/a"))), "`scratch/a` already exists");
     assert_eq!(told(desk.remove(&path("scratch/d"))), "`scratch/d` is a directory that is not empty");
     assert_eq!(told(desk.read(&path("scratch/A"))), "`scratch/A` does not exist; did you mean `scratch/a`?");
     assert_eq!(told(desk.read(&path("scratch/none"))), "`scratch/none` does not exist");

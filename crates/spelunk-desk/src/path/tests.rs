@@ -28,23 +28,23 @@ fn a_path_is_read_from_the_top_of_the_desk() {
 
 #[test]
 fn what_is_no_path_is_refused_by_name() {
-    let why = "is no path on the desk: ";
+    let why = "is not a valid path: ";
     assert_eq!(parsed(""), format!("`` {why}it is empty"));
-    let parent = "`..` is not allowed; write the path from the top of the desk";
+    let parent = "`..` is not allowed; write the path relative to the folder";
     assert_eq!(parsed("../etc/passwd"), format!("`../etc/passwd` {why}{parent}"));
     assert_eq!(parsed("scratch/../../x"), format!("`scratch/../../x` {why}{parent}"));
     assert_eq!(parsed("/.."), format!("`/..` {why}{parent}"));
-    let control = "it holds a control character or one that changes the direction of text";
+    let control = "it contains a control character or a text direction mark";
     assert_eq!(parsed("a\0b"), format!("`a\\u{{0}}b` {why}{control}"));
     assert_eq!(parsed("a\nb"), format!("`a\\nb` {why}{control}"));
     assert_eq!(parsed("a\u{202e}b"), format!("`a\\u{{202e}}b` {why}{control}"));
-    assert_eq!(parsed("..\\x"), format!("`..\\x` {why}it holds a backslash; parts are separated by `/`"));
+    assert_eq!(parsed("..\\x"), format!("`..\\x` {why}it contains a backslash; separate parts with `/`"));
     let long = "x".repeat(201);
-    let told = format!("`{}…` {why}a part has 201 bytes, and at most 200 are allowed", "x".repeat(120));
+    let told = format!("`{}…` {why}a part has 201 bytes; the maximum is 200", "x".repeat(120));
     assert_eq!(parsed(&long), told);
     let deep = "a/".repeat(25);
-    assert_eq!(parsed(&deep), format!("`{deep}` {why}it is 25 levels deep, and at most 24 are allowed"));
-    let told = format!("`{}…` {why}it has 1001 bytes, and at most 1000 are allowed", "/".repeat(120));
+    assert_eq!(parsed(&deep), format!("`{deep}` {why}it is 25 levels deep; the maximum is 24"));
+    let told = format!("`{}…` {why}it has 1001 bytes; the maximum is 1000", "/".repeat(120));
     assert_eq!(parsed(&"/".repeat(1001)), told);
 }
 

@@ -62,7 +62,7 @@ pub(super) fn run(
         }
         Err(WorkError::NoWorker { why }) => Err(DeskError::Shell { why }),
         Err(WorkError::Crashed { .. }) => Ok(refused(
-            "the interpreter failed on this script, and nothing was changed; write it another way",
+            "the interpreter failed on this script, and nothing was changed; write it differently",
         )),
         Err(error @ (WorkError::Memory { .. } | WorkError::Time { .. })) => {
             let what = error.to_string();

@@ -8,25 +8,25 @@ use bashkit::hooks::{HookAction, ToolEvent};
 
 /// Removed commands, each with what to do instead.
 pub(super) const REFUSED: &[(&str, &str)] = &[
-    ("sleep", "nothing happens while you wait"),
-    ("timeout", "scripts have a limit of their own"),
-    ("watch", "nothing happens while you wait"),
+    ("sleep", "waiting has no effect here"),
+    ("timeout", "scripts already have a time limit"),
+    ("watch", "waiting has no effect here"),
     ("retry", "a command that fails will fail again"),
-    ("times", "there is no clock"),
-    ("uptime", "there is no clock"),
-    ("shuf", "chance would make the run differ each time; use awk with srand(1)"),
-    ("uuidgen", "chance would make the run differ each time"),
-    ("openssl", "chance would make the run differ each time; use sha256sum for a hash"),
+    ("times", "time is not available"),
+    ("uptime", "time is not available"),
+    ("shuf", "randomness would make runs irreproducible; use awk with srand(1)"),
+    ("uuidgen", "randomness would make runs irreproducible"),
+    ("openssl", "randomness would make runs irreproducible; use sha256sum for a hash"),
     ("dd", "use head -c and tail -c"),
     ("mkfifo", "use a file under /tmp"),
     ("curl", "there is no network"),
     ("wget", "there is no network"),
     ("http", "there is no network"),
     ("parallel", "use xargs"),
-    ("ln", "there are no links; use cp"),
-    ("link", "there are no links; use cp"),
-    ("history", "there is none"),
-    ("fc", "there is none"),
+    ("ln", "links are not supported; use cp"),
+    ("link", "links are not supported; use cp"),
+    ("history", "there is no history"),
+    ("fc", "there is no history"),
     ("sudo", "there is only one user"),
     ("jq", "use RunScript with `import json`"),
     ("python", "use RunScript"),
@@ -82,7 +82,7 @@ impl Guard {
         // The interpreter counts most nesting but not all: `eval eval …` uses more stack for each word, and a stack
         // overflow kills the whole process.
         if self.stack_start.abs_diff(stack_now()) > self.stack_bytes_max {
-            return Some("the commands are nested too deep");
+            return Some("the commands are nested too deeply");
         }
         let arguments_bytes: usize = event.args.iter().map(String::len).sum();
         if event.name == "trap" && arguments_bytes > self.script_bytes_max {
@@ -91,14 +91,14 @@ impl Guard {
         if FILLING.contains(&event.name.as_str())
             && event.args.iter().any(|argument| has_large_number(argument))
         {
-            return Some("a width or length of more than four digits");
+            return Some("a width or length has more than four digits");
         }
         let is_random = |argument: &String| match argument.strip_prefix("--") {
             Some(long) => long.starts_with("random") || long == "sort=random",
             None => argument.starts_with('-') && argument.contains('R'),
         };
         let is_chance = event.name == "sort" && event.args.iter().any(is_random);
-        is_chance.then_some("sort: chance would make the run differ each time")
+        is_chance.then_some("sort: randomness would make runs irreproducible")
     }
 }
 

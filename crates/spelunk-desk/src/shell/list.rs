@@ -92,9 +92,7 @@ fn read(words: &[String]) -> Result<(String, Vec<String>), String> {
             Some(letters) if !letters.is_empty() => match letters.chars().find(|c| !OPTIONS.contains(*c)) {
                 None => options.push_str(letters),
                 Some(_) => {
-                    return Err(format!(
-                        "ls: there is no option `{word}` on this desk; there are -{OPTIONS}\n"
-                    ));
+                    return Err(format!("ls: unsupported option `{word}`; supported are -{OPTIONS}\n"));
                 }
             },
             Some(_) | None => names.push(word.clone()),

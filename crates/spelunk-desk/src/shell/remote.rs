@@ -76,7 +76,7 @@ fn metadata(meta: FileMeta) -> Metadata {
 }
 
 fn confused() -> bashkit::Error {
-    IoError::other("the desk answered something else").into()
+    IoError::other("unexpected reply").into()
 }
 
 #[async_trait]
@@ -148,7 +148,7 @@ impl FileSystem for RemoteFiles {
     }
 
     async fn symlink(&self, _: &Path, _: &Path) -> Result<()> {
-        Err(IoError::new(ErrorKind::Unsupported, "there are no links on a desk").into())
+        Err(IoError::new(ErrorKind::Unsupported, "links are not supported").into())
     }
 
     async fn read_link(&self, path: &Path) -> Result<PathBuf> {

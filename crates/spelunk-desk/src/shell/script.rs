@@ -32,18 +32,18 @@ pub(super) fn run(
     limits: &ShellLimits,
 ) -> Result<ScriptEnd, DeskError> {
     if script.contains("SRANDOM") {
-        return Ok(refused("$SRANDOM is chance, which would make the run differ each time"));
+        return Ok(refused("$SRANDOM is random, which would make runs irreproducible"));
     }
     let work = || on_thread(files, script, stdin, limits);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("shell".to_owned()).stack_size(STACK_BYTES);
         let running = thread
             .spawn_scoped(scope, work)
-            .map_err(|error| DeskError::Shell { why: format!("no thread could be started: {error}") })?;
+            .map_err(|error| DeskError::Shell { why: format!("could not start a thread: {error}") })?;
         // A panic of the interpreter ends the script, not this process.
         running
             .join()
-            .unwrap_or_else(|_| Ok(refused("the interpreter failed on this script; write it another way")))
+            .unwrap_or_else(|_| Ok(refused("the interpreter failed on this script; write it differently")))
     })
 }
 
@@ -61,7 +61,7 @@ fn on_thread(
         .enable_time()
         .thread_stack_size(STACK_BYTES)
         .build()
-        .map_err(|error| DeskError::Shell { why: format!("its runtime could not be started: {error}") })?;
+        .map_err(|error| DeskError::Shell { why: format!("could not start its runtime: {error}") })?;
     let guard =
         Arc::new(Guard::here(GUARDED_BYTES, usize::try_from(limits.script_bytes_max).unwrap_or(usize::MAX)));
     let mut bash = interpreter(files, limits, &guard);
@@ -90,7 +90,7 @@ fn on_thread(
 }
 
 fn of_result(result: &ExecResult) -> ScriptEnd {
-    let cut = |what: &str| format!("{what} is longer than the limit; what came first is shown");
+    let cut = |what: &str| format!("{what} exceeds the limit; only its beginning is shown");
     let stopped = match (result.stdout_truncated, result.stderr_truncated) {
         (true, _) => Some(cut("the output")),
         (false, true) => Some(cut("the error output")),
@@ -202,6 +202,6 @@ struct Refused {
 impl Builtin for Refused {
     async fn execute(&self, _: BuiltinContext<'_>) -> bashkit::Result<ExecResult> {
         let Self { name, why } = self;
-        Ok(ExecResult::err(format!("{name}: not on this desk: {why}\n"), 127))
+        Ok(ExecResult::err(format!("{name}: not available: {why}\n"), 127))
     }
 }

@@ -22,7 +22,7 @@ impl Builtin for Temporary {
             ["-d"] => (true, TEMPLATE),
             ["-d", template] => (true, *template),
             [template] if !template.starts_with('-') => (false, *template),
-            _ => return Ok(failed("on this desk it is `mktemp [-d] [TEMPLATE]`")),
+            _ => return Ok(failed("usage: mktemp [-d] [TEMPLATE]")),
         };
         let stem = template.trim_end_matches('X');
         let n_places = template.len() - stem.len();
@@ -42,10 +42,10 @@ impl Builtin for Temporary {
             };
             return Ok(match made {
                 Ok(()) => ExecResult::ok(format!("{name}\n")),
-                Err(error) => failed(&format!("'{name}' could not be made: {error}")),
+                Err(error) => failed(&format!("could not create '{name}': {error}")),
             });
         }
-        Ok(failed(&format!("every name of '{template}' is taken")))
+        Ok(failed(&format!("every name for '{template}' is taken")))
     }
 }
 

@@ -177,7 +177,7 @@ fn a_listing_has_the_columns_of_the_gnu_tool() {
             buffers
             job.json
             [stderr]
-            ls: there is no option `-Z` on this desk; there are -1aAdFhlprRSt
+            ls: unsupported option `-Z`; supported are -1aAdFhlprRSt
             ls: cannot access '-x': No such file or directory
             [exit code 2]
         "#]],
@@ -244,9 +244,9 @@ fn a_temporary_name_is_the_first_that_is_free() {
             scratch/run.0000
             /tmp/work.000
             [stderr]
-            mktemp: 'input/a.000' could not be made: io error: Read-only file system
+            mktemp: could not create 'input/a.000': io error: Read-only file system
             mktemp: too few X's in template 'short.XX'
-            mktemp: on this desk it is `mktemp [-d] [TEMPLATE]`
+            mktemp: usage: mktemp [-d] [TEMPLATE]
             [exit code 1]
             changed: scratch/run.0000
         "#]],
@@ -259,7 +259,7 @@ fn what_is_not_there_says_what_to_use() {
         "jq . state/job.json",
         &expect![[r#"
             [stderr]
-            jq: not on this desk: use RunScript with `import json`
+            jq: not available: use RunScript with `import json`
             [exit code 127]
         "#]],
     );
@@ -357,7 +357,7 @@ fn how_a_script_ends_is_said() {
     "#]],
     );
     let told = shell(&mut desk(), "seq 1 20000");
-    let left_out = "3421\n[… 15246 lines, 84898 bytes left out; send the output to a file under `scratch/` and look at parts of it …]\n18668\n";
+    let left_out = "3421\n[… 15246 lines, 84898 bytes omitted; redirect the output to a file under `scratch/` and read parts of it …]\n18668\n";
     assert!(
         told.starts_with("1\n2\n3\n") && told.ends_with("\n20000\n") && told.contains(left_out),
         "{told}"
@@ -396,7 +396,7 @@ fn a_document_that_is_too_large_is_refused_with_what_to_do() {
     let mut desk = whole.with_limits(limits);
     expect![[r#"
         [stderr]
-        cat: input/contexts/a.log: `input/contexts/a.log` has 20 bytes, and at most 10 are read at once; use Grep, or Read with `offset` and `limit`
+        cat: input/contexts/a.log: `input/contexts/a.log` has 20 bytes; at most 10 can be read at once; use Grep, or Read with `offset` and `limit`
         [exit code 1]
     "#]].assert_eq(&shell(&mut desk, "cat input/contexts/a.log"));
 }
@@ -416,7 +416,7 @@ fn dates_and_chance_are_the_same_each_time() {
     check(
         "echo $SRANDOM",
         &expect![[r#"
-        [stopped: $SRANDOM is chance, which would make the run differ each time]
+        [stopped: $SRANDOM is random, which would make runs irreproducible]
     "#]],
     );
     check(
@@ -424,11 +424,11 @@ fn dates_and_chance_are_the_same_each_time() {
         &expect![[r#"
             [stderr]
             bash: line 1: sort: cancelled by before_tool hook
-            shuf: not on this desk: chance would make the run differ each time; use awk with srand(1)
-            uuidgen: not on this desk: chance would make the run differ each time
-            sleep: not on this desk: nothing happens while you wait
-            openssl: not on this desk: chance would make the run differ each time; use sha256sum for a hash
-            [refused: sort: chance would make the run differ each time]
+            shuf: not available: randomness would make runs irreproducible; use awk with srand(1)
+            uuidgen: not available: randomness would make runs irreproducible
+            sleep: not available: waiting has no effect here
+            openssl: not available: randomness would make runs irreproducible; use sha256sum for a hash
+            [refused: sort: randomness would make runs irreproducible]
             [exit code 127]
         "#]],
     );

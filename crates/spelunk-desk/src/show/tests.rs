@@ -10,7 +10,7 @@ fn a_short_text_is_left_alone() {
 #[test]
 fn the_head_and_the_tail_are_kept_and_the_rest_is_counted() {
     let text: String = (0..100).fold(String::new(), |all, n| all + &format!("line {n:02}\n"));
-    let expected = "line 00\nline 01\nline 02\nline 03\nline 04\n[… 93 lines, 744 bytes left out; look …]\nline 98\nline 99\n";
+    let expected = "line 00\nline 01\nline 02\nline 03\nline 04\n[… 93 lines, 744 bytes omitted; look …]\nline 98\nline 99\n";
     assert_eq!(bounded(&text, 63, "look"), expected);
 }
 
@@ -20,7 +20,7 @@ fn one_endless_line_is_cut_between_characters() {
     let cut = bounded(&text, 101, "look");
     assert_eq!(
         cut,
-        format!("{}\n[… 0 lines, 1900 bytes left out; look …]\n{}", "é".repeat(33), "é".repeat(17))
+        format!("{}\n[… 0 lines, 1900 bytes omitted; look …]\n{}", "é".repeat(33), "é".repeat(17))
     );
 }
 

@@ -32,7 +32,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
         BufferAction::Clear => {
             parts(desk, name, &path)?;
             desk.discard(&path);
-            Ok(Outcome { text: format!("buffer `{name}` is gone"), changed: vec![path] })
+            Ok(Outcome { text: format!("buffer `{name}` was removed"), changed: vec![path] })
         }
         BufferAction::Assemble => assemble(desk, name, &path, &arguments),
     }
@@ -55,7 +55,7 @@ fn append(desk: &mut Desk, name: &str, path: &DeskPath, text: Option<&str>) -> R
     let n_parts = held.len() as u64 + 1;
     if n_parts > PARTS_MAX {
         return Err(DeskError::TooMuch {
-            what: format!("a buffer, in parts (`{name}`),"),
+            what: format!("buffer `{name}`, in parts,"),
             max: PARTS_MAX,
             would: n_parts,
         });
@@ -106,7 +106,7 @@ fn list(desk: &Desk) -> Result<Outcome, DeskError> {
 fn pop(desk: &mut Desk, name: &str, path: &DeskPath) -> Result<Outcome, DeskError> {
     let mut parts = parts(desk, name, path)?;
     let Some(last) = parts.pop() else {
-        return Err(DeskError::NoBuffer { name: name.to_owned(), there: " with a part to take".to_owned() });
+        return Err(DeskError::NoBuffer { name: name.to_owned(), there: " with any parts".to_owned() });
     };
     let mut rest = String::new();
     for part in &parts {
@@ -117,9 +117,9 @@ fn pop(desk: &mut Desk, name: &str, path: &DeskPath) -> Result<Outcome, DeskErro
     } else {
         desk.put(path, rest)?;
     }
-    let last = show::bounded(&last, desk.limits().output_bytes_max, "it is gone from the buffer");
+    let last = show::bounded(&last, desk.limits().output_bytes_max, "it was removed from the buffer");
     let text = format!(
-        "{last}\n[taken from buffer `{name}`, which has {} left]\n",
+        "{last}\n[removed from buffer `{name}`, which has {} left]\n",
         show::counted(parts.len() as u64, "part", "parts")
     );
     Ok(Outcome { text, changed: vec![path.clone()] })
@@ -163,7 +163,7 @@ fn parts(desk: &Desk, name: &str, path: &DeskPath) -> Result<Vec<String>, DeskEr
         let there = if names.is_empty() {
             "; append to one first".to_owned()
         } else {
-            format!("; there are {}", names.join(", "))
+            format!("; the buffers are {}", names.join(", "))
         };
         return Err(DeskError::NoBuffer { name: name.to_owned(), there });
     }

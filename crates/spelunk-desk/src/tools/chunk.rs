@@ -34,7 +34,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     let text = desk.text(&path)?;
     let found = headings_of(&path, &text, by)?;
     let Some(pieces) = cut::pieces(&text, cut, &found, CHUNKS_MAX) else {
-        let why = format!("`{path}` would be cut into more than {CHUNKS_MAX} chunks; give a larger `size`");
+        let why = format!("`{path}` would be split into more than {CHUNKS_MAX} chunks; increase `size`");
         return Err(refused("Chunk", why));
     };
     let source_file = path.as_str();
@@ -67,7 +67,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     }
     let mut changed: Vec<DeskPath> = files.into_iter().map(|(file, _)| file).collect();
     let names: Vec<String> = changed.iter().map(|file| format!("`{file}`")).collect();
-    let text = format!("{shown}[written to {}; see a chunk with Read, by its lines]\n", names.join(" and "));
+    let text = format!("{shown}[written to {}; read a chunk with Read, by its lines]\n", names.join(" and "));
     *desk = written;
     changed.sort_unstable();
     Ok(Outcome { text, changed })
@@ -118,7 +118,7 @@ fn headings_of(path: &DeskPath, text: &str, by: ChunkBy) -> Result<Vec<Heading>,
         | ContentType::Config => Vec::new(),
     };
     if found.is_empty() {
-        return Err(refused("Chunk", format!("`{path}` {NO_HEADINGS}; cut it by tokens or lines")));
+        return Err(refused("Chunk", format!("`{path}` {NO_HEADINGS}; split it by tokens or lines")));
     }
     Ok(found)
 }

@@ -17,7 +17,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     let wire::Edit { path, old, new, all } = arguments("Edit", value)?;
     let path = DeskPath::parse(&path)?;
     if old.is_empty() {
-        return Err(refused("Edit", "`old` is empty; use Write to make a file"));
+        return Err(refused("Edit", "`old` is empty; use Write to create a file"));
     }
     if old == new {
         return Err(refused("Edit", "`old` and `new` are the same"));
@@ -70,7 +70,7 @@ fn near_miss(text: &str, old: &str) -> String {
         line == first || (!line.is_empty() && line.to_lowercase().contains(&first.to_lowercase()))
     };
     let Some(at) = text.lines().position(is_alike) else {
-        return "; Read the file and copy the text to the letter".to_owned();
+        return "; Read the file and copy the text exactly".to_owned();
     };
     let lines: Vec<String> = text
         .lines()
@@ -79,5 +79,5 @@ fn near_miss(text: &str, old: &str) -> String {
         .take(n_lines)
         .map(|(idx, line)| format!("{:>6}\t{}", idx + 1, show::shortened(line, 200)))
         .collect();
-    format!("; this is near, with other spaces, letters or lines:\n{}", lines.join("\n"))
+    format!("; this is similar, with different spaces, letters or lines:\n{}", lines.join("\n"))
 }

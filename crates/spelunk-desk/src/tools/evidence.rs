@@ -22,7 +22,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     }
     if content.len() > CONTENT_BYTES_MAX {
         let why = format!(
-            "`content` has {} bytes, at most {CONTENT_BYTES_MAX}; write a file and name it in `source`",
+            "`content` has {} bytes; the maximum is {CONTENT_BYTES_MAX}; write a file and name it in `source`",
             content.len()
         );
         return Err(refused("Evidence", why));

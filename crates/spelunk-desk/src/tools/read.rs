@@ -19,7 +19,7 @@ pub(super) fn run(desk: &mut Desk, value: &Value) -> Result<Outcome, DeskError> 
     if by_bytes && (offset.is_some() || limit.is_some()) {
         return Err(refused(
             "Read",
-            "give lines (`offset`, `limit`) or bytes (`byte_offset`, `byte_limit`), not both",
+            "give either lines (`offset`, `limit`) or bytes (`byte_offset`, `byte_limit`)",
         ));
     }
     let text = if by_bytes {
@@ -59,13 +59,13 @@ fn read_lines(desk: &Desk, path: &DeskPath, first: u64, n_max: u64) -> Result<St
     if first > 1 || last < n_lines {
         text.push_str(&format!("[lines {first}-{last} of {n_lines}"));
         if last < n_lines {
-            text.push_str(&format!("; go on with offset={}", last + 1));
+            text.push_str(&format!("; continue with offset={}", last + 1));
         }
         text.push_str("]\n");
     }
     if n_cut > 0 {
         let lines = show::counted(n_cut, "line is", "lines are");
-        text.push_str(&format!("[{lines} cut at {LINE_CHARS_MAX} characters; see more with byte_offset]\n"));
+        text.push_str(&format!("[{lines} cut at {LINE_CHARS_MAX} characters; read more with byte_offset]\n"));
     }
     Ok(text)
 }
@@ -75,13 +75,13 @@ fn read_bytes(desk: &Desk, path: &DeskPath, start: u64, n_max: u64) -> Result<St
     let end = start.saturating_add(n_max);
     let text = desk.slice(path, start..end)?;
     if text.is_empty() {
-        return Ok(format!("[`{path}` has nothing from byte {start} on]"));
+        return Ok(format!("[`{path}` has no bytes from {start} on]"));
     }
     // A character that crosses the end is shown by the next call, which begins with it.
     let shown = text.len() as u64;
     let end = if shown < n_max && shown + 4 > n_max { start.saturating_add(shown) } else { end };
     let is_last = desk.slice(path, end..end.saturating_add(8))?.is_empty();
-    let next = if is_last { String::new() } else { format!("; go on with byte_offset={end}") };
+    let next = if is_last { String::new() } else { format!("; continue with byte_offset={end}") };
     let end = if is_last { start.saturating_add(shown) } else { end };
     Ok(format!("{text}\n[bytes {start}-{end} of `{path}`{next}]\n"))
 }

@@ -83,7 +83,7 @@ fn arguments_that_are_no_object_and_tools_that_are_none_are_refused() {
             "Read",
             &value,
             &expect![[r#"
-            error: the arguments of Read are wrong: they must be a JSON object
+            error: invalid arguments for Read: they must be a JSON object
         "#]],
         );
     }
@@ -92,7 +92,7 @@ fn arguments_that_are_no_object_and_tools_that_are_none_are_refused() {
         "Reed\n",
         &json!({}),
         &expect![[r#"
-        error: there is no tool `Reed\n`; there are Read, Write, Edit, Grep, Glob, Chunk, Evidence, Buffer, Shell
+        error: there is no tool `Reed\n`; the tools are Read, Write, Edit, Grep, Glob, Chunk, Evidence, Buffer, Shell
     "#]],
     );
     check(
@@ -100,7 +100,7 @@ fn arguments_that_are_no_object_and_tools_that_are_none_are_refused() {
         "Read",
         &json!({}),
         &expect![[r#"
-        error: the arguments of Read are wrong: missing field `path`
+        error: invalid arguments for Read: missing field `path`
     "#]],
     );
 }
@@ -110,7 +110,7 @@ fn numbers_may_come_as_text_and_names_from_elsewhere() {
     let mut desk = desk();
     let expected = expect![[r#"
              3	Find the needle.
-        [lines 3-3 of 4; go on with offset=4]
+        [lines 3-3 of 4; continue with offset=4]
         changed: 
     "#]];
     check(
@@ -124,7 +124,7 @@ fn numbers_may_come_as_text_and_names_from_elsewhere() {
         "Read",
         &json!({"path": "input/prompt.md", "offset": -1}),
         &expect![[r#"
-        error: the arguments of Read are wrong: invalid value: -1, expected a whole number from 0
+        error: invalid arguments for Read: invalid value: -1, expected a non-negative integer
     "#]],
     );
 }

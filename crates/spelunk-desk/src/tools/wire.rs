@@ -236,7 +236,7 @@ pub(super) struct Shell {
 /// An integer, also accepted as `"5"` or `5.0`.
 fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let value = Value::deserialize(deserializer)?;
-    let wrong = |unexpected: Unexpected| Err(D::Error::invalid_value(unexpected, &"a whole number from 0"));
+    let wrong = |unexpected: Unexpected| Err(D::Error::invalid_value(unexpected, &"a non-negative integer"));
     match &value {
         Value::Null => Ok(None),
         Value::Number(number) => match (number.as_u64(), number.as_f64()) {

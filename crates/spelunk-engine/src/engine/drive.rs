@@ -94,9 +94,9 @@ async fn warn_of_drift(run: &Run) -> Result<(), Arc<JournalError>> {
     let mut told = looking.await.unwrap_or_default();
     let n_more = told.len().saturating_sub(DRIFTS_TOLD_MAX);
     told.truncate(DRIFTS_TOLD_MAX);
-    told.extend((n_more > 0).then(|| format!("{n_more} more files were written to while they were read")));
+    told.extend((n_more > 0).then(|| format!("{n_more} more files changed while they were read")));
     for message in told {
-        let hint = "ask again to have it read as it is now".to_owned();
+        let hint = "ask again to read the current version".to_owned();
         run.writer.record(&FrameId::root(), EventKind::WarningRaised { message, hint }).await?;
     }
     Ok(())

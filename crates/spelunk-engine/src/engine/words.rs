@@ -17,7 +17,7 @@ impl MaskedQuestion {
         }
         let (text, redactions) = redact(question);
         let warning = (!redactions.is_empty()).then(|| {
-            let message = "the question contains what looks like a secret; it was redacted".to_owned();
+            let message = "the question contains a possible secret, which was redacted".to_owned();
             let hint = "ask without it, or with `--allow-secrets`".to_owned();
             (FrameId::root(), EventKind::WarningRaised { message, hint })
         });

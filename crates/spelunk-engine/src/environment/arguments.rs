@@ -46,7 +46,7 @@ impl<'a> Arguments<'a> {
         if args.len() > params.len() {
             let (most, given) = (params.len(), args.len());
             return Err(Refusal::of_type(format!(
-                "{function}() takes at most {most} arguments ({}), {given} were given",
+                "{function}() takes at most {most} arguments ({}), but {given} were given",
                 params.join(", ")
             )));
         }
@@ -55,7 +55,7 @@ impl<'a> Arguments<'a> {
         for (name, value) in kwargs {
             let Some(idx) = params.iter().position(|param| *param == name) else {
                 return Err(Refusal::of_type(format!(
-                    "{function}() has no argument '{name}'; it takes {}",
+                    "{function}() has no argument '{name}'; its arguments are {}",
                     params.join(", ")
                 )));
             };

@@ -105,7 +105,7 @@ impl Objects {
                 let piece = whole.slice(part.chars).map_err(refused)?;
                 text::serve(self, &LazyText::of_string(whole.name(), &piece), call)
             }
-            None => Err(Refusal::new("RuntimeError", "this object is not known to the host")),
+            None => Err(Refusal::new("RuntimeError", "unknown object")),
         }
     }
 
@@ -195,7 +195,7 @@ fn refused(error: TextError) -> Refusal {
 /// this size.
 fn range(start: Option<i64>, end: Option<i64>, step: Option<i64>, len: u64) -> Result<Range<u64>, Refusal> {
     if !matches!(step, None | Some(1)) {
-        return Err(Refusal::value("a slice with a step needs a real string: take context[a:b] first"));
+        return Err(Refusal::value("a slice with a step needs a real str: take context[a:b] first"));
     }
     let place = |bound: i64| match u64::try_from(bound) {
         Ok(bound) => bound.min(len),

@@ -25,8 +25,8 @@ pub(super) fn told(view: &View) -> &'static str {
     let has_rows =
         view.outline().extensions.iter().any(|share| EXTENSIONS.contains(&share.extension.as_str()));
     if has_rows {
-        "\nRows of CSV, JSON and log documents are SQLite tables, too: `print(tables())` shows their columns, and \
-         `query_rows(sql)` returns the rows of one `SELECT` as a list of dicts."
+        "\nRows of CSV, JSON and log documents are also SQLite tables: `print(tables())` shows their \
+         columns, and `query_rows(sql)` returns the rows of one `SELECT` as a list of dicts."
     } else {
         ""
     }
@@ -40,7 +40,7 @@ fn with<T>(
     environment.tables.with(&environment.view, used).unwrap_or_else(|| {
         Err(Refusal::value(if environment.view.bytes() > BYTES_MAX {
             format!(
-                "the documents have more than {BYTES_MAX} bytes, too many for tables: parse them with code"
+                "the documents have more than {BYTES_MAX} bytes, the maximum for tables: parse them with code"
             )
         } else {
             "no document has rows".to_owned()

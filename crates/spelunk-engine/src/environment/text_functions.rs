@@ -19,23 +19,23 @@ pub(super) const FUNCTIONS: [(&str, &str); 8] = [
     ("peek", "peek(start=0, end=2000, doc=None) -> str\n\nCharacters of a document."),
     (
         "lines",
-        "lines(start=1, end=50, doc=None) -> str\n\nLines of a document with their numbers, both ends included.",
+        "lines(start=1, end=50, doc=None) -> str\n\nLines of a document with their numbers, end included.",
     ),
     (
         "grep",
-        "grep(pattern, doc=None, ignore_case=False, context_lines=0, max=20) -> list\n\nLines that match a regular expression: dicts with doc, line, text, and before and after where context_lines is given.",
+        "grep(pattern, doc=None, ignore_case=False, context_lines=0, max=20) -> list\n\nLines that match a regular expression: dicts with doc, line, text, and before and after if context_lines is given.",
     ),
     (
         "chunk",
-        "chunk(chars=50000, doc=None, overlap=0) -> list\n\nThe text in pieces of at most so many characters, cut at headings, definitions or lines: dicts with doc, line, text.",
+        "chunk(chars=50000, doc=None, overlap=0) -> list\n\nThe text in chunks of at most this many characters, split at headings, definitions or lines: dicts with doc, line, text.",
     ),
     (
         "search",
-        "search(query, k=10, mode='words') -> list\n\nPassages that share most words with the query ('words'), that mean the same ('meaning'), or both ('hybrid'): dicts with doc, line, text, score.",
+        "search(query, k=10, mode='words') -> list\n\nPassages that match the query by words ('words'), by meaning ('meaning') or both ('hybrid'): dicts with doc, line, text, score.",
     ),
     (
         "outline",
-        "outline(doc=None) -> str\n\nWhat there is: documents by kind and size, or the landmarks of one document.",
+        "outline(doc=None) -> str\n\nAn overview: documents by kind and size, or the structure of one document.",
     ),
     (
         "tables",
@@ -76,7 +76,7 @@ pub(super) fn serve(environment: &Environment, call: &mut HostCall) -> Result<Va
         "outline" => outline(environment, Arguments::of(call, &["doc"])?),
         "tables" => Arguments::of(call, &[]).and_then(|_| tables::tables(environment)),
         "query_rows" => tables::query_rows(environment, Arguments::of(call, &["sql"])?),
-        other => Err(Refusal::new("NameError", format!("the host knows no function '{other}'"))),
+        other => Err(Refusal::new("NameError", format!("there is no function '{other}'"))),
     }
 }
 
@@ -243,7 +243,7 @@ fn search(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Val
     let k = arguments.count("k")?.unwrap_or(10).min(1000);
     let word = arguments.text("mode")?.unwrap_or_else(|| "words".to_owned());
     let mode = Mode::from_name(&word).ok_or_else(|| {
-        Refusal::value(format!("there is no mode '{word}': take 'words', 'meaning' or 'hybrid'"))
+        Refusal::value(format!("there is no mode '{word}': use 'words', 'meaning' or 'hybrid'"))
     })?;
     if let (Mode::Meaning | Mode::Hybrid, Some(retrieval)) = (mode, &environment.retrieval) {
         return by_meaning(environment, retrieval, &query, mode, k);

@@ -155,10 +155,10 @@ impl Frame {
     async fn tell_stand_in(&self, ask: &Ask, reply: &Reply) -> Result<(), Arc<JournalError>> {
         let Some(answering) = &reply.answered_by else { return Ok(()) };
         let run = self.run();
-        let message = format!("{} is out: {answering} answers in its place", ask.model.reference());
+        let message = format!("{} is unavailable: {answering} answers instead", ask.model.reference());
         let is_new = lock(&run.stand_ins_told).insert(message.clone());
         if is_new {
-            let hint = "see what is wrong with `spelunk doctor`".to_owned();
+            let hint = "check it with `spelunk doctor`".to_owned();
             run.writer.record(self.id(), EventKind::WarningRaised { message, hint }).await?;
         }
         Ok(())

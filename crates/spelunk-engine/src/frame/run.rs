@@ -68,7 +68,7 @@ impl Models {
         let unpriced = [&self.root, &self.sub, &self.synthesis].into_iter().filter_map(unpriced);
         let unpriced: BTreeSet<String> = unpriced.map(ToString::to_string).collect();
         unpriced.into_iter().map(|model| EventKind::WarningRaised {
-            message: format!("no price is known for {model}: what it costs is not counted"),
+            message: format!("no price is known for {model}: its cost is not counted"),
             hint: ErrorCode::PriceUnknown.hint().unwrap_or_default().to_owned(),
         })
     }

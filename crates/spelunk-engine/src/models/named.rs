@@ -35,7 +35,7 @@ impl NamedModels {
     pub fn of(models: BTreeMap<String, Arc<dyn Model>>) -> Self {
         let names = models.keys().cloned().collect();
         Self::new(names, move |name| {
-            models.get(name).cloned().ok_or_else(|| "it is not among the named models".to_owned())
+            models.get(name).cloned().ok_or_else(|| "it is not one of the named models".to_owned())
         })
     }
 

@@ -128,7 +128,7 @@ pub(super) fn job(start: &RunStart, run: &RunId) -> String {
 /// The documents by reference: their text is not copied, and the digest shows whether it has changed.
 pub(super) fn documents(start: &RunStart, documents: Option<&str>) -> String {
     let mut text =
-        "# The documents of this run, by reference. A line each: BLAKE3 digest, bytes, name.\n".to_owned();
+        "# The documents of this run, by reference. One per line: BLAKE3 digest, bytes, name.\n".to_owned();
     for source in &start.sources {
         text += &match source {
             SourceSpec::Path { path, .. } => format!("# from {}\n", path.replace(['\n', '\r'], " ")),

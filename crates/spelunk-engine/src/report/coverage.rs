@@ -48,27 +48,27 @@ impl Coverage {
         let (documents, tasks) = (many(self.documents, "document"), many(self.tasks, "task"));
         let is_whole = self.documents_read == self.documents && self.tasks_done == self.tasks;
         let mut lines = vec![match (is_whole, self.tasks) {
-            (true, 0) => format!("- {documents}, none of which had to be read again"),
+            (true, 0) => format!("- {documents}, all covered by earlier runs"),
             (true, _) => format!("- {documents}, read in {tasks}"),
             (false, _) => {
                 format!(
-                    "- {} of {documents} read whole, in {} of {tasks}",
+                    "- {} of {documents} read in full, in {} of {tasks}",
                     self.documents_read, self.tasks_done
                 )
             }
         }];
-        say(&mut lines, self.units_recalled, "Parts whose findings were at hand from earlier runs");
+        say(&mut lines, self.units_recalled, "Parts covered by earlier runs");
         say(
             &mut lines,
             self.rejected,
-            "Findings that could not be used, such as about files that were not given",
+            "Unusable findings, such as findings about files that were not provided",
         );
         say(
             &mut lines,
             self.unverified,
-            "Findings whose quote is not in the text that was shown, marked as unverified",
+            "Findings whose quote is not in the text shown, marked as unverified",
         );
-        say(&mut lines, self.unknown_names, "Findings named that do not exist, taken out");
+        say(&mut lines, self.unknown_names, "References to findings that do not exist, removed");
         lines.extend(self.gaps());
         format!("## Coverage\n\n{}\n", lines.join("\n"))
     }
@@ -76,7 +76,7 @@ impl Coverage {
     /// What was not read. Does not depend on whether the rest was recalled.
     pub(crate) fn gaps(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        let passed_over = "Parts not read because nothing in them is near the question";
+        let passed_over = "Parts skipped because they are not relevant to the question";
         say(&mut lines, self.parts_passed_over, passed_over);
         say(&mut lines, self.unreadable.len() as u64, "Documents that could not be read");
         say(&mut lines, self.failed.len() as u64, "Failed and not covered");

@@ -32,7 +32,7 @@ pub(crate) fn findings_section(gathered: &Gathered) -> String {
     }
     if gathered.items.len() > LISTED_MAX {
         let more = (gathered.items.len() - LISTED_MAX) as u64;
-        text += &format!("\n{} of lower rank are in the record of the run.\n", many(more, "more finding"));
+        text += &format!("\n{} with lower severity are in the run's journal.\n", many(more, "more finding"));
     }
     if gathered.items.is_empty() {
         text += "\nNo findings.\n";
@@ -62,7 +62,7 @@ fn line(item: &MergedFinding) -> String {
         let quote: String = finding.evidence.chars().take(QUOTE_SHOWN_CHARS).collect();
         text += &format!(" — “{}”", one_line(&quote));
         if finding.quote == Some(Found::Missing) {
-            text += " (unverified: these words are not in the text that was shown)";
+            text += " (unverified: the quote is not in the text shown)";
         }
     }
     if item.places.len() > 1 {
@@ -128,7 +128,7 @@ fn directory_line(gathered: &Gathered, directory: &str) -> String {
     }
     let named: Vec<String> = here.iter().take(NAMED_MAX).map(|(idx, _)| format!("[F{}]", idx + 1)).collect();
     if !named.is_empty() {
-        text += &format!("; the gravest: {}", named.join(" "));
+        text += &format!("; the most severe: {}", named.join(" "));
     }
     text
 }

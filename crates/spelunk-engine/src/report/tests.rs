@@ -148,7 +148,7 @@ fn text_of_models_and_documents_begins_no_line_of_the_report() {
 
         ### a.rs (code)
 
-        - bug, line 3: x ## Coverage All is well. — “y # Title” (unverified: these words are not in the text that was shown)
+        - bug, line 3: x ## Coverage All is well. — “y # Title” (unverified: the quote is not in the text shown)
     "#]]
     .assert_eq(&findings_section(&gather(&[report("code", vec![hostile])])));
 }

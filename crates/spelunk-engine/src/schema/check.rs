@@ -24,7 +24,7 @@ const LIST_CHARS_MAX: usize = 400;
 /// Alternatives for which the mismatch is explained.
 const REASONS_MAX: usize = 3;
 
-const TOO_DEEP: &str = "the value is nested too deep to be checked";
+const TOO_DEEP: &str = "the value is nested too deeply";
 
 pub(super) fn check(nodes: &[Node], value: &Value) -> Result<(), Vec<Violation>> {
     let mut check =
@@ -54,7 +54,7 @@ impl Check<'_> {
     fn node(&mut self, idx: NodeIdx, value: &Value) {
         self.n_steps += 1;
         if self.n_steps > STEPS_MAX {
-            self.gave_up = Some("the value and the schema are too large to be checked");
+            self.gave_up = Some("the value and the schema are too large to validate");
         } else if self.depth >= DEPTH_MAX {
             self.gave_up = Some(TOO_DEEP);
         }
@@ -64,7 +64,7 @@ impl Check<'_> {
         self.depth += 1;
         match self.nodes.get(idx) {
             Some(Node::Rules(rules)) => self.rules(rules, value),
-            Some(Node::Nothing) => self.say("nothing is allowed here".to_owned()),
+            Some(Node::Nothing) => self.say("no value is allowed here".to_owned()),
             Some(Node::Anything) | None => {}
         }
         self.depth -= 1;
@@ -99,7 +99,7 @@ impl Check<'_> {
         if let Some(part) = rules.not
             && self.faults_of(part, value).is_empty()
         {
-            self.say(format!("{} is of a shape that is not allowed", shown(value)));
+            self.say(format!("{} has a type that is not allowed", shown(value)));
         }
     }
 
@@ -188,8 +188,8 @@ impl Check<'_> {
         }
         let known: Vec<_> = rules.properties.keys().map(|known| format!("`{known}`")).collect();
         let allowed = match known.as_slice() {
-            [] => "none is allowed".to_owned(),
-            known => format!("allowed are {}", cut(&known.join(", "), LIST_CHARS_MAX)),
+            [] => "no properties are allowed".to_owned(),
+            known => format!("allowed properties are {}", cut(&known.join(", "), LIST_CHARS_MAX)),
         };
         self.say(format!("the property `{}` is not allowed; {allowed}", cut(name, NAME_CHARS_MAX)));
     }
@@ -219,7 +219,7 @@ impl Check<'_> {
             [_] => {}
             [..] => {
                 let fitting = named_list(&fitting, "and");
-                self.say(format!("fits the alternatives {fitting} of {}, and only one may fit", parts.len()));
+                self.say(format!("matches alternatives {fitting} of {}; only one may match", parts.len()));
             }
         }
     }
@@ -232,7 +232,7 @@ impl Check<'_> {
             format!("{}: {place}{}", n + 1, reason.message)
         });
         let told: Vec<_> = told.collect();
-        self.say(format!("fits none of the {n_parts} alternatives ({})", told.join("; ")));
+        self.say(format!("matches none of the {n_parts} alternatives ({})", told.join("; ")));
     }
 
     /// The violations of a value under another schema, without reporting them.

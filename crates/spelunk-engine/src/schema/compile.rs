@@ -223,7 +223,7 @@ fn pointer_or_root(at: &[String]) -> String {
 }
 
 fn array<'a>(value: &'a Value, at: &[String]) -> Result<&'a Vec<Value>, SchemaError> {
-    value.as_array().filter(|array| !array.is_empty()).ok_or_else(|| wrong(at, "an array that is not empty"))
+    value.as_array().filter(|array| !array.is_empty()).ok_or_else(|| wrong(at, "a non-empty array"))
 }
 
 fn choice(value: &Value) -> Choice {
@@ -234,11 +234,11 @@ fn names(value: &Value, at: &[String]) -> Result<Vec<String>, SchemaError> {
     let names = value.as_array().and_then(|names| {
         names.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
     });
-    names.ok_or_else(|| wrong(at, "an array of names"))
+    names.ok_or_else(|| wrong(at, "an array of strings"))
 }
 
 fn size(value: &Value, at: &[String]) -> Result<u64, SchemaError> {
-    value.as_u64().ok_or_else(|| wrong(at, "a whole number that is not negative"))
+    value.as_u64().ok_or_else(|| wrong(at, "a non-negative integer"))
 }
 
 fn bound(kind: BoundKind, value: &Value, at: &[String]) -> Result<Bound, SchemaError> {
@@ -256,7 +256,7 @@ fn pattern(value: &Value, at: &[String]) -> Result<regex::Regex, SchemaError> {
 }
 
 fn types(value: &Value, at: &[String]) -> Result<Vec<Type>, SchemaError> {
-    const EXPECTED: &str = "the name of a type, or an array of such";
+    const EXPECTED: &str = "a type name, or an array of type names";
     let one = |value: &Value| value.as_str().and_then(type_named).ok_or_else(|| wrong(at, EXPECTED));
     match value {
         Value::Array(names) if !names.is_empty() => names.iter().map(one).collect(),

@@ -70,7 +70,7 @@ impl AnswerCheck {
     pub(super) fn admit(&mut self, value: Value, cite: Option<Value>) -> Result<GivenAnswer, Refusal> {
         if !self.has_looked && !self.has_refused_unseen && !self.was_shown(&value) {
             self.has_refused_unseen = true;
-            return Err(Refusal::value("nothing of `context` was looked at yet: look first, then answer"));
+            return Err(Refusal::value("you have not looked at `context` yet: look first, then answer"));
         }
         let text = match &self.schema {
             Some(schema) => typed(schema, &value)?,
@@ -105,7 +105,7 @@ fn typed(schema: &Schema, value: &Value) -> Result<String, Refusal> {
     match schema.check(&json) {
         Ok(()) => Ok(serde_json::to_string_pretty(&json).unwrap_or_default()),
         Err(violations) => {
-            Err(Refusal::value(format!("the answer does not fit the schema:\n{}", listed(&violations))))
+            Err(Refusal::value(format!("the answer does not match the schema:\n{}", listed(&violations))))
         }
     }
 }
@@ -121,7 +121,7 @@ fn claims(cite: Option<Value>) -> Result<Vec<Citation>, Refusal> {
         claim(value).ok_or_else(|| {
             let found = value.type_name();
             Refusal::value(format!(
-                "`cite` takes hits of grep, (doc, line, words) tuples or 'doc:line: words' texts, not {found}"
+                "`cite` takes hits of grep, (doc, line, words) tuples or 'doc:line: words' strings, not {found}"
             ))
         })
     };

@@ -39,8 +39,8 @@ pub(crate) async fn conclude(
 fn request(template: &str, task: &Task, stopped_by: ErrorCode) -> String {
     let why = match stopped_by {
         ErrorCode::TurnsExhausted => "You have used all your turns.",
-        ErrorCode::CellsExhausted => "You have run all the code you may.",
-        ErrorCode::ModelStuck => "You are not getting further.",
+        ErrorCode::CellsExhausted => "You have reached the limit on code blocks.",
+        ErrorCode::ModelStuck => "You are not making progress.",
         _ => "The budget is used up.",
     };
     let said = template.replace("{why}", why).replace("{question}", task.question_shown());
@@ -48,7 +48,7 @@ fn request(template: &str, task: &Task, stopped_by: ErrorCode) -> String {
         // A typed answer has no place for evidence.
         Some(schema) => {
             let said = said.split("\nIf you have evidence").next().unwrap_or_default();
-            format!("{said}\nThe answer must be JSON that fits this schema:\n{}\n", schema.text())
+            format!("{said}\nThe answer must be JSON that matches this schema:\n{}\n", schema.text())
         }
         None => said,
     }
@@ -76,7 +76,7 @@ fn typed(frame: &Frame, schema: &Schema, reply: &str) -> Result<Answer, FrameErr
     match read_typed(schema, reply) {
         Ok(text) => Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited }),
         Err(fault) => {
-            let message = format!("the answer does not fit the schema: {fault}");
+            let message = format!("the answer does not match the schema: {fault}");
             Err(FrameError::Child { frame: frame.id().clone(), code: ErrorCode::AnswerInvalid, message })
         }
     }

@@ -34,8 +34,8 @@ pub(crate) async fn compact(
         Err(error) => error,
     };
     let is_shorter = if has_failed_by(&error, ErrorCode::ModelReplyEmpty) {
-        let message = "the model gave no summary of the conversation: its older half was left out";
-        let hint = "raise `limits.root_output_tokens_max`, or name another model with `--model`";
+        let message = "the model gave no summary of the conversation, so its older half was dropped";
+        let hint = "raise `limits.root_output_tokens_max`, or choose another model with `--model`";
         halve(frame, transcript, message, hint).await?
     } else {
         halved(frame, transcript, &error).await?
@@ -52,7 +52,7 @@ pub(crate) async fn halved(
     if !has_failed_by(error, ErrorCode::ModelPromptTooLong) {
         return Ok(false);
     }
-    let message = "the conversation was longer than the model's window: its older half was left out";
+    let message = "the conversation exceeded the model's context window, so its older half was dropped";
     let hint = "set `context_tokens` of the model, or lower `limits.transcript_tokens_max`";
     halve(frame, transcript, message, hint).await
 }

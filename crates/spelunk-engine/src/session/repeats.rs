@@ -15,7 +15,7 @@ static CALL_ID: LazyLock<Regex> =
 
 /// What the model is told about a repetition.
 pub(crate) const NUDGE: &str =
-    "This is the same as before, with the same result. Try something else, or answer with what you have.";
+    "This repeats an earlier step, with the same result. Try something else, or answer with what you have.";
 
 /// The turns of a conversation so far.
 #[derive(Debug, Default)]
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn what_only_counts_turns_is_not_new() {
         let broke = |n: u32| format!("  File \"<cell {n}>\", line 1\nNameError: x");
-        let ran = |n: u32| format!("Output:\n4\n[0 calls of sub-models; {n} scripts left]");
+        let ran = |n: u32| format!("Output:\n4\n[0 sub-model calls; {n} scripts left]");
         let failed = |n: u32| format!("model-request-refused: call `0.1#{n}` failed");
         for said in [&broke as &dyn Fn(u32) -> String, &ran, &failed] {
             let mut repeats = Repeats::default();

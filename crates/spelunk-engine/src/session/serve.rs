@@ -21,7 +21,7 @@ use crate::tools::ExternalTool;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// The instruction that asks a sub-model for a schema.
-const SCHEMA_LINE: &str = "\n\nReply with nothing but JSON that fits this schema:\n";
+const SCHEMA_LINE: &str = "\n\nReply only with JSON that matches this schema:\n";
 
 /// Characters of a name that an error repeats.
 const NAME_CHARS_MAX: usize = 60;
@@ -39,12 +39,12 @@ pub(super) fn functions() -> Vec<HostFunction> {
         ("_llm_batch", "", false),
         (
             "rlm_query",
-            "rlm_query(prompt, context=None, model=None, schema=None) -> str\n\nHands a question to a child with its own session.",
+            "rlm_query(prompt, context=None, model=None, schema=None) -> str\n\nAsks a child with its own session.",
             true,
         ),
         ("_rlm_batch", "", false),
-        ("FINAL", "FINAL(answer, cite=None)\n\nEnds the work with this answer.", false),
-        ("budget", "budget() -> dict\n\nWhat is left: calls, tokens, dollars, depth.", false),
+        ("FINAL", "FINAL(answer, cite=None)\n\nEnds the session with this answer.", false),
+        ("budget", "budget() -> dict\n\nThe remaining calls, tokens, dollars and depth.", false),
     ];
     ask.map(|(name, doc, is_awaitable)| HostFunction { name: name.into(), doc: doc.into(), is_awaitable })
         .to_vec()
@@ -71,7 +71,7 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
         "_rlm_batch" => rlm_batch(session, &mut call),
         "budget" => Ok(budget(session)),
         "FINAL" => Ok(ready(Ok(finish(session, &mut call))).boxed()),
-        other => Err(Refusal::new("NameError", format!("the host knows no function '{other}'")).into()),
+        other => Err(Refusal::new("NameError", format!("there is no function '{other}'")).into()),
     };
     let reply = begun.unwrap_or_else(|refused| match refused {
         Refused::Now(refusal) => ready(Ok(HostReply::from(refusal))).boxed(),
@@ -210,7 +210,7 @@ fn rlm_batch(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying,
     if contexts.len() != prompts.len() {
         let (n_contexts, n_prompts) = (contexts.len(), prompts.len());
         return Err(Refusal::value(format!(
-            "{n_prompts} prompts and {n_contexts} contexts: give one context for each"
+            "{n_prompts} prompts, but {n_contexts} contexts: give one context per prompt"
         ))
         .into());
     }
@@ -314,7 +314,7 @@ async fn typed(
     }
     match again(prompt).await {
         Ok(reply) => Ok(schema.read(&reply.text).map(value_of_json).map_err(|fault| {
-            Refusal::new("ModelError", format!("the reply does not fit the schema: {fault}"))
+            Refusal::new("ModelError", format!("the reply does not match the schema: {fault}"))
         })),
         Err(error) => refused(error).map(Err),
     }
@@ -380,7 +380,7 @@ fn check_length(prompt: &str, chars_max: u64) -> Result<(), Refusal> {
     let n_chars = prompt.chars().count() as u64;
     if n_chars > chars_max {
         return Err(Refusal::value(format!(
-            "the prompt has {n_chars} characters, more than {chars_max} (`limits.query_chars_max`): split the text and ask about each part"
+            "the prompt has {n_chars} characters; the maximum is {chars_max} (`limits.query_chars_max`): split the text and ask about each part"
         )));
     }
     Ok(())
@@ -397,7 +397,7 @@ fn check_calls(session: &Session<'_>, n: usize) -> Result<(), Refusal> {
         return Ok(());
     }
     let message = format!(
-        "one block may make {max} calls (`limits.{setting}`), and this would be {}: put more text into each prompt, or go on in the next block",
+        "a block can make at most {max} calls (`limits.{setting}`), and this would be {}: put more text into each prompt, or continue in the next block",
         session.n_calls + n as u64
     );
     Err(Refusal::new("BudgetError", message))
@@ -450,7 +450,7 @@ fn options(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<CallO
         Ok(_) => String::new(),
         Err(ModelLookupError::Unknown { known }) if known.is_empty() => {
             let message =
-                format!("there is no model '{shown}', and no other can be named: leave 'model' out");
+                format!("there is no model '{shown}', and no other one is available: leave out 'model'");
             return Err(Refusal::value(message).into());
         }
         Err(ModelLookupError::Unknown { known }) => {
@@ -465,7 +465,7 @@ fn options(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<CallO
     };
     let observed = frame.observe(&asked, ready(Ok(why)));
     let refused = async move {
-        let message = format!("the model '{shown}' cannot be asked: {}", observed.await?);
+        let message = format!("the model '{shown}' cannot be used: {}", observed.await?);
         Ok(HostReply::from(Refusal::new("ModelError", message)))
     };
     Err(Refused::Recorded(refused.boxed()))

@@ -125,8 +125,8 @@ async fn plan(frame: &Frame, task: &Task, reach: Reach) -> Result<Planned, Frame
     })
     .await;
     let hints = [
-        "leave files out, ask with another strategy, or raise `limits.corpus_tokens_warn`",
-        "see them with `spelunk plan`, or leave files out with `--exclude`",
+        "exclude files, use another strategy, or raise `limits.corpus_tokens_warn`",
+        "see them with `spelunk plan`, or exclude files with `--exclude`",
     ];
     for (warning, hint) in planned.plan.size_warnings().into_iter().zip(hints) {
         if let Some(warning) = warning {
@@ -232,7 +232,7 @@ async fn synthesise(
     coverage: &mut Coverage,
 ) -> Result<String, FrameError> {
     if gathered.items.is_empty() && gathered.remarks.is_empty() && gathered.count.is_none() {
-        return Ok("## Summary\n\nNothing that answers the question was found in what was read.".to_owned());
+        return Ok("## Summary\n\nNothing that answers the question was found in the text.".to_owned());
     }
     let mut types: Vec<&str> = reports.iter().map(|report| report.content_type.as_str()).collect();
     types.sort_unstable();

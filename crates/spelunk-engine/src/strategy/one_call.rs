@@ -110,7 +110,7 @@ where
             frame.warn("the model reached its output limit; the answer is cut".to_owned(), hint).await?;
         }
         StopReason::Filtered => {
-            let hint = "ask in other words, or ask another model".to_owned();
+            let hint = "rephrase the question, or ask another model".to_owned();
             frame.warn("the provider withheld a part of the answer".to_owned(), hint).await?;
         }
         StopReason::Finished | StopReason::ToolUse | StopReason::Other => {}

@@ -138,7 +138,7 @@ fn first_messages(frame: &Frame, task: &Task, description: &str) -> Transcript {
     let question = task.question_shown();
     let schema = match &task.schema {
         Some(schema) => format!(
-            "\nThe answer must be JSON that fits this schema; `FINAL` takes the value:\n{}\n",
+            "\nThe answer must be JSON that matches this schema; `FINAL` takes the value:\n{}\n",
             schema.text()
         ),
         None => String::new(),

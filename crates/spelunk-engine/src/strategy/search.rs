@@ -44,7 +44,7 @@ pub(super) async fn answer(frame: &Frame, task: &Task, proposal: Proposal) -> Re
     let queries = proposal.queries;
     let passages = Arc::new(find(frame, task, queries.clone()).await?);
     let bytes_max = one_call::bytes_max(frame);
-    let text = format!("Nothing was found. These were looked for:\n\n- {}", queries.join("\n- "));
+    let text = format!("Nothing was found. The searches were:\n\n- {}", queries.join("\n- "));
     let answer = Answer { text, citations: Vec::new(), grounding: Grounding::Uncited };
     let mut answered = Answered { answer, is_settled: false };
     if passages.is_empty() {

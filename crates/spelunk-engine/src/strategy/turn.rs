@@ -140,7 +140,7 @@ async fn read_all(
                 citations.extend(answer.citations);
                 (text.trim().to_owned(), false)
             }
-            Ok(None) => ("`question` must be a text that asks something".to_owned(), true),
+            Ok(None) => ("`question` must be a non-empty string".to_owned(), true),
             Err(stopped @ FrameError::Stopped(_)) => return Err(stopped),
             Err(error) => (error.to_string(), true),
         };

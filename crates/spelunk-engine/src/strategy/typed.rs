@@ -38,9 +38,9 @@ pub(super) async fn fitted(
             Ok(text) => return Ok(Answer { text, ..answer }),
             Err(wrong) => fault = wrong,
         }
-        let told = format!("This does not fit the schema: {fault}\nWrite the whole JSON again.");
+        let told = format!("This does not match the schema: {fault}\nWrite the whole JSON again.");
         prompt.messages.extend([Message::assistant(reply.text), Message::user(told)]);
     }
-    let message = format!("the answer does not fit the schema: {fault}");
+    let message = format!("the answer does not match the schema: {fault}");
     Err(FrameError::Child { frame: frame.id().clone(), code: ErrorCode::AnswerInvalid, message })
 }

@@ -123,16 +123,16 @@ impl Analysis {
                 let (number, n_chunks) = (chunk.index + 1, chunk.n_chunks);
                 text += &format!("Part {number} of {n_chunks} of `{name}`: {}.", in_words(lines));
                 if let Some(scope) = &chunk.scope {
-                    text += &format!(" It stands in {scope}.");
+                    text += &format!(" It is in {scope}.");
                 }
                 if let Some(prelude) = &chunk.prelude {
                     text += &format!(
-                        " Shown first because it holds for every part: {}.",
+                        " Shown first because it applies to every part: {}.",
                         in_words(&prelude.lines)
                     );
                 }
                 if chunk.overlap_lines > 0 {
-                    text += &format!(" The {} lines before it are shown, too.", chunk.overlap_lines);
+                    text += &format!(" The {} lines before it are also shown.", chunk.overlap_lines);
                 }
             }
             parts => {
@@ -151,7 +151,7 @@ impl Analysis {
             }
         }
         if let Some(schema) = &self.schema {
-            text += &format!("\nThe whole document looks like this:\n{schema}");
+            text += &format!("\nThe structure of the whole document:\n{schema}");
         }
         text
     }
@@ -294,12 +294,11 @@ mod tests {
     #[test]
     fn a_note_says_what_a_task_reads() {
         let unit = |file: &str, line_start, line_end| Unit { file: file.into(), line_start, line_end };
-        let part = Noted::read(
-            "Type: log\nAnalyst: general\nPart 2 of 3 of `a.log`: lines 4 to 9. It stands in x.\n",
-        );
+        let part =
+            Noted::read("Type: log\nAnalyst: general\nPart 2 of 3 of `a.log`: lines 4 to 9. It is in x.\n");
         assert_eq!((part.content_type.as_str(), part.analyst.as_str()), ("log", "general"));
         assert_eq!(part.units, [unit("a.log", 4, 9)]);
-        assert_eq!(part.label, "Part 2 of 3 of `a.log`: lines 4 to 9. It stands in x.");
+        assert_eq!(part.label, "Part 2 of 3 of `a.log`: lines 4 to 9. It is in x.");
         let batch = Noted::read(
             "Batch: 2 python files.\n--- FILE 1: a (b).py (20 lines) ---\n--- FILE 2: c.py (3 lines) ---\n",
         );

@@ -76,7 +76,7 @@ fn item_line(item: &MergedFinding, number: usize) -> String {
         line += &format!(" | “{}”", one_line(&finding.evidence));
     }
     if finding.quote == Some(Found::Missing) {
-        line += " | these words are not in the text that was shown";
+        line += " | the quote is not in the text shown";
     }
     if item.places.len() > 1 {
         let others = item.places.iter().skip(1).take(PLACES_MAX);

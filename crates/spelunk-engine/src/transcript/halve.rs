@@ -14,8 +14,8 @@ const CUT_CHARS_MIN: u64 = 200;
 /// Minimum tokens for turns, whatever the window.
 const TURNS_TOKENS_MIN: u64 = 1_000;
 
-const LEFT_OUT: &str = "(They no longer fit, and were left out.)";
-const LEFT_OUT_REPLY: &str = "Turns before this point were left out: together they were longer than you can read. Variables and files are as you left them. Print less from now on, and go on.";
+const LEFT_OUT: &str = "(They no longer fit and were dropped.)";
+const LEFT_OUT_REPLY: &str = "Turns before this point were dropped: they exceeded your context window. Variables and files are unchanged. Print less from now on, and continue.";
 
 impl Transcript {
     /// Halves the transcript and its limits from then on. False if nothing is left to remove.

@@ -64,7 +64,7 @@ fn a_compaction_keeps_the_beginning_and_the_last_three_turns() {
                 user("question"),
                 assistant("Summary of my earlier turns:\nfound it in a.md:3"),
                 user(
-                    "Your summary stands in for the turns before this point. All variables keep their values. Go on."
+                    "Your summary replaces the turns before this point. All variables keep their values. Continue."
                 ),
                 assistant("c"),
                 user("C"),
@@ -92,7 +92,7 @@ fn a_second_summary_replaces_the_first() {
             user("question"),
             assistant("Summary of my earlier turns:\ntwo"),
             user(
-                "Your summary stands in for the turns before this point. All variables keep their values. Go on."
+                "Your summary replaces the turns before this point. All variables keep their values. Continue."
             ),
             assistant("c"),
             user("C"),

@@ -121,11 +121,11 @@ async fn an_unchanged_or_lower_limit_is_named_with_the_flag_that_raises_it() {
     let n_events = events(&engine, &stopped.run).len();
     let refused = refusal(stage.resume(&engine, &stopped.run));
     expect![[r"
-        calls-exhausted: run `RUN` has a partial answer: call limit reached (4), and the limit is 4 now
+        calls-exhausted: run `RUN` has a partial answer: call limit reached (4), and the limit is now 4
         hint: continue: `spelunk resume RUN --max-calls 8`"]]
     .assert_eq(&shown(&refused, &stopped.run));
     stage.limits.calls_max = 3;
-    assert!(refusal(stage.resume(&engine, &stopped.run)).to_string().ends_with("and the limit is 3 now"));
+    assert!(refusal(stage.resume(&engine, &stopped.run)).to_string().ends_with("and the limit is now 3"));
     // A refusal records nothing, and raising another limit does not help.
     stage.limits.tokens_max = u64::MAX;
     refusal(stage.resume(&engine, &stopped.run));
@@ -196,7 +196,7 @@ async fn a_run_out_of_time_continues_when_it_is_given_more() {
     partial(&stage.resume(&engine, &run).unwrap().join().await, ErrorCode::TimeExhausted);
     let refused = refusal(stage.resume(&engine, &run));
     expect![[r"
-        time-exhausted: run `RUN` has a partial answer: time limit reached (100 s), and the limit is 100000 now
+        time-exhausted: run `RUN` has a partial answer: time limit reached (100 s), and the limit is now 100000
         hint: continue: `spelunk resume RUN --max-time 200s`"]]
     .assert_eq(&shown(&refused, &run));
     stage.limits.run_ms_max = 1_000_000;
@@ -247,7 +247,7 @@ async fn a_limit_that_is_part_of_the_run_is_not_raised_and_says_what_to_do() {
     let refused = refusal(stage.resume(&engine, &stopped.run));
     expect![[r"
         turns-exhausted: run `RUN` has a partial answer that no higher spending limit can complete: A frame has reached its turn limit.
-        hint: `limits.turns_max` is part of a run; ask again with `--set limits.turns_max=2`: replies that fit are taken from the cache"]]
+        hint: `limits.turns_max` is fixed for a run; ask again with `--set limits.turns_max=2`: matching replies are taken from the cache"]]
     .assert_eq(&shown(&refused, &stopped.run));
 }
 

@@ -98,7 +98,7 @@ open('/etc/passwd')
         RunScript done: Output:
         42 False 0#1
         [0] The magic number is 42.
-        [1 calls of sub-models; 19 scripts left]
+        [1 sub-model calls; 19 scripts left]
         RunScript refused: Output:
         found 42 42 2
         True False
@@ -108,7 +108,7 @@ open('/etc/passwd')
             open('/etc/passwd')
             ^^^^^^^^^^^^^^^^^^^
         FileNotFoundError: [Errno 2] No such file or directory: '/etc/passwd' (`etc/passwd` does not exist)
-        [0 calls of sub-models; 18 scripts left]
+        [0 sub-model calls; 18 scripts left]
         Finish done: (check it)
         Finish done: Accepted."#]]
     .assert_eq(&said(&events).join("\n"));
@@ -142,8 +142,8 @@ print(said)
     expect![[r#"
         RunScript done: Output:
         ['1', '2', '1', 'BudgetError']
-        [2 calls of sub-models; 0 scripts left]
-        RunScript refused: a run has 1 scripts, and all were used: finish with what you have, or use Shell and LlmBatch
+        [2 sub-model calls; 0 scripts left]
+        RunScript refused: all 1 scripts of this run were used: finish with what you have, or use Shell and LlmBatch
         Finish done: (check it)
         Finish done: Accepted."#]].assert_eq(&said(&events).join("\n"));
 }
@@ -178,19 +178,19 @@ async fn nothing_reaches_out_of_the_desk_or_into_the_engines_files() {
     let result = run(&stage, &engine).await;
     let events = events(&engine, &result.run);
     expect![[r#"
-        Read refused: `../../../etc/passwd` is no path on the desk: `..` is not allowed; write the path from the top of the desk
+        Read refused: `../../../etc/passwd` is not a valid path: `..` is not allowed; write the path relative to the folder
         Read refused: `etc/passwd` does not exist
-        Write refused: `../journal.jsonl` is no path on the desk: `..` is not allowed; write the path from the top of the desk
+        Write refused: `../journal.jsonl` is not a valid path: `..` is not allowed; write the path relative to the folder
         Write refused: `state/job.json` is read-only; write under `scratch/`, `output/`, `cache/indexes/` or to `state/notes.md`
         Edit refused: `state/job.json` is read-only; write under `scratch/`, `output/`, `cache/indexes/` or to `state/notes.md`
         Shell done: /
         [stderr]
         bash: line 1: state/job.json: Read-only file system
         cat: /etc/passwd: No such file or directory
-        Write refused: `state/evidence.jsonl` only grows through the Evidence tool; call that instead
-        Nothing refused: there is no tool `Nothing`; there are Read, Write, Edit, Grep, Glob, Chunk, Evidence, Buffer, Shell, RunScript, LlmQuery, LlmBatch, Descend, Finish
+        Write refused: `state/evidence.jsonl` can only be appended to with the Evidence tool
+        Nothing refused: no tool `Nothing`; the tools are Read, Write, Edit, Grep, Glob, Chunk, Evidence, Buffer, Shell, RunScript, LlmQuery, LlmBatch, Descend, Finish
         Read refused: the arguments of Read must be a JSON object, not `[1]`
-        Read refused: the arguments of Read are wrong: unknown field `bogus`, expected one of `file`, `file_path`, `path`, `offset`, `limit`, `byte_offset`, `byte_limit`
+        Read refused: invalid arguments for Read: unknown field `bogus`, expected one of `file`, `file_path`, `path`, `offset`, `limit`, `byte_offset`, `byte_limit`
         Read refused: the arguments of Read are not JSON (EOF while parsing an object at line 1 column 1): `{`
         Finish refused: `output/answer.md` is empty or a placeholder: write the answer itself, then call Finish
         Grep done: input/contexts/a.md (1 match)
@@ -234,18 +234,18 @@ async fn a_provider_without_tools_is_spoken_to_in_text() {
         call.started     0#0
         call.settled     0#0 failed model-request-refused
         call.started     0#1
-        call.settled     0#1 replied live tokens=2887+19
+        call.settled     0#1 replied live tokens=2841+19
         tool.ran         0 tool=0 Grep done
         call.started     0#2
-        call.settled     0#2 replied live tokens=2945+5
+        call.settled     0#2 replied live tokens=2899+5
         tool.ran         0 tool=1 tool refused
         call.started     0#3
-        call.settled     0#3 replied live tokens=2977+3
+        call.settled     0#3 replied live tokens=2931+3
         call.started     0#4
-        call.settled     0#4 replied live tokens=3009+32
+        call.settled     0#4 replied live tokens=2963+32
         tool.ran         0 tool=2 Finish done output/answer.md
         call.started     0#5
-        call.settled     0#5 replied live tokens=3117+26
+        call.settled     0#5 replied live tokens=3072+26
         tool.ran         0 tool=3 Finish done
         citation.checked 0 exact a.md:1
         frame.closed     0 answered cited=1
@@ -320,12 +320,12 @@ async fn a_run_that_is_asked_more_goes_on_with_its_files_and_variables() {
     expect![[r#"
         RunScript done: Output:
         42
-        [0 calls of sub-models; 19 scripts left]
+        [0 sub-model calls; 19 scripts left]
         Finish done: (check it)
         Finish done: Accepted.
         RunScript done: Output:
         21.0 It is 42.
-        [0 calls of sub-models; 18 scripts left]
+        [0 sub-model calls; 18 scripts left]
         Finish done: (check it)
         Finish done: Accepted."#]]
     .assert_eq(&said(&events).join("\n"));
@@ -401,8 +401,11 @@ async fn what_does_not_fit_on_the_desk_is_refused_by_name() {
     let result = run(&stage, &engine).await;
     assert_eq!(answer_of(&result), "42");
     let told = said(&events(&engine, &result.run));
-    let full = "and it holds at most 40000; remove files under `scratch/`";
-    assert!(told[1].starts_with("Write refused: the desk would hold ") && told[1].contains(full), "{told:?}");
+    let full = "the maximum is 40000; remove files under `scratch/`";
+    assert!(
+        told[1].starts_with("Write refused: the folder would have ") && told[1].contains(full),
+        "{told:?}"
+    );
     // The documents stay where they are; an attachment is put on the desk.
     let mut sources = stage.sources();
     sources.push(engine.keep_text("attachments/b.md", &b"x".repeat(40_001)).unwrap());
@@ -411,7 +414,7 @@ async fn what_does_not_fit_on_the_desk_is_refused_by_name() {
     assert_eq!(error.code(), ErrorCode::DeskFull);
     assert_eq!(
         error.to_string(),
-        "frame `0` cannot begin: the desk would hold 40001 bytes, and it holds at most 40000; remove files under `scratch/`"
+        "frame `0` cannot begin: the folder would have 40001 bytes; the maximum is 40000; remove files under `scratch/`"
     );
 }
 

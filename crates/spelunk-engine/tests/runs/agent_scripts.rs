@@ -74,13 +74,13 @@ async fn s2_15_scan_extract_and_synthesize_run_as_they_stand() {
     expect![[r#"
         RunScript done: Output:
         Found 3 sections
-        [0 calls of sub-models; 19 scripts left]
+        [0 sub-model calls; 19 scripts left]
         RunScript done: Output:
         Processed chunk 0
-        [1 calls of sub-models; 18 scripts left]
+        [1 sub-model calls; 18 scripts left]
         RunScript done: Output:
         Answer written to output/answer.md
-        [0 calls of sub-models; 17 scripts left]
+        [0 sub-model calls; 17 scripts left]
         Finish done: (check it)
         Finish done: Accepted."#]]
     .assert_eq(&said(&events(&engine, &result.run)).join("\n"));
@@ -106,7 +106,7 @@ print(Chunker('input/prompt.md').build_index()['entries'])
         RunScript done: Output:
         input/contexts/a.md [(1, 'One', 1), (2, 'Two', 3)]
         []
-        [0 calls of sub-models; 19 scripts left]"#]]
+        [0 sub-model calls; 19 scripts left]"#]]
     .assert_eq(&said(&events(&engine, &result.run))[0]);
 }
 
@@ -140,7 +140,7 @@ print([one.content for one in client.call_batch(['Which number?'], temperature=0
         {'temperature': 0.7} third False
         {'temperature': 0.7} third True
         ['fourth']
-        [4 calls of sub-models; 19 scripts left]"#]]
+        [4 sub-model calls; 19 scripts left]"#]]
     .assert_eq(&said(&events(&engine, &result.run))[0]);
     let sent = stage.server.requests();
     let temperature = |body: &str| serde_json::from_str::<Value>(body).unwrap()["temperature"].clone();
@@ -186,7 +186,7 @@ async fn s2_04_an_agent_descends_within_max_depth() {
     }
     expect![[r#"
         Descend done: It is 1 times 42
-        Descend refused: depth-exceeded: frame `0` may not go deeper: `limits.depth_max` is 0"#]]
+        Descend refused: depth-exceeded: frame `0` may not open a deeper child: `limits.depth_max` is 0"#]]
     .assert_eq(&told.join("\n"));
 }
 

@@ -243,7 +243,7 @@ async fn requests_on_their_way_at_a_crash_are_counted_once_and_the_user_is_told(
     assert_eq!(
         told,
         [
-            "3 requests had been sent and not answered when the run stopped; they are counted as 171 tokens, $0.000171"
+            "3 requests were sent but not answered when the run stopped; they are counted as 171 tokens, $0.000171"
         ]
     );
 }
@@ -326,7 +326,7 @@ async fn a_bounded_cost_refuses_a_chain_with_a_model_without_a_price_and_the_def
     stage.limits.calls_max = 0;
     let stopped = stage.ask(&engine, "").await;
     let told = view(&events(&engine, &stopped.run)).warnings;
-    assert_eq!(told[0].0, "no price is known for openai/unknown: what it costs is not counted");
+    assert_eq!(told[0].0, "no price is known for openai/unknown: its cost is not counted");
     stage.cost_is_bounded = true;
     assert_eq!(refusal(stage.resume(&engine, &stopped.run)).code(), ErrorCode::PriceUnknown);
 }

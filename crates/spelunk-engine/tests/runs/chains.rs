@@ -74,7 +74,7 @@ async fn an_outage_before_the_first_word_asks_the_next_at_its_own_price() {
         let view = view(&events(&engine, &result.run));
         assert_eq!(view.spent.cost_microusd, 3);
         let told: Vec<String> = view.warnings.iter().map(|(message, _)| message.clone()).collect();
-        assert_eq!(told, ["openai/scripted is out: openai/spare answers in its place"]);
+        assert_eq!(told, ["openai/scripted is unavailable: openai/spare answers instead"]);
     }
 }
 
@@ -101,7 +101,7 @@ async fn a_model_that_never_begins_is_handed_to_the_next() {
         frame.opened     0 program
         call.started     0#0
         call.retried     0#0 attempt=1 model-timed-out
-        warning.raised   0 "openai/scripted is out: openai/spare answers in its place"
+        warning.raised   0 "openai/scripted is unavailable: openai/spare answers instead"
         call.settled     0#0 replied live tokens=1+1
         frame.closed     0 answered uncited
         run.finished     answered"#]]
@@ -118,7 +118,7 @@ async fn a_model_that_falls_silent_cuts_its_reply_or_drips_is_handed_to_the_next
         frame.opened     0 program
         call.started     0#0
         call.retried     0#0 attempt=1 model-timed-out
-        warning.raised   0 "openai/scripted is out: openai/spare answers in its place"
+        warning.raised   0 "openai/scripted is unavailable: openai/spare answers instead"
         call.settled     0#0 replied live tokens=1+1
         frame.closed     0 answered uncited
         run.finished     answered"#]]

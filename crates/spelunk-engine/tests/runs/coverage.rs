@@ -54,7 +54,7 @@ async fn parts_that_failed_were_not_read() {
     let parts = stage(&files, rules);
     let line_bytes = (a.len() - "09:10 INFO a did step 10\n".len() * 3) as u64 / 9;
     let read = a.len() as u64 - 4 * line_bytes + c.len() as u64;
-    let told = "1 of 3 documents read whole, in 5 of 9 tasks";
+    let told = "1 of 3 documents read in full, in 5 of 9 tasks";
     assert_eq!(covered(&parts).await, (told.into(), (1, read, 5, 9)));
 }
 
@@ -62,7 +62,7 @@ async fn parts_that_failed_were_not_read() {
 async fn where_every_part_fails_nothing_was_read() {
     let a = log("a");
     let stage = stage(&[("a.log", &a)], vec![on("0.*#0").always(status(500))]);
-    let told = "0 of 1 document read whole, in 0 of 3 tasks";
+    let told = "0 of 1 document read in full, in 0 of 3 tasks";
     assert_eq!(covered(&stage).await, (told.into(), (0, 0, 0, 3)));
 }
 
@@ -84,7 +84,7 @@ async fn what_a_limit_leaves_unread_is_counted_and_not_begun() {
     let text = stopped.answer.unwrap().text;
     let coverage = text.split("## Coverage\n\n").nth(1).unwrap();
     expect![[r"
-        - 0 of 1 document read whole, in 3 of 600 tasks
+        - 0 of 1 document read in full, in 3 of 600 tasks
         - Failed and not covered: 598
           - a.log line 4, a.log line 5, a.log line 6 and 595 more: The run has reached its call limit."]]
     .assert_eq(coverage);
@@ -120,11 +120,7 @@ async fn an_analyst_is_not_believed_about_lines_that_it_was_not_shown() {
     let answer = result.answer.unwrap();
     let cited: Vec<u64> = answer.citations.iter().map(|citation| citation.line).collect();
     assert_eq!(cited, [2]);
-    assert!(
-        answer.text.contains("not in the text that was shown, marked as unverified: 1"),
-        "{}",
-        answer.text
-    );
+    assert!(answer.text.contains("not in the text shown, marked as unverified: 1"), "{}", answer.text);
     let report = RunReport::read(engine.workspace(), &result.run).unwrap();
     let places: Vec<_> = report
         .findings

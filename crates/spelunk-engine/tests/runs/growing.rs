@@ -69,7 +69,7 @@ async fn a_log_that_grows_is_read_as_it_was_scanned_and_the_answer_says_so() {
 }
 
 fn has_grown() -> String {
-    format!("`app.log` has grown since it was scanned; its first {} bytes were read", LOG.len())
+    format!("`app.log` has grown since it was scanned; only its first {} bytes were read", LOG.len())
 }
 
 #[tokio::test]
@@ -105,7 +105,7 @@ async fn a_log_that_was_cut_or_replaced_is_named() {
         std::fs::write(path, LOG.to_uppercase()).unwrap();
     };
     let changes = [
-        (cut, "`app.log` became shorter while it was read"),
+        (cut, "`app.log` was truncated while it was read"),
         (replaced, "`app.log` was rewritten while it was read"),
     ];
     for (change, told) in changes {
@@ -114,7 +114,7 @@ async fn a_log_that_was_cut_or_replaced_is_named() {
             assert!(warnings.iter().any(|warning| warning == told), "{strategy}: {warnings:?}");
             // A strategy that needs the whole file fails with its name; the others report what is missing.
             if strategy == Strategy::Search {
-                assert!(warnings.contains(&"`app.log` cannot be read any more".to_owned()), "{warnings:?}");
+                assert!(warnings.contains(&"`app.log` can no longer be read".to_owned()), "{warnings:?}");
             } else if strategy == Strategy::Map {
                 let text = result.answer.unwrap().text;
                 assert!(text.contains("- Documents that could not be read: 1"), "{text}");

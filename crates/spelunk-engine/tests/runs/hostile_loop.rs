@@ -110,13 +110,13 @@ async fn a_reply_that_was_cut_off_is_told_to_the_model() {
     );
     check(&scene.run().await, &expect![[r#"Some(("24", Uncited)) None"#]]);
     expect![[r#"
-        Output: (nothing was printed)
+        Output: (none)
           File "<cell 1>", line 2
             x = (1 +
                     ^
         SyntaxError: unexpected EOF while parsing
 
-        Your reply was cut off before the end of its block of code. Write shorter blocks.
+        Your reply was cut off inside a code block. Write shorter blocks.
 
         19 turns left."#]]
     .assert_eq(&scene.shown("0#1"));
@@ -202,9 +202,9 @@ print(context[:3])";
     check(&scene.run().await, &expect![[r#"Some(("refused", Uncited)) None"#]]);
     expect![[r#"
         Output:
-        ValueError the prompt has 2000 characters, more than 1000 (`limits.query_chars_max`): split the text and ask about each part
+        ValueError the prompt has 2000 characters; the maximum is 1000 (`limits.query_chars_max`): split the text and ask about each part
         TypeError a prompt must be a str, not int
-        BudgetError one block may make 4 calls (`limits.cell_calls_max`), and this would be 5: put more text into each prompt, or go on in the next block
+        BudgetError a block can make at most 4 calls (`limits.cell_calls_max`), and this would be 5: put more text into each prompt, or continue in the next block
         TypeError llm_query() needs 'prompt'
         The
 
@@ -239,13 +239,13 @@ async fn code_that_opens_a_file_of_the_task_is_told_where_its_text_is() {
     );
     check(&scene.run().await, &expect![[r#"Some(("42", Uncited)) None"#]]);
     expect![[r#"
-        Output: (nothing was printed)
+        Output: (none)
         Traceback (most recent call last):
           File "<cell 1>", line 1, in <module>
             with open('a.txt') as file:
                  ^^^^^^^^^^^^^
         FileNotFoundError: [Errno 2] No such file or directory: 'a.txt'
-        hint: there are no files here: the text is in `context`
+        hint: there are no files: the text is in `context`
 
         19 turns left."#]]
     .assert_eq(&scene.shown("0#1"));

@@ -85,11 +85,7 @@ async fn after_a_change_only_the_changed_file_is_read_again() {
     let body = |text: &str| text.split("## Coverage").next().unwrap_or_default().to_owned();
     assert_eq!(body(&first.text), body(&second.text));
     assert_eq!(first.citations, second.citations);
-    assert!(
-        second.text.contains("- Parts whose findings were at hand from earlier runs: 4"),
-        "{}",
-        second.text
-    );
+    assert!(second.text.contains("- Parts covered by earlier runs: 4"), "{}", second.text);
 
     std::fs::write(stage.documents.path().join("b.py"), "def beta():\n    return 'seven'\n").unwrap();
     let third = asked(&stage, &engine).await.answer.unwrap();
@@ -258,7 +254,7 @@ async fn several_directories_are_compared() {
     assert_eq!(stage.server.unexpected().len(), 0, "{:?}", stage.server.unexpected());
     let text = result.answer.unwrap().text;
     let section = text.split("## By Directory").nth(1).unwrap().split("## Coverage").next().unwrap().trim();
-    assert_eq!(section, "- `old`: 1 finding; the gravest: (old/d.md:1)\n- `new`: 0 findings");
+    assert_eq!(section, "- `old`: 1 finding; the most severe: (old/d.md:1)\n- `new`: 0 findings");
     let last = stage.server.requests().pop().unwrap().body;
-    assert!(last.contains("- `old`: 1 finding; the gravest: [F1]"), "{last}");
+    assert!(last.contains("- `old`: 1 finding; the most severe: [F1]"), "{last}");
 }

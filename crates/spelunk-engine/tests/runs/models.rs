@@ -188,7 +188,7 @@ async fn a_turn_that_is_too_long_is_asked_once_with_half_of_the_conversation_and
     let lengths = lengths(&stage);
     assert!(lengths[3] + 3000 < lengths[2], "{lengths:?}");
     let told = &view(&events(&engine, &stopped.run)).warnings[0].0;
-    assert_eq!(told, "the conversation was longer than the model's window: its older half was left out");
+    assert_eq!(told, "the conversation exceeded the model's context window, so its older half was dropped");
     let resumed = stage.resume(&engine, &stopped.run).unwrap().join().await;
     assert_eq!(answer(&resumed), "42");
     assert_eq!(stage.server.requests().len(), 7);
@@ -315,7 +315,7 @@ async fn a_model_that_could_not_be_asked_is_refused_again_when_the_run_resumes()
     assert!(answer(&result).starts_with("model-unauthorized"), "{}", answer(&result));
     // Its key is available by now.
     let resumed = stage.resume(&engine(true), &result.run).unwrap().join().await;
-    assert_eq!(answer(&resumed), "the model 'fast' cannot be asked: it has no key");
+    assert_eq!(answer(&resumed), "the model 'fast' cannot be used: it has no key");
     assert_eq!(fast.requests().len(), 0);
 }
 
@@ -330,7 +330,7 @@ async fn a_resumed_run_whose_model_cannot_be_asked_any_more_says_so_and_loses_no
     let resumed = stage.resume(&engine(false), &result.run).unwrap().join().await;
     assert_eq!(
         answer(&resumed),
-        "model-not-configured: the model `fast` of this run cannot be used now: it has no key"
+        "model-not-configured: the model `fast` of this run is not available: it has no key"
     );
     let resumed = stage.resume(&engine(true), &result.run).unwrap().join().await;
     assert_eq!(answer(&resumed), "forty-two");

@@ -48,7 +48,7 @@ async fn another_model_is_refused() {
     let refused = refusal(engine.resume(&run, request, &mut |_| {}));
     expect![[r"
         settings-changed: run `RUN` was started with model openai/scripted, not openai/other
-        hint: resume it as it was started, or ask again: replies that fit are taken from the cache"]]
+        hint: resume it with its original settings, or ask again: matching replies are taken from the cache"]]
     .assert_eq(&shown(&refused, &run));
 }
 
@@ -73,7 +73,7 @@ async fn other_prompts_or_settings_are_refused() {
     let refused = refusal(stage.resume(&elsewhere, &run));
     expect![[r"
         settings-changed: run `RUN` was started with prompts and settings THEN, not NOW
-        hint: resume it as it was started, or ask again: replies that fit are taken from the cache"]]
+        hint: resume it with its original settings, or ask again: matching replies are taken from the cache"]]
     .assert_eq(&shown(&refused, &run).replace(&short(&other), "THEN").replace(&now, "NOW"));
 }
 
@@ -96,7 +96,7 @@ async fn changed_documents_are_refused() {
     let refused = refusal(stage.resume(&engine, &run));
     expect![[r"
         corpus-changed: the text of run `RUN` has changed since it was started
-        hint: ask again over the new text: replies that still fit are taken from the cache"]]
+        hint: ask again about the new text: matching replies are taken from the cache"]]
     .assert_eq(&shown(&refused, &run));
 }
 
@@ -109,7 +109,7 @@ async fn a_program_run_without_its_program_is_refused() {
     let program = stage.program.take();
     let refused = refusal(stage.resume(&engine, &failed.run));
     expect![[r"
-        settings-changed: run `RUN` was started by a program with a strategy of its own, which this program does not have
+        settings-changed: run `RUN` was started by a program with a custom strategy, which this program does not have
         hint: resume it from the program that started it"]]
     .assert_eq(&shown(&refused, &failed.run));
     // The refusal left nothing that prevents a resume.

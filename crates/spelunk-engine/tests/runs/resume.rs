@@ -103,8 +103,8 @@ async fn a_resumed_program_reads_a_failure_in_the_same_words() {
     let asked = stage.server.requests().last().unwrap().prompt();
     expect![[r"
         Say it.
-        call `0#0` got no reply: the provider refused the request with status 400: scripted status 400
-        frame `0.0` got no answer: call `0.0#0` got no reply: the provider refused the request with status 400: scripted status 400"]]
+        call `0#0` got no reply: the provider rejected the request with status 400: scripted status 400
+        frame `0.0` got no answer: call `0.0#0` got no reply: the provider rejected the request with status 400: scripted status 400"]]
     .assert_eq(&asked);
 }
 
@@ -249,6 +249,6 @@ async fn a_cell_that_ends_otherwise_than_recorded_is_named() {
     // A journal from before the version was recorded.
     expect![[r"
         settings-changed: cell 0 of frame `0` ended differently from what the journal recorded: the run was started with another version of the Python interpreter
-        hint: ask again: replies that fit are taken from the cache"]]
+        hint: ask again: matching replies are taken from the cache"]]
     .assert_eq(&resume_with(Some(0)).await);
 }

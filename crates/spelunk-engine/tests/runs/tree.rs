@@ -39,7 +39,7 @@ async fn frames_do_not_nest_deeper_than_depth_max() {
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let result = stage.ask(&engine, "Which number?").await;
     expect![
-        "depth-exceeded: frame `0.0.0` may not go deeper: `limits.depth_max` is 2 (raise `limits.depth_max`)"
+        "depth-exceeded: frame `0.0.0` may not open a deeper child: `limits.depth_max` is 2 (raise `limits.depth_max`)"
     ]
     .assert_eq(&result.answer.unwrap().text);
     expect![[r"
@@ -89,7 +89,10 @@ async fn a_refusal_the_program_does_not_live_with_ends_the_run() {
     stage.program = Some(program(|frame, task| async move { frame.descend(task).await }));
     let result = stage.ask(&engine_on(Arc::new(FaultDisk::sound())), "Which number?").await;
     assert_eq!(result.stopped_by(), Some(ErrorCode::DepthExceeded));
-    assert_eq!(result.error.unwrap().to_string(), "frame `0` may not go deeper: `limits.depth_max` is 0");
+    assert_eq!(
+        result.error.unwrap().to_string(),
+        "frame `0` may not open a deeper child: `limits.depth_max` is 0"
+    );
 }
 
 #[tokio::test]

@@ -236,6 +236,6 @@ async fn s1_10_many_tasks_are_warned_about_before_they_are_read() {
     let engine = engine_on(Arc::new(FaultDisk::sound()));
     let run = stage.ask(&engine, "Review it").await.run;
     let metrics = parsed(&rebuilt(&engine, &run), "state/metrics.json");
-    let warning = "everything is read: 50 tasks; consider leaving files out or larger chunks";
+    let warning = "everything is read: 50 tasks; consider excluding files or using larger chunks";
     assert_eq!(metrics["warnings"], json!([warning]));
 }

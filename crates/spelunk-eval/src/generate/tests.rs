@@ -118,16 +118,16 @@ fn an_order_that_cannot_be_filled_is_refused() {
     assert_eq!(refused(Kind::Needle, Some("double"), 8000, None), "`needle` has no variant `double`");
     assert_eq!(
         refused(Kind::Code, None, 8000, None),
-        "tasks of the kind `code` ask about a real tree, and none was given"
+        "tasks of the kind `code` need a source tree, and none was given"
     );
     assert_eq!(
         refused(Kind::Code, None, 80_000, Some(&tree)),
-        "the tree holds 4662 tokens of source code, and the task needs 80000"
+        "the tree contains 4662 tokens of source code, but the task needs 80000"
     );
     let empty = Tree::new(vec![("a.rs".into(), "x\n".repeat(4000))]);
     assert_eq!(
         refused(Kind::Code, Some("callers"), 1000, Some(&empty)),
-        "nothing in the tree can be asked about as `callers`"
+        "the tree contains nothing to ask about as `callers`"
     );
 }
 

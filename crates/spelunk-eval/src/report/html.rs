@@ -14,7 +14,7 @@ pub(super) fn page(summary: &Summary, remarks: &[String], tables: &[Table]) -> S
     if !summary.rows.is_empty() {
         body.push_str("<h2>Score against length</h2>\n");
         body.push_str(&plot::score_by_size(summary));
-        body.push_str("<h2>Tokens of trials</h2>\n");
+        body.push_str("<h2>Tokens per trial</h2>\n");
         body.push_str(&plot::tokens_by_way(summary));
     }
     for table in tables {

@@ -137,7 +137,7 @@ pub(super) fn tokens_by_way(summary: &Summary) -> String {
         ));
     }
     body.push_str(&format!(
-        "<text x=\"{LEFT}\" y=\"{:.0}\">tokens of a trial, both directions</text>",
+        "<text x=\"{LEFT}\" y=\"{:.0}\">tokens per trial, input and output</text>",
         height - 4.0
     ));
     let mut top = TOP;
@@ -150,7 +150,7 @@ pub(super) fn tokens_by_way(summary: &Summary) -> String {
         .iter()
         .map(|row| format!("{}: median {}", row.way.name(), number(quantile(&row.all.tokens, 500))))
         .collect();
-    svg("tokens-by-way", "Tokens of trials", &said.join("; "), height, &body)
+    svg("tokens-by-way", "Tokens per trial", &said.join("; "), height, &body)
 }
 
 fn spread(row: &Row, idx: usize, axis: &Log, middle: f64) -> String {

@@ -130,7 +130,7 @@ fn by_kind(summary: &Summary) -> Table {
 }
 
 fn failures(summary: &Summary) -> Table {
-    let mut table = Table::new("What went wrong", &["how", "model"]);
+    let mut table = Table::new("Failures", &["how", "model"]);
     table.head.extend(Failure::ALL.iter().map(|failure| failure.name().to_owned()));
     for row in &summary.rows {
         let count = |failure: &Failure| row.all.failures.get(failure.name()).copied().unwrap_or_default();

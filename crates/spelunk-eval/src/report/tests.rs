@@ -50,9 +50,9 @@ fn the_figures_stand_in_tables() {
 
         Partial: `r.jsonl` holds 14 of 20 trials (budget-time).
 
-        Left out, because there was nobody to ask: 1 trials.
+        Excluded because the model was unavailable: 1 trials.
 
-        Left out, because they have no score: 1 trials. Name the tasks with `--tasks` to score them.
+        Excluded because they have no score: 1 trials. Pass the tasks with `--tasks` to score them.
 
         ## Overall
 
@@ -82,7 +82,7 @@ fn the_figures_stand_in_tables() {
         | map | m | 0.83 (n=6) |
         | whole | m | 0.55 (n=6) |
 
-        ## What went wrong
+        ## Failures
 
         | how | model | error | budget | parsing | decomposition | coverage | wrong-answer |
         |---|---|---|---|---|---|---|---|

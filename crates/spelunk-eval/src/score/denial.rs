@@ -161,13 +161,13 @@ mod tests {
             "There is no mention of it.",
             "The documents are silent on that.",
             "Nothing in the text tells.",
-            "Nothing that answers the question was found in what was read.",
+            "Nothing that answers the question was found in the text.",
             "I couldn’t find it.",
             "This cannot be determined from the text.",
             "The text names Olga Berg for the signal station, but it does not say who keeps the pumping station.",
             "The text does not mention it. It gives 111111 for another one.",
             "# Report\n\n## Summary\n\nThe documents do not contain this information.",
-            "Nothing was found. These were looked for:\n\n- pump",
+            "Nothing was found. The searches were:\n\n- pump",
         ];
         for text in plain {
             assert!(denies(text, QUESTION), "{text}");

@@ -163,7 +163,7 @@ fn to_say_that_it_is_not_there_is_right_only_without_an_offer() {
         "ANSWER: absent",
         "ANSWER: not stated in the text",
         "The documents do not mention it.",
-        "Nothing was found. These were looked for:\n\n- pump",
+        "Nothing was found. The searches were:\n\n- pump",
         "ANSWER: 835407",
         "ANSWER: absent, or 835407",
         "ANSWER: Ada Barahart",

@@ -100,5 +100,5 @@ fn it_plays_every_role() {
 fn a_prompt_beyond_its_window_is_refused() {
     let model = SimModel::new(SimSettings { window_tokens: 10, ..PERFECT });
     let refused = asked(&model, &Prompt::single("", "x".repeat(100), 10)).unwrap_err();
-    assert_eq!(refused.to_string(), "the prompt is longer than the model's window: 25 tokens of 10");
+    assert_eq!(refused.to_string(), "the prompt exceeds the model's context window: 25 tokens of 10");
 }

@@ -50,7 +50,7 @@ fn is_zero(value: &f64) -> bool {
 
 /// Why a file of tasks cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("line {line} of the tasks cannot be used: {problem}")]
+#[error("line {line} of the tasks is not valid: {problem}")]
 pub struct TaskFileError {
     /// The line number, from 1.
     pub line: usize,
@@ -106,12 +106,12 @@ pub fn read_tasks(text: &str) -> Result<Vec<Task>, TaskFileError> {
         let line: TaskLine = serde_json::from_str(line).map_err(|error| refuse(error.to_string()))?;
         let task = check(line).map_err(refuse)?;
         if !ids.insert(task.id.clone()) {
-            return Err(refuse(format!("the id `{}` was used before", task.id)));
+            return Err(refuse(format!("the id `{}` is used twice", task.id)));
         }
         tasks.push(task);
     }
     if tasks.is_empty() {
-        return Err(TaskFileError { line: 1, problem: "there is no task".to_owned() });
+        return Err(TaskFileError { line: 1, problem: "there are no tasks".to_owned() });
     }
     Ok(tasks)
 }
@@ -120,7 +120,7 @@ fn check(line: TaskLine) -> Result<Task, String> {
     let kind = Kind::of(&line.kind).ok_or_else(|| format!("there is no kind `{}`", head(&line.kind)))?;
     if line.id.is_empty() || line.id.len() > 200 || line.id.contains(['/', '\\']) || line.id.starts_with('.')
     {
-        return Err(format!("the id `{}` is not the name of a folder", head(&line.id)));
+        return Err(format!("the id `{}` is not a valid folder name", head(&line.id)));
     }
     let answer = match line.answer {
         Answer::One(one) => vec![one],
@@ -133,7 +133,7 @@ fn check(line: TaskLine) -> Result<Task, String> {
         return Err("`accept` has an empty answer".to_owned());
     }
     if !(line.scoring.tolerance.is_finite() && line.scoring.tolerance >= 0.0) {
-        return Err("`tolerance` is not a distance".to_owned());
+        return Err("`tolerance` is not a valid distance".to_owned());
     }
     let (accept, tolerance) = (line.scoring.accept.clone(), line.scoring.tolerance);
     let scoring = scoring(line.scoring, &answer)?;
@@ -141,7 +141,7 @@ fn check(line: TaskLine) -> Result<Task, String> {
         return Err("`files` is empty".to_owned());
     }
     if let Some(path) = line.files.iter().find(|path| !is_within(path)) {
-        return Err(format!("the file `{}` does not lie beside the tasks", head(path)));
+        return Err(format!("the file `{}` is not in the tasks folder", head(path)));
     }
     if line.question.trim().is_empty() {
         return Err("`question` is empty".to_owned());
@@ -168,7 +168,7 @@ fn scoring(line: ScoringLine, answer: &[String]) -> Result<Scoring, String> {
     Ok(match line.how.as_str() {
         "exact" => Scoring::Exact,
         "number" if answer.iter().all(is_number) => Scoring::Number,
-        "number" => return Err("`answer` is not a number, and `scoring` says so".to_owned()),
+        "number" => return Err("`answer` is not a number, but `scoring` requires one".to_owned()),
         "choice" if line.among.iter().any(|word| answer.contains(word)) => {
             Scoring::Choice { among: line.among }
         }

@@ -141,7 +141,7 @@ pub struct Trials {
 
 /// Why a file of trials cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("line {line} of the results cannot be read: {problem}")]
+#[error("line {line} of the results is not valid: {problem}")]
 pub struct TrialFileError {
     /// The line number, from 1.
     pub line: usize,
@@ -173,11 +173,7 @@ fn read_line(line: &str) -> Result<Line, String> {
         return serde_json::from_value(value).map(Line::Note).map_err(|error| error.to_string());
     }
     let trial: Trial = serde_json::from_value(value).map_err(|error| error.to_string())?;
-    if trial.task.is_empty() {
-        Err("it names no `task`".to_owned())
-    } else {
-        Ok(Line::Trial(Box::new(trial)))
-    }
+    if trial.task.is_empty() { Err("it has no `task`".to_owned()) } else { Ok(Line::Trial(Box::new(trial))) }
 }
 
 /// Parses a file of trials. Its last line may be torn: the process that wrote it may have been killed.

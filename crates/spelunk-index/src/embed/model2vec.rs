@@ -23,7 +23,7 @@ pub(super) fn load(directory: &Path) -> Result<Table, EmbedError> {
     let form = |why| EmbedError::Form { path: weights_path.clone(), why };
     let tensor = Tensor::of(&weights).map_err(form)?;
     if tensor.n_rows != tokens.len() {
-        return Err(form("it has another number of rows than there are tokens"));
+        return Err(form("its number of rows differs from its number of tokens"));
     }
     let (mut scales, mut rows) = (Vec::with_capacity(tensor.n_rows), Vec::new());
     for row in tensor.rows() {
@@ -61,11 +61,11 @@ fn tokens_of(tokenizer: &[u8]) -> Result<Vec<String>, &'static str> {
         return Err("its tokenizer is not WordPiece");
     }
     if tokenizer["normalizer"]["lowercase"].as_bool() != Some(true) {
-        return Err("its tokenizer keeps upper case");
+        return Err("its tokenizer is case-sensitive");
     }
     let vocabulary = model["vocab"].as_object().ok_or("it has no vocabulary")?;
     if vocabulary.len() > TOKENS_MAX {
-        return Err("its vocabulary is too long");
+        return Err("its vocabulary is too large");
     }
     let mut tokens = vec![None; vocabulary.len()];
     for (token, id) in vocabulary {
@@ -86,31 +86,31 @@ struct Tensor<'a> {
 
 impl<'a> Tensor<'a> {
     fn of(file: &'a [u8]) -> Result<Self, &'static str> {
-        const SHORT: &str = "it ends too soon";
+        const SHORT: &str = "it is truncated";
         let (size, rest) = file.split_first_chunk::<8>().ok_or(SHORT)?;
         let header_bytes = usize::try_from(u64::from_le_bytes(*size)).map_err(|_| SHORT)?;
         let (header, data) = rest.split_at_checked(header_bytes).ok_or(SHORT)?;
         let header: Value = serde_json::from_slice(header).map_err(|_| "its header is not JSON")?;
         if header.get("weights").is_some() || header.get("mapping").is_some() {
-            return Err("its vocabulary was quantised, which is not supported");
+            return Err("its vocabulary is quantised, which is not supported");
         }
         let tensor = header.get("embeddings").ok_or("it has no tensor `embeddings`")?;
         let is_half = match tensor["dtype"].as_str() {
             Some("F32") => false,
             Some("F16") => true,
-            Some(_) | None => return Err("its numbers are neither F32 nor F16"),
+            Some(_) | None => return Err("its data type is neither F32 nor F16"),
         };
         let number = |value: &Value| value.as_u64().and_then(|n| usize::try_from(n).ok());
         let pair = |name: &str| Some((number(&tensor[name][0])?, number(&tensor[name][1])?));
-        let (n_rows, dimensions) = pair("shape").ok_or("its shape is not a table")?;
+        let (n_rows, dimensions) = pair("shape").ok_or("its tensor is not two-dimensional")?;
         let (start, end) = pair("data_offsets").ok_or("its header has no offsets")?;
         if n_rows > TOKENS_MAX || dimensions == 0 || dimensions > DIMENSIONS_MAX {
-            return Err("its table is too large");
+            return Err("its tensor is too large");
         }
         let data = data.get(start..end).ok_or(SHORT)?;
         let number_bytes = if is_half { 2 } else { 4 };
         if data.len() != n_rows * dimensions * number_bytes {
-            return Err("its sizes do not add up");
+            return Err("its sizes are inconsistent");
         }
         Ok(Self { data, is_half, n_rows, dimensions })
     }

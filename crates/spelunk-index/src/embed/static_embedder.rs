@@ -13,7 +13,7 @@ use crate::files;
 static EMBEDDED: &[u8] = include_bytes!("../../data/potion-base-8m.bin");
 
 /// The location of the built-in model, for messages.
-const EMBEDDED_NAME: &str = "(in the program)";
+const EMBEDDED_NAME: &str = "(built in)";
 
 const MAGIC: &[u8; 8] = b"SPLKSTA1";
 const CHECKSUM_BYTES: usize = 32;
@@ -125,7 +125,7 @@ impl<'a> Layout<'a> {
         let form = |why| EmbedError::Form { path: path.to_owned(), why };
         let body_bytes = bytes.len().checked_sub(CHECKSUM_BYTES).ok_or_else(|| form("it is too short"))?;
         let (body, checksum) = bytes.split_at(body_bytes);
-        let rest = body.strip_prefix(MAGIC).ok_or_else(|| form("it begins otherwise"))?;
+        let rest = body.strip_prefix(MAGIC).ok_or_else(|| form("it has an unknown header"))?;
         if blake3::hash(body).as_bytes() != checksum {
             return Err(EmbedError::Checksum { path: path.to_owned() });
         }
@@ -146,13 +146,13 @@ impl<'a> Layout<'a> {
             part(n_tokens.saturating_mul(dimensions)),
         ];
         let [Some(name), Some(vocabulary), Some(scales), Some(rows)] = parts else {
-            return Err(form("its sizes do not add up"));
+            return Err(form("its sizes are inconsistent"));
         };
         if !rest.is_empty() || dimensions == 0 {
-            return Err(form("its sizes do not add up"));
+            return Err(form("its sizes are inconsistent"));
         }
-        let name = std::str::from_utf8(name).map_err(|_| form("its name is not text"))?;
-        let vocabulary = std::str::from_utf8(vocabulary).map_err(|_| form("its vocabulary is not text"))?;
+        let name = std::str::from_utf8(name).map_err(|_| form("its name is not UTF-8"))?;
+        let vocabulary = std::str::from_utf8(vocabulary).map_err(|_| form("its vocabulary is not UTF-8"))?;
         Ok(Self { id: format!("{name}/int8"), vocabulary, scales, rows, dimensions })
     }
 

@@ -77,7 +77,7 @@ impl Notice {
             Self::QueryCut | Self::WordsOnly { .. } => self.code()?.hint(),
             Self::UnknownWords => Some("search by words"),
             Self::NotIndexed { is_building: false, .. } => {
-                Some("build the index with `spelunk index`, to search by meaning too")
+                Some("build the index with `spelunk index` to search by meaning as well")
             }
             Self::NotIndexed { .. } | Self::NothingAsked | Self::Unreadable(_) | Self::Rebuilt(_) => None,
         }
@@ -87,18 +87,18 @@ impl Notice {
 impl fmt::Display for Notice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::QueryCut => f.write_str("the query is too long; only its beginning was looked for"),
-            Self::NothingAsked => f.write_str("there is no word in the query"),
+            Self::QueryCut => f.write_str("the query is too long; only its beginning was used"),
+            Self::NothingAsked => f.write_str("the query contains no words"),
             Self::UnknownWords => f.write_str("the embedding model knows no word of the query"),
-            Self::WordsOnly { why, .. } => write!(f, "searched by words alone: {why}"),
+            Self::WordsOnly { why, .. } => write!(f, "searched by words only: {why}"),
             Self::NotIndexed { bytes, is_building } => {
                 let megabytes = bytes / 1_000_000;
                 let next = if *is_building { "; the index is being built" } else { "" };
-                write!(f, "searched by words alone: {megabytes} MB are not indexed yet{next}")
+                write!(f, "searched by words only: {megabytes} MB are not indexed yet{next}")
             }
             Self::Unreadable(name) => {
                 let shown: String = name.chars().filter(|c| !c.is_control()).take(NAME_CHARS_MAX).collect();
-                write!(f, "`{shown}` cannot be read any more")
+                write!(f, "`{shown}` can no longer be read")
             }
             Self::Rebuilt(why) => why.fmt(f),
         }

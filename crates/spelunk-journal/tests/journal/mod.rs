@@ -110,7 +110,8 @@ fn a_newer_format_is_refused_as_such() {
 fn an_unknown_event_can_be_looked_at_but_not_resumed() {
     let mut bytes = bytes(&written(&[]));
     bytes.extend(line(r#"{"seq":3,"at_ms":1,"frame":"0","type":"cell.dreamt","of":"sheep""#));
-    let refused = "run `3f9a2b1c` contains an event `cell.dreamt` (line 3) that this version does not know";
+    let refused =
+        "run `3f9a2b1c` contains an event `cell.dreamt` (line 3) that this version does not support";
     assert_eq!(refusal(&bytes), refused);
     let records = Journal::read(on_disk(&bytes).as_ref(), &run()).unwrap();
     let Record::Unknown { seq, name, raw } = &records[2] else { panic!("known: {:?}", records[2]) };
@@ -121,7 +122,7 @@ fn an_unknown_event_can_be_looked_at_but_not_resumed() {
 fn a_journal_that_does_not_open_with_a_start_is_refused() {
     let disk = Arc::new(FaultDisk::sound());
     Journal::create(disk.clone(), &run()).append(1, vec![at_root(finished())]).unwrap();
-    let expected = "journal line 1 of run `3f9a2b1c` is damaged: a journal opens with run.started, not with run.finished";
+    let expected = "journal line 1 of run `3f9a2b1c` is damaged: a journal must begin with run.started, not with run.finished";
     assert_eq!(open(&disk).unwrap_err().to_string(), expected);
 }
 
@@ -256,7 +257,7 @@ fn a_journal_that_was_removed_is_not_begun_anew_in_its_place() {
     std::fs::remove_dir_all(directory.path().join("runs")).unwrap();
     let refused = journal.append(2, vec![at_root(warned("a"))]).unwrap_err();
     let cause = std::error::Error::source(&refused).unwrap().to_string();
-    assert_eq!(cause, "it was removed while the run was under way");
-    assert_eq!(refused.hint().unwrap(), "ask again: what was recorded of the run is gone");
+    assert_eq!(cause, "it was removed during the run");
+    assert_eq!(refused.hint().unwrap(), "ask again: the record of the run is lost");
     assert!(!directory.path().join("runs").exists());
 }

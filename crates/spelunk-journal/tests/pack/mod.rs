@@ -228,5 +228,5 @@ fn a_damaged_file_gives_no_other_text_and_asks_for_no_more_memory_than_it_has_by
     let disk = Arc::new(FaultDisk::sound());
     disk.put(&name(), format!("{named} {}\n{}\n", text.len(), "x".repeat(text.len())).as_bytes());
     let other = Blobs::of_run(disk, &run()).text(&blob(text)).unwrap_err();
-    assert!(matches!(other, JournalError::Blob { what: "not what its name says", .. }), "{other}");
+    assert!(matches!(other, JournalError::Blob { what: "damaged", .. }), "{other}");
 }

@@ -52,7 +52,7 @@ fn a_run_is_found_by_the_beginning_of_either_name_and_the_newest_by_none() {
     assert_eq!(workspace.find(None).unwrap(), runs[2]);
     let ambiguous = workspace.find(Some("aa")).unwrap_err();
     assert_eq!(ambiguous.to_string(), "2 runs begin with `aa`");
-    assert_eq!(ambiguous.hint().unwrap(), "name one of aa000001, aa000002");
+    assert_eq!(ambiguous.hint().unwrap(), "choose one of aa000001, aa000002");
     assert_eq!(workspace.find(Some("cc")).unwrap_err().to_string(), "there is no run `cc`");
 }
 
@@ -76,7 +76,7 @@ fn a_blob_is_checked_against_its_name() {
     let blob = digest(long.as_bytes());
     let path = workspace.root().unwrap().join(format!("blobs/{}/{blob}", blob.as_str().get(..2).unwrap()));
     std::fs::write(&path, "xx").unwrap();
-    assert_eq!(blobs.get(&blob).unwrap_err().to_string(), format!("blob `{blob}` is not what its name says"));
+    assert_eq!(blobs.get(&blob).unwrap_err().to_string(), format!("blob `{blob}` is damaged"));
     assert_eq!(blobs.put(long.as_bytes()).unwrap(), blob);
     assert_eq!(blobs.text(&text).unwrap(), long, "a damaged blob is mended by writing it again");
     std::fs::remove_file(&path).unwrap();

@@ -104,14 +104,14 @@ impl AwsSettings {
         if let Some(url) = self.variable("AWS_CONTAINER_CREDENTIALS_FULL_URI") {
             if !is_trusted(url) {
                 return Err(missing(
-                    "`AWS_CONTAINER_CREDENTIALS_FULL_URI` names another machine without `https`",
+                    "`AWS_CONTAINER_CREDENTIALS_FULL_URI` refers to another machine without `https`",
                 ));
             }
             return Ok(AwsSource::Container { url: url.to_owned(), token: self.container_token() });
         }
         if self.variable("AWS_EC2_METADATA_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
         {
-            return Err(missing("no variable, profile or container names any"));
+            return Err(missing("none are set in variables, a profile or a container"));
         }
         let endpoint = self.variable("AWS_EC2_METADATA_SERVICE_ENDPOINT").unwrap_or(METADATA_HOST);
         Ok(AwsSource::Metadata { endpoint: endpoint.trim_end_matches('/').to_owned() })
@@ -129,7 +129,7 @@ impl AwsSettings {
     fn keys_of_variables(&self) -> Result<Option<AwsKeys>, ModelError> {
         match (self.variable("AWS_ACCESS_KEY_ID"), self.variable("AWS_SECRET_ACCESS_KEY")) {
             (Some(id), Some(secret)) => Ok(Some(keys(id, secret, self.variable("AWS_SESSION_TOKEN")))),
-            (Some(_), None) => Err(missing("`AWS_ACCESS_KEY_ID` is set and `AWS_SECRET_ACCESS_KEY` is not")),
+            (Some(_), None) => Err(missing("`AWS_ACCESS_KEY_ID` is set, but `AWS_SECRET_ACCESS_KEY` is not")),
             (None, _) => Ok(None),
         }
     }
@@ -155,11 +155,11 @@ fn source_of_profile(
     let foreign = ["role_arn", "sso_session", "sso_start_url", "web_identity_token_file"];
     if let Some(name) = foreign.into_iter().find(|name| value(name).is_some()) {
         return Err(missing(&format!(
-            "the profile uses `{name}`, which is not spoken here; set `credential_process`, or export keys with `aws configure export-credentials`"
+            "the profile uses `{name}`, which is not supported; set `credential_process`, or export keys with `aws configure export-credentials`"
         )));
     }
     if is_named {
-        return Err(missing("the profile holds no keys"));
+        return Err(missing("the profile contains no keys"));
     }
     Ok(None)
 }

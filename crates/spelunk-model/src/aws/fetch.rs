@@ -30,8 +30,7 @@ pub(crate) async fn keys(source: &AwsSource) -> Result<AwsKeys, ModelError> {
             let endpoint = Endpoint::open_with_query(url)?;
             let mut request = endpoint.client.get(url);
             if let Some(token) = token {
-                let token =
-                    token.header("").ok_or_else(|| missing("the container's token fits no header"))?;
+                let token = token.header("").ok_or_else(|| missing("the container's token is not valid"))?;
                 request = request.header("authorization", token);
             }
             parsed(&answer(request).await?, "the container's agent")
@@ -65,10 +64,10 @@ async fn of_process(command: &[String]) -> Result<AwsKeys, ModelError> {
     };
     match tokio::time::timeout(PROCESS_TIMEOUT, read).await {
         Ok(Ok((text, _))) if text.len() as u64 >= ANSWER_BYTES_MAX => {
-            Err(unusable("prints too much".to_owned()))
+            Err(unusable("printed too much".to_owned()))
         }
         Ok(Ok((text, status))) if status.success() => parsed(&text, &shown),
-        Ok(Ok((_, status))) => Err(unusable(format!("ended with {status}"))),
+        Ok(Ok((_, status))) => Err(unusable(format!("exited with {status}"))),
         Ok(Err(error)) => Err(unusable(format!("could not be read: {error}"))),
         Err(_) => Err(unusable("took too long".to_owned())),
     }
@@ -80,7 +79,7 @@ async fn of_metadata(endpoint: &str) -> Result<AwsKeys, ModelError> {
     let put = client.put(format!("{endpoint}/latest/api/token"));
     let token = answer(put.header("x-aws-ec2-metadata-token-ttl-seconds", "21600")).await?;
     let token =
-        Secret::new(token).header("").ok_or_else(|| missing("the metadata service gives no token"))?;
+        Secret::new(token).header("").ok_or_else(|| missing("the metadata service returned no token"))?;
     let get = |path: &str| {
         let url = format!("{endpoint}/latest/meta-data/iam/security-credentials/{path}");
         client.get(url).header("x-aws-ec2-metadata-token", token.clone())
@@ -90,7 +89,7 @@ async fn of_metadata(endpoint: &str) -> Result<AwsKeys, ModelError> {
     let is_name =
         !role.is_empty() && role.chars().all(|c| c.is_ascii_alphanumeric() || "+=,.@_-".contains(c));
     if !is_name {
-        return Err(missing("the machine has no role"));
+        return Err(missing("the machine has no IAM role"));
     }
     parsed(&answer(get(role)).await?, "the metadata service")
 }
@@ -99,14 +98,14 @@ async fn of_metadata(endpoint: &str) -> Result<AwsKeys, ModelError> {
 async fn answer(request: RequestBuilder) -> Result<String, ModelError> {
     let reason = |error: reqwest::Error| {
         if error.is_timeout() {
-            return missing("no variable or profile names any, and this machine has no metadata service");
+            return missing("none are set, and this machine has no metadata service");
         }
-        missing(&format!("the service for them did not answer: {}", deepest_cause(&error)))
+        missing(&format!("the credentials service did not respond: {}", deepest_cause(&error)))
     };
     let mut response = request.timeout(SERVICE_TIMEOUT).send().await.map_err(reason)?;
     if !response.status().is_success() {
         return Err(missing(&format!(
-            "the service for them answered with status {}",
+            "the credentials service returned status {}",
             response.status().as_u16()
         )));
     }
@@ -114,10 +113,10 @@ async fn answer(request: RequestBuilder) -> Result<String, ModelError> {
     while let Some(chunk) = response.chunk().await.map_err(reason)? {
         body.extend_from_slice(&chunk);
         if body.len() as u64 > ANSWER_BYTES_MAX {
-            return Err(missing("the service for them talks too much"));
+            return Err(missing("the response of the credentials service is too long"));
         }
     }
-    String::from_utf8(body).map_err(|_| missing("the service for them does not answer with text"))
+    String::from_utf8(body).map_err(|_| missing("the response of the credentials service is not text"))
 }
 
 /// Parses the JSON format that all of them use.
@@ -127,7 +126,7 @@ fn parsed(text: &str, who: &str) -> Result<AwsKeys, ModelError> {
     let Some(Credentials { access_key_id: Some(id), secret_access_key: Some(secret), token, expiration }) =
         read
     else {
-        return Err(missing(&format!("{who} gives none")));
+        return Err(missing(&format!("{who} returned no credentials")));
     };
     Ok(AwsKeys {
         access_key_id: id,

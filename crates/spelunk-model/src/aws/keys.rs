@@ -97,7 +97,7 @@ impl Signer {
             &keys.access_key_id,
             &keys.secret_access_key,
         );
-        let unusable = || missing("those there are hold characters that a header cannot carry");
+        let unusable = || missing("the available ones contain characters that are not allowed in a header");
         let mut value = HeaderValue::from_str(&authorization).map_err(|_| unusable())?;
         value.set_sensitive(true);
         let mut request = request.header(AUTHORIZATION, value).header("x-amz-date", &stamp);

@@ -72,7 +72,7 @@ fn an_exception_and_an_error_are_events_of_their_names() {
 fn a_frame_of_the_public_format_description_is_read() {
     // No headers, no payload: 16 bytes, whose two checksums are published with the format.
     let empty = [0, 0, 0, 16, 0, 0, 0, 0, 0x05, 0xc2, 0x48, 0xeb, 0x7d, 0x98, 0xc8, 0xff];
-    assert_eq!(fault(&empty), Some(StreamFault::Damaged("it does not name its event")));
+    assert_eq!(fault(&empty), Some(StreamFault::Damaged("it has no event type")));
 }
 
 #[test]
@@ -96,11 +96,11 @@ fn hostile_lengths_and_names_are_refused() {
     };
     assert_eq!(with_lengths(u32::MAX, 0), Some(StreamFault::TooLong));
     assert_eq!(with_lengths(1001, 0), Some(StreamFault::TooLong));
-    assert_eq!(with_lengths(0, 0), Some(StreamFault::Damaged("its lengths do not fit")));
-    assert_eq!(with_lengths(20, u32::MAX), Some(StreamFault::Damaged("its lengths do not fit")));
-    assert_eq!(with_lengths(20, 5), Some(StreamFault::Damaged("its lengths do not fit")));
+    assert_eq!(with_lengths(0, 0), Some(StreamFault::Damaged("its lengths are inconsistent")));
+    assert_eq!(with_lengths(20, u32::MAX), Some(StreamFault::Damaged("its lengths are inconsistent")));
+    assert_eq!(with_lengths(20, 5), Some(StreamFault::Damaged("its lengths are inconsistent")));
     let injected = event("a\":1,\"b", "{}");
-    assert_eq!(fault(&injected), Some(StreamFault::Damaged("the name of its event is none")));
+    assert_eq!(fault(&injected), Some(StreamFault::Damaged("its event type is not valid")));
     assert_eq!(fault(&frame(&[(":event-type", "a")], b"\xff")), Some(StreamFault::NotUtf8));
 }
 

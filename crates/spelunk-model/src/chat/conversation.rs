@@ -17,7 +17,7 @@ impl ChatForm {
     pub(crate) fn write(self, prompt: &Prompt) -> Result<Vec<ChatPiece>, ModelError> {
         let has_tools = !prompt.tools.is_empty() || prompt.messages.iter().any(|said| !said.parts.is_empty());
         if has_tools {
-            let detail = "a model that runs inside this program calls none".to_owned();
+            let detail = "models that run inside this program cannot call tools".to_owned();
             return Err(ModelError::FeatureRefused { feature: Feature::Tools, detail });
         }
         let mut pieces = Vec::new();

@@ -68,6 +68,6 @@ fn tools_are_refused() {
     let error = ChatForm::ChatMl.write(&Prompt { tools, ..conversation() }).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the provider does not take tools for this model: a model that runs inside this program calls none"
+        "the provider does not support tools for this model: models that run inside this program cannot call tools"
     );
 }

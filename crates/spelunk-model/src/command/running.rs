@@ -97,7 +97,7 @@ impl Running {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| self.context.unreachable(&format!("it could not be started: {error}")))?;
+            .map_err(|error| self.context.unreachable(&format!("could not start it: {error}")))?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         Ok(Pipes { child, stdin, stdout, stderr })
     }
@@ -207,7 +207,7 @@ impl Running {
             return Ok(());
         }
         let line: wire::Line = serde_json::from_str(line)
-            .map_err(|error| self.context.malformed(&format!("a line cannot be read: {error}")))?;
+            .map_err(|error| self.context.malformed(&format!("a line is not valid: {error}")))?;
         match line {
             wire::Line::Text(text) => {
                 self.ready.extend(Some(text).filter(|text| !text.is_empty()).map(ModelDelta::Text));
@@ -218,7 +218,7 @@ impl Running {
                 self.n_calls += 1;
                 let arguments = if arguments.is_null() { String::new() } else { arguments.to_string() };
                 if self.drafts.add(index, Some(id), Some(name), &arguments).is_err() {
-                    return Err(self.context.malformed("it holds too many tool calls"));
+                    return Err(self.context.malformed("it contains too many tool calls"));
                 }
                 self.ready.extend(self.drafts.finish(index));
             }

@@ -24,7 +24,7 @@ pub(super) fn grammar(schema: &Value) -> Result<String, ModelError> {
     if text.len() > SCHEMA_BYTES_MAX {
         return Err(refused("it is longer than 65,536 bytes"));
     }
-    json_schema_to_grammar(&text).map_err(|_| refused("no grammar can be made of it"))
+    json_schema_to_grammar(&text).map_err(|_| refused("it cannot be converted to a grammar"))
 }
 
 /// The error that makes the engine ask without a schema and validate the reply itself.
@@ -98,6 +98,6 @@ mod tests {
         let said = |schema: &Value| super::grammar(schema).unwrap_err().to_string();
         assert!(said(&deep).ends_with("nested too deeply"), "{}", said(&deep));
         assert!(said(&long).ends_with("longer than 65,536 bytes"));
-        assert!(said(&missing).ends_with("no grammar can be made of it"));
+        assert!(said(&missing).ends_with("it cannot be converted to a grammar"));
     }
 }

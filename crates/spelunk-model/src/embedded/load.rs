@@ -31,7 +31,7 @@ static BACKEND: LazyLock<Result<LlamaBackend, String>> = LazyLock::new(|| {
 pub(super) fn weights(work: &Work) -> Result<LlamaModel, ModelError> {
     let path: &Path = &work.path;
     if !path.is_file() {
-        return Err(refused(work, "the file is gone; `spelunk model pull` brings it back"));
+        return Err(refused(work, "its file does not exist; `spelunk model pull` downloads it again"));
     }
     let mark = LoadingMark::begin(&work.name);
     let params = LlamaModelParams::default().with_progress_callback(move |share| {
@@ -41,7 +41,7 @@ pub(super) fn weights(work: &Work) -> Result<LlamaModel, ModelError> {
     let loaded = LlamaModel::load_from_file(backend(work)?, path, &params);
     loaded.map_err(|error| {
         let of = &work.architecture;
-        refused(work, &format!("llama.cpp does not load its file, whose architecture is `{of}` ({error})"))
+        refused(work, &format!("llama.cpp cannot load its file, whose architecture is `{of}` ({error})"))
     })
 }
 
@@ -58,9 +58,9 @@ pub(super) fn memory<'a>(work: &Work, model: &'a LlamaModel) -> Result<LlamaCont
         .with_n_threads(work.n_threads)
         .with_n_threads_batch(work.n_threads)
         .with_no_perf(true);
-    model
-        .new_context(backend(work)?, params)
-        .map_err(|error| refused(work, &format!("there is no memory for its window ({error})")))
+    model.new_context(backend(work)?, params).map_err(|error| {
+        refused(work, &format!("there is not enough memory for its context window ({error})"))
+    })
 }
 
 fn backend(work: &Work) -> Result<&'static LlamaBackend, ModelError> {

@@ -172,7 +172,7 @@ impl<'a> Loop<'a> {
     fn too_long(&self, n_tokens: &str) -> ModelError {
         let window = self.work.window_tokens;
         let detail =
-            format!("{n_tokens} tokens and a reply do not fit into the {window} of `{}`", self.work.name);
+            format!("{n_tokens} tokens and a reply exceed the window of {window} of `{}`", self.work.name);
         ModelError::PromptTooLong { detail }
     }
 
@@ -326,7 +326,7 @@ impl<'a> Loop<'a> {
 
     /// A step failed: none of the cached cells can be trusted.
     fn fail(&mut self, why: &str) {
-        let (name, detail) = (&self.work.name, format!("it could not go on ({why})"));
+        let (name, detail) = (&self.work.name, format!("it could not continue ({why})"));
         for active in self.active.iter_mut().filter_map(Option::take) {
             let error = ModelError::LocalFailed { name: name.clone(), detail: detail.clone() };
             drop(active.job.reply.send(Err(error)));

@@ -27,7 +27,7 @@ impl Chooser {
             Some(schema) => {
                 let rules = form::grammar(schema)?;
                 let sampler = LlamaSampler::grammar(model, &rules, "root");
-                Some(sampler.map_err(|_| form::refused("its grammar is refused"))?)
+                Some(sampler.map_err(|_| form::refused("its grammar was rejected"))?)
             }
             None => None,
         };
@@ -77,5 +77,5 @@ impl Chooser {
 }
 
 fn nothing_left() -> ModelError {
-    form::refused("its grammar leaves no way to go on")
+    form::refused("its grammar allows no continuation")
 }

@@ -75,7 +75,7 @@ async fn a_file_that_is_gone_fails_the_call_and_the_next_one_tries_anew() {
     let call = CallId { frame: spelunk_types::FrameId::root(), ordinal: 0 };
     for _ in 0..2 {
         let error = model.stream(&Prompt::single("", "hello", 5), &call).next().await.unwrap().unwrap_err();
-        assert!(error.to_string().contains("the file is gone"), "{error}");
+        assert!(error.to_string().contains("its file does not exist"), "{error}");
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn bytes_min<R: Read>(
     if end == 0 {
         return Ok(begin);
     }
-    let too_long = || GgufError::Damaged { what: "a tensor is longer than any file" };
+    let too_long = || GgufError::Damaged { what: "a tensor is too large" };
     begin
         .checked_next_multiple_of(alignment_bytes)
         .and_then(|begin| begin.checked_add(end))
@@ -33,7 +33,7 @@ pub(super) fn bytes_min<R: Read>(
 
 /// Where a tensor ends, relative to the start of the tensor data.
 fn tensor_end<R: Read>(input: &mut Input<R>) -> Result<u64, GgufError> {
-    let too_long = || GgufError::Damaged { what: "a tensor is longer than any file" };
+    let too_long = || GgufError::Damaged { what: "a tensor is too large" };
     let n_dimensions = u32::from_le_bytes(input.bytes()?);
     if n_dimensions > DIMENSIONS_MAX {
         return Err(GgufError::Damaged { what: "a tensor has more than 8 dimensions" });

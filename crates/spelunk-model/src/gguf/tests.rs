@@ -76,7 +76,7 @@ fn a_file_whose_last_tensor_is_not_all_there_is_cut_short() {
     let (head, bytes) = whole_file();
     assert!(GgufHeader::read(head.as_slice(), bytes).is_ok());
     let error = GgufHeader::read(head.as_slice(), bytes - 1).unwrap_err();
-    assert_eq!(error.to_string(), format!("it is cut short: it has {} bytes of at least {bytes}", bytes - 1));
+    assert_eq!(error.to_string(), format!("it is truncated: it has {} bytes of at least {bytes}", bytes - 1));
 }
 
 #[test]
@@ -90,27 +90,24 @@ fn what_is_no_model_is_refused_with_a_reason() {
     };
     assert_eq!(said(b""), "it does not begin with `GGUF`");
     assert_eq!(said(b"<html>not a model</html>"), "it does not begin with `GGUF`");
-    assert_eq!(said(&file(9, &[], &[])), "its format has version 9, and 2 and 3 are read");
-    assert_eq!(said(&file(3, &[], &[])), "its metadata name no architecture");
+    assert_eq!(said(&file(9, &[], &[])), "its format version 9 is not supported; versions 2 and 3 are");
+    assert_eq!(said(&file(3, &[], &[])), "its metadata has no architecture");
     assert_eq!(
         said(&file(3, &[entry("x", 99, &[])], &[])),
-        "its metadata are damaged: an entry is of an unknown kind"
+        "its metadata is damaged: an entry has an unknown type"
     );
-    assert_eq!(
-        said(&file(3, &[entry("x", 9, &huge)], &[])),
-        "its metadata are damaged: a list is longer than any vocabulary"
-    );
+    assert_eq!(said(&file(3, &[entry("x", 9, &huge)], &[])), "its metadata is damaged: a list is too long");
     assert_eq!(
         said(&file(3, &[entry("x", 8, &u64::MAX.to_le_bytes())], &[])),
-        "its metadata are damaged: the file ends within them"
+        "its metadata is damaged: it is truncated"
     );
-    assert_eq!(with(48, &[]), "its metadata are damaged: its alignment is no power of two");
-    let too_long = "its metadata are damaged: a tensor is longer than any file";
+    assert_eq!(with(48, &[]), "its metadata is damaged: its alignment is not a power of two");
+    let too_long = "its metadata is damaged: a tensor is too large";
     assert_eq!(with(32, &[tensor("x", &[u64::MAX, 2], 0, 0)]), too_long);
     assert_eq!(with(32, &[tensor("x", &[u64::MAX / 2], 0, 0)]), too_long);
     assert_eq!(with(32, &[tensor("x", &[1], 0, u64::MAX)]), too_long);
     assert_eq!(with(32, &[tensor("x", &[1], 0, u64::MAX - 4)]), too_long);
-    let many = "its metadata are damaged: a tensor has more than 8 dimensions";
+    let many = "its metadata is damaged: a tensor has more than 8 dimensions";
     assert_eq!(with(32, &[tensor("x", &[1; 9], 0, 0)]), many);
 }
 

@@ -108,10 +108,10 @@ pub(super) fn read(line: &str) -> Result<HostedModel<'_>, &'static str> {
     let (window, output, price, above, letters, retired) =
         (next()?, next()?, next()?, next()?, next()?, next()?);
     if columns.next().is_some() {
-        return Err("there is a column too many");
+        return Err("it has too many columns");
     }
     if !is_word(provider) || !is_word(name) {
-        return Err("its name is not a plain word");
+        return Err("its name contains invalid characters");
     }
     let abilities = abilities(letters)?;
     let is_embedding = abilities.contains(&Ability::Embedding);
@@ -147,7 +147,7 @@ fn unless_dash<'a, T>(
 
 fn tokens(text: &str) -> Result<u64, &'static str> {
     let number = text.parse().ok().filter(|number| (1..=100_000_000).contains(number));
-    number.ok_or("its number of tokens is wrong")
+    number.ok_or("its number of tokens is not valid")
 }
 
 fn abilities(text: &str) -> Result<Vec<Ability>, &'static str> {
@@ -155,7 +155,7 @@ fn abilities(text: &str) -> Result<Vec<Ability>, &'static str> {
         return Ok(Vec::new());
     }
     let found = |letter| Ability::ALL.iter().find(|(_, known)| *known == letter).map(|(ability, _)| *ability);
-    text.chars().map(found).collect::<Option<Vec<_>>>().ok_or("its abilities are wrong")
+    text.chars().map(found).collect::<Option<Vec<_>>>().ok_or("its abilities are not valid")
 }
 
 fn priced(text: &str, above: &str, is_embedding: bool) -> Result<Price, &'static str> {
@@ -183,10 +183,10 @@ fn priced(text: &str, above: &str, is_embedding: bool) -> Result<Price, &'static
 /// Input, output, cached input and input written to the cache, in micro-dollars per million tokens.
 fn rates(text: &str, is_embedding: bool) -> Result<[u64; 4], &'static str> {
     let mut parts = text.split('/').map(microusd);
-    let mut next = || parts.next().flatten().ok_or("its price is wrong");
+    let mut next = || parts.next().flatten().ok_or("its price is not valid");
     let rates = [next()?, next()?, next()?, next()?];
     if parts.next().is_some() {
-        return Err("its price is wrong");
+        return Err("its price is not valid");
     }
     if is_plausible(rates, is_embedding) { Ok(rates) } else { Err("its price is not plausible") }
 }

@@ -31,7 +31,7 @@ const PROVIDERS: [(&str, &str, &str); 14] = [
 /// The text of a catalogue.
 pub(super) fn convert(json: &str, version: &str, taken_on: &str) -> Result<String, CatalogueError> {
     let entries: BTreeMap<String, Value> = serde_json::from_str(json)
-        .map_err(|error| CatalogueError::Cut { what: format!("the data set cannot be read: {error}") })?;
+        .map_err(|error| CatalogueError::Cut { what: format!("the data set is not valid: {error}") })?;
     let mut lines = BTreeMap::new();
     for (key, entry) in &entries {
         let Some(model) = model(key, entry) else { continue };

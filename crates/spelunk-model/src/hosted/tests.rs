@@ -135,29 +135,29 @@ fn a_malformed_line_is_refused() {
     with(&["anthropic\ta\t-\t-\t-\t-\t-\t2026-01-01"]).unwrap();
     let wrong = [
         ("anthropic\ta\t-\t-\t-\t-\t-", "a column is missing"),
-        ("anthropic\ta\t-\t-\t-\t-\t-\t-\t-", "there is a column too many"),
-        ("anthropic\ta b\t-\t-\t-\t-\t-\t-", "its name is not a plain word"),
-        ("anthropic\t\t-\t-\t-\t-\t-\t-", "its name is not a plain word"),
-        ("anthropic\ta\t0\t-\t-\t-\t-\t-", "its number of tokens is wrong"),
-        ("anthropic\ta\t-1\t-\t-\t-\t-\t-", "its number of tokens is wrong"),
+        ("anthropic\ta\t-\t-\t-\t-\t-\t-\t-", "it has too many columns"),
+        ("anthropic\ta b\t-\t-\t-\t-\t-\t-", "its name contains invalid characters"),
+        ("anthropic\t\t-\t-\t-\t-\t-\t-", "its name contains invalid characters"),
+        ("anthropic\ta\t0\t-\t-\t-\t-\t-", "its number of tokens is not valid"),
+        ("anthropic\ta\t-1\t-\t-\t-\t-\t-", "its number of tokens is not valid"),
         ("anthropic\ta\t-\t-\t0/2/1/1\t-\t-\t-", "its price is not plausible"),
         ("anthropic\ta\t-\t-\t1/0/1/1\t-\t-\t-", "its price is not plausible"),
         ("anthropic\ta\t-\t-\t1/2/0/1\t-\t-\t-", "its price is not plausible"),
         ("anthropic\ta\t-\t-\t1/2/3/1\t-\t-\t-", "its price is not plausible"),
-        ("anthropic\ta\t-\t-\t-1/2/1/1\t-\t-\t-", "its price is wrong"),
-        ("anthropic\ta\t-\t-\t1e9/2/1/1\t-\t-\t-", "its price is wrong"),
+        ("anthropic\ta\t-\t-\t-1/2/1/1\t-\t-\t-", "its price is not valid"),
+        ("anthropic\ta\t-\t-\t1e9/2/1/1\t-\t-\t-", "its price is not valid"),
         ("anthropic\ta\t-\t-\t999999/2/1/999999\t-\t-\t-", "its price is not plausible"),
-        ("anthropic\ta\t-\t-\t1/2/1\t-\t-\t-", "its price is wrong"),
+        ("anthropic\ta\t-\t-\t1/2/1\t-\t-\t-", "its price is not valid"),
         ("anthropic\ta\t-\t-\t1/2/1/1\t5\t-\t-", "its second price has no prompt size"),
         ("anthropic\ta\t-\t-\t1/2/1/1\t5:0/2/1/1\t-\t-", "its price is not plausible"),
-        ("anthropic\ta\t-\t-\t-\t-\tx\t-", "its abilities are wrong"),
+        ("anthropic\ta\t-\t-\t-\t-\tx\t-", "its abilities are not valid"),
         ("anthropic\ta\t-\t-\t-\t-\t-\tsoon", "its date is wrong"),
     ];
     for (line, what) in wrong {
         assert_eq!(with(&[line]), Err(CatalogueError::Line { number: 2, what }), "{line}");
     }
     let twice = "anthropic\ta\t-\t-\t-\t-\t-\t-";
-    let what = "it is there twice, or out of order";
+    let what = "it occurs twice or out of order";
     assert_eq!(with(&[twice, twice]), Err(CatalogueError::Line { number: 3, what }));
 }
 
@@ -227,7 +227,7 @@ fn the_data_set_is_converted_and_what_cannot_be_used_is_left_out() {
     for cut in ["", "{", "[]", "null", "{\"a\": {\"mode\""] {
         let error = HostedCatalogue::of_litellm(cut, "1", "2026-11-17").unwrap_err();
         assert!(
-            error.to_string().starts_with("the catalogue is not whole: the data set cannot be read"),
+            error.to_string().starts_with("the catalogue is not valid: the data set cannot be read"),
             "{error}"
         );
     }

@@ -39,22 +39,22 @@ fn loopback_and_unspecified_addresses_are_this_machine() {
 fn credentials_in_an_address_are_refused_and_not_shown() {
     check(
         "https://user:pass-word@host/v1",
-        &expect!["could not reach `host/v1`: an address holds no credentials; set a key"],
+        &expect!["could not reach `host/v1`: it must not contain credentials; set a key"],
     );
-    check("https://sk-key@:bad", &expect!["could not reach `:bad`: this is not an address"]);
+    check("https://sk-key@:bad", &expect!["could not reach `:bad`: it is not a valid URL"]);
 }
 
 #[test]
 fn an_address_that_no_path_fits_after_is_refused() {
     check(
         "http://host/v1?key=abc",
-        &expect!["could not reach `http://host/v1`: an address ends with its path"],
+        &expect!["could not reach `http://host/v1`: it must not have a query or fragment"],
     );
     check(
         "localhost:11434",
-        &expect!["could not reach `localhost:11434`: an address begins with `http://` or `https://`"],
+        &expect!["could not reach `localhost:11434`: it must begin with `http://` or `https://`"],
     );
-    check("", &expect!["could not reach ``: this is not an address"]);
+    check("", &expect!["could not reach ``: it is not a valid URL"]);
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn endless_arguments_and_endless_calls_are_refused() {
         // A finished call still counts.
         drafts.finish(place);
     }
-    let refused = || ReplyFault::Malformed("it holds more than 128 tool calls".to_owned());
+    let refused = || ReplyFault::Malformed("it contains more than 128 tool calls".to_owned());
     assert_eq!(drafts.add(128, None, None, ""), Err(refused()));
     let mut drafts = Drafts::default();
     for nth in 0..128 {

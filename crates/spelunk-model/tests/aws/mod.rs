@@ -162,11 +162,11 @@ async fn a_service_that_gives_no_keys_is_told_without_what_it_said() {
         let ModelError::KeysMissing { detail, .. } = error else { panic!("{error:?}") };
         detail
     };
-    assert_eq!(detail(container("/none")).await, "the container's agent gives none");
-    assert_eq!(detail(container("/denied")).await, "the service for them answered with status 403");
+    assert_eq!(detail(container("/none")).await, "the container's agent returned no credentials");
+    assert_eq!(detail(container("/denied")).await, "the credentials service returned status 403");
     let metadata = AwsSource::Metadata { endpoint: service.endpoint.clone() };
-    assert_eq!(detail(metadata).await, "the machine has no role");
+    assert_eq!(detail(metadata).await, "the machine has no IAM role");
     let closed_source = AwsSource::Metadata { endpoint: closed.base_url() };
-    let expected = "the service for them did not answer: Connection refused (os error 111)";
+    let expected = "the credentials service did not respond: Connection refused (os error 111)";
     assert_eq!(detail(closed_source).await, expected);
 }

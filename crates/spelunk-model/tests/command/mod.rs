@@ -111,11 +111,11 @@ async fn a_program_that_does_not_read_or_writes_nonsense_is_no_trouble() {
     let malformed = |detail: &str| Err(ModelError::ReplyMalformed { detail: detail.to_owned() });
     assert_eq!(ask(&text(r"printf '\377'"), "0#0").await, malformed("it is not UTF-8"));
     assert_eq!(ask(&text(r"printf 'a\303'"), "0#0").await, malformed("it is not UTF-8"));
-    let expected = malformed("a line cannot be read: expected value at line 1 column 1");
+    let expected = malformed("a line is not valid: expected value at line 1 column 1");
     assert_eq!(ask(&lines("echo hello"), "0#0").await, expected);
     let missing =
         CommandOptions { program: "no-such-program".to_owned(), ..options("", CommandOutput::Text) };
-    let detail = "it could not be started: No such file or directory (os error 2)".to_owned();
+    let detail = "could not start it: No such file or directory (os error 2)".to_owned();
     let base_url = "command:no-such-program".to_owned();
     let error = ask(&CommandModel::new(missing).unwrap(), "0#0").await;
     assert_eq!(error, Err(ModelError::Unreachable { base_url, detail }));

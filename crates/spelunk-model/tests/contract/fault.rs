@@ -132,9 +132,9 @@ pub(crate) async fn a_stream_that_breaks_off_is_cut(adapter: Adapter) {
 pub(crate) async fn an_event_that_is_not_json_is_malformed(adapter: Adapter) {
     let expected = malformed(match adapter {
         // The payload of a frame is nested inside its event.
-        Adapter::Bedrock => "an event cannot be read: expected value at line 1 column 31",
+        Adapter::Bedrock => "an event is not valid: expected value at line 1 column 31",
         Adapter::OpenAi | Adapter::Azure | Adapter::Responses | Adapter::Anthropic | Adapter::Gemini => {
-            "an event cannot be read: EOF while parsing a value at line 1 column 9"
+            "an event is not valid: EOF while parsing a value at line 1 column 9"
         }
     });
     assert_eq!(broken(adapter, Fault::MalformedJson).await, (beginning(), Some(expected)));

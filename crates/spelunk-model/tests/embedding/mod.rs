@@ -75,13 +75,13 @@ async fn vectors_that_do_not_fit_the_texts_are_refused() {
     let row = |index: usize, vector: &str| format!(r#"{{"index":{index},"embedding":{vector}}}"#);
     let data = |rows: &[String]| json(&format!(r#"{{"data":[{}]}}"#, rows.join(",")));
     let cases = [
-        (data(&[row(0, "[1]")]), "it holds 1 vectors for 2 texts"),
+        (data(&[row(0, "[1]")]), "it contains 1 vectors for 2 texts"),
         (data(&[row(0, "[1]"), row(0, "[1]")]), "its rows are not numbered from 0"),
         (data(&[row(0, "[1]"), row(7, "[1]")]), "its rows are not numbered from 0"),
         (data(&[row(0, "[1]"), row(1, "[1,2]")]), "its vectors differ in length"),
-        (data(&[row(0, "[]"), row(1, "[]")]), "a vector has 0 numbers"),
-        (data(&[row(0, "[1e300]"), row(1, "[1]")]), "a vector holds a number that is none"),
-        (json("{}"), "the vectors cannot be read: missing field `data` at line 1 column 2"),
+        (data(&[row(0, "[]"), row(1, "[]")]), "a vector has 0 dimensions"),
+        (data(&[row(0, "[1e300]"), row(1, "[1]")]), "a vector contains a value that is not a number"),
+        (json("{}"), "the vectors are not valid: missing field `data` at line 1 column 2"),
         (Fault::WrongContentType, "its content type is `text/html`"),
     ];
     for (fault, detail) in cases {

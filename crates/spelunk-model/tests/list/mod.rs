@@ -46,16 +46,16 @@ async fn a_key_is_sent_where_there_is_one() {
 async fn another_service_on_the_port_is_not_taken_for_a_model_server() {
     assert_eq!(
         list(json(r#"{"models":[]}"#)).await,
-        malformed("the list cannot be read: missing field `data` at line 1 column 13")
+        malformed("the list is not valid: missing field `data` at line 1 column 13")
     );
     assert_eq!(
         list(json(r#"{"data":[{"name":"x"}]}"#)).await,
-        malformed("the list cannot be read: missing field `id` at line 1 column 21")
+        malformed("the list is not valid: missing field `id` at line 1 column 21")
     );
     assert_eq!(
         list(json("[]")).await,
         malformed(
-            "the list cannot be read: invalid length 0, expected struct ModelList with 1 element at line 1 column 2"
+            "the list is not valid: invalid length 0, expected struct ModelList with 1 element at line 1 column 2"
         )
     );
     assert_eq!(list(Fault::WrongContentType).await, malformed("its content type is `text/html`"));
@@ -108,7 +108,7 @@ async fn gemini_is_asked_in_its_own_way() {
     assert_eq!(path, "/v1/models?pageSize=1000");
     assert_eq!(headers, [None, None, None, Some(KEY.to_owned())]);
     let (names, ..) = listed(ListShape::Gemini, r#"{"data":[]}"#).await;
-    assert_eq!(names, malformed("the list cannot be read: missing field `models` at line 1 column 11"));
+    assert_eq!(names, malformed("the list is not valid: missing field `models` at line 1 column 11"));
 }
 
 #[test]

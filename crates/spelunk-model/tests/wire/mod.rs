@@ -84,8 +84,8 @@ payload_tests! { Adapter::OpenAi, "openai":
         Text("half")
         ServerError { status: 502, detail: "Provider disconnected unexpectedly" }"#]];
     an_error_of_vllm_inside_the_stream_is_read "broken_error_vllm" expect![[r#"PromptTooLong { detail: "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens." }"#]];
-    an_event_without_choices_is_malformed "broken_no_choices" expect![[r#"ReplyMalformed { detail: "an event holds no `choices`" }"#]];
-    a_number_for_a_text_is_malformed "broken_shape" expect![[r#"ReplyMalformed { detail: "an event cannot be read: invalid type: integer `42`, expected a string at line 1 column 34" }"#]];
+    an_event_without_choices_is_malformed "broken_no_choices" expect![[r#"ReplyMalformed { detail: "an event has no `choices`" }"#]];
+    a_number_for_a_text_is_malformed "broken_shape" expect![[r#"ReplyMalformed { detail: "an event is not valid: invalid type: integer `42`, expected a string at line 1 column 34" }"#]];
 }
 
 payload_tests! { Adapter::Anthropic, "anthropic":
@@ -114,7 +114,7 @@ payload_tests! { Adapter::Anthropic, "anthropic":
     a_stream_without_message_stop_is_cut "broken_cut_before_stop" expect![[r#"
         Text("half")
         StreamCut"#]];
-    an_event_without_a_type_is_malformed "broken_shape" expect![[r#"ReplyMalformed { detail: "an event cannot be read: missing field `type` at line 1 column 27" }"#]];
+    an_event_without_a_type_is_malformed "broken_shape" expect![[r#"ReplyMalformed { detail: "an event is not valid: missing field `type` at line 1 column 27" }"#]];
 }
 
 payload_tests! { Adapter::Responses, "responses":
@@ -153,5 +153,5 @@ payload_tests! { Adapter::Gemini, "gemini":
         Text("half")
         Overloaded { retry_after: None }"#]];
     a_quota_of_gemini_is_told_with_its_wait "broken_quota" expect!["RateLimited { retry_after: Some(34s) }"];
-    json_that_is_not_of_gemini_is_malformed "broken_shape" expect![[r#"ReplyMalformed { detail: "an event holds no `candidates`" }"#]];
+    json_that_is_not_of_gemini_is_malformed "broken_shape" expect![[r#"ReplyMalformed { detail: "an event has no `candidates`" }"#]];
 }

@@ -51,7 +51,7 @@ impl Parser {
             'N' => {
                 return Err(self
                     .source
-                    .fault("names of characters are not known here: use \\u and its number", 2));
+                    .fault("character names are not supported: use \\u with the code point", 2));
             }
             _ if c.is_ascii_alphanumeric() => return Err(self.source.fault(format!("bad escape \\{c}"), 2)),
             _ => return Ok(c),

@@ -220,7 +220,7 @@ def _calm_asyncio(module):
             if timeout == 0 or self._ready or _flush():
                 return []
             if timeout is None:
-                raise RuntimeError("this code waits for something that cannot happen any more")
+                raise RuntimeError("this code waits for something that can never happen")
             _clock.now_ms += max(1, round(timeout * 1000))
             return []
 

@@ -122,7 +122,7 @@ class _Finder:
     def find_spec(self, name, path, target=None):
         change = _after_import.get(name)
         if name in _REFUSED:
-            raise ModuleNotFoundError("`%s` is not there in this sandbox" % name, name=name)
+            raise ModuleNotFoundError("`%s` is not available in this sandbox" % name, name=name)
         if change is None:
             return None
         spec = PathFinder.find_spec(name, path, target)

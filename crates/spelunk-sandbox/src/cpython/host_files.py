@@ -158,7 +158,7 @@ def _teach_files():
         # `locale` is what `pathlib` says for none.
         encoding = "utf-8" if encoding in (None, "locale") else encoding
         if encoding.lower().replace("_", "-") not in ("utf-8", "utf8", "ascii", "us-ascii", "utf-8-sig"):
-            raise LookupError("files of the desk are UTF-8, not %s: open it with 'rb' and decode it" % encoding)
+            raise LookupError("files of the folder are UTF-8, not %s: open it with 'rb' and decode it" % encoding)
         if kinds == {"r"} and "+" not in mode:
             content = io.BytesIO(call("read_bytes", name))
             return content if is_bytes else io.TextIOWrapper(content, encoding, errors, newline)
@@ -201,7 +201,7 @@ def _teach_files():
         return call("list", name_of(path))
 
     def missing(*given, **more):
-        raise OSError(38, "Function not implemented: there is no such thing for files of the desk")
+        raise OSError(38, "Function not implemented for files of the folder")
 
     if sys.version_info < (3, 11):
         # This `pathlib` keeps what it calls from the moment it was imported.

@@ -269,7 +269,7 @@ def _start(work):
 
 def _stop_at_limit(thread):
     frame = sys._current_frames().get(thread.ident)
-    message = "time limit exceeded: this cell computed for more than %d ms" % _limits["cell_ms_max"]
+    message = "time limit exceeded: this cell used more than %d ms of CPU time" % _limits["cell_ms_max"]
     traceback = _traced(_stack_of(frame), "TimeoutError: " + message)
     _send(_raised("TimeoutError", message, traceback, True))
     os._exit(0)
@@ -335,7 +335,7 @@ def _variable(name):
             return {"variable": _ToWire()(_names[name])}
         except _TooLarge:
             kind = type(_names[name]).__name__
-            return {"variable": {"$o": [kind, "<%s, too large to be told>" % kind]}}
+            return {"variable": {"$o": [kind, "<%s, too large to show>" % kind]}}
 
     return _supervise(_start(told), False)
 
@@ -416,7 +416,7 @@ def _leave(code=None):
 
 
 def _no_input(prompt=""):
-    raise RuntimeError("input() has nobody to ask: there is no keyboard in this sandbox")
+    raise RuntimeError("input() is not available in this sandbox")
 
 
 def _furnish():

@@ -28,7 +28,7 @@ struct Statement {
 impl CallerPrelude {
     pub(super) fn new(prelude: &str) -> Result<Self, InterpreterError> {
         let parsed = parse_module(prelude).map_err(|error| InterpreterError::Protocol {
-            what: format!("the prelude of the setup is no Python: {error}"),
+            what: format!("the setup prelude is not valid Python: {error}"),
         })?;
         let of = |statement: &Stmt| Statement {
             code: prelude.get(statement.range().to_std_range()).unwrap_or_default().to_owned(),
@@ -122,6 +122,6 @@ left, right = 1, 2
     #[test]
     fn what_is_no_python_is_told() {
         let error = CallerPrelude::new("def (:").unwrap_err().to_string();
-        assert!(error.contains("the prelude of the setup is no Python"), "{error}");
+        assert!(error.contains("the setup prelude is not valid Python"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 
 /// A substring of the message, and what to write instead.
 const HINTS: [(&str, &str, &str); 9] = [
-    ("SystemExit", "", "the cell ended here; the session goes on with its variables"),
+    ("SystemExit", "", "the cell ended here; the session continues with its variables"),
     (
         "NotImplementedError",
         "async for",
@@ -13,7 +13,7 @@ const HINTS: [(&str, &str, &str); 9] = [
     (
         "NotImplementedError",
         "cannot suspend",
-        "call it in a plain `for` loop, outside of special methods and callbacks",
+        "call it in a plain `for` loop, not in special methods or callbacks",
     ),
     (
         "NotImplementedError",
@@ -23,7 +23,7 @@ const HINTS: [(&str, &str, &str); 9] = [
     (
         "ModuleNotFoundError",
         "No module named",
-        "this sandbox has the common standard library only; write it in plain Python",
+        "this sandbox has only common modules of the standard library; write it in plain Python",
     ),
     ("TimeoutError", "time limit exceeded", "the variables of this session are lost; do less per cell"),
     ("MemoryError", "", "the variables of this session are lost; read and keep smaller pieces"),

@@ -45,7 +45,7 @@ pub(super) fn asked(call: &OsFunctionCall) -> Option<HostCall> {
 /// Converts the host's reply to what the operation expects.
 pub(super) fn answered(call: &OsFunctionCall, value: Value) -> ExtFunctionResult {
     let wrong = || {
-        let what = "the host does not keep files as it should".to_owned();
+        let what = "the host returned an invalid reply for a file".to_owned();
         ExtFunctionResult::Error(MontyException::new(ExcType::OSError, Some(what)))
     };
     let object = match (call, value) {

@@ -61,7 +61,7 @@ impl MontyInterpreter {
         let receiver = args.next().map(|object| from_monty(object, &self.handles));
         let name = args.next().and_then(|name| name.as_str().map(str::to_owned));
         let (Some(Value::Handle(handle)), Some(name)) = (receiver, name) else {
-            let error = MontyException::new(ExcType::TypeError, Some("that is no host object".to_owned()));
+            let error = MontyException::new(ExcType::TypeError, Some("this is not a host object".to_owned()));
             drop(args);
             return Ok(call.resume(error, self.writer()));
         };

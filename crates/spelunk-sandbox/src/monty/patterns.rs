@@ -155,7 +155,7 @@ fn source(parsed: &Parsed, names: &[(String, usize)], target: Target) -> String 
 fn build(source: &str) -> Result<Regex, PatternFault> {
     let mut builder = RegexBuilder::new(source);
     let built = builder.backtrack_limit(BACKTRACKS_MAX).delegate_size_limit(COMPILED_BYTES_MAX).build();
-    built.map_err(|_| PatternFault::plain("the pattern cannot be searched for: simplify it"))
+    built.map_err(|_| PatternFault::plain("the pattern is not supported: simplify it"))
 }
 
 /// All matches in the order and number that Python finds them.
@@ -168,8 +168,7 @@ fn walk(compiled: &Compiled, text: &str, start: usize, n_max: usize) -> Result<M
         let Some(captures) = next_match(compiled, text, at, is_behind_empty)? else { break };
         let Some(whole) = captures.get(0).map(|whole| whole.range()) else { break };
         if found.len() >= MATCHES_MAX {
-            let what =
-                format!("the pattern has more than {MATCHES_MAX} matches: go through a slice at a time");
+            let what = format!("the pattern has more than {MATCHES_MAX} matches: search one slice at a time");
             return Err(MontyException::new(ExcType::MemoryError, Some(what)));
         }
         let before = text.get(at..whole.start).unwrap_or_default();
@@ -189,7 +188,7 @@ fn next_match<'t>(
     is_behind_empty: bool,
 ) -> Result<Option<Captures<'t>>, MontyException> {
     let gave_up = |_| {
-        let what = "the pattern backtracks too often in this text: simplify it";
+        let what = "the pattern backtracks too much on this text: simplify it";
         MontyException::new(ExcType::RePatternError, Some(what.to_owned()))
     };
     if !is_behind_empty {

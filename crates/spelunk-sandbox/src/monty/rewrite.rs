@@ -235,7 +235,7 @@ fn check_names(survey: &Survey) -> Result<(), RefusedCell> {
         return Err(RefusedCell { kind: "SyntaxError", message, start: at, end: at + what.len() });
     }
     let Some((name, at)) = &survey.reserved else { return Ok(()) };
-    let message = format!("names that begin with `{RESERVED}` are reserved, and `{name}` is one of them");
+    let message = format!("names that begin with `{RESERVED}` are reserved, such as `{name}`");
     Err(RefusedCell { kind: "SyntaxError", message, start: *at, end: *at + name.len() })
 }
 

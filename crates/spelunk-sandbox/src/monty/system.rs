@@ -68,7 +68,7 @@ pub(super) fn answer(call: &OsFunctionCall, clock: &mut Clock, files: &mut Files
         OsFunctionCall::GetEnviron => ExtFunctionResult::Return(MontyObject::dict([])),
         OsFunctionCall::Import(name) => ExtFunctionResult::NotFound(name.clone()),
         other => {
-            let what = format!("`{}` is not there in this sandbox", other.name());
+            let what = format!("`{}` is not available in this sandbox", other.name());
             ExtFunctionResult::Error(MontyException::new(ExcType::PermissionError, Some(what)))
         }
     }

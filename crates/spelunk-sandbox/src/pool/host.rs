@@ -114,7 +114,7 @@ impl WorkerInterpreter {
             other => other,
         };
         if answer.is_err() {
-            self.end("it ended before; open a new session and feed the same cells");
+            self.end("it has ended; open a new session and feed the same cells");
         }
         answer
     }
@@ -148,11 +148,11 @@ impl WorkerInterpreter {
         for HostCall { name, receiver, .. } in calls {
             match receiver {
                 None if self.functions.contains(name) => {}
-                None => return Err(format!("a call of `{}`, which is no function", shown(name))),
+                None => return Err(format!("a call of `{}`, which is not a function", shown(name))),
                 Some(handle) if self.issued.contains(handle) => {}
                 Some(handle) => {
                     return Err(format!(
-                        "a call on `{}` {}, which it was never given",
+                        "a call on the unknown object `{}` {}",
                         shown(&handle.class),
                         handle.id
                     ));
@@ -171,7 +171,7 @@ impl WorkerInterpreter {
         let n_chars = (head.chars().count() + tail.chars().count()) as u64;
         if n_chars > self.limits.output_chars_max {
             return Err(format!(
-                "{n_chars} characters of output; it may keep {}",
+                "{n_chars} characters of output; the maximum is {}",
                 self.limits.output_chars_max
             ));
         }
@@ -202,7 +202,7 @@ impl Interpreter for WorkerInterpreter {
 
     fn feed(&mut self, code: &str) -> Result<Step, InterpreterError> {
         if let State::Suspended { .. } = self.state {
-            return Err(InterpreterError::Broken { what: "a cell was fed while another one waits".into() });
+            return Err(InterpreterError::Broken { what: "a cell was started while another waits".into() });
         }
         let cell_ms_max = self.limits.cell_ms_max;
         self.step(&Request::Feed { code: code.into(), cell_ms_max }, 0)
@@ -229,7 +229,7 @@ impl Interpreter for WorkerInterpreter {
     fn variable(&mut self, name: &str) -> Result<Option<Value>, InterpreterError> {
         if let State::Suspended { .. } = self.state {
             return Err(InterpreterError::Broken {
-                what: "a variable was asked for while a cell waits".into(),
+                what: "a variable was requested while a cell is waiting".into(),
             });
         }
         let answer = self.ask(&Request::Variable { name: name.into() })?;
@@ -297,5 +297,5 @@ fn unexpected(response: &Response<'_>, backend: &'static str) -> InterpreterErro
         Response::NoVariable => "`no_variable`",
         Response::Closed => "`closed`",
     };
-    InterpreterError::Protocol { what: format!("{what}, which answers nothing it was asked") }
+    InterpreterError::Protocol { what: format!("{what}, which is not the expected reply") }
 }

@@ -1,5 +1,5 @@
 def __sp_no_pickle(*args, **kwargs):
-    raise NotImplementedError("pickle is not there in this sandbox; variables live on between cells, and json keeps data as text")
+    raise NotImplementedError("pickle is not available in this sandbox; variables persist between cells, and json stores data as text")
 
 
 def __sp_load_pickle():

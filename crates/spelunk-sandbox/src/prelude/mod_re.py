@@ -123,7 +123,7 @@ def __sp_re_one(pattern, name, string, pos, endpos):
     string = __sp_near(string)
     if __sp_is_handle(string):
         if pos != 0 or endpos is not None:
-            raise ValueError("places are not for a text of this size: search context[a:b]")
+            raise ValueError("positions are not supported for a text of this size: search context[a:b]")
         return __sp_re_handle(string, name, pattern)
     if type(string) is str and (pos != 0 or endpos is not None or pattern.is_host_only):
         found = __sp_re_walk(pattern, string, pos, endpos, 1, name)[0]

@@ -53,7 +53,7 @@ class __sp_SyncQueue:
 
     def get(self, *args, **kwargs):
         if not self.items:
-            raise __sp_raise(RuntimeError("the queue is empty, and nobody else fills it"))
+            raise __sp_raise(RuntimeError("the queue is empty and would never be filled"))
         return self.items.pop(0)
 
     def get_nowait(self):

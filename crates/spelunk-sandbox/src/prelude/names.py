@@ -417,7 +417,7 @@ def __sp_help(*value):
 
 
 def __sp_input(*prompt):
-    raise RuntimeError("input() is not there: nobody answers in this sandbox; use the variables and functions you were given")
+    raise RuntimeError("input() is not available in this sandbox; use the variables and functions you were given")
 
 
 def __sp_exit(*code):
@@ -470,7 +470,7 @@ def __sp_bytes(*args):
 
 
 def __sp_bytearray(*args):
-    raise NotImplementedError("bytearray is not there; use bytes, or a list of numbers")
+    raise NotImplementedError("bytearray is not available; use bytes or a list of numbers")
 
 
 def __sp_from_bytes(kind, data, byteorder="big", signed=False):

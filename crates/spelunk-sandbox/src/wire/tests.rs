@@ -60,13 +60,13 @@ fn every_kind_of_value_has_one_form() {
 fn what_is_no_value_is_refused() {
     let refusals = [
         (r#"{}"#, "an object without a key"),
-        (r#"{"a":1}"#, "`a` marks no value"),
+        (r#"{"a":1}"#, "`a` is not a known tag"),
         (r#"{"$t":[],"$d":[]}"#, "an object with two keys"),
-        (r#"{"$i":"0x10"}"#, "`$i` is no integer"),
-        (r#"{"$i":"-"}"#, "`$i` is no integer"),
-        (r#"{"$b":"abc"}"#, "`$b` is no hexadecimal text"),
-        (r#"{"$b":"zz"}"#, "`$b` is no hexadecimal text"),
-        (r#"{"$f":"many"}"#, "`$f` is no number"),
+        (r#"{"$i":"0x10"}"#, "`$i` is not an integer"),
+        (r#"{"$i":"-"}"#, "`$i` is not an integer"),
+        (r#"{"$b":"abc"}"#, "`$b` is not hexadecimal text"),
+        (r#"{"$b":"zz"}"#, "`$b` is not hexadecimal text"),
+        (r#"{"$f":"many"}"#, "`$f` is not a number"),
         (r#"{"$h":["Text",-1]}"#, "invalid value: integer `-1`, expected u64"),
         ("[1", "EOF while parsing a list"),
         ("", "EOF while parsing a value"),
@@ -116,7 +116,7 @@ fn hostile_frames_are_refused_before_they_cost_anything() {
         frame.extend(body);
         frame
     };
-    assert_eq!(refused(&[255; 8]), "a frame of 4294967295 bytes; at most 134217728 are allowed");
+    assert_eq!(refused(&[255; 8]), "a frame of 4294967295 bytes; the maximum is 134217728");
     assert_eq!(refused(&framed(b"hello")), "expected value at line 1 column 1");
     assert_eq!(refused(&framed(&[255; 8])), "expected value at line 1 column 1");
     assert_eq!(refused(&framed(&b"[".repeat(1000))), "a frame nested deeper than 127");
@@ -150,7 +150,7 @@ fn a_stream_that_ends_within_a_frame_has_ended() {
 fn a_message_that_is_too_long_is_not_sent() {
     let request = Request::Feed { code: "x".repeat(100).into(), cell_ms_max: 1 };
     let refusal = encode(&request, 99).unwrap_err().to_string();
-    assert_eq!(refusal, "a frame of 136 bytes; at most 99 are allowed");
+    assert_eq!(refusal, "a frame of 136 bytes; the maximum is 99");
 }
 
 #[test]

@@ -171,11 +171,11 @@ impl<'de> Visitor<'de> for AnyValue {
             "$i" => integer(map.next_value()?)?,
             "$f" => {
                 let text: String = map.next_value()?;
-                Value::Float(text.parse().map_err(|_| de::Error::custom("`$f` is no number"))?)
+                Value::Float(text.parse().map_err(|_| de::Error::custom("`$f` is not a number"))?)
             }
             "$b" => {
                 let text: String = map.next_value()?;
-                Value::Bytes(unhex(&text).ok_or_else(|| de::Error::custom("`$b` is no hexadecimal text"))?)
+                Value::Bytes(unhex(&text).ok_or_else(|| de::Error::custom("`$b` is not hexadecimal text"))?)
             }
             "$s" => {
                 let (from, to, step) = map.next_value()?;
@@ -186,7 +186,7 @@ impl<'de> Visitor<'de> for AnyValue {
                 let (type_name, repr) = map.next_value()?;
                 Value::Opaque { type_name, repr }
             }
-            other => return Err(de::Error::custom(format!("`{}` marks no value", other.escape_debug()))),
+            other => return Err(de::Error::custom(format!("`{}` is not a known tag", other.escape_debug()))),
         };
         match map.next_key::<de::IgnoredAny>()? {
             None => Ok(value),
@@ -199,7 +199,7 @@ fn integer<E: de::Error>(digits: String) -> Result<Value, E> {
     let unsigned = digits.strip_prefix('-').unwrap_or(&digits);
     let is_number = !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number || digits.len() > DIGITS_MAX {
-        return Err(E::custom("`$i` is no integer"));
+        return Err(E::custom("`$i` is not an integer"));
     }
     Ok(digits.parse().map_or(Value::BigInt(digits), Value::Int))
 }

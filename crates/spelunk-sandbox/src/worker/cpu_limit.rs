@@ -88,7 +88,7 @@ impl Watched {
         // This allocation is ours and not the cell's.
         monty_alloc::set_hard_limit(None).ok();
         let message =
-            format!("time limit exceeded: this cell computed for more than {} ms", self.cell_ms_max);
+            format!("time limit exceeded: this cell used more than {} ms of CPU time", self.cell_ms_max);
         let raised = Raised {
             kind: "TimeoutError".into(),
             traceback: format!("TimeoutError: {message}"),

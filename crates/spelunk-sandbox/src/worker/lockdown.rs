@@ -76,7 +76,7 @@ pub(crate) fn lock_down() {}
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn exec(_bounds: &crate::wire::Confine) -> String {
-    "only Linux has the means; use the default sandbox".to_owned()
+    "confinement is only available on Linux; use the default sandbox".to_owned()
 }
 
 #[cfg(target_os = "linux")]
@@ -121,7 +121,7 @@ mod linux {
 
     fn try_exec(bounds: &Confine) -> Result<std::convert::Infallible, String> {
         if !is_child_of(bounds.parent) {
-            return Err("the process that asked for it is gone".to_owned());
+            return Err("the parent process has ended".to_owned());
         }
         let shown = bounds.program.display();
         let program = PathFd::new(&bounds.program).map_err(|error| format!("`{shown}`: {error}"))?;

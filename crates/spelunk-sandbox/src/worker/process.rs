@@ -209,7 +209,7 @@ impl Process {
         let end = match (status.code(), status.signal()) {
             (Some(code), _) => format!("exit code {code}"),
             (None, Some(signal)) => format!("killed by signal {signal}"),
-            (None, None) => "for no reason it gave".to_owned(),
+            (None, None) => "for an unknown reason".to_owned(),
         };
         if said.is_empty() { end } else { format!("{end}: {said}") }
     }
@@ -317,7 +317,7 @@ fn cpu_time(_pid: u32) -> Option<Duration> {
 }
 
 fn too_long(error: &wire::WireError) -> InterpreterError {
-    InterpreterError::Broken { what: format!("what it is to be told is {error}") }
+    InterpreterError::Broken { what: format!("the message to it is too large: {error}") }
 }
 
 fn broken(error: &io::Error) -> InterpreterError {

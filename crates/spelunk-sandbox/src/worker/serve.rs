@@ -130,7 +130,7 @@ impl Session {
             }
             Request::Confine(_) | Request::Work(_) => answer(
                 output,
-                &Response::Broken { what: "a worker that runs cells can become nothing else".into() },
+                &Response::Broken { what: "a worker that runs cells cannot do anything else".into() },
             ),
         }
     }
@@ -229,7 +229,7 @@ fn tell_variable(
     match (answer(output, &told), found) {
         (Err(error), Ok(Some(value))) if error.is_size() => {
             let type_name = value.type_name().to_owned();
-            let opaque = Value::Opaque { repr: format!("<{type_name}, too large to be told>"), type_name };
+            let opaque = Value::Opaque { repr: format!("<{type_name}, too large to show>"), type_name };
             answer(output, &Response::Variable(Cow::Owned(opaque)))
         }
         (told, _) => told,

@@ -20,7 +20,7 @@ fn start() -> Option<Sender<Job>> {
 pub(crate) fn later(job: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let jobs = JOBS.lock().unwrap_or_else(PoisonError::into_inner);
     let sent = jobs.as_ref().is_some_and(|sender| sender.send(Box::new(job)).is_ok());
-    if sent { Ok(()) } else { Err(io::Error::other("no thread could be started")) }
+    if sent { Ok(()) } else { Err(io::Error::other("could not start a thread")) }
 }
 
 /// Starts a process from the thread, and waits until it has started.
@@ -31,5 +31,5 @@ pub(crate) fn spawn(mut command: Command) -> io::Result<Child> {
     let (sender, receiver) = channel();
     // The receiver below waits for exactly this message.
     later(move || drop(sender.send(command.spawn())))?;
-    receiver.recv().map_err(|_| io::Error::other("the thread that starts processes is gone"))?
+    receiver.recv().map_err(|_| io::Error::other("the thread that starts processes has ended"))?
 }

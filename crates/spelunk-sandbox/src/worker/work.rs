@@ -117,7 +117,7 @@ impl WorkLine for Pipes {
 
     fn receive(&mut self) -> Result<Vec<u8>, WorkError> {
         let message = wire::read_body(&mut self.input, REQUEST_BYTES_MAX).map_err(|error| lost(&error))?;
-        message.ok_or_else(|| lost(&"the line was closed"))
+        message.ok_or_else(|| lost(&"the pipe was closed"))
     }
 }
 

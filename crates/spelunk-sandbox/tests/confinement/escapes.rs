@@ -116,7 +116,7 @@ fn monty_has_no_way_out() {
             os.listdir('/')
                 gave ['notes.txt']
             os.listdir('/proc/self/fd')
-                PermissionError: `Path.iterdir` is not there in this sandbox
+                PermissionError: `Path.iterdir` is not available in this sandbox
             import pathlib; pathlib.Path('/etc/passwd').read_text()
                 FileNotFoundError: [Errno 2] No such file or directory: '/etc/passwd'
             os.open('/etc/passwd', os.O_RDONLY)
@@ -128,7 +128,7 @@ fn monty_has_no_way_out() {
             os.remove('FILE')
                 FileNotFoundError: [Errno 2] No such file or directory: 'FILE'
             os.rename('FILE', 'DIR/mine')
-                PermissionError: `Path.rename` is not there in this sandbox
+                PermissionError: `Path.rename` is not available in this sandbox
             os.chmod('FILE', 0)
                 AttributeError: module 'os' has no attribute 'chmod'
             os.utime('FILE', (0, 0))
@@ -275,7 +275,7 @@ fn cpython_has_no_way_out() {
         import resource; resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
             ValueError: not allowed to raise maximum limit
         import ctypes
-            ModuleNotFoundError: `ctypes` is not there in this sandbox
+            ModuleNotFoundError: `ctypes` is not available in this sandbox
         import sys; sys.meta_path.clear(); import ctypes
             ModuleNotFoundError: No module named 'ctypes'
         ().__class__.__mro__[-1].__subclasses__()[0].__name__
@@ -432,13 +432,13 @@ fn a_forged_frame_is_worth_no_more_than_what_a_cell_may_do() {
             Err(other) => panic!("{other}"),
         }
     };
-    assert_eq!(forged("call('delete_everything')"), "a call of `delete_everything`, which is no function");
-    assert_eq!(forged("call('read', ['Text', 2])"), "a call on `Text` 2, which it was never given");
-    assert_eq!(forged("call('read', ['Secret', 1])"), "a call on `Secret` 1, which it was never given");
-    assert_eq!(forged("forge('opened')"), "`opened`, which answers nothing it was asked");
+    assert_eq!(forged("call('delete_everything')"), "a call of `delete_everything`, which is not a function");
+    assert_eq!(forged("call('read', ['Text', 2])"), "a call on the unknown object `Text` 2");
+    assert_eq!(forged("call('read', ['Secret', 1])"), "a call on the unknown object `Secret` 1");
+    assert_eq!(forged("forge('opened')"), "`opened`, which is not the expected reply");
     assert_eq!(
         forged("forge({'step': {'done': {'output': {'head': 'x' * 5000, 'tail': '', 'n_chars': 1}}}})"),
-        "5000 characters of output; it may keep 3000"
+        "5000 characters of output; the maximum is 3000"
     );
     assert_eq!(
         forged("forge({'step': {'done': {'output': {'head': '', 'tail': '', 'n_chars': 0}}}})"),

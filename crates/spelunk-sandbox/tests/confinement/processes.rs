@@ -201,10 +201,7 @@ fn a_cell_that_ends_its_process_ends_its_session_only() {
     let error = session.run_to_end("import os\nos._exit(3)").1.unwrap_err().to_string();
     assert_eq!(error, "the sandbox process died: exit code 3");
     let error = session.run_to_end("1").1.unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "the sandbox process died: it ended before; open a new session and feed the same cells"
-    );
+    assert_eq!(error, "the sandbox process died: it has ended; open a new session and feed the same cells");
     assert_eq!(Session::open(&sandbox, &setup()).run("1"), "1\n= done");
 }
 

@@ -41,19 +41,16 @@ fn a_worker_that_dies_says_how() {
 
 #[test]
 fn a_worker_that_says_nonsense_is_refused() {
-    let wrong = |what: &str| format!("the sandbox said something that is no message: {what}");
+    let wrong = |what: &str| format!("the sandbox sent an invalid message: {what}");
     let cases = [
-        (
-            r"printf '\377\377\377\377';".to_owned(),
-            "a frame of 4294967295 bytes; at most 134217728 are allowed",
-        ),
+        (r"printf '\377\377\377\377';".to_owned(), "a frame of 4294967295 bytes; the maximum is 134217728"),
         (says("nonsense"), "expected value at line 1 column 1"),
         (says(&"[".repeat(500)), "a frame nested deeper than 127"),
         (
             says("{\"step\":{\"done\":{\"output\":{\"head\":\"\",\"tail\":\"\",\"n_chars\":0}}}}"),
-            "`step`, which answers nothing it was asked",
+            "`step`, which is not the expected reply",
         ),
-        (says("\"no_variable\""), "`no_variable`, which answers nothing it was asked"),
+        (says("\"no_variable\""), "`no_variable`, which is not the expected reply"),
     ];
     for (text, what) in cases {
         // It keeps listening, so that its message is refused and not its exit.
@@ -75,7 +72,7 @@ fn a_worker_that_answers_what_was_not_asked_is_refused_and_gone() {
             second,
             "the sandbox process died: it broke the protocol; open a new session and feed the same cells"
         );
-        first.trim_start_matches("the sandbox said something that is no message: ").to_owned()
+        first.trim_start_matches("the sandbox sent an invalid message: ").to_owned()
     };
     let call = r#"{"name":"ask","receiver":null,"args":[],"kwargs":[]}"#;
     assert_eq!(feed(r#"{"step":{"calls":[]}}"#), "a step without a call");
@@ -85,9 +82,9 @@ fn a_worker_that_answers_what_was_not_asked_is_refused_and_gone() {
     );
     assert_eq!(
         feed(&format!(r#"{{"step":{{"calls":[{}]}}}}"#, call.replace("ask", "os.system"))),
-        "a call of `os.system`, which is no function"
+        "a call of `os.system`, which is not a function"
     );
-    assert_eq!(feed(r#"{"variable":1}"#), "`variable`, which answers nothing it was asked");
+    assert_eq!(feed(r#"{"variable":1}"#), "`variable`, which is not the expected reply");
 }
 
 #[test]
@@ -97,7 +94,7 @@ fn a_worker_that_hangs_is_killed() {
     setup.limits.cell_ms_max = 100;
     let mut session = sandbox.open(&setup).unwrap();
     let error = session.feed("1").unwrap_err().to_string();
-    assert_eq!(error, "the sandbox process did not answer within 4000 ms and was killed");
+    assert_eq!(error, "the sandbox process did not respond within 4000 ms and was killed");
 }
 
 #[test]
@@ -107,7 +104,7 @@ fn a_worker_that_never_reads_is_killed_too() {
     setup.limits.cell_ms_max = 100;
     let mut session = sandbox.open(&setup).unwrap();
     let error = session.feed(&"x = 1\n".repeat(1_000_000)).unwrap_err().to_string();
-    assert_eq!(error, "the sandbox process did not answer within 4000 ms and was killed");
+    assert_eq!(error, "the sandbox process did not respond within 4000 ms and was killed");
 }
 
 #[test]
@@ -127,7 +124,7 @@ fn a_program_that_is_no_python_is_named() {
     };
     assert_eq!(
         (program.as_str(), source.to_string().as_str()),
-        ("/bin/echo", "it is no Python of version 3.10 or newer")
+        ("/bin/echo", "it is not Python 3.10 or newer")
     );
 }
 

@@ -77,9 +77,8 @@ fn a_cell_that_calls_the_host_without_end_is_stopped() {
 
 #[test]
 fn names_of_ours_cannot_be_used() {
-    let refused = |name: &str| {
-        format!("SyntaxError: names that begin with `__sp_` are reserved, and `{name}` is one of them")
-    };
+    let refused =
+        |name: &str| format!("SyntaxError: names that begin with `__sp_` are reserved, such as `{name}`");
     assert_eq!(last_line("__sp_host_call(1)"), refused("__sp_host_call"));
     assert_eq!(last_line("def f(__sp_x): pass"), refused("__sp_x"));
     assert_eq!(last_line("import re as __sp_re"), refused("__sp_re"));

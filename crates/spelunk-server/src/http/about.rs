@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Route> {
     let texts = json!({ "type": "array", "items": { "type": "string" } });
     let named = json!({ "type": "array", "items": { "type": "string", "minLength": 1 }, "minItems": 1 });
     vec![
-        post("/v1/plan", "How text would be cut into tasks and what that would cost; nothing is spent", plan)
+        post("/v1/plan", "How text would be split into tasks and what that would cost; nothing is spent", plan)
             .scope(Some(Scope::Read))
             .takes(json!({
                 "type": "object",
@@ -34,10 +34,10 @@ pub(super) fn routes() -> Vec<Route> {
                 },
                 "anyOf": [{ "required": ["paths"] }, { "required": ["contexts"] }],
             }))
-            .answers(200, "What `spelunk plan --json` prints", json!({ "type": "object" }))
+            .answers(200, "The output of `spelunk plan --json`", json!({ "type": "object" }))
             .problems(&[404]),
-        get("/v1/server", "What this server is and what it can do", about)
-            .answers(200, "For the form of a page", json!({
+        get("/v1/server", "Capabilities of this server", about)
+            .answers(200, "The capabilities, as the web form uses them", json!({
                 "type": "object",
                 "required": ["version", "roots", "strategies", "limits_default", "has_model", "model_names", "auth", "scopes"],
                 "properties": {
@@ -53,9 +53,9 @@ pub(super) fn routes() -> Vec<Route> {
                     "scopes": texts,
                 },
             })),
-        get("/v1/paths", "Paths below the roots that begin with what was typed so far", paths)
-            .query("prefix", json!({ "type": "string" }), "What was typed so far")
-            .answers(200, "At most fifty, directories with a slash at the end", json!({
+        get("/v1/paths", "Complete a path below the roots", paths)
+            .query("prefix", json!({ "type": "string" }), "The beginning of the path")
+            .answers(200, "At most fifty paths; directories end with a slash", json!({
                 "type": "object",
                 "required": ["paths"],
                 "properties": { "paths": texts },

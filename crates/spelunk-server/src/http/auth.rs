@@ -89,19 +89,19 @@ impl Tokens {
     /// Reads a token file.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let refused = |what: String| Usage {
-            message: format!("the file of tokens `{}` {what}", path.display()),
-            hint: "make one with `spelunk serve --new-token NAME --token-file FILE`".into(),
+            message: format!("the token file `{}` {what}", path.display()),
+            hint: "create one with `spelunk serve --new-token NAME --token-file FILE`".into(),
         };
         let too_long = path.metadata().is_ok_and(|file| file.len() > FILE_BYTES_MAX);
         if too_long {
-            return Err(refused("is too long".into()).into());
+            return Err(refused("is too large".into()).into());
         }
         #[expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
         let text =
             std::fs::read_to_string(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
         let tokens = Self::parse(&text).map_err(refused)?;
         if tokens.tokens.is_empty() {
-            return Err(refused("holds none".into()).into());
+            return Err(refused("contains no tokens".into()).into());
         }
         Ok(tokens)
     }
@@ -116,12 +116,12 @@ impl Tokens {
             // The line itself is not repeated: somebody may have put a token there.
             let token = parse_line(line).map_err(|what| format!("has {what} in line {}", idx + 1))?;
             if tokens.iter().any(|other| other.name == token.name) {
-                return Err(format!("names `{}` twice", token.name));
+                return Err(format!("contains the name `{}` twice", token.name));
             }
             tokens.push(token);
         }
         if tokens.len() > TOKENS_MAX {
-            return Err(format!("holds more than {TOKENS_MAX} tokens"));
+            return Err(format!("contains more than {TOKENS_MAX} tokens"));
         }
         Ok(Self { tokens })
     }
@@ -141,14 +141,9 @@ impl Tokens {
             return Ok(Client { name: address.to_owned(), scope: Scope::Admin });
         }
         let given = bearer(headers).ok_or_else(|| {
-            let title = "A token is needed.";
-            Problem::new(
-                StatusCode::UNAUTHORIZED,
-                "token-missing",
-                title,
-                "the request carries no bearer token",
-            )
-            .hint("send `Authorization: Bearer TOKEN`")
+            let title = "A token is required.";
+            Problem::new(StatusCode::UNAUTHORIZED, "token-missing", title, "the request has no bearer token")
+                .hint("send `Authorization: Bearer TOKEN`")
         })?;
         let given = digest(given.as_bytes());
         let mut found = None;
@@ -159,8 +154,8 @@ impl Tokens {
             }
         }
         let refused = |detail: &str| {
-            Problem::new(StatusCode::UNAUTHORIZED, "token-refused", "The token is not accepted.", detail)
-                .hint("ask whoever runs the server for another one")
+            Problem::new(StatusCode::UNAUTHORIZED, "token-refused", "The token was rejected.", detail)
+                .hint("ask the operator of the server for another one")
         };
         let token = found.ok_or_else(|| refused("the token is unknown"))?;
         if token.until_s.is_some_and(|until_s| until_s <= now_s) {
@@ -176,13 +171,13 @@ fn parse_line(line: &str) -> Result<Token, &'static str> {
     let scopes: Option<BTreeSet<Scope>> =
         words.next().unwrap_or_default().split(',').map(Scope::of).collect();
     let scope = scopes.and_then(|scopes| scopes.last().copied()).ok_or("no scopes (read, run, admin)")?;
-    let digest = words.next().filter(|word| is_digest(word)).ok_or("no digest of a token")?;
+    let digest = words.next().filter(|word| is_digest(word)).ok_or("no token digest")?;
     let until_s = match words.next().map(|word| word.strip_prefix("until=")) {
         None => None,
         Some(seconds) => Some(seconds.and_then(|text| text.parse().ok()).ok_or("no `until=SECONDS`")?),
     };
     if words.next().is_some() {
-        return Err("words too many");
+        return Err("too many words");
     }
     Ok(Token { name: name.to_owned(), scope, digest: digest.to_ascii_lowercase(), until_s })
 }
@@ -230,7 +225,7 @@ impl NewToken {
         let until = until_s.map(|until_s| format!(" until={until_s}")).unwrap_or_default();
         let line = format!("{name} {scopes} {}{until}\n", digest(token.as_bytes()).as_str());
         parse_line(line.trim()).map_err(|what| Usage {
-            message: format!("a token of that kind has {what}"),
+            message: format!("invalid token: it has {what}"),
             hint: "name it with letters, digits, `-`, `_`, `.` or `@`; scopes are read, run and admin".into(),
         })?;
         Ok(Self { token, line })

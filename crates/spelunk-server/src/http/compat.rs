@@ -61,23 +61,23 @@ pub(super) fn routes() -> Vec<Route> {
         answers(
             Dialect::Chat,
             "/v1/chat/completions",
-            "Chat with a model that reads texts of any length (OpenAI's API)",
+            "Chat with a model that reads text of any length (OpenAI's API)",
         )
         .takes(request_schema("messages", &[])),
-        answers(Dialect::Responses, "/v1/responses", "The same by OpenAI's newer API, without a memory")
+        answers(Dialect::Responses, "/v1/responses", "The same with OpenAI's Responses API, stateless")
             .takes(request_schema("input", &[])),
-        answers(Dialect::Messages, "/v1/messages", "The same by Anthropic's API")
+        answers(Dialect::Messages, "/v1/messages", "The same with Anthropic's API")
             .takes(request_schema("messages", &["max_tokens"])),
         embeddings::route(),
         count_tokens(),
-        get("/v1/models", "The models of those APIs: one for each strategy", list_models).answers(
+        get("/v1/models", "The models of the compatible APIs: one per strategy", list_models).answers(
             200,
             "The models",
             list,
         ),
-        get("/v1/models/{model}", "One of them", show_model)
+        get("/v1/models/{model}", "One of these models", show_model)
             .answers(200, "The model", model_schema())
-            .answers(404, "There is none of that name", error_schema()),
+            .answers(404, "There is no such model", error_schema()),
     ]
 }
 
@@ -88,7 +88,7 @@ fn count_tokens() -> Route {
         Ok(Json(messages::count_tokens(body)?))
     };
     let counted = json!({ "type": "object", "required": ["input_tokens"], "properties": { "input_tokens": { "type": "integer" } } });
-    errors(post("/v1/messages/count_tokens", "An estimate of the tokens of a conversation", handler))
+    errors(post("/v1/messages/count_tokens", "Estimate the tokens of a conversation", handler))
         .takes(json!({
             "type": "object",
             "required": ["model", "messages"],
@@ -97,7 +97,7 @@ fn count_tokens() -> Route {
                 "messages": { "type": "array", "minItems": 1, "items": { "$ref": "#/components/schemas/Message" } },
             },
         }))
-        .answers(200, "The tokens", counted)
+        .answers(200, "The number of tokens", counted)
 }
 
 /// The fields each API requires. Other fields are accepted and ignored, so that existing clients work unchanged.
@@ -105,7 +105,7 @@ fn request_schema(conversation: &str, needed: &[&str]) -> Value {
     let messages = json!({
         "type": "array", "minItems": 1,
         "items": { "$ref": "#/components/schemas/Message" },
-        "description": "The conversation; the last message of the user is the question",
+        "description": "The conversation; the last user message is the question",
     });
     let said = match conversation {
         "input" => json!({ "anyOf": [{ "type": "string", "minLength": 1 }, messages] }),
@@ -121,10 +121,10 @@ fn request_schema(conversation: &str, needed: &[&str]) -> Value {
             "max_tokens": { "type": "integer", "minimum": 1 },
             "stream": { "type": "boolean" },
             "tools": { "type": "array", "items": { "type": "object" }, "maxItems": tools::TOOLS_MAX, "description": "The \
-                client's tools, as the API describes them; the client runs them" },
-            "tool_choice": { "type": ["string", "object"], "description": "Which of them may or must be called" },
-            "spelunk": { "type": "object", "description": "paths, contexts, include, exclude, focus and limits as for \
-                `POST /v1/runs`; `progress`: reasoning or comments" },
+                client's tools, as the API defines them; the client runs them" },
+            "tool_choice": { "type": ["string", "object"], "description": "Which tools may or must be called" },
+            "spelunk": { "type": "object", "description": "paths, contexts, include, exclude, focus and \
+                limits as in `POST /v1/runs`; `progress`: reasoning or comments" },
         },
     })
 }
@@ -181,7 +181,7 @@ fn answers(dialect: Dialect, path: &'static str, summary: &str) -> Route {
     let handler = move |State(server): State<Shared>,
                         Extension(client): Extension<Client>,
                         request: Request| { answer(server, client, request, dialect) };
-    let events = json!({ "description": "Events of that API" });
+    let events = json!({ "description": "Events in the format of that API" });
     errors(post(path, summary, handler)).answers(200, "The answer", json!({ "type": "object" })).answers_as(
         200,
         "The answer",
@@ -193,7 +193,7 @@ fn answers(dialect: Dialect, path: &'static str, summary: &str) -> Route {
 /// A route with the errors of those APIs.
 fn errors(mut route: Route) -> Route {
     for status in [400, 401, 403, 404, 408, 409, 413, 415, 422, 500, 502, 503] {
-        route = route.answers(status, "What went wrong, in the shape of that API", error_schema());
+        route = route.answers(status, "The error, in the format of that API", error_schema());
     }
     route
 }
@@ -396,6 +396,6 @@ impl WaitingClient {
 }
 
 fn closing() -> ApiError {
-    let detail = "the server stops; the run goes on when it is back";
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "server-stopping", "The server stops.", detail).into()
+    let detail = "the server is shutting down; the run continues after a restart";
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "server-stopping", "The server is stopping.", detail).into()
 }

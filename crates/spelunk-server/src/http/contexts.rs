@@ -45,24 +45,24 @@ pub(super) fn routes() -> Vec<Route> {
     let modes = json!({ "type": "string", "enum": ["words", "meaning", "hybrid"] });
     let all_modes = json!({ "type": "string", "enum": ["pattern", "words", "meaning", "hybrid"] });
     vec![
-        get("/api/context/", "All contexts: what is known of each, and none of their texts", list)
+        get("/api/context/", "List contexts, without their text", list)
             .query("type", kind_schema(), "Only contexts of this type")
             .answers(200, "The contexts", handles),
-        get("/api/context/stats", "What the store holds and how often it was looked at", stats)
+        get("/api/context/stats", "Statistics of the context store", stats)
             .answers(200, "Counts", json!({ "type": "object" })),
-        get("/api/context/stats/log", "The last requests for contexts, of every interface", log)
+        get("/api/context/stats/log", "The access log: recent requests for contexts, across all interfaces", log)
             .answers(200, "The requests, oldest first", json!({ "type": "object" })),
-        post("/api/context/stats/evict", "Free the memory of texts, and remove those past their time", evict)
+        post("/api/context/stats/evict", "Free the memory of loaded texts, and remove expired ones", evict)
             .takes(json!({ "type": "object", "additionalProperties": false, "properties": {
-                "target_bytes": { "type": "integer", "minimum": 0, "description": "What may stay in memory; nothing unless said" },
+                "target_bytes": { "type": "integer", "minimum": 0, "description": "Bytes that may stay in memory; default 0" },
             } }))
-            .answers(200, "How many were evicted and had expired, and the memory", json!({ "type": "object" }))
+            .answers(200, "The number of evicted and expired contexts, and the memory in use", json!({ "type": "object" }))
             .problems(&[422]),
         get("/api/context/search/all", "Search every context", search_all)
-            .query_needed("q", pattern_schema(), "A regular expression; with another mode, words or a question")
-            .query("mode", all_modes, "Lines that match a pattern, or passages by words, by meaning or by both; pattern unless said")
-            .query("top_k", whole_schema(1, PASSAGES_MAX), "Passages at most; 10 unless said")
-            .answers(200, "What was found", results_schema())
+            .query_needed("q", pattern_schema(), "A regular expression or, in other modes, words or a question")
+            .query("mode", all_modes, "`pattern` finds matching lines; `words`, `meaning` and `hybrid` find passages; default pattern")
+            .query("top_k", whole_schema(1, PASSAGES_MAX), "Maximum number of passages; default 10")
+            .answers(200, "The results", results_schema())
             .problems(&[422]),
         post("/api/context/register", "Register a file below a root of the server, or a text", register)
             .takes(register_schema())
@@ -75,37 +75,37 @@ pub(super) fn routes() -> Vec<Route> {
             }))
             .answers(201, "The new contexts", json!({ "type": "object" }))
             .problems(&[422]),
-        get("/api/context/search/combined", "The user, a project and contexts in use as one object", combined)
+        get("/api/context/search/combined", "Combine the user, a project and contexts in use into one object", combined)
             .query("project", json!({ "type": "string" }), "The name of the project")
             .query("working", json!({ "type": "string" }), "The id of a context in use")
             .answers(200, "`user`, `project` and `working`", json!({ "type": "object" }))
             .problems(&[404]),
-        get("/api/context/{id}", "Load all of a context", load)
+        get("/api/context/{id}", "Load a whole context", load)
             .answers(200, "The text", json!({ "type": "object" }))
             .problems(&[404, 413, 422]),
-        delete("/api/context/{id}", "Take a context out of the registry; its file stays", remove)
+        delete("/api/context/{id}", "Remove a context from the registry; its file is kept", remove)
             .answers(200, "The context that was removed", json!({ "type": "object" }))
             .problems(&[404]),
         get("/api/context/{id}/peek", "The first lines of a context", peek)
-            .query("lines", whole_schema(1, 50), "How many; 10 unless said")
-            .answers(200, "The first lines, and what to do next", json!({ "type": "object" }))
+            .query("lines", whole_schema(1, 50), "Number of lines; default 10")
+            .answers(200, "The first lines, and suggested next steps", json!({ "type": "object" }))
             .problems(&[404, 422]),
-        get("/api/context/{id}/grep", "The lines of a context that match", grep)
+        get("/api/context/{id}/grep", "Search a context for matching lines", grep)
             .query_needed("pattern", pattern_schema(), "A regular expression")
-            .query("context_lines", whole_schema(0, 10), "Lines around each; 2 unless said")
-            .query("case_sensitive", flag.clone(), "Tell upper and lower case apart")
-            .query("literal", flag, "Take the pattern as it is")
+            .query("context_lines", whole_schema(0, 10), "Context lines around each match; default 2")
+            .query("case_sensitive", flag.clone(), "Match case-sensitively")
+            .query("literal", flag, "Treat the pattern as a literal string")
             .answers(200, "The first matches", json!({ "type": "object" }))
             .problems(&[404, 422]),
         get("/api/context/{id}/chunk/{i}", "One page of a context", chunk)
             .part("i", json!({ "type": "integer", "minimum": 0 }))
-            .query("chunk_size", whole_schema(1, 200), "Lines of a page; 50 unless said")
-            .answers(200, "The page, and the ones before and behind", json!({ "type": "object" }))
+            .query("chunk_size", whole_schema(1, 200), "Lines per page; default 50")
+            .answers(200, "The page, with the previous and next page numbers", json!({ "type": "object" }))
             .problems(&[404, 422]),
-        get("/api/context/{id}/search", "The passages of a context that fit a question best", search)
+        get("/api/context/{id}/search", "Find the passages of a context that match a question best", search)
             .query_needed("q", pattern_schema(), "Words or a question")
-            .query("mode", modes, "By words, by meaning or by both; meaning unless said")
-            .query("top_k", whole_schema(1, PASSAGES_MAX), "Passages at most; 5 unless said")
+            .query("mode", modes, "Search by words, by meaning or by both; default meaning")
+            .query("top_k", whole_schema(1, PASSAGES_MAX), "Maximum number of passages; default 5")
             .answers(200, "The passages, best first", results_schema())
             .problems(&[404, 422]),
     ]
@@ -140,7 +140,7 @@ fn results_schema() -> Value {
 fn register_schema() -> Value {
     let id = json!({
         "type": "string", "minLength": 1, "maxLength": ContextId::BYTES_MAX,
-        "description": "One line that neither begins nor ends with space",
+        "description": "One line without leading or trailing spaces",
     });
     json!({
         "type": "object",
@@ -154,7 +154,7 @@ fn register_schema() -> Value {
             "source_path": { "type": "string", "minLength": 1, "description": "A file below a root of the server" },
             "text": { "type": "string", "description": "The text itself, instead of a path" },
             "metadata": { "type": "object" },
-            "replace": { "type": "boolean", "description": "Take the place of a context that has the id already" },
+            "replace": { "type": "boolean", "description": "Replace a context with the same id" },
         },
     })
 }
@@ -201,7 +201,7 @@ fn failed(failure: Failure) -> Problem {
     let status = error.and_then(status);
     let mut problem = Problem::from(failure);
     if exists {
-        problem = problem.hint("take another id, or send `\"replace\": true` to put this in its place");
+        problem = problem.hint("use another id, or send `\"replace\": true` to replace the context");
     }
     match status {
         Some(status) => problem.with_status(status),
@@ -230,7 +230,7 @@ fn whole(params: &mut Params, name: &'static str, default: u64) -> Answer<u64> {
 }
 
 fn number(name: &str, typed: &str) -> Answer<u64> {
-    let wrong = |_| wrong(name, "must be a whole number from 0");
+    let wrong = |_| wrong(name, "must be a non-negative integer");
     typed.parse().map_err(wrong)
 }
 
@@ -406,7 +406,7 @@ async fn find(server: &Shared, wanted: ContextQuery) -> Answer<Json<Value>> {
 fn passages(params: &mut Params, default: usize) -> Answer<usize> {
     let n = whole(params, "top_k", default as u64)?;
     if !(1..=PASSAGES_MAX).contains(&n) {
-        return Err(wrong("top_k", &format!("must be a whole number from 1 to {PASSAGES_MAX}")));
+        return Err(wrong("top_k", &format!("must be an integer from 1 to {PASSAGES_MAX}")));
     }
     Ok(usize::try_from(n).unwrap_or(default))
 }
@@ -432,9 +432,7 @@ async fn register(
             }
             (None, Some(text)) => (NewSource::Inline(text), None),
             (Some(_), Some(_)) | (None, None) => {
-                return Err(
-                    arguments::wrong("source_path", "or `text` is needed, and only one of them").into()
-                );
+                return Err(arguments::wrong("source_path", "or `text` is required, but not both").into());
             }
         };
         // Create the workspace's own files first: they keep the directory private and out of git.

@@ -39,11 +39,11 @@ impl FromRequest<Shared> for JsonBody {
 /// A JSON body of at most `bytes_max` bytes.
 pub(crate) async fn read_json(request: Request, server: &Shared, bytes_max: u64) -> Result<Value, Problem> {
     if !is_json(request.headers()) {
-        let detail = "the body is not said to be `application/json`";
+        let detail = "the content type is not `application/json`";
         return Err(Problem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "media-type-wrong",
-            "The body is of another kind.",
+            "Unsupported content type.",
             detail,
         )
         .hint("send `Content-Type: application/json`"));
@@ -72,13 +72,8 @@ pub(crate) fn fields(value: Value) -> Result<Arguments, Problem> {
 }
 
 pub(crate) fn malformed(what: &str) -> Problem {
-    Problem::new(
-        StatusCode::BAD_REQUEST,
-        "json-malformed",
-        "The body is not JSON of the kind that is taken.",
-        what,
-    )
-    .hint("see `/openapi.json` for what may be sent")
+    Problem::new(StatusCode::BAD_REQUEST, "json-malformed", "The body is not valid.", what)
+        .hint("see `/openapi.json` for the format of the body")
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -98,7 +93,7 @@ async fn read_at_most(body: Body, server: &Shared, bytes_max: u64) -> Result<Byt
         let mut bytes = Vec::new();
         let mut pieces = body.into_data_stream();
         while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|_| malformed("the body was cut off"))?;
+            let piece = piece.map_err(|_| malformed("the body is incomplete"))?;
             if (bytes.len() + piece.len()) as u64 > bytes_max {
                 return Err(Problem::too_large(bytes_max));
             }
@@ -126,15 +121,10 @@ impl FromRequestParts<Shared> for Params {
 impl Params {
     pub(crate) fn of(uri: &Uri) -> Result<Self, Problem> {
         let bad = |detail: &str| {
-            Problem::new(
-                StatusCode::BAD_REQUEST,
-                "parameter-wrong",
-                "The parameters do not make sense.",
-                detail,
-            )
+            Problem::new(StatusCode::BAD_REQUEST, "parameter-wrong", "The parameters are invalid.", detail)
         };
         let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri)
-            .map_err(|_| bad("what stands behind the question mark cannot be read"))?;
+            .map_err(|_| bad("the query string cannot be parsed"))?;
         if pairs.len() > PARAMETERS_MAX || pairs.iter().any(|(_, value)| value.len() > PARAMETER_BYTES_MAX) {
             return Err(bad("there are too many parameters, or one is too long"));
         }
@@ -160,7 +150,7 @@ impl Params {
     pub(crate) fn whole(&mut self, name: &'static str, min: u64, max: u64) -> Result<Option<u64>, Problem> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let number = text.parse::<u64>().ok().filter(|number| (min..=max).contains(number));
-        let wrong = || Problem::bad_parameter(name, &format!("must be a whole number from {min} to {max}"));
+        let wrong = || Problem::bad_parameter(name, &format!("must be an integer from {min} to {max}"));
         number.ok_or_else(wrong).map(Some)
     }
 
@@ -168,10 +158,10 @@ impl Params {
     pub(crate) fn finish(self) -> Result<(), Problem> {
         let Some(name) = self.given.keys().next() else { return Ok(()) };
         let problem =
-            Problem::bad_parameter(&plain_head(name, NAME_CHARS_SHOWN), "is not one of this address");
+            Problem::bad_parameter(&plain_head(name, NAME_CHARS_SHOWN), "is not a parameter of this path");
         Err(match nearest(name, self.taken.iter().copied()) {
             Some(meant) => problem.hint(format!("did you mean `{meant}`?")),
-            None if self.taken.is_empty() => problem.hint("it takes none"),
+            None if self.taken.is_empty() => problem.hint("it takes no parameters"),
             None => problem.hint(format!("the parameters are {}", self.taken.join(", "))),
         })
     }
@@ -186,7 +176,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Shared> for PathPart<T> {
     async fn from_request_parts(parts: &mut Parts, server: &Shared) -> Result<Self, Problem> {
         match Path::<T>::from_request_parts(parts, server).await {
             Ok(Path(part)) => Ok(Self(part)),
-            Err(_) => Err(Problem::not_found("a part of the address is not text")),
+            Err(_) => Err(Problem::not_found("the path is not valid UTF-8")),
         }
     }
 }

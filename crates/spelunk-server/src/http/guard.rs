@@ -102,18 +102,18 @@ fn for_people(
 fn check(server: &Shared, request: &Request) -> Result<(), Problem> {
     let host = host_of(request);
     if !is_own_host(server, host) {
-        let detail = format!("`{}` is not a name of this server", plain_head(host, 100));
+        let detail = format!("`{}` is not a host name of this server", plain_head(host, 100));
         let problem =
-            Problem::new(StatusCode::MISDIRECTED_REQUEST, "host-refused", "The host is another one.", detail);
-        return Err(problem.hint("call it by a loopback name, or add the name to `server.hosts`"));
+            Problem::new(StatusCode::MISDIRECTED_REQUEST, "host-refused", "The host is not allowed.", detail);
+        return Err(problem.hint("use a loopback name, or add the name to `server.hosts`"));
     }
     let Some(origin) = request.headers().get(header::ORIGIN) else { return Ok(()) };
     if is_allowed_origin(server, origin) || is_same_origin(origin, host) {
         return Ok(());
     }
-    let detail = "a page of another origin may not call this server";
+    let detail = "pages of other origins may not call this server";
     let problem = Problem::new(StatusCode::FORBIDDEN, "origin-refused", "The origin is not allowed.", detail);
-    Err(problem.hint("add the origin to `server.cors_origins`, if you trust it"))
+    Err(problem.hint("if you trust the origin, add it to `server.cors_origins`"))
 }
 
 fn host_of(request: &Request) -> &str {
@@ -199,7 +199,8 @@ fn client(needs: &RouteScope, request: &Request) -> Result<Client, Problem> {
     if client.scope >= scope {
         return Ok(client);
     }
-    let detail = format!("the token allows {} and this needs `{}`", client.scopes().join(", "), scope.name());
+    let detail =
+        format!("the token allows {}, but this needs `{}`", client.scopes().join(", "), scope.name());
     let title = "The token does not allow this.";
     Err(Problem::new(StatusCode::FORBIDDEN, "scope-missing", title, detail)
         .hint("use a token with that scope"))

@@ -21,16 +21,16 @@ use super::route::{Route, get};
 pub(super) fn routes() -> Vec<Route> {
     let state = json!({ "type": "object", "properties": { "status": { "type": "string" } } });
     vec![
-        get("/healthz", "Whether the server is alive", alive).scope(None).answers(
+        get("/healthz", "Whether the server is running", alive).scope(None).answers(
             200,
-            "It is",
+            "The server is running",
             state.clone(),
         ),
-        get("/readyz", "Whether it can take work: runs can be written, and the queue has room", ready)
+        get("/readyz", "Whether runs are accepted: they can be stored, and the queue has room", ready)
             .scope(None)
-            .answers(200, "It can", state)
+            .answers(200, "Runs are accepted", state)
             .problems(&[503]),
-        get("/metrics", "Counts, for Prometheus", metrics).answers_as(
+        get("/metrics", "Metrics for Prometheus", metrics).answers_as(
             200,
             "The text format of Prometheus",
             "text/plain",
@@ -45,10 +45,10 @@ async fn alive() -> Json<Value> {
 
 async fn ready(State(server): State<Shared>) -> Answer<Json<Value>> {
     let not_ready = |detail: String| {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "The server takes no work now.", detail)
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "The server accepts no runs now.", detail)
     };
     if server.is_closed() {
-        return Err(not_ready("the server is stopping".into()));
+        return Err(not_ready("the server is shutting down".into()));
     }
     if !server.runs.has_room() {
         return Err(not_ready("the queue is full".into()));
@@ -158,23 +158,23 @@ impl Metrics {
         let mut text = String::new();
         let now = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         for (kind, name, about, value) in [
-            ("gauge", "runs_running", "Runs under way.", counts.running),
-            ("gauge", "runs_queued", "Runs that wait.", counts.queued),
+            ("gauge", "runs_running", "Runs in progress.", counts.running),
+            ("gauge", "runs_queued", "Queued runs.", counts.queued),
             ("gauge", "connections", "Open connections.", now(&self.connections)),
-            ("gauge", "event_watchers", "Open streams of events.", now(&self.watchers)),
-            ("counter", "events_sent_total", "Events sent to watchers.", now(&self.events_sent)),
-            ("counter", "run_tokens_total", "Tokens used by runs that ended.", now(&self.tokens)),
-            ("counter", "run_input_tokens_total", "Of these, tokens of prompts.", now(&self.input_tokens)),
+            ("gauge", "event_watchers", "Open event streams.", now(&self.watchers)),
+            ("counter", "events_sent_total", "Events sent to clients.", now(&self.events_sent)),
+            ("counter", "run_tokens_total", "Tokens used by ended runs.", now(&self.tokens)),
+            ("counter", "run_input_tokens_total", "Of these, input tokens.", now(&self.input_tokens)),
             (
                 "counter",
                 "run_cached_tokens_total",
-                "Of these, tokens that the provider read from its cache.",
+                "Of these, input tokens that the provider read from its cache.",
                 now(&self.cached_tokens),
             ),
             (
                 "counter",
                 "run_cost_microusd_total",
-                "Millionths of a dollar, likewise.",
+                "Cost of ended runs, in millionths of a dollar.",
                 now(&self.cost_microusd),
             ),
         ] {
@@ -182,7 +182,7 @@ impl Metrics {
                 "# HELP spelunk_{name} {about}\n# TYPE spelunk_{name} {kind}\nspelunk_{name} {value}\n"
             );
         }
-        text += "# HELP spelunk_runs_ended_total Runs that ended.\n# TYPE spelunk_runs_ended_total counter\n";
+        text += "# HELP spelunk_runs_ended_total Ended runs.\n# TYPE spelunk_runs_ended_total counter\n";
         for (how, n) in self.ended.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             text += &format!("spelunk_runs_ended_total{{outcome=\"{how}\"}} {n}\n");
         }
@@ -192,7 +192,7 @@ impl Metrics {
 
     fn requests_text(&self) -> String {
         let name = "spelunk_http_request_duration_ms";
-        let mut text = format!("# HELP {name} Requests, until the answer began.\n# TYPE {name} histogram\n");
+        let mut text = format!("# HELP {name} Time until the response began.\n# TYPE {name} histogram\n");
         for ((route, verb, status), series) in
             self.requests.lock().unwrap_or_else(PoisonError::into_inner).iter()
         {

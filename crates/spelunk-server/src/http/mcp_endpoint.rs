@@ -62,39 +62,34 @@ pub(super) fn routes() -> Vec<Route> {
         Route::new(method, "/mcp", summary, on(filter, serve)).scope(Some(Scope::Run))
     };
     vec![
-        route(Method::POST, MethodFilter::POST, "A message of an agent")
+        route(Method::POST, MethodFilter::POST, "A message from the client")
             .takes(message.clone())
-            .answers(200, "The answer, at once", message)
-            .answers_as(
-                200,
-                "The answer, or as a stream of events",
-                "text/event-stream",
-                event_stream.clone(),
-            )
-            .answers_nothing(202, "It was taken in")
+            .answers(200, "The response, immediately", message)
+            .answers_as(200, "The response, or a stream of events", "text/event-stream", event_stream.clone())
+            .answers_nothing(202, "The message was accepted")
             .answers_nothing(404, "There is no such session")
-            .answers_nothing(406, "The agent accepts neither kind of answer")
+            .answers_nothing(406, "The client accepts neither response format")
             .problems(&[503]),
         route(
             Method::GET,
             MethodFilter::GET,
-            "What the server has to say to an agent, where the protocol has sessions",
+            "Messages from the server to a client, for protocol versions with sessions",
         )
         .answers_as(200, "A stream of events", "text/event-stream", event_stream)
         .answers_nothing(404, "There is no such session")
-        .answers_nothing(405, "The protocol of the request has no sessions")
-        .answers_nothing(406, "The agent accepts no stream"),
-        route(Method::DELETE, MethodFilter::DELETE, "The end of a session")
-            .answers_nothing(204, "It is over")
+        .answers_nothing(405, "This protocol version has no sessions")
+        .answers_nothing(406, "The client does not accept event streams"),
+        route(Method::DELETE, MethodFilter::DELETE, "End a session")
+            .answers_nothing(204, "The session has ended")
             .answers_nothing(404, "There is no such session")
-            .answers_nothing(405, "The protocol of the request has no sessions"),
+            .answers_nothing(405, "This protocol version has no sessions"),
     ]
 }
 
 async fn serve(State(server): State<Shared>, request: Request) -> Answer {
     let agents = &server.agents;
     if request.method() == Method::POST && agents.sessions.sessions.read().await.len() >= SESSIONS_MAX {
-        let detail = "too many agents have a session";
+        let detail = "too many clients have a session";
         return Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "sessions-full",

@@ -27,8 +27,8 @@ pub(super) struct OperationName {
 
 /// The groups, with what they are about.
 const TAGS: [(&str, &str); 6] = [
-    ("runs", "Questions and what came of them"),
-    ("contexts", "Registered texts"),
+    ("runs", "Questions and their results"),
+    ("contexts", "Registered contexts"),
     ("openai", "Endpoints for clients of OpenAI's APIs"),
     ("anthropic", "The endpoint for clients of Anthropic's API"),
     ("mcp", "Tools for agents"),
@@ -117,11 +117,11 @@ pub(crate) fn document() -> Value {
             "securitySchemes": { "token": {
                 "type": "http",
                 "scheme": "bearer",
-                "description": "A token of the server's file; scopes are read, run and admin. Not needed where the server \
-                    was started without tokens.",
+                "description": "A token from the server's token file; scopes are read, run and admin. Not \
+                    needed if the server was started without tokens.",
             } },
             "responses": { "Problem": {
-                "description": "What went wrong (RFC 9457)",
+                "description": "The error (RFC 9457)",
                 "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
             } },
             "schemas": schemas(),
@@ -165,16 +165,16 @@ fn schemas() -> Value {
             "properties": {
                 "run": run_id(), "outcome": schema_of("Outcome"), "answer": text_or_null, "citations": citations,
                 "grounding": { "type": ["string", "null"], "description": "cited, uncited or partial" },
-                "confidence": { "type": ["number", "null"], "description": "How sure the answer is, from 0 to 1" },
+                "confidence": { "type": ["number", "null"], "description": "Confidence in the answer, from 0 to 1" },
                 "evidence": {
                     "type": "array", "items": { "type": "object", "required": ["is"], "properties": { "is": text } },
-                    "description": "Citations that were looked up, and facts that an agent kept; the first thousand",
+                    "description": "Checked citations, and facts that an agent recorded; at most 1000",
                 },
-                "metrics": { "type": "object", "description": "What was counted" },
+                "metrics": { "type": "object", "description": "Usage" },
                 "errors": {
                     "type": "array",
                     "items": { "type": "object", "required": ["code", "message"], "properties": { "code": text, "message": text } },
-                    "description": "Recovered errors; the first thousand",
+                    "description": "Recovered errors; at most 1000",
                 },
                 "error": { "type": ["object", "null"], "description": "Why there is no answer: code, message, hint" },
                 "success": { "type": "boolean" }, "degraded": { "type": "boolean" }, "model": text_or_null,
@@ -209,8 +209,8 @@ fn small_schemas() -> Value {
                 "title": text,
                 "status": whole,
                 "detail": text,
-                "code": { "type": "string", "description": "The stable name; see docs/errors.md and docs/server.md" },
-                "hint": { "type": "string", "description": "One next step" },
+                "code": { "type": "string", "description": "The stable error code; see docs/errors.md and docs/server.md" },
+                "hint": { "type": "string", "description": "A suggested next step" },
             },
         },
         "Promise": {
@@ -228,11 +228,11 @@ fn small_schemas() -> Value {
             "required": ["run", "lifecycle", "state", "status", "question", "calls", "cost_microusd", "queued"],
             "properties": {
                 "run": run_id(), "lifecycle": text, "state": text, "question": text,
-                "status": { "type": "string", "description": "The state in one word, as `spelunk run list` shows it, or `queued`" },
+                "status": { "type": "string", "description": "The state, as `spelunk run list` shows it, or `queued`" },
                 "strategy": { "type": ["string", "null"] }, "model": { "type": ["string", "null"] },
                 "calls": whole, "cost_microusd": whole, "queued": { "type": "boolean" },
                 "active_ms": { "type": ["integer", "null"], "minimum": 0 },
-                "problem": { "type": "object", "description": "Why it could not begin, or not go on" },
+                "problem": { "type": "object", "description": "Why it could not start or continue" },
             },
         },
     })
@@ -274,7 +274,7 @@ fn part_schemas() -> Value {
             "required": ["call", "state", "retries"],
             "properties": {
                 "call": text, "state": { "type": "string", "enum": ["open", "replied", "failed"] },
-                "retries": { "type": "array", "items": text, "description": "The code of each failure that was tried again" },
+                "retries": { "type": "array", "items": text, "description": "The error code of each retried attempt" },
                 "usage": { "anyOf": [schema_of("Usage"), { "type": "null" }] },
             },
         },

@@ -16,21 +16,17 @@ const ASK_AGAIN: &str = "no-cache";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        get("/", "The page that shows runs", page)
+        get("/", "The web page that shows runs", page)
             .scope(None)
             .answers_as(200, "The page", "text/html", json!({ "type": "string" }))
-            .answers_nothing(304, "It is the same as before"),
-        get("/assets/{file}", "A file of the page", file)
+            .answers_nothing(304, "Not modified"),
+        get("/assets/{file}", "A file of the web page", file)
             .scope(None)
-            .query(
-                "v",
-                json!({ "type": "string" }),
-                "The name of its bytes; a file of that name may be kept for ever",
-            )
+            .query("v", json!({ "type": "string" }), "The content hash; a file with this name never changes")
             .answers_as(200, "The file", "text/javascript", json!({ "type": "string" }))
             .answers_as(200, "The file", "text/css", json!({ "type": "string" }))
             .answers_as(200, "The file", "image/svg+xml", json!({ "type": "string" }))
-            .answers_nothing(304, "It is the same as before")
+            .answers_nothing(304, "Not modified")
             .problems(&[404]),
     ]
 }
@@ -44,7 +40,7 @@ async fn page(headers: HeaderMap) -> Response {
 async fn file(PathPart(name): PathPart<String>, headers: HeaderMap, mut params: Params) -> Answer {
     let version = params.text("v");
     params.finish()?;
-    let asset = viewer::asset(&name).ok_or_else(|| Problem::not_found("the page has no such file"))?;
+    let asset = viewer::asset(&name).ok_or_else(|| Problem::not_found("there is no such file"))?;
     let is_named = version.as_deref() == Some(asset.digest.as_str());
     let tag = format!("\"{}\"", asset.digest);
     Ok(sent(

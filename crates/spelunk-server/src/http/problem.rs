@@ -17,7 +17,7 @@ use spelunk_types::{Blame, ErrorCode, Explain};
 /// The maximum length of the detail text.
 const DETAIL_CHARS_MAX: usize = 2_000;
 
-const OPENAPI_HINT: &str = "see `/openapi.json` for what may be sent";
+const OPENAPI_HINT: &str = "see `/openapi.json` for the format of requests";
 
 /// An error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,22 +54,22 @@ impl Problem {
 
     /// The URL does not name anything.
     pub(crate) fn not_found(what: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not-found", "There is nothing at this address.", what)
-            .hint("see `/openapi.json` for all addresses")
+        Self::new(StatusCode::NOT_FOUND, "not-found", "Not found.", what)
+            .hint("see `/openapi.json` for all paths")
     }
 
     /// A query parameter is invalid.
     pub(crate) fn bad_parameter(name: &str, what: &str) -> Self {
         let detail = format!("the parameter `{name}` {what}");
-        Self::new(StatusCode::BAD_REQUEST, "parameter-wrong", "A parameter does not make sense.", detail)
+        Self::new(StatusCode::BAD_REQUEST, "parameter-wrong", "A parameter is invalid.", detail)
             .hint("see `/openapi.json` for the parameters")
     }
 
     /// The body exceeds the size limit.
     pub(crate) fn too_large(bytes_max: u64) -> Self {
         let detail = format!("the body has more than {bytes_max} bytes");
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", "The body is too long.", detail)
-            .hint("send less, upload files as multipart/form-data, or name paths on the server")
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "body-too-large", "The body is too large.", detail)
+            .hint("send less, upload files as multipart/form-data, or use paths on the server")
     }
 
     /// The body did not arrive in time.
@@ -145,7 +145,7 @@ impl Problem {
         }
         let hint = error.hint().or_else(|| code.hint().map(str::to_owned));
         let is_usage = code == ErrorCode::UsageWrong;
-        let title = if is_usage { "The request does not make sense." } else { code.meaning() };
+        let title = if is_usage { "The request is invalid." } else { code.meaning() };
         Self {
             status: status(code),
             code: code.name().to_owned(),

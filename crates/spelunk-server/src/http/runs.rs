@@ -58,13 +58,13 @@ pub(super) fn routes() -> Vec<Route> {
     let mut routes = vec![
         post(
             "/v1/runs",
-            "Ask a question: the run waits for its turn, and goes on whether or not anybody watches",
+            "Ask a question: the run is queued and continues even if no client watches it",
             create,
         )
         .header(
             "Idempotency-Key",
             json!({ "type": "string", "minLength": 1, "maxLength": KEY_CHARS_MAX }),
-            "The same request under the same key is the same run, for a day",
+            "Requests with the same key and body within a day refer to the same run",
         )
         .takes(request::schema())
         .takes_as(
@@ -79,17 +79,17 @@ pub(super) fn routes() -> Vec<Route> {
                 },
             }),
         )
-        .answers(202, "The run is promised, and will survive a crash of the server", promise.clone())
+        .answers(202, "The run is stored, and survives a crash of the server", promise.clone())
         .problems(&[404, 409, 502, 503]),
     ];
     routes.extend(list::routes());
     routes.extend([
         post("/v1/runs/{run}/cancel", "Stop a run; it can be resumed", cancel)
-            .answers(202, "It will stop", promise.clone())
+            .answers(202, "The run will stop", promise.clone())
             .problems(&[404, 409]),
         post(
             "/v1/runs/{run}/resume",
-            "Go on with a run that was stopped, cut off or reached a limit",
+            "Continue a run that was stopped, interrupted or reached a limit",
             resume,
         )
         .takes_optionally(json!({
@@ -97,10 +97,10 @@ pub(super) fn routes() -> Vec<Route> {
             "additionalProperties": false,
             "properties": { "limits": or_null(request::limits_schema()) },
         }))
-        .answers(202, "It waits for its turn", promise)
+        .answers(202, "The run is queued", promise)
         .problems(&[404, 409, 503]),
-        delete("/v1/runs/{run}", "Remove a run that is not at work", remove)
-            .answers_nothing(204, "It is gone")
+        delete("/v1/runs/{run}", "Delete a run that is not in progress", remove)
+            .answers_nothing(204, "The run was deleted")
             .problems(&[404, 409]),
     ]);
     routes.extend(follow_up::routes());
@@ -125,7 +125,7 @@ async fn create(
     if sent.request.get(TURN).is_some() {
         return Err(Problem::from(wrong(
             TURN,
-            "is not taken here: send the conversation to `/v1/chat/completions`",
+            "is not accepted here: send the conversation to `/v1/chat/completions`",
         )));
     }
     // A missing model is reported now rather than when the run starts.
@@ -143,7 +143,7 @@ async fn create(
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
     let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_CHARS_MAX);
-    let wrong = || Problem::bad_parameter("Idempotency-Key", "is empty, too long or not text");
+    let wrong = || Problem::bad_parameter("Idempotency-Key", "is empty, too long or not plain text");
     key.ok_or_else(wrong).map(|key| Some(key.to_owned()))
 }
 
@@ -231,10 +231,10 @@ async fn cancel(State(server): State<Shared>, PathPart(id): PathPart<String>) ->
     })
     .await?;
     if !was_live {
-        let detail = format!("run `{}` is not at work in this server", run.short());
-        let title = "There is nothing to stop.";
+        let detail = format!("run `{}` is not in progress on this server", run.short());
+        let title = "The run is not in progress.";
         return Err(Problem::new(StatusCode::CONFLICT, "run-not-at-work", title, detail)
-            .hint("see how it stands with a GET of the run"));
+            .hint("see its state with a GET request"));
     }
     promised_answer(&server, &run).await
 }

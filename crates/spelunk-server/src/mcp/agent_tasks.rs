@@ -109,15 +109,15 @@ impl AgentTasks {
                 let is_meant = |task: &Task| analyst.is_none_or(|kind| kind == analyst_of(&task.prompt));
                 let first = tasks.iter().find(|(_, task)| task.holder(now_ms).is_none() && is_meant(task));
                 first.map(|(call, _)| call.clone()).ok_or_else(|| Usage {
-                    message: "there is no task that nobody has".into(),
-                    hint: "wait for those who work, or see `task_list`".into(),
+                    message: "no task is available".into(),
+                    hint: "wait for the other agents, or see `task_list`".into(),
                 })?
             }
         };
         let task = tasks.get_mut(&call).ok_or_else(|| unknown(&call))?;
         if let Some(holder) = task.holder(now_ms).filter(|holder| *holder != agent) {
             let message = format!("the task `{call}` is leased to `{}`", head(holder, 60));
-            return Err(Usage { message, hint: "claim another one".into() });
+            return Err(Usage { message, hint: "claim another task".into() });
         }
         task.lease = Some(Lease { agent: agent.to_owned(), until_ms: now_ms.saturating_add(lease_ms) });
         Ok(task.shown(&call, now_ms))
@@ -135,7 +135,7 @@ impl AgentTasks {
         match task.holder(now_ms) {
             Some(holder) if holder != agent => {
                 let message = format!("the task `{call}` is leased to `{}`", head(holder, 60));
-                return Err(Usage { message, hint: "your lease has ended; claim another task".into() });
+                return Err(Usage { message, hint: "your lease has expired; claim another task".into() });
             }
             None if task.lease.is_none() => {
                 let message = format!("the task `{call}` was not claimed");
@@ -215,7 +215,7 @@ fn about(prompt: &Prompt) -> String {
 fn unknown(call: &CallId) -> Usage {
     Usage {
         message: format!("there is no open task `{call}`"),
-        hint: "see the open ones with `task_list`".into(),
+        hint: "list the open tasks with `task_list`".into(),
     }
 }
 

@@ -54,7 +54,7 @@ impl Consoles {
         open.retain(|_, console| !console.cells.is_closed());
         open.get(session).cloned().ok_or_else(|| Usage {
             message: format!("there is no open session `{}`", super::truncate::cut(session, 60).0),
-            hint: "leave `session` out and name `paths` or `contexts` to open one".into(),
+            hint: "leave out `session` and name `paths` or `contexts` to open one".into(),
         })
     }
 
@@ -67,7 +67,7 @@ impl Consoles {
         let mut names: Vec<&str> = open.keys().map(String::as_str).collect();
         names.sort_unstable();
         let hint = format!("end one of {} with `end`", names.join(", "));
-        Err(Usage { message: format!("{SESSIONS_MAX} sessions are open already"), hint })
+        Err(Usage { message: format!("{SESSIONS_MAX} sessions are already open"), hint })
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<String, Arc<Console>>> {
@@ -83,7 +83,7 @@ impl Console {
     /// The output of a cell.
     pub(super) fn said(&self, text: &str) -> ToolAnswer {
         let has_ended = self.cells.is_closed();
-        let shown = if text.is_empty() { "[nothing was printed]" } else { text };
+        let shown = if text.is_empty() { "[no output]" } else { text };
         let stands = if has_ended { " has ended" } else { "" };
         let shown = format!("{shown}\n[session {}{stands}]", self.name());
         ToolAnswer::new(shown, json!({ "session": self.name(), "output": text, "ended": has_ended }))
@@ -128,7 +128,7 @@ fn read(mut arguments: Arguments) -> Result<CellCall, Usage> {
     };
     arguments.finish()?;
     if wanted.session.is_some() && wanted.material.is_named() {
-        return Err(wrong("session", "has its text already: name no paths and no contexts"));
+        return Err(wrong("session", "has already been opened: leave out paths and contexts"));
     }
     Ok(wanted)
 }
@@ -142,7 +142,7 @@ pub(super) async fn repl(
     let CellCall { code, session, material, model, end } = read(arguments)?;
     let console = match session {
         Some(session) => state.consoles.find(&session)?,
-        None if end => return Err(wrong("session", "is needed to end one").into()),
+        None if end => return Err(wrong("session", "is required to end a session").into()),
         None => open(state, context, material, model).await?,
     };
     if end {
@@ -184,7 +184,7 @@ async fn open(
     let (cells, typed) = mpsc::unbounded_channel();
     let (ready, described) = oneshot::channel();
     let roles = models.roles;
-    let request = roles.start("a session of an agent", corpus, sources, Strategy::Program, settings);
+    let request = roles.start("an agent's session", corpus, sources, Strategy::Program, settings);
     let handle = engine.start(RunRequest { program: Some(console(typed, ready)), ..request })?;
     let live = state.runs.keep(handle, state.app.live_runs.uncounted(), models.host, None);
     // If the session could not start, waiting for its first cell reports why.

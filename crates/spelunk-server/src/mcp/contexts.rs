@@ -56,7 +56,7 @@ pub(super) fn list(state: &State, mut arguments: Arguments) -> Result<ToolAnswer
     if n_all == 0 {
         text.push_str("no contexts; register some with context_add");
     } else if let Some(next) = next_offset {
-        text += &format!("[{} of {n_all}; the next from offset {next}]\n", shown.len());
+        text += &format!("[{} of {n_all}; continue at offset {next}]\n", shown.len());
     }
     let data = json!({ "contexts": render::list_json(&shown), "total": n_all, "next_offset": next_offset });
     Ok(ToolAnswer::new(text, data))
@@ -105,7 +105,7 @@ pub(super) fn load(state: &State, mut arguments: Arguments) -> Result<ToolAnswer
     let (content, truncated) = cut(&view.text, chars_max);
     let warning = if truncated {
         let message = format!(
-            "only the first {chars_max} of {} characters: grep it or read it in chunks",
+            "returned only the first {chars_max} of {} characters: grep it or read it in chunks",
             view.size_chars
         );
         Some(message)
@@ -137,7 +137,7 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<ToolAnsw
         "words" => {
             let ranking = best_passages(state, ids, &query, n_max)?;
             let text = if ranking.passages.is_empty() {
-                "no passage shares a word with the query".to_owned()
+                "no passage contains a word of the query".to_owned()
             } else {
                 passages_text(&ranking, &query, Paint::Plain)
             };
@@ -200,7 +200,7 @@ pub(super) fn register(state: &State, mut arguments: Arguments) -> Result<ToolAn
     let is_replaced = arguments.flag("replace")?;
     arguments.finish()?;
     if text.is_some() && id.is_none() {
-        return Err(wrong("context_id", "is needed with `text`").into());
+        return Err(wrong("context_id", "is required with `text`").into());
     }
     // Create the workspace's own files first: they keep the directory private and out of git.
     drop(state.app.workspace()?);
@@ -254,7 +254,7 @@ pub(super) fn register_one(state: &State, new: NewRegistration) -> Result<Arc<Co
         }
         (Some(path), None, None) => Factory::new(store).from_file_by_name(&path, &kind)?,
         (Some(_), Some(_), _) | (None, _, _) => {
-            return Err(wrong("path", "or `text` is needed, and only one of them").into());
+            return Err(wrong("path", "or `text` is required, but not both").into());
         }
     })
 }
@@ -268,7 +268,7 @@ fn register_directory(
 ) -> Result<ToolAnswer, Failure> {
     let report = Factory::new(state.store()).from_directory(path, pattern, kind, prefix)?;
     let skipped = &report.left_out.skipped;
-    let mut text = format!("{} registered, {} already there", report.registered.len(), report.already.len());
+    let mut text = format!("{} registered, {} already known", report.registered.len(), report.already.len());
     if !skipped.is_empty() {
         text += &format!(", skipped: {}", listed(skipped));
     }
@@ -363,7 +363,7 @@ fn answer_batch(queries: &[Value], one: impl Fn(&Value) -> Result<Value, Failure
 fn query_text(query: &Value, name: &'static str) -> Result<String, Usage> {
     match query.get(name) {
         Some(Value::String(text)) if text.len() <= PATTERN_CHARS_MAX => Ok(text.clone()),
-        Some(_) => Err(wrong(name, "must be a string that is not too long")),
+        Some(_) => Err(wrong(name, "must be a string and not too long")),
         None => Err(wrong(name, "is missing")),
     }
 }
@@ -372,7 +372,7 @@ fn query_whole(query: &Value, name: &'static str) -> Result<Option<u64>, Usage> 
     match query.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(value) => {
-            whole_number(value).map(Some).ok_or_else(|| wrong(name, "must be a whole number from 0"))
+            whole_number(value).map(Some).ok_or_else(|| wrong(name, "must be a non-negative integer"))
         }
     }
 }

@@ -96,8 +96,8 @@ impl Material {
         options: &ScanOptions,
     ) -> Result<(Vec<SourceInput>, Corpus), Failure> {
         if !self.is_named() {
-            let message = "neither paths nor contexts are named".to_owned();
-            return Err(Usage { message, hint: "name `paths` such as [\".\"], or `contexts`".into() }.into());
+            let message = "no paths or contexts were given".to_owned();
+            return Err(Usage { message, hint: "give `paths` such as [\".\"], or `contexts`".into() }.into());
         }
         self.scan_if_any(state, options)
     }

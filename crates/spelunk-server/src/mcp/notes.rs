@@ -58,8 +58,8 @@ impl Notes {
 
 fn full(what: &str, max: u64) -> Usage {
     Usage {
-        message: format!("{what} are full: at most {max}"),
-        hint: "clear what is not needed any more".into(),
+        message: format!("the limit for {what} is reached ({max})"),
+        hint: "clear those you no longer need".into(),
     }
 }
 
@@ -133,7 +133,7 @@ pub(super) fn get(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
     let Some(value) = notes.var(&name) else {
         let known: Vec<&str> = notes.vars.keys().map(String::as_str).take(20).collect();
         let hint = if known.is_empty() {
-            "nothing is set".to_owned()
+            "no variables are set".to_owned()
         } else {
             format!("the variables are {}", known.join(", "))
         };
@@ -163,7 +163,7 @@ pub(super) fn list(state: &State, arguments: Arguments) -> Result<ToolAnswer, Fa
         buffers.push(json!({ "label": label, "entries": n_entries, "chars": n_chars }));
     }
     if text.is_empty() {
-        text.push_str("nothing is set");
+        text.push_str("no variables or buffers are set");
     }
     Ok(ToolAnswer::new(text, json!({ "state": vars, "buffers": buffers })))
 }

@@ -11,17 +11,16 @@ const ARGUMENT_CHARS_MAX: usize = 10_000;
 
 /// All prompts.
 pub(super) fn list() -> Vec<Prompt> {
-    let question =
-        PromptArgument::new("question").with_description("What you want to know").with_required(true);
+    let question = PromptArgument::new("question").with_description("The question").with_required(true);
     let paths = PromptArgument::new("paths")
-        .with_description("Files or directories, separated by commas; the registered contexts unless said")
+        .with_description("Files or directories, separated by commas; default: the registered contexts")
         .with_required(false);
     let path = PromptArgument::new("path").with_description("The directory").with_required(true);
     let focus = PromptArgument::new("focus")
         .with_description("general, security, architecture, performance or data")
         .with_required(false);
     let session = "Answer a question from text that is too large to read, by exploring it";
-    let review = "Review every file of a directory and report what was found";
+    let review = "Review every file of a directory and report the findings";
     vec![
         Prompt::new("rlm-session", Some(session), Some(vec![question, paths]))
             .with_title("Explore large text"),

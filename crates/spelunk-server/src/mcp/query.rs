@@ -45,8 +45,9 @@ pub(crate) const LIMITS: [&str; 6] =
 pub(super) const NO_MODEL: &str = "no model answered: set ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a \
     local one such as Ollama, use a client that can sample, or explore with rlm_repl and the context tools yourself";
 
-const CANNOT_SAMPLE: &str = "no model answered: the client declares sampling and does not offer it; set ANTHROPIC_API_KEY or \
-    OPENAI_API_KEY for the server or start a local one such as Ollama, or explore with rlm_repl and the context tools yourself";
+const CANNOT_SAMPLE: &str = "no model answered: the client declares sampling but lacks it; set \
+    ANTHROPIC_API_KEY or OPENAI_API_KEY for the server or start a local one such as Ollama, or explore \
+    with rlm_repl and the context tools yourself";
 
 /// How to answer a question: the options that every frontend accepts under the same names.
 #[derive(Clone)]
@@ -144,10 +145,10 @@ pub(crate) fn read_limits(state: &State, arguments: &mut Arguments) -> Result<Li
     let mut limits = state.app.settings.limits.clone();
     for (name, value) in arguments.object("limits")?.unwrap_or_default() {
         let known = LIMITS.contains(&name.as_str()).then(|| limits.get(&name)).flatten();
-        let most = known.ok_or_else(|| wrong("limits", &format!("may name {}", LIMITS.join(", "))))?;
+        let most = known.ok_or_else(|| wrong("limits", &format!("may contain {}", LIMITS.join(", "))))?;
         // Up to the largest integer that is exact in every JSON implementation.
         let wanted = whole_number(&value).filter(|number| *number < 1 << 53);
-        let wanted = wanted.ok_or_else(|| wrong("limits", "must hold whole numbers below 2^53"))?;
+        let wanted = wanted.ok_or_else(|| wrong("limits", "must contain integers below 2^53"))?;
         // The name was validated above.
         let _ = limits.set(&name, wanted.min(most));
     }
@@ -213,7 +214,7 @@ fn keep_with_thought(state: &Arc<State>, number: usize, name: ClientModelName) -
         Box::pin(async move {
             if let Err(failure) = blocking(move || session_log::answered(&state, number, &ended, &name)).await
             {
-                app.say(&format!("warning: the answer is not kept with its thought: {}", failure.0));
+                app.say(&format!("warning: the answer was not stored with its thought: {}", failure.0));
             }
         })
     })
@@ -279,7 +280,7 @@ pub(super) fn ended(state: &State, ended: &Ended) -> Result<ToolAnswer, Failure>
 pub(super) fn under_way(live: &Live) -> ToolAnswer {
     let (run, step) = (live.run.short(), live.progress.borrow().clone());
     let text = format!(
-        "run {run} is under way: {}\n[get its answer with rlm_run, action result, run {run}]",
+        "run {run} is in progress: {}\n[get its answer with rlm_run, action result, run {run}]",
         step.text
     );
     ToolAnswer::new(

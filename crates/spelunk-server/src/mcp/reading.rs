@@ -36,7 +36,7 @@ pub(super) fn search(state: &State, mut arguments: Arguments) -> Result<ToolAnsw
     let query = arguments.needed("query", QUESTION_CHARS_MAX)?;
     let word = arguments.text("mode", 20)?.unwrap_or_else(|| Mode::Hybrid.name().to_owned());
     let mode = Mode::from_name(&word).ok_or_else(|| {
-        wrong("mode", "must be `hybrid`, `words` or `meaning`; context_grep finds patterns")
+        wrong("mode", "must be `hybrid`, `words` or `meaning`; use context_grep for patterns")
     })?;
     let n_max = arguments.whole("results_max", PASSAGES_MAX)?.unwrap_or(PASSAGES_DEFAULT).max(1);
     let hits_max = usize::try_from(n_max).unwrap_or(usize::MAX);
@@ -208,7 +208,7 @@ pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
     let is_personal = arguments.flag("personal")?;
     arguments.finish()?;
     if text.is_some() && id.is_none() {
-        return Err(wrong("id", "is needed with `text`").into());
+        return Err(wrong("id", "is required with `text`").into());
     }
     // Create the workspace's own files first: they keep the directory private and out of git.
     drop(state.app.workspace()?);
@@ -216,7 +216,7 @@ pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
     let path = path.map(|path| state.admit(&path)).transpose()?;
     if let Some(directory) = path.as_deref().filter(|_| is_personal) {
         let report = personal::register(state.store(), directory)?;
-        let text = format!("{} added, {} already there", report.registered.len(), report.already.len());
+        let text = format!("{} added, {} already known", report.registered.len(), report.already.len());
         let data = render::added_json(&report.registered, &report.already, &report.skipped);
         return Ok(ToolAnswer::new(text, data));
     }
@@ -242,7 +242,7 @@ fn add_directory(
         None => "**/*".to_owned(),
     };
     let report = Factory::new(state.store()).from_directory(path, &pattern, kind, prefix)?;
-    let mut text = format!("{} added, {} already there", report.registered.len(), report.already.len());
+    let mut text = format!("{} added, {} already known", report.registered.len(), report.already.len());
     text += &left_out(&report.left_out);
     for context in report.registered.iter().take(ADDED_SHOWN_MAX) {
         let _ = write!(text, "\n{}", context.id);
@@ -261,5 +261,5 @@ fn left_out(report: &ScanReport) -> String {
         return String::new();
     }
     let names: Vec<&str> = report.skipped_examples.values().flatten().map(String::as_str).collect();
-    format!("; left out: {} (such as {})", listed(&report.skipped), names.join(", "))
+    format!("; skipped: {} (such as {})", listed(&report.skipped), names.join(", "))
 }

@@ -29,22 +29,22 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(format!("{CONTEXT}{{id}}"), "context")
             .with_title("A registered context")
-            .with_description("Its text, from the beginning and up to the limit of the server")
+            .with_description("Its text from the beginning, up to the server's limit")
             .with_mime_type("text/plain"),
         ResourceTemplate::new(format!("{RUN}{{id}}"), "run")
             .with_title("A run")
-            .with_description("Its question, how it stands, and its answer")
+            .with_description("Its question, state and answer")
             .with_mime_type("application/json"),
         ResourceTemplate::new(format!("{VARIABLE}{{name}}"), "variable")
             .with_title("A variable")
-            .with_description("What state_set kept under this name")
+            .with_description("The value that state_set stored under this name")
             .with_mime_type("text/plain"),
     ]
 }
 
 /// A page of the contexts and, after the last of them, the newest runs.
 pub(super) fn list(state: &State, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
-    let bad_cursor = || ErrorData::invalid_params("the cursor is not one of this server's", None);
+    let bad_cursor = || ErrorData::invalid_params("the cursor is not valid", None);
     let from: usize = cursor.map_or(Ok(0), str::parse).map_err(|_| bad_cursor())?;
     let contexts = state.store().list();
     let mut resources: Vec<Resource> = contexts
@@ -83,7 +83,7 @@ pub(super) fn read(state: &State, uri: &str) -> Result<ReadResourceResult, Error
     let shown = head(uri, 200);
     let not_found = |why: String| ErrorData::resource_not_found(format!("`{shown}`: {why}"), None);
     let of_failure = |failure: Failure| not_found(failure.0.to_string());
-    let meant = parse(uri).ok_or_else(|| not_found("it is not an address of this server".to_owned()))?;
+    let meant = parse(uri).ok_or_else(|| not_found("it is not a URI of this server".to_owned()))?;
     let (text, mime) = match meant {
         ResourceUri::Context(id) => {
             let loaded = state.navigator.load(&id).map_err(|error| of_failure(error.into()))?;

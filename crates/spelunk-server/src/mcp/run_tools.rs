@@ -139,7 +139,7 @@ pub(super) async fn cancel(
     arguments.finish()?;
     let (_, run) = find_run(&state.app, Some(&name))?;
     if !state.app.live_runs.cancel(&run) {
-        let message = format!("run `{}` is not in progress in this server", run.short());
+        let message = format!("run `{}` is not in progress on this server", run.short());
         return Err(Usage { message, hint: "see its state with `rlm_run`, action status".into() }.into());
     }
     // A run that was started over HTTP ends by itself; nobody here can wait for it.
@@ -149,7 +149,7 @@ pub(super) async fn cancel(
             () = context.ct.cancelled() => {}
         }
     }
-    let text = format!("run {} is cancelled; rlm_run, action resume, continues it", run.short());
+    let text = format!("run {} was cancelled; rlm_run, action resume, continues it", run.short());
     Ok(ToolAnswer::new(text, json!({ "run": run, "state": "cancelled" })))
 }
 
@@ -170,7 +170,7 @@ fn find_result(state: &State, mut arguments: Arguments) -> Result<CallStart, Fai
     }
     let view = read_view(&workspace, &run)?;
     if view.outcome.is_none() {
-        let message = format!("run `{}` was cut off before its end", run.short());
+        let message = format!("run `{}` was interrupted", run.short());
         return Err(Usage { message, hint: "continue it with `rlm_run`, action resume".into() }.into());
     }
     let mut result = recorded_result(&workspace, run, &view)?;
@@ -224,20 +224,20 @@ pub(super) async fn ask_more(
     slot: Slot,
 ) -> Result<CallStart, Failure> {
     if let Some(name) = OF_THE_RUN.into_iter().find(|name| arguments.has(name)) {
-        return Err(wrong(name, "cannot go with `run`, which has its own").into());
+        return Err(wrong(name, "cannot be combined with `run`, which has its own").into());
     }
     let name = arguments.needed("run", RUN_CHARS_MAX)?;
     let question = arguments.needed("question", QUESTION_CHARS_MAX)?;
     // An agent run cannot change its strategy.
     if strategy(&mut arguments)?.is_some_and(|strategy| strategy != StrategyChoice::Agent) {
-        return Err(wrong("strategy", "cannot go with `run`, which is that of an agent").into());
+        return Err(wrong("strategy", "cannot be combined with `run`, which is an agent's").into());
     }
     let limits = read_limits(state, &mut arguments)?;
     let wait_ms = arguments.whole("wait_ms", u64::from(u32::MAX))?;
     arguments.finish()?;
     let (workspace, run) = find_run(&state.app, Some(&name))?;
     if state.runs.find(&run).is_some() {
-        let message = format!("run `{}` is under way", run.short());
+        let message = format!("run `{}` is in progress", run.short());
         return Err(
             Usage { message, hint: "wait for its answer with `rlm_run`, action result".into() }.into()
         );
@@ -293,7 +293,7 @@ fn same_models(
     }
     if root.provider == provider::OF_CLIENT {
         return Ok(of_client(context).ok_or_else(|| Usage {
-            message: "the run was begun with the model of a client, and this client offers none".into(),
+            message: "the run was started with a client's model, and this client offers none".into(),
             hint: "ask again with `rlm_ask` and a configured provider".into(),
         })?);
     }

@@ -110,8 +110,8 @@ impl Runs {
     pub(super) fn take_slot(&self) -> Result<Slot, Usage> {
         let registry = &self.app.live_runs;
         registry.take_slot().ok_or_else(|| Usage {
-            message: format!("{} in progress already", count(registry.slots_taken() as u64, "run")),
-            hint: "wait for one or cancel one with `rlm_run`".into(),
+            message: format!("{} already in progress", count(registry.slots_taken() as u64, "run")),
+            hint: "wait for one, or cancel one with `rlm_run`".into(),
         })
     }
 

@@ -157,7 +157,7 @@ fn refusal(error: &ServiceError) -> ModelError {
     if error.code != ErrorCode::METHOD_NOT_FOUND {
         return refused(&error.message);
     }
-    let detail = "the client cannot sample; configure a provider".into();
+    let detail = "the client does not support sampling; configure a provider".into();
     ModelError::NotFound { base_url: OF_CLIENT.into(), model: "client".into(), detail }
 }
 
@@ -165,7 +165,7 @@ fn refusal(error: &ServiceError) -> ModelError {
 fn refused(detail: &str) -> ModelError {
     ModelError::RequestRefused {
         status: 403,
-        detail: format!("the client did not sample: {}", plain_head(detail, DETAIL_CHARS_MAX)),
+        detail: format!("the client rejected the sampling request: {}", plain_head(detail, DETAIL_CHARS_MAX)),
     }
 }
 
@@ -244,7 +244,7 @@ impl Questions {
             let Some(question) = waiting.remove(key) else { continue };
             let reply = match replies.remove(key) {
                 Some(value) => serde_json::from_value::<CreateMessageResult>(value)
-                    .map_err(|error| refused(&format!("its reply is not one: {error}"))),
+                    .map_err(|error| refused(&format!("its reply is not valid: {error}"))),
                 None => Err(refused("it did not answer this request")),
             };
             // The caller may have given up.

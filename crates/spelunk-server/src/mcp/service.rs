@@ -22,9 +22,9 @@ use super::tool_wait::{self, CallStart, wait_for};
 use super::truncate::plain_head;
 use super::{cells, prompts, query, resources, run_tools, tasks};
 
-const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Find passages with search, \
-    register text with context_add and look at it with context_read and context_grep, run code over it with rlm_repl, \
-    and start a whole run with rlm_ask only when the user asks for one.";
+const INSTRUCTIONS: &str = "Spelunk keeps text that is too large for your window outside of it. Find \
+    passages with search, register text with context_add and read it with context_read and context_grep, \
+    run code over it with rlm_repl, and start a whole run with rlm_ask only when the user asks for one.";
 
 /// Serves one client, over any transport. All connections that share a state share its contexts, runs and notes.
 pub(crate) struct Service {

@@ -107,7 +107,7 @@ pub(super) fn add(state: &State, mut arguments: Arguments) -> Result<ToolAnswer,
         let mut session = state.session();
         if session.thoughts.len() >= THOUGHTS_MAX || session.render().len() + text.len() > SESSION_BYTES_MAX {
             let hint = "start another session of the server".to_owned();
-            return Err(Usage { message: "the session holds all the thoughts it can".into(), hint }.into());
+            return Err(Usage { message: "the session has too many thoughts".into(), hint }.into());
         }
         let text = redact(&text).0.into_owned();
         session.thoughts.push(Thought { at_ms: SystemClock.now_ms(), text, answers: Vec::new() });

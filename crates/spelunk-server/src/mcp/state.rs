@@ -72,14 +72,14 @@ impl State {
             let path = app.current_dir.join(&root);
             let resolved = path.canonicalize().ok().filter(|path| path.is_dir()).ok_or_else(|| Usage {
                 message: format!("there is no directory `{root}`"),
-                hint: "name directories that are there with `--root`".into(),
+                hint: "pass existing directories with `--root`".into(),
             })?;
             roots.push(resolved);
             typed_roots.push(without_dots(&path));
         }
         if options.output_chars_max < OUTPUT_CHARS_MIN {
-            let message = format!("`--output-chars-max` is below {OUTPUT_CHARS_MIN}");
-            return Err(Usage { message, hint: "leave it out, or give more".into() }.into());
+            let message = format!("`--output-chars-max` is less than {OUTPUT_CHARS_MIN}");
+            return Err(Usage { message, hint: "leave it out, or raise it".into() }.into());
         }
         let settings = StoreSettings::for_a_server(app.settings.limits.clone(), roots.clone());
         let clock = Arc::new(|| SystemClock.now_ms());
@@ -132,8 +132,8 @@ impl State {
     /// disk is accessed, so that nothing about the disk is revealed.
     pub(crate) fn admit(&self, typed: &str) -> Result<PathBuf, Failure> {
         if typed.is_empty() || typed.len() > PATH_BYTES_MAX || typed.contains('\0') {
-            let message = "a path is empty, too long or not one".to_owned();
-            return Err(Usage { message, hint: "name a file or a directory below a root".into() }.into());
+            let message = "a path is empty, too long or not valid".to_owned();
+            return Err(Usage { message, hint: "give a file or directory below a root".into() }.into());
         }
         // Named as typed: the client must not learn what is outside the roots.
         let outside = || StoreError::OutsideRoots { path: typed.into(), roots: self.roots.clone() };

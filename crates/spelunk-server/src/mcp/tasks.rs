@@ -85,7 +85,7 @@ fn listed(live: &Live) -> Result<ToolAnswer, Usage> {
     let is_blocked = n_ended < plan.planned;
     let mut text = format!("run {}: {n_ended} of {} done", live.run.short(), count(plan.planned, "task"));
     if is_blocked {
-        text += "; the synthesis waits for the rest";
+        text += "; the synthesis is waiting for the rest";
     }
     text.push('\n');
     for task in tasks.iter().take(LIST_MAX) {
@@ -95,7 +95,7 @@ fn listed(live: &Live) -> Result<ToolAnswer, Usage> {
         text += &format!("{}  {holder}  {}  {}{files}\n", id(live, &task.call), task.analyst, task.about);
     }
     if tasks.is_empty() && has_ended {
-        text += "the run has ended: rlm_run, action result, has its report\n";
+        text += "the run has ended: rlm_run, action result, returns its report\n";
     }
     let data = json!({
         "run": live.run,
@@ -139,10 +139,10 @@ fn find(state: &State, name: Option<&str>) -> Result<(Arc<Live>, Arc<AgentTasks>
         let hint = if names.is_empty() {
             "start one with `rlm_tasks`".to_owned()
         } else {
-            format!("name one of {}", names.join(", "))
+            format!("choose one of {}", names.join(", "))
         };
         let message =
-            if names.is_empty() { "no run waits for agents" } else { "more than one run waits for agents" };
+            if names.is_empty() { "no run waits for agents" } else { "several runs wait for agents" };
         Usage { message: message.to_owned(), hint }
     })?;
     let agent_tasks = live.host.agent_tasks.clone().ok_or_else(no_agent_tasks)?;
@@ -155,7 +155,7 @@ fn no_agent_tasks() -> Usage {
 
 /// The named task.
 fn find_task(state: &State, name: &str) -> Result<(Arc<Live>, Arc<AgentTasks>, CallId), Failure> {
-    let bad = || wrong("task", "is not the name of a task, such as `13fcbfa5/0.3#0`");
+    let bad = || wrong("task", "is not a task id, such as `13fcbfa5/0.3#0`");
     let (run, call) = name.split_once('/').ok_or_else(bad)?;
     let call: CallId = call.parse().map_err(|_| bad())?;
     let (live, agent_tasks) = find(state, Some(run))?;
@@ -210,7 +210,7 @@ fn told(state: &State, live: &Live, task: &TaskSummary, prompt: &Prompt, offset:
     let next_offset = (next < n_chars && !part.is_empty()).then_some(next);
     let mut text = format!("task {}\n\n{}\n{part}", id(live, &task.call), prompt.system);
     if let Some(next) = next_offset {
-        text += &format!("\n[the text goes on: task_get with offset {next}]");
+        text += &format!("\n[the text continues: task_get with offset {next}]");
     }
     let mut data = shown(live, task);
     data["instruction"] = json!(prompt.system);
@@ -223,7 +223,7 @@ fn told(state: &State, live: &Live, task: &TaskSummary, prompt: &Prompt, offset:
 fn body(prompt: &Prompt) -> String {
     let say = |message: &spelunk_model::Message| match message.speaker {
         Speaker::User => message.text.clone(),
-        Speaker::Assistant => format!("--- what was handed in before ---\n{}\n--- end ---", message.text),
+        Speaker::Assistant => format!("--- the previous report ---\n{}\n--- end ---", message.text),
     };
     prompt.messages.iter().map(say).collect::<Vec<_>>().join("\n\n")
 }
@@ -250,7 +250,7 @@ pub(super) async fn submit(state: &State, mut arguments: Arguments) -> Result<To
             let claimed = agent_tasks.claim(Some(&again), None, &agent, SystemClock.now_ms(), LEASE_MS)?;
             let faults = prompt.messages.last().map(|message| message.text.clone()).unwrap_or_default();
             let text =
-                format!("the report cannot be used; hand in task {} instead:\n{faults}", id(&live, &again));
+                format!("the report cannot be used; work on task {} instead:\n{faults}", id(&live, &again));
             let mut data = shown(&live, &claimed);
             (data["accepted"], data["faults"]) = (json!(false), json!(faults));
             return Ok(ToolAnswer::new(text, data));
@@ -267,7 +267,7 @@ pub(super) async fn submit(state: &State, mut arguments: Arguments) -> Result<To
             }
         });
         if waited.await.is_err() {
-            let notice = "it was taken; the run has not said what it thinks of it yet".to_owned();
+            let notice = "accepted; the run has not evaluated it yet".to_owned();
             return Ok(ToolAnswer::new(
                 notice.clone(),
                 json!({ "task": task, "accepted": true, "notice": notice }),
@@ -288,14 +288,14 @@ fn verdict(live: &Live, frame: &FrameId) -> Option<Verdict> {
     let fold = live.fold();
     match fold.view.frames.get(frame).map(|frame| &frame.state) {
         Some(FrameState::Answered { .. }) => {
-            let notice = fold.notices.get(frame).cloned().unwrap_or_else(|| "it was taken".to_owned());
+            let notice = fold.notices.get(frame).cloned().unwrap_or_else(|| "accepted".to_owned());
             Some(Verdict { is_accepted: true, notice })
         }
         Some(FrameState::Failed { message, .. }) => {
             Some(Verdict { is_accepted: false, notice: format!("the task failed: {message}") })
         }
         Some(FrameState::Open) | None if fold.view.outcome.is_some() => {
-            Some(Verdict { is_accepted: true, notice: "it was taken, and the run has ended".to_owned() })
+            Some(Verdict { is_accepted: true, notice: "accepted, and the run has ended".to_owned() })
         }
         Some(FrameState::Open) | None => None,
     }

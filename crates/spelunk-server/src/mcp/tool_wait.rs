@@ -146,7 +146,7 @@ pub(super) async fn go_on(
     replies: InputResponses,
 ) -> Result<CallToolResponse, ErrorData> {
     let Some(suspended) = state.rounds.take(handle, tool) else {
-        let message = "the request state is not one of this server's".to_owned();
+        let message = "the request state is not valid".to_owned();
         let hint = "find the run and continue it with `rlm_run`".to_owned();
         return Ok(ToolAnswer::error(&Usage { message, hint }).respond(state));
     };
@@ -208,7 +208,7 @@ impl Wait<'_> {
                     return Err(ErrorData::internal_error("the request was cancelled", None));
                 }
                 WaitOutcome::Abandoned => {
-                    return Err(ErrorData::internal_error("the server is closing", None));
+                    return Err(ErrorData::internal_error("the server is shutting down", None));
                 }
             };
             return Ok(said.respond(self.state));
@@ -291,7 +291,7 @@ async fn next_step(progress: &mut watch::Receiver<Step>, next_at: Instant) -> St
 fn too_many_rounds(live: &Live) -> Usage {
     let run = live.run.short();
     Usage {
-        message: format!("run `{run}` asked the client's model in {ROUNDS_MAX} rounds and is not done"),
+        message: format!("run `{run}` asked the client's model in {ROUNDS_MAX} rounds without finishing"),
         hint: format!(
             "configure a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY or a local server), or call `rlm_run` with action result and run `{run}` to continue"
         ),

@@ -186,7 +186,7 @@ fn read_schema(app: &App, path: &str) -> Result<String, Failure> {
     let text = std::fs::read_to_string(app.current_dir.join(path));
     let text = text.map_err(|error| Usage {
         message: format!("could not read the schema `{path}`: {error}"),
-        hint: "name a file with a JSON Schema".into(),
+        hint: "pass a file that contains a JSON Schema".into(),
     })?;
     Schema::parse(&text).map_err(EngineError::from)?;
     Ok(text)
@@ -243,7 +243,7 @@ fn question_input(app: &App, args: &mut AskArgs) -> Result<QuestionInput, Failur
     #[expect(clippy::disallowed_methods, reason = "the binary reads what the user names")]
     let read = std::fs::read_to_string(app.current_dir.join(&file)).map_err(|error| Usage {
         message: format!("could not read the conversation `{file}`: {error}"),
-        hint: "name a file of JSON with a list of messages".into(),
+        hint: "pass a JSON file that contains a list of messages".into(),
     })?;
     let conversation = Conversation::read(&read).map_err(|error| Usage {
         message: format!("`{file}` is not a conversation: {error}"),
@@ -260,20 +260,20 @@ fn request_from_stdin(paths: &[String]) -> Result<String, Failure> {
         let message = "standard input cannot be both the question and a text to answer from";
         return Err(refused(message, "write the question in place of the first `-`").into());
     }
-    let hint = "write the question as text, or name the file as a path";
+    let hint = "write the question as text, or pass the file as a path";
     String::from_utf8(read_stdin()?).map_err(|_| refused("standard input is not UTF-8", hint).into())
 }
 
 fn attached(app: &App, files: &[String]) -> Result<Attachments, Failure> {
     if files.len() > ATTACHED_MAX {
         let message = format!("{} files are attached; the maximum is {ATTACHED_MAX}", files.len());
-        return Err(Usage { message, hint: "name their directory as a path".into() }.into());
+        return Err(Usage { message, hint: "pass their directory as a path".into() }.into());
     }
     let mut along = Attachments::default();
     for file in files {
         let refused = |why: String| Usage {
             message: format!("could not attach `{file}`: {why}"),
-            hint: "name a file; directories and large files are named as paths".into(),
+            hint: "pass a file; directories and large files are passed as paths".into(),
         };
         let bytes = read_attachment(&app.current_dir.join(file)).map_err(refused)?;
         let given = Path::new(file).file_name().unwrap_or_default().to_string_lossy();

@@ -324,7 +324,7 @@ fn add(app: &App, store: &ContextStore, args: AddArgs) -> Result<String, Failure
         }
     };
     if let Some(reasons) = context.metadata.get("left_out") {
-        app.say(&format!("left out of the archive: {reasons}"));
+        app.say(&format!("skipped in the archive: {reasons}"));
     }
     Ok(render::added(&[context], &[], &BTreeMap::new(), app.json))
 }
@@ -351,7 +351,7 @@ fn policy(args: &AddArgs, kind: &ContextKind) -> Result<Option<LoadPolicy>, Usag
     };
     match LoadPolicy::from_name(name) {
         Some(LoadPolicy::Session) | None => Err(Usage {
-            message: format!("`{}` is not a policy that this command can keep", head(name, 40)),
+            message: format!("this command does not support the policy `{}`", head(name, 40)),
             hint: "the policies are `hot`, `lazy`, `refresh`, `query` and `ttl:SECONDS`".into(),
         }),
         policy => Ok(policy),
@@ -380,13 +380,13 @@ fn add_personal(app: &App, store: &ContextStore, directory: &str) -> Result<Stri
 
 fn say_added(app: &App, n_registered: usize, n_already: usize, skipped: &BTreeMap<String, u64>) {
     let skipped = if skipped.is_empty() { String::new() } else { format!(", skipped: {}", listed(skipped)) };
-    app.say(&format!("{n_registered} registered, {n_already} already there{skipped}"));
+    app.say(&format!("{n_registered} registered, {n_already} already known{skipped}"));
 }
 
 fn needs_id() -> Usage {
-    Usage { message: "text from standard input needs an id".into(), hint: "name one with `--id`".into() }
+    Usage { message: "text from standard input needs an id".into(), hint: "set one with `--id`".into() }
 }
 
 fn not_text() -> Usage {
-    Usage { message: "standard input is not UTF-8".into(), hint: "write it to a file and add that".into() }
+    Usage { message: "standard input is not UTF-8".into(), hint: "write it to a file and add it".into() }
 }

@@ -29,7 +29,7 @@ const DOCUMENTS: [(&str, &str); 3] = [
 const REPLIES_BEFORE_CRASH: u64 = 3;
 
 pub(crate) async fn demo(app: &App) -> Result<ExitCode, Failure> {
-    app.say("A demonstration: the model is scripted, and nothing is sent anywhere. The rest is real: the engine, the sandbox, the journal, the checked citations, the crash and the resume.\n");
+    app.say("This is a demonstration: the model is scripted, and nothing is sent over the network. Everything else is real: the engine, the sandbox, the journal, the checked citations, the crash and the resume.\n");
     let engine = app.engine(ScanOptions::default())?.with_sandbox(app.sandbox(None)?);
     let mut sources = Vec::new();
     for (name, text) in DOCUMENTS {
@@ -43,7 +43,7 @@ pub(crate) async fn demo(app: &App) -> Result<ExitCode, Failure> {
     let (result, view) = watch::follow(app, handle, output).await?;
     let n_new = view.n_settled_calls().saturating_sub(REPLIES_BEFORE_CRASH);
     app.say(&format!(
-        "\n{REPLIES_BEFORE_CRASH} replies came from the journal; {n_new} calls were made now.\n"
+        "\n{REPLIES_BEFORE_CRASH} replies came from the journal; {n_new} new calls were made.\n"
     ));
     app.say(&tree(&view));
     let code = watch::show_result(app, &result, &view, OutputFlags::default())?;
@@ -81,7 +81,7 @@ async fn run_until_crash(
     let run = handle.run.clone();
     let (handle, view) = until_crash(app, engine, handle).await?;
     handle.abandon().await;
-    app.say("\nCrash! The run was cut off in the middle of a reply. Its journal holds:\n");
+    app.say("\nCrash! The run was cut off in the middle of a reply. Its journal contains:\n");
     app.say(tree(&view).trim_end());
     Ok((run, view.seq_last))
 }

@@ -70,7 +70,7 @@ pub(crate) async fn doctor(app: &App, args: DoctorArgs) -> Result<ExitCode, Fail
             checks.extend(other_roles(app, &root, args.ask).await);
         }
         Ok(None) => {
-            let detail = "none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages";
+            let detail = "none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or set --base-url; without a model, `ask` shows passages";
             checks.push(note("model", detail));
         }
         Err(error) => checks.push(failed("model", &error)),
@@ -113,7 +113,7 @@ async fn embedding(app: &App) -> Option<Check> {
     if let Some(opened) = provider::embedding_table(&app.settings, &app.environment) {
         return Some(match opened {
             Ok(table) => {
-                good(name, format!("{} gives vectors of {} numbers", table.id(), table.dimensions()))
+                good(name, format!("{} returns vectors with {} dimensions", table.id(), table.dimensions()))
             }
             Err(error) => failed(name, &error),
         });
@@ -125,7 +125,7 @@ async fn embedding(app: &App) -> Option<Check> {
     Some(match client.embed(&["ready?".to_owned()]).await {
         Ok(embedded) => {
             let n = embedded.vectors.first().map_or(0, Vec::len);
-            good(name, format!("{} gives vectors of {n} numbers", client.reference()))
+            good(name, format!("{} returns vectors with {n} dimensions", client.reference()))
         }
         Err(error) => failed(name, &error),
     })
@@ -136,7 +136,7 @@ async fn of_model(name: &'static str, found: &UsableModel, with_question: bool) 
     let answers = if with_question { ask(found.model.as_ref()).await } else { reach(found).await };
     let mut checks = vec![good(name, detail), price(found.model.as_ref()), answers];
     checks.extend(found.left_out.iter().map(|(alias, error)| {
-        note("fallback", format!("`{alias}` cannot stand in: {}", head(&error.to_string(), 200)))
+        note("fallback", format!("the fallback `{alias}` cannot be used: {}", head(&error.to_string(), 200)))
     }));
     checks
 }
@@ -183,9 +183,9 @@ fn sandbox(app: &App) -> Check {
     match fed {
         Ok(Step::Finished(_)) => {
             let took = time(u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX));
-            good(name, format!("{} (a session opens in {took})", sandbox.backend()))
+            good(name, format!("{} (a session starts in {took})", sandbox.backend()))
         }
-        Ok(Step::Calls(_)) => bad(name, "it asks for what nobody offered"),
+        Ok(Step::Calls(_)) => bad(name, "it called a function that was not provided"),
         Err(error) => bad(name, head(&format!("{}: {error}", sandbox.backend()), 300)),
     }
 }
@@ -199,7 +199,7 @@ fn price(model: &dyn Model) -> Check {
         }
         None => note(
             "price",
-            "unknown, so dollars are not counted: set model.price_input_usd_per_mtok and model.price_output_usd_per_mtok",
+            "unknown, so the cost is not counted: set model.price_input_usd_per_mtok and model.price_output_usd_per_mtok",
         ),
     }
 }
@@ -209,13 +209,13 @@ async fn reach(found: &UsableModel) -> Check {
     let name = "reach";
     let reference = found.model.reference();
     match found.offered(Duration::from_secs(10)).await {
-        Ok(None) => note(name, "not tried: `spelunk doctor --ask` sends one short question"),
+        Ok(None) => note(name, "not tested: `spelunk doctor --ask` sends one short question"),
         Ok(Some(models)) if models.contains(&reference.name) => {
-            good(name, format!("{} has it", reference.base_url))
+            good(name, format!("{} offers it", reference.base_url))
         }
         Ok(Some(_)) => note(name, format!("{} does not list `{}`", reference.base_url, reference.name)),
         Err(spelunk_model::ModelError::Unauthorized { .. }) if !found.has_key() => {
-            good(name, format!("{} answers; `spelunk doctor --ask` tries the key", reference.base_url))
+            good(name, format!("{} responds; `spelunk doctor --ask` tests the key", reference.base_url))
         }
         Err(error) => failed(name, &error),
     }

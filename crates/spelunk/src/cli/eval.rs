@@ -61,6 +61,6 @@ fn unknown(what: &str, word: &str, known: &[&str]) -> Usage {
     let shown: String = word.chars().take(60).collect();
     Usage {
         message: format!("there is no {what} `{shown}`"),
-        hint: format!("choose of {}", known.join(", ")),
+        hint: format!("choose one of {}", known.join(", ")),
     }
 }

@@ -29,7 +29,7 @@ impl LimitFlags {
         let flags: [(&str, &str, Option<String>, Read, &str); 4] = [
             ("--max-cost", "cost_microusd_max", self.cost, microusd, "dollars, such as `0.50`"),
             ("--max-tokens", "tokens_max", self.tokens, tokens, "a number, such as `200k`"),
-            ("--max-calls", "calls_max", self.calls, whole, "a whole number"),
+            ("--max-calls", "calls_max", self.calls, whole, "an integer"),
             ("--max-time", "run_ms_max", self.time, time_ms, "a time, such as `90s`, `10m` or `2h`"),
         ];
         let mut values = Vec::new();

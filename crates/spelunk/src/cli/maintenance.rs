@@ -42,9 +42,9 @@ pub(crate) fn repair(app: &App, args: &RepairArgs) -> Result<ExitCode, Failure> 
     let report = spelunk_journal::repair(&workspace, &run)?;
     let kept = count(report.events_kept, "event");
     print(&match report.kept_in {
-        None => format!("run {} is sound: {kept}\n", run.short()),
+        None => format!("run {} is intact: {kept}\n", run.short()),
         Some(aside) => format!(
-            "run {} keeps its first {kept}; {} set aside in {aside}\nContinue: spelunk resume {}\n",
+            "run {} keeps its first {kept}; {} moved to {aside}\nContinue: spelunk resume {}\n",
             run.short(),
             bytes(report.bytes_cut),
             run.short()
@@ -57,11 +57,11 @@ pub(crate) fn trust(app: &App) -> Result<ExitCode, Failure> {
     let root = app.workspace_root();
     if !Workspace::exists(&root) {
         let message = format!("there is no workspace at `{}`", root.display());
-        return Err(Usage { message, hint: "name one with `--workspace DIR`".into() }.into());
+        return Err(Usage { message, hint: "choose one with `--workspace DIR`".into() }.into());
     }
     let is_new = app.user.trust(&root)?;
     let runs = Workspace::open_read_only(&root)?.runs()?.len();
-    let verb = if is_new { "trusted" } else { "trusted already" };
+    let verb = if is_new { "trusted" } else { "already trusted" };
     print(&format!("{verb}: {} ({})\n", root.display(), count(runs as u64, "run")));
     Ok(ExitCode::SUCCESS)
 }

@@ -145,7 +145,7 @@ fn shown_text(surveyed: &[ListedModel], local: &[LocalServer], files: &[LocalMod
         text += &format!("local:{}  {}\n", file.name, file_text(file));
     }
     if surveyed.is_empty() && local.is_empty() && files.is_empty() {
-        text += "No model is set up: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or write `[models.NAME]` into spelunk.toml.\n";
+        text += "No model is configured: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or add `[models.NAME]` to spelunk.toml.\n";
     }
     text
 }
@@ -159,8 +159,8 @@ fn file_text(file: &LocalModel) -> String {
     let name = header.name.as_deref().unwrap_or(&header.architecture);
     let window = header.context_tokens.map(|n| format!(", {n} tokens of context")).unwrap_or_default();
     let usable = match (IS_BUILT_IN, is_known_form(header)) {
-        (_, false) => " · its chat template is not known here: serve it with llama.cpp",
-        (false, true) => " · this program was built without the runner",
+        (_, false) => " · its chat template is not supported: serve it with llama.cpp",
+        (false, true) => " · this program was built without local models",
         (true, true) => " · free · inside this program",
     };
     format!("{}, {}{window}{usable}", head(name, 80), bytes(file.bytes))
@@ -190,7 +190,7 @@ fn price_text(price: Option<Price>) -> String {
 fn key_text(key: &KeyState) -> String {
     match key {
         KeyState::Set => "key set".to_owned(),
-        KeyState::ByCommand => "key by command".to_owned(),
+        KeyState::ByCommand => "key from a command".to_owned(),
         KeyState::NotNeeded => "no key needed".to_owned(),
         KeyState::Aws => "AWS credentials".to_owned(),
         KeyState::Missing { why } => format!("no key: {}", head(why, 160)),
@@ -201,7 +201,7 @@ fn key_text(key: &KeyState) -> String {
 fn notes(model: &ListedModel) -> Vec<String> {
     let mut notes = Vec::new();
     if !model.fallback.is_empty() {
-        notes.push(format!("when it is out: {}", model.fallback.join(", ")));
+        notes.push(format!("fallback: {}", model.fallback.join(", ")));
     }
     let bounds = [
         (model.rate.requests_per_minute, "requests per minute"),
@@ -276,7 +276,7 @@ async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
         Some("hub") => Some(Origin::Hub),
         Some("packages") => Some(Origin::Packages),
         Some(other) => {
-            let message = format!("models do not come from `{other}`");
+            let message = format!("`{other}` is not a source of models");
             return Err(Usage { message, hint: "choose `hub` or `packages`".into() }.into());
         }
     };
@@ -287,7 +287,7 @@ async fn pull(app: &App, args: PullArgs) -> Result<ExitCode, Failure> {
     print(&if app.json { pulled_json(&model, is_known) } else { pulled_text(&model, is_known) });
     if !IS_BUILT_IN {
         app.say(&format!(
-            "This program was built without the runner. To ask the model, build it with: {BUILD_COMMAND}"
+            "This program was built without local models. To use the model, build it with: {BUILD_COMMAND}"
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -308,16 +308,16 @@ fn pulled_text(pulled: &Pulled, is_known: bool) -> String {
         Origin::Hub => "from the hub",
         Origin::Packages => "from packages",
         Origin::File => "from a file",
-        Origin::Folder => "there already",
+        Origin::Folder => "already installed",
     };
     let checked = match &pulled.sha256 {
         Some(_) => ", SHA-256 checked",
         None => "",
     };
     let next = if is_known {
-        format!("ask it with `--model local:{}`", pulled.name)
+        format!("use it with `--model local:{}`", pulled.name)
     } else {
-        "its chat template is not known here, so it cannot be asked: serve it with llama.cpp and name the server with `--base-url`".to_owned()
+        "its chat template is not supported, so it cannot be used here: serve it with llama.cpp and set `--base-url`".to_owned()
     };
     format!("{}: {}, {from}{checked}\n{next}\n", pulled.name, bytes(pulled.bytes))
 }
@@ -341,7 +341,7 @@ fn catalogue_text() -> String {
         format!("{:<width$}  {}, {}: {}\n", model.name, bytes(model.bytes), model.license, model.about)
     };
     let rows: String = local_catalogue().iter().map(row).collect();
-    format!("{rows}Pull one with `spelunk model pull NAME`, or any GGUF file by its path.\n")
+    format!("{rows}Install one with `spelunk model pull NAME`, or any GGUF file by its path.\n")
 }
 
 fn catalogue_json() -> String {

@@ -32,9 +32,9 @@ pub(crate) struct Page {
 /// Serves the page of a run, with source lines from below the roots, and opens it.
 pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Result<Page, Failure> {
     let refused = |error: std::io::Error| Usage {
-        message: format!("could not serve a page: {error}"),
+        message: format!("could not serve the page: {error}"),
         hint: format!(
-            "leave out `--open`, or look later with `spelunk serve` and `spelunk show {}`",
+            "leave out `--open`, or view the run later with `spelunk serve` or `spelunk show {}`",
             run.short()
         ),
     };
@@ -54,7 +54,7 @@ pub(crate) async fn open(app: &Arc<App>, run: &RunId, roots: Vec<String>) -> Res
     let mut serving = JoinSet::new();
     serving
         .spawn(async move { listen(listener, router(&server), server, async { drop(stopped.await) }).await });
-    app.say(&format!("the run is shown at {url}"));
+    app.say(&format!("view the run at {url}"));
     let opener = Command::new(OPENER)
         .arg(&url)
         .stdin(Stdio::null())
@@ -81,7 +81,7 @@ pub(crate) fn roots(sources: &[SourceSpec]) -> Vec<String> {
 impl Page {
     /// Keeps serving until the user interrupts.
     pub(crate) async fn stay(mut self, app: &App) {
-        app.say("the page stays until Ctrl-C");
+        app.say("the page is served until you press Ctrl-C");
         stop_signal().await;
         drop(self.stop);
         while self.serving.join_next().await.is_some() {}

@@ -57,14 +57,14 @@ fn outline_text(outline: &Outline, structure: Option<&(Detected, Landmarks)>) ->
     let Some((detected, landmarks)) = structure else { return text };
     let base = detected.content_type.name();
     match &detected.custom {
-        Some(custom) => text += &format!("type: {}, read as {base}\n", custom.name),
+        Some(custom) => text += &format!("type: {}, treated as {base}\n", custom.name),
         None => text += &format!("type: {base}\n"),
     }
     if !landmarks.landmarks.is_empty() {
         text += &format!("{}\n", safe(&landmarks.to_string()));
     }
     if !landmarks.is_whole {
-        text += "[only its beginning was examined]\n";
+        text += "[only the beginning was examined]\n";
     }
     text
 }

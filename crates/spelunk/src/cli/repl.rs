@@ -49,7 +49,7 @@ pub(crate) async fn repl(app: &App, args: ReplArgs) -> Result<ExitCode, Failure>
     let (ready, described) = oneshot::channel();
     let mut settings = app.run_settings();
     settings.limits.cells_max = CELLS_MAX;
-    let request = models.start("a session by hand", corpus, sources, Strategy::Program, settings);
+    let request = models.start("an interactive session", corpus, sources, Strategy::Program, settings);
     let handle = engine.start(RunRequest { program: Some(console(typed, ready)), ..request })?;
     if let Ok(description) = described.await {
         app.say(&description);

@@ -23,8 +23,8 @@ pub(crate) fn targets(app: &App, names: &[String]) -> Result<Vec<Target>, Failur
     let mut targets = Vec::new();
     for typed in names {
         let format = Format::of_path(typed).ok_or_else(|| Usage {
-            message: format!("`{typed}` does not say which kind of report it is"),
-            hint: "end its name with .md, .html, .sarif or .json".into(),
+            message: format!("the file name `{typed}` does not determine a report format"),
+            hint: "use the extension .md, .html, .sarif or .json".into(),
         })?;
         targets.push(Target { typed: typed.clone(), path: writable(app, typed)?, format });
     }
@@ -43,7 +43,7 @@ pub(crate) fn writable(app: &App, typed: &str) -> Result<PathBuf, Failure> {
     } else {
         format!("the directory of `{typed}` does not exist")
     };
-    Err(Usage { message, hint: "name a file in a directory that exists".into() }.into())
+    Err(Usage { message, hint: "choose a file in an existing directory".into() }.into())
 }
 
 /// Writes the reports of a run.
@@ -73,6 +73,6 @@ pub(crate) fn put(path: &Path, typed: &str, text: &str) -> Result<(), Failure> {
     let written = std::fs::write(path, text);
     written.map_err(|error| {
         let message = format!("could not write `{typed}`: {error}");
-        Usage { message, hint: "the run is kept: write it elsewhere with `spelunk run export`".into() }.into()
+        Usage { message, hint: "the run is kept: export it with `spelunk run export`".into() }.into()
     })
 }

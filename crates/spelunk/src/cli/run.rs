@@ -91,7 +91,7 @@ fn list(app: &App, args: &ListArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     if rows.is_empty() {
-        app.say(if states.is_some() || lifecycle != "active" { "No such runs." } else { "No runs yet." });
+        app.say(if states.is_some() || lifecycle != "active" { "No matching runs." } else { "No runs yet." });
         return Ok(ExitCode::SUCCESS);
     }
     print_line(HEADER);
@@ -145,7 +145,7 @@ fn archive_run(app: &App, args: &ArchiveArgs) -> Result<ExitCode, Failure> {
     }
     let report = packed?;
     say_packed(app, "archived", &run, &report);
-    app.say("run `spelunk gc` to remove what only this run needed");
+    app.say("run `spelunk gc` to remove data that only this run needed");
     Ok(ExitCode::SUCCESS)
 }
 

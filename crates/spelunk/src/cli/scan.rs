@@ -125,7 +125,7 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(STDIN_BYTES_MAX + 1).read_to_end(&mut text);
     let refused =
-        |message: String| Usage { message, hint: "write it to a file and name that instead".into() };
+        |message: String| Usage { message, hint: "write it to a file and pass that file instead".into() };
     read.map_err(|error| refused(format!("could not read standard input: {error}")))?;
     if text.len() as u64 > STDIN_BYTES_MAX {
         return Err(refused(format!("standard input is longer than {}", bytes(STDIN_BYTES_MAX))).into());

@@ -69,7 +69,7 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     let address = address(typed)?;
     if !address.ip().is_loopback() && token_file.is_none() {
         let message = format!("`{address}` can be reached from other machines, but no tokens are configured");
-        let hint = "name a token file with `--token-file`, or listen on 127.0.0.1".to_owned();
+        let hint = "pass a token file with `--token-file`, or listen on 127.0.0.1".to_owned();
         return Err(Usage { message, hint }.into());
     }
     tools::open_for_server(app).await?;
@@ -82,7 +82,7 @@ pub(crate) async fn serve(app: &Arc<App>, args: ServeArgs) -> Result<ExitCode, F
     let server = Server::new(Arc::clone(app), Arc::clone(&state), tokens, log)?;
     let listener = TcpListener::bind(address).await.map_err(|error| Usage {
         message: format!("could not listen on `{address}`: {error}"),
-        hint: "name another address or port with `--listen`".into(),
+        hint: "choose another address or port with `--listen`".into(),
     })?;
     let bound = listener.local_addr().unwrap_or(address);
     app.say_without_waiting();
@@ -108,7 +108,7 @@ async fn banner(app: &App, state: &State, bound: SocketAddr) -> String {
     let model = match provider::choose(&app.settings, &app.environment).await {
         Ok(Some(chosen)) => chosen.model.reference().to_string(),
         Ok(None) => "none; `spelunk doctor` shows how to configure one".to_owned(),
-        Err(error) => format!("not usable: {error}"),
+        Err(error) => format!("cannot be used: {error}"),
     };
     let roots: Vec<String> = state.roots().iter().map(|root| root.display().to_string()).collect();
     format!(
@@ -122,7 +122,7 @@ fn address(typed: &str) -> Result<SocketAddr, Usage> {
     let typed = typed.replacen("localhost:", "127.0.0.1:", 1);
     typed.parse().map_err(|_| Usage {
         message: format!("`{typed}` is not an address and a port"),
-        hint: "write it like `127.0.0.1:7766` or `[::1]:7766`".into(),
+        hint: "write it as `127.0.0.1:7766` or `[::1]:7766`".into(),
     })
 }
 
@@ -130,7 +130,7 @@ fn address(typed: &str) -> Result<SocketAddr, Usage> {
 fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<ExitCode, Failure> {
     let refused = |error: io::Error| Usage {
         message: format!("could not write the token file `{}`: {error}", file.display()),
-        hint: "name a file in a directory that exists".into(),
+        hint: "choose a file in an existing directory".into(),
     };
     let now_s = SystemClock.now_ms() / 1000;
     let until_s = args.days.map(|days| now_s.saturating_add(days.saturating_mul(DAY_S)));
@@ -142,7 +142,7 @@ fn new_token(app: &App, name: &str, args: &ServeArgs, file: &PathBuf) -> Result<
     let mut opened = options.open(file).map_err(refused)?;
     opened.write_all(made.line.as_bytes()).map_err(refused)?;
     print_line(made.token);
-    app.say("this token is shown only once; the file keeps its digest");
+    app.say("this token is shown only once; the file contains its digest");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -77,8 +77,7 @@ pub(crate) fn show(app: &App, args: &ShowArgs) -> Result<ExitCode, Failure> {
 fn show_cell(workspace: &Workspace, view: &RunView, name: &str) -> Result<ExitCode, Failure> {
     let unknown = || Usage {
         message: format!("this run has no cell `{name}`"),
-        hint: "see the cells of each frame with `spelunk show`; name one as `FRAME:CELL`, such as `0:0`"
-            .into(),
+        hint: "`spelunk show` lists the cells of each frame; name one as `FRAME:CELL`, such as `0:0`".into(),
     };
     let (frame, number) = name.split_once(':').ok_or_else(unknown)?;
     let frame: FrameId = frame.parse().map_err(|_| unknown())?;
@@ -118,13 +117,13 @@ fn show_call(blobs: &Blobs, view: &RunView, name: &str) -> Result<ExitCode, Fail
     let call = name.parse::<CallId>().ok().and_then(|id| view.calls.get(&id));
     let Some(call) = call else {
         let known: Vec<String> = view.calls.keys().take(20).map(ToString::to_string).collect();
-        let hint = format!("name one of {}", known.join(", "));
+        let hint = format!("choose one of {}", known.join(", "));
         return Err(Usage { message: format!("the run has no call `{name}`"), hint }.into());
     };
     match blobs.text(&call.prompt).and_then(|record| prompt_text(blobs, &record)) {
         Ok(prompt) => print(&prompt),
         // Prompts are not synced to disk before the run continues.
-        Err(JournalError::Blob { .. }) => print("--- the prompt was lost when the machine stopped ---\n"),
+        Err(JournalError::Blob { .. }) => print("--- the prompt was lost in a power failure ---\n"),
         Err(error) => return Err(error.into()),
     }
     match &call.state {

@@ -129,7 +129,7 @@ pub(crate) async fn tool(app: &Arc<App>, args: ToolArgs) -> Result<ExitCode, Fai
         ToolCommand::Init { directory, question, paths } => {
             let folder = folder::init(app, &directory, &question, &paths)?;
             print_line(folder.display());
-            app.say("point an agent at it: AGENTS.md says how to work there");
+            app.say("start an agent in it: AGENTS.md explains how to work there");
             return Ok(ExitCode::SUCCESS);
         }
         ToolCommand::Query(question) | ToolCommand::Batch(question) => {
@@ -201,10 +201,10 @@ async fn ask(app: &App, folder: &Folder, question: Query) -> Result<ExitCode, Fa
     let Query { prompt, path: paths, no_cache } = question;
     let prompt = if prompt == "-" { String::from_utf8_lossy(&read_stdin()?).into_owned() } else { prompt };
     if paths.len() > FILES_MAX {
-        return Err(wrong(format!("{} files in one batch, at most {FILES_MAX}", paths.len())).into());
+        return Err(wrong(format!("{} files in one batch; the maximum is {FILES_MAX}", paths.len())).into());
     }
     let Some(chosen) = provider::choose(&app.settings, &app.environment).await? else {
-        return Err(wrong("there is no model to ask".to_owned()).into());
+        return Err(wrong("no model is configured".to_owned()).into());
     };
     let mut asked = Vec::new();
     for path in &paths {

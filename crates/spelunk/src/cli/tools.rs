@@ -79,7 +79,7 @@ pub(crate) async fn tools(app: &App, args: ToolsArgs) -> Result<ExitCode, Failur
             let wanted = WantedTools { names: all().collect(), mcp, ..WantedTools::default() };
             let tools = tools::open(&app.settings, &app.environment, &wanted, Complaints::Shown).await?;
             if tools.is_empty() && !app.json {
-                app.say("no tools are configured; add `[tools.NAME]` to your settings, or name a server with `--mcp`");
+                app.say("no tools are configured; add `[tools.NAME]` to your settings, or pass a server with `--mcp`");
             }
             for tool in tools.all() {
                 print_line(if app.json { listed_json(tool).to_string() } else { listed(tool) });
@@ -92,7 +92,7 @@ pub(crate) async fn tools(app: &App, args: ToolsArgs) -> Result<ExitCode, Failur
             let tools = tools::open(&app.settings, &app.environment, &wanted, Complaints::Shown).await?;
             let Some(tool) = tools.all().iter().find(|tool| tool.name == name) else {
                 let message = format!("there is no tool `{name}`");
-                return Err(Usage { message, hint: "see them with `spelunk tools list`".into() }.into());
+                return Err(Usage { message, hint: "list them with `spelunk tools list`".into() }.into());
             };
             let arguments: Value =
                 serde_json::from_str(&arguments).ok().filter(Value::is_object).ok_or_else(|| {
@@ -123,7 +123,7 @@ fn listed(tool: &ExternalTool) -> String {
     let consent = match tool.effect {
         EffectClass::Read => "",
         EffectClass::Repeatable | EffectClass::Once if tool.is_allowed => ", allowed",
-        EffectClass::Repeatable | EffectClass::Once => ", asks first",
+        EffectClass::Repeatable | EffectClass::Once => ", needs consent",
     };
     let listed =
         format!("{}  [{}{consent}]\n    {}", tool.signature(), tool.effect, escaped(&tool.summary()));
@@ -184,8 +184,8 @@ fn decision(text: &str) -> Result<(EffectId, EffectDecision), Usage> {
         Some((id.parse().ok()?, decision))
     };
     read().ok_or_else(|| Usage {
-        message: format!("`--tool {text}` is not a decision"),
-        hint: "name the call and what to do about it: `--tool '0!3=done'` or `--tool '0!3=again'`".into(),
+        message: format!("`--tool {text}` is not a valid decision"),
+        hint: "name the call and the decision: `--tool '0!3=done'` or `--tool '0!3=again'`".into(),
     })
 }
 

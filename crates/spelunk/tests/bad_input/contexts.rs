@@ -80,12 +80,12 @@ fn an_unknown_kind_is_answered_with_the_known_ones() {
     refused(
         &["add", "guide.md", "--kind", "Bad Kind"],
         &expect![[r#"
-        --- stderr
-        error: `Bad Kind` cannot be the name of a kind
+            --- stderr
+            error: `Bad Kind` is not a valid kind
 
-        hint: use 1 to 64 small letters, digits, `_` or `-`, and no built-in name
-        --- exit 2
-    "#]],
+            hint: use 1 to 64 lowercase letters, digits, `_`, `-`, and no built-in name
+            --- exit 2
+        "#]],
     );
 }
 
@@ -95,7 +95,7 @@ fn an_id_that_cannot_be_is_refused() {
         &["add", "guide.md", "--id", ""],
         &expect![[r#"
         --- stderr
-        error: `` cannot be the id of a context: it is empty
+        error: `` is not a valid context id: it is empty
 
         hint: use a short id on one line, such as `project:notes`
         --- exit 2
@@ -105,7 +105,7 @@ fn an_id_that_cannot_be_is_refused() {
         &["add", "guide.md", "--id", "stats"],
         &expect![[r#"
         --- stderr
-        error: `stats` cannot be the id of a context: the word is reserved
+        error: `stats` is not a valid context id: it is a reserved word
 
         hint: put a prefix before it, as in `document:stats`
         --- exit 2
@@ -117,7 +117,7 @@ fn an_id_that_cannot_be_is_refused() {
         --- stderr
         error: text from standard input needs an id
 
-        hint: name one with `--id`
+        hint: set one with `--id`
         --- exit 2
     "#]],
     );
@@ -163,7 +163,7 @@ fn numbers_out_of_range_are_refused() {
         &["chunk", "guide", "9"],
         &expect![[r#"
         --- stderr
-        error: `guide` has no page 9: the only one is page 0
+        error: `guide` has no page 9: the only page is 0
 
         hint: ask for a page from 0 to 0
         --- exit 2
@@ -173,7 +173,7 @@ fn numbers_out_of_range_are_refused() {
         &["chunk", "guide", "18446744073709551615"],
         &expect![[r#"
         --- stderr
-        error: `guide` has no page 18446744073709551615: the only one is page 0
+        error: `guide` has no page 18446744073709551615: the only page is 0
 
         hint: ask for a page from 0 to 0
         --- exit 2
@@ -207,11 +207,11 @@ fn a_broken_pattern_is_pointed_at() {
         &["grep", "guide", "line (one|two"],
         &expect![[r#"
             --- stderr
-            error: the pattern is not a regular expression: unclosed group
+            error: the pattern is not a valid regular expression: unclosed group
                 line (one|two
                      ^
 
-            hint: correct it, or search for it as it is (`literal`)
+            hint: correct it, or search for a literal string (`literal`)
             --- exit 2
         "#]],
     );
@@ -219,11 +219,11 @@ fn a_broken_pattern_is_pointed_at() {
         &["search", "a{3,1}"],
         &expect![[r#"
             --- stderr
-            error: the pattern is not a regular expression: invalid repetition count range, the start must be <= the end
+            error: the pattern is not a valid regular expression: invalid repetition count range, the start must be <= the end
                 a{3,1}
                  ^
 
-            hint: correct it, or search for it as it is (`literal`)
+            hint: correct it, or search for a literal string (`literal`)
             --- exit 2
         "#]],
     );
@@ -233,7 +233,7 @@ fn a_broken_pattern_is_pointed_at() {
         --- stderr
         error: the pattern is empty
 
-        hint: name something to look for
+        hint: give a pattern to search for
         --- exit 2
     "#]],
     );
@@ -278,9 +278,9 @@ fn what_cannot_be_a_context_is_refused() {
         &["add", ".", "--pattern", "[a"],
         &expect![[r#"
         --- stderr
-        error: `[a` is not a pattern for files: error parsing glob '[a': unclosed character class; missing ']'
+        error: `[a` is not a valid file pattern: error parsing glob '[a': unclosed character class; missing ']'
 
-        hint: take a pattern like `*.md` or `**/*.md`
+        hint: use a pattern such as `*.md` or `**/*.md`
         --- exit 2
     "#]],
     );
@@ -294,14 +294,14 @@ fn a_binary_file_is_refused_and_left_out_of_a_directory() {
         error: could not read the context `a`
           caused by: `DIR/work/a.bin` is not text: it is a binary file
 
-        hint: extract its text first and name that file
+        hint: extract its text first and pass that file
         --- exit 1
     "#]]);
     scene.write("b.md", b"text\n");
     scene.spelunk(["context", "add", "."]).run().check(&expect![[r#"
         b
         --- stderr
-        1 registered, 0 already there, skipped: 1 binary
+        1 registered, 0 already known, skipped: 1 binary
         --- exit 0
     "#]]);
 }
@@ -314,7 +314,7 @@ fn standard_input_that_is_not_text_is_refused() {
         --- stderr
         error: standard input is not UTF-8
 
-        hint: write it to a file and add that
+        hint: write it to a file and add it
         --- exit 2
     "#]]);
 }
@@ -354,7 +354,7 @@ fn what_is_too_large_to_load_is_refused() {
         &["load", "guide", "--set", "limits.load_bytes_max=20"],
         &expect![[r#"
         --- stderr
-        error: `guide` is too large to load whole: 81 of at most 20 bytes
+        error: `guide` is too large to load in full: 81 bytes; the maximum is 20
 
         hint: grep it or read it in pages
         --- exit 1
@@ -420,9 +420,9 @@ fn an_id_that_is_taken_has_a_code_of_its_own() {
     refused(
         &["add", "notes.md", "--id", "guide", "--json"],
         &expect![[r#"
-        {"error":{"causes":[],"code":"context-exists","hint":"use another id, or pass `--replace` to replace the context","message":"the context `guide` exists already"}}
+        {"error":{"causes":[],"code":"context-exists","hint":"use another id, or pass `--replace` to replace the context","message":"the context `guide` already exists"}}
         --- stderr
-        error: the context `guide` exists already
+        error: the context `guide` already exists
 
         hint: use another id, or pass `--replace` to replace the context
         --- exit 1

@@ -53,7 +53,7 @@ fn a_damaged_journal_is_refused_by_line_then_repaired_then_resumed() {
     "]]);
     assert_eq!(std::fs::read_to_string(scene.journal_path(&run)).unwrap(), damaged);
     scene.spelunk(["repair", short(&run)]).run().check(&expect![[r#"
-        run SHORT keeps its first 3 events; 1.8 kB set aside in runs/RUN/journal.cut-at-4
+        run SHORT keeps its first 3 events; 1.8 kB moved to runs/RUN/journal.cut-at-4
         Continue: spelunk resume SHORT
         --- stderr
         --- exit 0
@@ -78,7 +78,7 @@ fn a_sound_journal_needs_no_repair() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     let run = scene.answered(&server);
     scene.spelunk(["repair", short(&run)]).run().check(&expect![[r"
-        run SHORT is sound: 9 events
+        run SHORT is intact: 9 events
         --- stderr
         --- exit 0
     "]]);
@@ -102,7 +102,7 @@ fn a_torn_last_line_is_dropped() {
           a.md:3  The magic number is 42.
         --- stderr
         resuming run SHORT after event 5: no completed calls to reuse
-        warning: 1 request had been sent and not answered when the run stopped; it is counted as 4380 tokens (that is the most it can have cost; the provider's bill may be lower)
+        warning: 1 request was sent but not answered when the run stopped; it is counted as 4380 tokens (this is an upper bound; the provider's bill may be lower)
         1 file · 35 B read · 2 calls · 4.5k tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -149,7 +149,7 @@ fn a_prompt_that_is_gone_is_told_and_the_reply_shown() {
     let run = scene.answered(&answering(REPLY));
     std::fs::remove_file(scene.journal_path(&run).with_file_name("prompts.pack")).unwrap();
     scene.spelunk(["show", "--call", "0#0"]).run().check(&expect![[r#"
-        --- the prompt was lost when the machine stopped ---
+        --- the prompt was lost in a power failure ---
         --- reply ---
         The magic number is 42.
 

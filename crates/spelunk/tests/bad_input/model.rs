@@ -44,7 +44,7 @@ fn an_unknown_model_is_not_tried_again() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` does not know `tiny`: scripted status 404
+                error: call `0#0` got no reply: the provider at `http://127.0.0.1:PORT/v1` does not offer `tiny`: scripted status 404
 
                 hint: choose another model with `--model`, or check `--base-url`
                 --- exit 1
@@ -63,7 +63,7 @@ fn a_storm_of_429_ends_after_the_retries() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider is limiting the rate of requests
+                error: call `0#0` got no reply: the provider's rate limit was reached
 
                 hint: wait a moment, or lower `limits.calls_parallel_max`
                 Continue: spelunk resume SHORT
@@ -83,7 +83,7 @@ fn a_server_that_breaks_is_asked_again_until_the_retries_end() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider answered with status 500: scripted status 500
+                error: call `0#0` got no reply: the provider returned status 500: scripted status 500
 
                 hint: try again in a few minutes, choose another model with `--model`, or set a `fallback`
                 Continue: spelunk resume SHORT
@@ -103,7 +103,7 @@ fn an_overloaded_provider_is_asked_again_until_the_retries_end() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider has no capacity right now
+                error: call `0#0` got no reply: the provider is overloaded
 
                 hint: try again in a few minutes, choose another model with `--model`, or set a `fallback`
                 Continue: spelunk resume SHORT
@@ -123,7 +123,7 @@ fn a_stream_that_is_not_json_is_asked_for_again() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 4 calls · 952 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the reply is not in the provider's format: an event cannot be read: EOF while parsing a value at line 1 column 9
+                error: call `0#0` got no reply: the reply is not in the provider's format: an event is not valid: EOF while parsing a value at line 1 column 9
 
                 hint: check that `--base-url` points to the API and not to a web page, or what the program in `model.command` prints
                 Continue: spelunk resume SHORT
@@ -145,7 +145,7 @@ fn a_stream_that_ends_early_is_asked_for_again() {
                 1 file · 0 B read of 35 B · 4 calls · 952 tokens · $0.00 · TIME · run SHORT
                 error: call `0#0` got no reply: the reply was cut off before its end
 
-                hint: try again; if it keeps happening, check for a proxy that cuts off long replies
+                hint: try again; if this persists, check for a proxy that cuts off long replies
                 Continue: spelunk resume SHORT
                 --- exit 1
             "#]]
@@ -204,7 +204,7 @@ fn escapes_of_a_provider_do_not_reach_the_terminal() {
                 --- stderr
                 openai/tiny (OPENAI_API_KEY is set)
                 1 file · 0 B read of 35 B · 1 call · 0 tokens · $0.00 · TIME · run SHORT
-                error: call `0#0` got no reply: the provider refused the request with status 400: bad [31mrequest ]0;owned second line
+                error: call `0#0` got no reply: the provider rejected the request with status 400: bad [31mrequest ]0;owned second line
 
                 hint: check that the model supports such requests (`spelunk model test`), or choose another with `--model`
                 Continue: spelunk resume SHORT
@@ -281,14 +281,14 @@ fn json_holds_the_error_of_a_failed_run() {
             "causes": [],
             "code": "model-request-refused",
             "hint": "check that the model supports such requests (`spelunk model test`), or choose another with `--model`",
-            "message": "call `0#0` got no reply: the provider refused the request with status 400: scripted status 400"
+            "message": "call `0#0` got no reply: the provider rejected the request with status 400: scripted status 400"
           },
           "errors": [
             {
               "call": null,
               "code": "model-request-refused",
               "frame": "0",
-              "message": "call `0#0` got no reply: the provider refused the request with status 400: scripted status 400",
+              "message": "call `0#0` got no reply: the provider rejected the request with status 400: scripted status 400",
               "seq": 6
             }
           ],
@@ -311,7 +311,7 @@ fn json_holds_the_error_of_a_failed_run() {
           "outcome": {
             "code": "model-request-refused",
             "is": "failed",
-            "message": "call `0#0` got no reply: the provider refused the request with status 400: scripted status 400"
+            "message": "call `0#0` got no reply: the provider rejected the request with status 400: scripted status 400"
           },
           "redacted": {},
           "run": "RUN",
@@ -325,7 +325,7 @@ fn json_holds_the_error_of_a_failed_run() {
         }
     "#]].assert_eq(&format!("{:#}\n", scene.normalise_json(&ran.stdout)));
     expect![[r#"
-        error: call `0#0` got no reply: the provider refused the request with status 400: scripted status 400
+        error: call `0#0` got no reply: the provider rejected the request with status 400: scripted status 400
 
         hint: check that the model supports such requests (`spelunk model test`), or choose another with `--model`
     "#]]

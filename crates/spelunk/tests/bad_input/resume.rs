@@ -62,7 +62,7 @@ fn a_beginning_that_two_runs_share_is_refused_with_both() {
     expect![[r"
         error: 2 runs begin with `beef`
 
-        hint: name one of beef0001, beef0002
+        hint: choose one of beef0001, beef0002
     "]]
     .assert_eq(&ran.stderr);
     assert_eq!(ran.code, 1);
@@ -107,7 +107,7 @@ fn another_model_is_refused() {
         --- stderr
         error: run `SHORT` was started with model openai/scripted, not openai/other
 
-        hint: resume it as it was started, or ask again: replies that fit are taken from the cache
+        hint: resume it with its original settings, or ask again: matching replies are taken from the cache
         --- exit 1
     "]]);
     assert_eq!(std::fs::read(scene.journal_path(&run)).unwrap(), journal);
@@ -123,7 +123,7 @@ fn text_that_has_changed_is_refused() {
         --- stderr
         error: the text of run `SHORT` has changed since it was started
 
-        hint: ask again over the new text: replies that still fit are taken from the cache
+        hint: ask again about the new text: matching replies are taken from the cache
         --- exit 1
     "]]);
     assert_eq!(std::fs::read(scene.journal_path(&run)).unwrap(), journal);
@@ -140,7 +140,7 @@ fn text_that_is_gone_is_refused() {
         --- stderr
         error: no readable documents in `notes`
 
-        hint: name a path that holds text files
+        hint: pass a path that contains text files
         --- exit 1
     "]]);
 }
@@ -166,7 +166,7 @@ fn a_run_that_another_process_works_on_is_refused_with_its_pid() {
         --- stderr
         error: runs are active in this workspace
 
-        hint: try again when they have finished
+        hint: try again when they have ended
         --- exit 1
     "]]);
     gate.open();

@@ -43,7 +43,7 @@ fn an_index_of_nothing_finds_nothing() {
         --- stderr
         error: no readable documents in `empty.md`: skipped 1 empty
 
-        hint: name a path that holds text files
+        hint: pass a path that contains text files
         --- exit 1
     "#]]);
     assert_eq!(scene.spelunk(["context", "add", "empty.md"]).run().code, 0);
@@ -64,7 +64,7 @@ fn a_damaged_index_is_built_anew_and_that_is_said() {
         keys.md:3  similarity 0.76
             The password is read from the environment.
         --- stderr
-        the index was built anew: its catalogue ends too soon
+        the index was rebuilt: its catalogue is truncated
         1 passage · 2 documents searched by hybrid
         --- exit 0
     "#]]);
@@ -119,7 +119,7 @@ fn the_index_of_contexts_is_built_anew_as_well() {
     scene.spelunk(search).run().check(&expect![[r#"
         keys:3  similarity 0.76
             The password is read from the environment.
-        [the index was built anew: its catalogue is missing]
+        [the index was rebuilt: its catalogue is missing]
         [1 passage in 1 context by meaning]
         --- stderr
         --- exit 0
@@ -133,10 +133,10 @@ fn a_run_says_that_the_index_was_built_anew() {
     let model = crate::scene::answering("```repl\nFINAL(search('password', mode='hybrid')[0]['doc'])\n```");
     let ask = ["ask", "Where does the password come from?", "docs", "--strategy", "repl"];
     let ran = scene.spelunk(ask).server(&model).run();
-    let said: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("anew")).collect();
+    let said: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("rebuilt")).collect();
     assert_eq!(
         (ran.code, said),
-        (0, vec!["warning: the index was built anew: its catalogue ends too soon"]),
+        (0, vec!["warning: the index was rebuilt: its catalogue is truncated"]),
         "{}",
         ran.stderr
     );
@@ -176,14 +176,14 @@ fn a_model_file_that_is_missing_damaged_or_something_else_is_named() {
         --- stderr
         error: there is no model file at `DIR/home/.local/share/spelunk/models/small`
 
-        hint: name a directory with `model.safetensors` and `tokenizer.json`
+        hint: pass a directory with `model.safetensors` and `tokenizer.json`
         --- exit 1
     "#]]);
     search("hybrid").check(&expect![[r#"
         keys.md:3
             The password is read from the environment.
         --- stderr
-        searched by words alone: there is no model file at `DIR/home/.local/share/spelunk/models/small`
+        searched by words only: there is no model file at `DIR/home/.local/share/spelunk/models/small`
         1 passage · 2 documents searched by words
         --- exit 0
     "#]]);
@@ -193,17 +193,17 @@ fn a_model_file_that_is_missing_damaged_or_something_else_is_named() {
     std::fs::write(models.join("small.bin"), &damaged).unwrap();
     search("meaning").check(&expect![[r#"
         --- stderr
-        error: the model file `DIR/home/.local/share/spelunk/models/small.bin` is damaged: its checksum is wrong
+        error: the model file `DIR/home/.local/share/spelunk/models/small.bin` is damaged: its checksum does not match
 
-        hint: get the file again; a part of it is not what it was
+        hint: download the file again
         --- exit 1
     "#]]);
     std::fs::write(models.join("small.bin"), b"not a model, and long enough to hold a checksum").unwrap();
     search("meaning").check(&expect![[r#"
         --- stderr
-        error: the model file `DIR/home/.local/share/spelunk/models/small.bin` is not in a form that is known: it begins otherwise
+        error: the model file `DIR/home/.local/share/spelunk/models/small.bin` has an unsupported format: it has an unknown header
 
-        hint: name a static model in the model2vec format with a WordPiece tokenizer
+        hint: use a static model in the model2vec format with a WordPiece tokenizer
         --- exit 1
     "#]]);
     std::fs::remove_file(models.join("small.bin")).unwrap();
@@ -211,9 +211,9 @@ fn a_model_file_that_is_missing_damaged_or_something_else_is_named() {
     std::fs::write(models.join("small/tokenizer.json"), "{}").unwrap();
     search("meaning").check(&expect![[r#"
         --- stderr
-        error: the model file `DIR/home/.local/share/spelunk/models/small/tokenizer.json` is not in a form that is known: its tokenizer is not WordPiece
+        error: the model file `DIR/home/.local/share/spelunk/models/small/tokenizer.json` has an unsupported format: its tokenizer is not WordPiece
 
-        hint: name a static model in the model2vec format with a WordPiece tokenizer
+        hint: use a static model in the model2vec format with a WordPiece tokenizer
         --- exit 1
     "#]]);
     std::fs::remove_dir_all(models.join("small")).unwrap();
@@ -229,7 +229,7 @@ fn a_model_file_that_is_missing_damaged_or_something_else_is_named() {
     let doctor = scene.spelunk(["doctor"]).env("SPELUNK_ROLES_EMBEDDING", "local:small").run();
     let line = doctor.stdout.lines().find(|line| line.contains("embedding")).unwrap_or_default();
     assert_eq!(
-        line, "ok    embedding  potion-base-8M/int8 gives vectors of 256 numbers",
+        line, "ok    embedding  potion-base-8M/int8 returns vectors with 256 dimensions",
         "{}",
         doctor.stdout
     );
@@ -243,14 +243,14 @@ fn a_query_that_is_too_long_is_cut_and_that_is_said() {
         bread.md:3
             Flour and water make a loaf.
         --- stderr
-        the query is too long; only its beginning was looked for; use fewer words
+        the query is too long; only its beginning was used; use fewer words
         1 passage · 2 documents searched by words
         --- exit 0
     "#]]);
     let ran = scene.spelunk(["search", &long, "docs", "-k", "1", "--json"]).run();
     let found: Value = serde_json::from_str(&ran.stdout).unwrap();
     expect![[
-        r#"[{"code":"query-too-long","message":"the query is too long; only its beginning was looked for"}]"#
+        r#"[{"code":"query-too-long","message":"the query is too long; only its beginning was used"}]"#
     ]]
     .assert_eq(&found["notices"].to_string());
     // A megabyte is more than a command line can hold, and more than a tool accepts.
@@ -282,7 +282,7 @@ fn a_language_that_no_tokenizer_knows_is_found_by_its_characters() {
     // Text without letters of any language contains no words.
     scene.spelunk(["search", "\u{e000}\u{e001}", "docs"]).run().check(&expect![[r#"
         --- stderr
-        there is no word in the query
+        the query contains no words
         0 passages · 4 documents searched by hybrid
         --- exit 1
     "#]]);

@@ -45,7 +45,7 @@ fn an_unknown_setting_is_answered_with_a_known_one() {
     let scene = Scene::new(&NOTE);
     scene.spelunk(["ask", QUESTION]).env("SPELUNK_LIMITS_CALL_MAX", "5").run().check(&expect![[r"
         --- stderr
-        error: no setting belongs to the environment variable `SPELUNK_LIMITS_CALL_MAX`
+        error: the environment variable `SPELUNK_LIMITS_CALL_MAX` does not belong to any setting
 
         hint: did you mean `SPELUNK_LIMITS_CALLS_MAX`?
         --- exit 2
@@ -58,7 +58,7 @@ fn a_value_that_cannot_be_is_refused_with_its_place() {
         "limits.calls_max=many",
         &expect![[r"
         --- stderr
-        error: `limits.calls_max` must be a whole number, not `many` (--set)
+        error: `limits.calls_max` must be an integer, not `many` (--set)
         --- exit 2
     "]],
     );
@@ -94,9 +94,9 @@ fn a_flag_without_a_value_is_refused() {
         "limits.calls_max",
         &expect![[r"
         --- stderr
-        error: `--set limits.calls_max` is not of the form `key=value`
+        error: `--set limits.calls_max` does not have the form `key=value`
 
-        hint: write it like `--set limits.calls_max=100`
+        hint: write it as `--set limits.calls_max=100`
         --- exit 2
     "]],
     );
@@ -130,7 +130,7 @@ fn a_key_in_a_settings_file_is_refused_and_not_repeated() {
         --- stderr
         error: keys are not allowed in settings files: `model.api_key` (spelunk.toml:2)
 
-        hint: put the key in an environment variable and name that variable with `model.key_env`
+        hint: put the key in an environment variable and set `model.key_env` to its name
         --- exit 2
     "]],
     );

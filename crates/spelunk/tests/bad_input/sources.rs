@@ -84,7 +84,7 @@ fn a_file_that_may_not_be_read_is_named() {
             error: could not read `DIR/work/notes/a.md`
               caused by: Permission denied (os error 13)
 
-            hint: run as a user who may read it, or leave it out
+            hint: run as a user who may read it, or exclude it
             --- exit 1
         "]],
         );
@@ -100,7 +100,7 @@ fn an_empty_file_holds_nothing_to_answer_from() {
         --- stderr
         error: no readable documents in `empty.md`: skipped 1 empty
 
-        hint: name a path that holds text files
+        hint: pass a path that contains text files
         --- exit 1
     "]],
     );
@@ -117,7 +117,7 @@ fn an_empty_directory_holds_nothing_to_answer_from() {
         --- stderr
         error: no readable documents in `void`
 
-        hint: name a path that holds text files
+        hint: pass a path that contains text files
         --- exit 1
     "]],
     );
@@ -133,7 +133,7 @@ fn a_directory_without_readable_files_says_what_it_skipped() {
         --- stderr
         error: no readable documents in `d`: skipped 1 binary, 1 hidden, 1 secret
 
-        hint: name a skipped file itself to have it read
+        hint: pass a skipped file itself to read it
         --- exit 1
     "]],
     );
@@ -148,7 +148,7 @@ fn a_binary_file_is_not_text() {
         --- stderr
         error: `a.bin` is not text: it is a binary file
 
-        hint: extract its text first and name that file
+        hint: extract its text first and pass that file
         --- exit 1
     "]],
     );
@@ -162,9 +162,9 @@ fn a_secret_is_read_only_when_that_is_said_twice() {
         &[".env"],
         &expect![[r#"
             --- stderr
-            error: `DIR/work/.env` may hold secrets and was not read
+            error: `DIR/work/.env` may contain secrets and was not read
 
-            hint: leave it out, or pass `--allow-secrets` if it must be read
+            hint: exclude it, or pass `--allow-secrets` if it must be read
             --- exit 1
         "#]],
     );
@@ -189,7 +189,7 @@ fn empty_standard_input_holds_nothing_to_answer_from() {
         --- stderr
         error: no readable documents in `stdin`: skipped 1 empty
 
-        hint: name a path that holds text files
+        hint: pass a path that contains text files
         --- exit 1
     "]],
     );
@@ -198,7 +198,7 @@ fn empty_standard_input_holds_nothing_to_answer_from() {
         --- stderr
         error: no readable documents in `stdin`: skipped 1 empty
 
-        hint: name a path that holds text files
+        hint: pass a path that contains text files
         --- exit 1
     "]]);
 }

@@ -12,7 +12,7 @@ fn a_workspace_that_is_a_file_is_refused_and_left_alone() {
         error: could not use the workspace `DIR/work/.spelunk`
           caused by: Not a directory (os error 20)
 
-        hint: name a directory you may write to with `--set workspace.path=DIR`
+        hint: choose a writable directory with `--set workspace.path=DIR`
         --- exit 1
     "]]);
     assert_eq!(scene.read(".spelunk"), "a file\n");
@@ -24,14 +24,14 @@ fn a_workspace_of_another_format_is_refused_and_left_alone() {
     scene.write(".spelunk/workspace.toml", b"format = 7\n");
     scene.ask(&server).run().check(&expect![[r#"
         --- stderr
-        error: the workspace `DIR/work/.spelunk` has the format `format = 7`, which this version does not know
+        error: the workspace `DIR/work/.spelunk` has the format `format = 7`, which this version does not support
 
         hint: use the version that wrote it, or a newer one
         --- exit 1
     "#]]);
     scene.spelunk(["run", "list"]).run().check(&expect![[r#"
         --- stderr
-        error: the workspace `DIR/work/.spelunk` has the format `format = 7`, which this version does not know
+        error: the workspace `DIR/work/.spelunk` has the format `format = 7`, which this version does not support
 
         hint: use the version that wrote it, or a newer one
         --- exit 1

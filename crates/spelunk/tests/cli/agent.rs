@@ -78,7 +78,7 @@ fn a_folder_for_an_agent_outside_has_instructions_and_tools() {
     scene.spelunk(["tool", "init", "job", "--question", QUESTION, "notes"]).run().check(&expect![[r#"
         DIR/work/job
         --- stderr
-        point an agent at it: AGENTS.md says how to work there
+        start an agent in it: AGENTS.md explains how to work there
         --- exit 0
     "#]]);
     for name in [
@@ -119,13 +119,13 @@ fn a_folder_for_an_agent_outside_has_instructions_and_tools() {
              3	The magic number is 42.
         [lines 3-3 of 3]
         $ read ../../etc/passwd
-        error: `../../etc/passwd` is no path on the desk: `..` is not allowed; write the path from the top of the desk
+        error: `../../etc/passwd` is not a valid path: `..` is not allowed; write the path relative to the folder
 
         hint: see `spelunk tool --help`, and AGENTS.md in this folder
         $ evidence --tag number --content It is 42. --source input/contexts/a.md:3
         evidence 1 recorded under `number`
         $ finish
-        error: there is no `output/answer.md`: write the answer there, then call Finish
+        error: `output/answer.md` does not exist: write the answer there, then call Finish
 
         hint: write the answer to `output/answer.md`, then call `spelunk tool finish` again
     "#]].assert_eq(&said);
@@ -149,9 +149,9 @@ fn a_folder_for_an_agent_outside_has_instructions_and_tools() {
         .run()
         .check(&expect![[r#"
             --- stderr
-            error: `cache/indexes/a.md_chunks.json` is a link or is reached through one
+            error: `cache/indexes/a.md_chunks.json` is a symbolic link or below one
 
-            hint: remove the link: files stay in the folder
+            hint: remove the link: files must stay in the folder
             --- exit 2
         "#]]);
 }
@@ -216,7 +216,7 @@ fn s2_07_the_budgets_of_a_job_are_kept() {
     assert_eq!(codes, [0, 0, 0], "the second was answered from the cache, which does not count");
     query("three").check(&expect![[r#"
         --- stderr
-        error: 1 calls of sub-models are too many: 2 of 2 are used, 2 for each script
+        error: 1 sub-model calls exceed the limit: 2 of 2 are used, 2 per script
 
         hint: put more text into each question, or write the next script under `scratch/scripts/`
         --- exit 2

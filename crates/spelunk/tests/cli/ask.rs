@@ -125,7 +125,7 @@ fn what_was_skipped_and_what_was_not_found_is_said() {
           a.md:1  alpha
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 citation not in the sources and left out
+        1 citation not found in the sources and left out
         Skipped: 1 binary, 1 hidden, 1 secret
         1 file · 6 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
@@ -256,7 +256,7 @@ fn evidence_that_is_nowhere_is_said_to_be_none() {
         It is 43.
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        warning: what the answer quotes is not in the text that the model was shown (do not rely on this answer without checking it)
+        warning: a quote in the answer is not in the text shown to the model (do not rely on this answer without checking it)
         1 file · 35 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

@@ -110,17 +110,17 @@ fn the_files_of_a_directory_are_added_by_a_pattern() {
         docs:guide
         docs:deep
         --- stderr
-        2 registered, 0 already there
+        2 registered, 0 already known
         --- exit 0
     "#]]);
     scene.spelunk(add).run().check(&expect![[r#"
         --- stderr
-        0 registered, 2 already there
+        0 registered, 2 already known
         --- exit 0
     "#]]);
     let ran = scene.spelunk(["context", "add", "docs", "--json"]).run();
     expect![[r#"{"added":[{"access_stats":{"full_loads":0,"greps":0,"pages":0,"peeks":0},"content_type":"prose","id":"guide","last_accessed_ms":null,"last_modified_ms":0,"name":"guide.txt","policy":"lazy","size_bytes":25,"source":"file","type":"document"}],"already":["docs:guide"],"skipped":{}}"#]].assert_eq(&scene.normalise_json(&ran.stdout).to_string());
-    assert_eq!(ran.stderr, "1 registered, 1 already there\n");
+    assert_eq!(ran.stderr, "1 registered, 1 already known\n");
     assert_eq!(ids(&scene), ["docs:deep", "docs:guide", "guide"]);
 }
 
@@ -174,7 +174,7 @@ fn a_duplicate_id_is_refused_unless_it_is_replaced() {
     let add = ["context", "add", "docs/guide.txt", "--id", "guide"];
     scene.spelunk(add).run().check(&expect![[r#"
         --- stderr
-        error: the context `guide` exists already
+        error: the context `guide` already exists
 
         hint: use another id, or pass `--replace` to replace the context
         --- exit 1
@@ -203,7 +203,7 @@ fn a_file_changes_its_kind_only_where_that_is_asked_for() {
     let add = ["context", "add", "docs/guide.md", "--kind", "project"];
     scene.spelunk(add).run().check(&expect![[r#"
         --- stderr
-        error: the context `guide` exists already
+        error: the context `guide` already exists
 
         hint: use another id, or pass `--replace` to replace the context
         --- exit 1
@@ -328,9 +328,9 @@ fn a_secret_is_added_and_read_only_where_that_is_said() {
     scene.spelunk(["context", "add", "docs/.env"]).run().check(&expect![[r#"
         --- stderr
         error: could not read the context `.env`
-          caused by: `DIR/work/docs/.env` may hold secrets and was not read
+          caused by: `DIR/work/docs/.env` may contain secrets and was not read
 
-        hint: leave it out, or pass `--allow-secrets` if it must be read
+        hint: exclude it, or pass `--allow-secrets` if it must be read
         --- exit 1
     "#]]);
     scene.spelunk(["context", "add", "docs/.env", "--allow-secrets"]).run().check(&expect![[r#"
@@ -341,9 +341,9 @@ fn a_secret_is_added_and_read_only_where_that_is_said() {
     scene.spelunk(["context", "load", ".env"]).run().check(&expect![[r#"
         --- stderr
         error: could not read the context `.env`
-          caused by: `DIR/work/docs/.env` may hold secrets and was not read
+          caused by: `DIR/work/docs/.env` may contain secrets and was not read
 
-        hint: leave it out, or pass `--allow-secrets` if it must be read
+        hint: exclude it, or pass `--allow-secrets` if it must be read
         --- exit 1
     "#]]);
     scene.spelunk(["context", "load", ".env", "--allow-secrets"]).run().check(&expect![[r#"
@@ -381,7 +381,7 @@ fn s4_02_a_context_of_every_kind_outlives_its_command_and_shows_its_policy() {
     scene.spelunk(["context", "add", "-", "--id", "x", "--policy", "session"]).stdin("x").run().check(
         &expect![[r#"
         --- stderr
-        error: `session` is not a policy that this command can keep
+        error: this command does not support the policy `session`
 
         hint: the policies are `hot`, `lazy`, `refresh`, `query` and `ttl:SECONDS`
         --- exit 2
@@ -408,7 +408,7 @@ fn s4_15_a_directory_of_personal_contexts_comes_to_life() {
         memory:domain:people
         notes
         --- stderr
-        6 registered, 0 already there, skipped: 1 missing
+        6 registered, 0 already known, skipped: 1 missing
         --- exit 0
     "#]]);
     let combined =
@@ -422,7 +422,7 @@ fn s4_15_a_directory_of_personal_contexts_comes_to_life() {
         Memory graph
         Nodes: 1
         Edges: 2
-        Edges that lead to no node: 1
+        Edges to missing nodes: 1
 
         Domains:
           - people (1)
@@ -437,7 +437,7 @@ fn s4_15_a_directory_of_personal_contexts_comes_to_life() {
             .spelunk(["context", "personal", "me"])
             .run()
             .stderr
-            .starts_with("0 registered, 4 already there")
+            .starts_with("0 registered, 4 already known")
     );
 }
 
@@ -470,7 +470,7 @@ fn s4_26_a_context_that_is_usually_loaded_is_suggested_to_be_loaded() {
     }
     assert_eq!(
         peek(),
-        "hint: load `guide`, which was done after most looks at it (3 times), or grep `guide` for a keyword\n"
+        "hint: load `guide`, as was done after most reads of it (3 times), or grep `guide` for a keyword\n"
     );
 }
 

@@ -15,7 +15,7 @@ fn an_archive_is_one_context() {
     scene.spelunk(["context", "add", "pack.zip"]).run().check(&expect![[r#"
         pack
         --- stderr
-        left out of the archive: 1 secret
+        skipped in the archive: 1 secret
         --- exit 0
     "#]]);
     scene.spelunk(["context", "load", "pack"]).run().check(&expect![[r#"
@@ -99,7 +99,7 @@ fn a_directory_gives_its_documents_and_counts_what_is_broken() {
         pack
         page
         --- stderr
-        3 registered, 0 already there, skipped: 2 damaged
+        3 registered, 0 already known, skipped: 2 damaged
         --- exit 0
     "#]]);
     scene.spelunk(["context", "search", "magic|page"]).run().check(&expect![[r#"
@@ -129,7 +129,7 @@ fn a_broken_document_is_refused_with_what_is_wrong() {
         --- stderr
         error: could not read the context `not`
           caused by: could not extract text from `not.pdf`
-          caused by: it is damaged: it does not begin like a PDF
+          caused by: it is damaged: it does not begin with a PDF header
 
         hint: check that it opens in another program, or convert it to text first
         --- exit 1
@@ -147,13 +147,13 @@ fn a_hidden_file_of_secrets_is_added_with_its_folder_where_secrets_are_allowed()
     scene.spelunk(["context", "add", "docs"]).run().check(&expect![[r#"
         a
         --- stderr
-        1 registered, 0 already there
+        1 registered, 0 already known
         --- exit 0
     "#]]);
     scene.spelunk(["context", "add", "docs", "--allow-secrets"]).run().check(&expect![[r#"
         .env
         --- stderr
-        1 registered, 1 already there
+        1 registered, 1 already known
         --- exit 0
     "#]]);
     scene.spelunk(["outline", "docs", "--allow-secrets"]).run().check(&expect![[r#"
@@ -190,7 +190,7 @@ fn s0_01_a_workspace_of_another_tool_is_imported() {
     assert_eq!(scene.spelunk(["context", "load", "rlm-1-ab:answer"]).run().stdout, "42\n");
     scene.spelunk(["context", "import", "rlm-1-ab"]).run().check(&expect![[r#"
         --- stderr
-        error: the context `rlm-1-ab` exists already
+        error: the context `rlm-1-ab` already exists
 
         hint: use another id, or pass `--replace` to replace the context
         --- exit 1

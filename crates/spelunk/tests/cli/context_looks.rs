@@ -170,7 +170,7 @@ fn pages_follow_each_other() {
         line 4 of the long text, number 4
         line 5 of the long text, number 5
         line 6 of the long text, number 6
-        [page 1, the last is 119; lines 4-6 of 360]
+        [page 1; the last one is 119; lines 4-6 of 360]
         --- stderr
         --- exit 0
     "#]]);
@@ -215,7 +215,7 @@ fn a_load_prints_everything_and_warns_of_length() {
     let ran = scene.spelunk(["context", "load", "long"]).run();
     assert_eq!(ran.stdout, scene.read("long.txt"));
     expect![[r#"
-        warning: this is long (about 3258 tokens): grep it or read it in pages
+        warning: long text (about 3258 tokens): grep it or read it in pages
     "#]]
     .assert_eq(&ran.stderr);
 }
@@ -294,7 +294,7 @@ fn a_search_by_meaning_finds_paragraphs_that_share_no_word_with_the_question() {
         --- stderr
         error: the query is empty
 
-        hint: say what to look for
+        hint: write what to search for
         --- exit 2
     "#]]);
     scene.spelunk(["context", "search", "x", "nope", "--semantic"]).run().check(&expect![[r#"

@@ -77,7 +77,7 @@ fn without_a_bound_a_model_without_a_price_is_asked_and_the_user_is_told() {
     let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(
         told["warnings"],
-        serde_json::json!(["no price is known for command/x: what it costs is not counted"]),
+        serde_json::json!(["no price is known for command/x: its cost is not counted"]),
         "{}",
         ran.stderr
     );

@@ -114,7 +114,7 @@ fn json_names_them_beside_their_base() {
 fn an_outline_names_them_too() {
     scene().spelunk(["outline", "api/BUILD"]).run().check(&expect![[r#"
         1 document, 28 B: api/BUILD
-        type: bazel, read as config
+        type: bazel, treated as config
         --- stderr
         --- exit 0
     "#]]);
@@ -211,9 +211,9 @@ fn a_mistake_in_one_is_refused_with_its_place() {
         "[types.protobuf]\nbase = 'json'\n",
         &expect![[r#"
         --- stderr
-        error: the content type `protobuf` names no files (spelunk.toml:1)
+        error: the content type `protobuf` matches no files (spelunk.toml:1)
 
-        hint: write `extensions = ["proto"]` or `names = ["BUILD"]` there
+        hint: add `extensions = ["proto"]` or `names = ["BUILD"]`
         --- exit 2
     "#]],
     );
@@ -221,9 +221,9 @@ fn a_mistake_in_one_is_refused_with_its_place() {
         "[types.json]\nextensions = ['json5']\n",
         &expect![[r#"
         --- stderr
-        error: `json` cannot be the name of a content type (spelunk.toml:1)
+        error: `json` is not a valid name of a content type (spelunk.toml:1)
 
-        hint: use 1 to 40 small letters, digits, `_` or `-`, and no built-in name
+        hint: use 1 to 40 lowercase letters, digits, `_` or `-`, and not a built-in name
         --- exit 2
     "#]],
     );

@@ -89,7 +89,7 @@ fn code_reads_databases_beside_text_and_cites_rows_that_exist() {
           shop.db:orders?id=4712  paid
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        1 citation not in the sources and left out
+        1 citation not found in the sources and left out
         2 files · 232 B explored in 2 cells · 2 calls · 240 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

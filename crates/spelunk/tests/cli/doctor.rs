@@ -11,10 +11,10 @@ fn all_is_well() {
     scene.spelunk(["doctor"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
+        ok    sandbox    monty (a session starts in TIME)
         ok    model      openai/scripted (OPENAI_BASE_URL is set)
         ok    price      free
-        ok    reach      http://127.0.0.1:PORT/v1 has it
+        ok    reach      http://127.0.0.1:PORT/v1 offers it
         --- stderr
         --- exit 0
     "#]]);
@@ -27,8 +27,8 @@ fn no_model_is_a_note() {
     Scene::new(&NOTE).spelunk(["doctor"]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
-        note  model      none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages
+        ok    sandbox    monty (a session starts in TIME)
+        note  model      none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or set --base-url; without a model, `ask` shows passages
         --- stderr
         --- exit 0
     "#]]);
@@ -40,7 +40,7 @@ fn a_server_that_cannot_be_reached_is_bad() {
     scene.spelunk(["doctor", "--base-url", &port.base_url()]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
+        ok    sandbox    monty (a session starts in TIME)
         bad   model      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
         --- stderr
         --- exit 1
@@ -48,7 +48,7 @@ fn a_server_that_cannot_be_reached_is_bad() {
     scene.spelunk(["doctor", "--base-url", &port.base_url(), "--model", "tiny"]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
+        ok    sandbox    monty (a session starts in TIME)
         ok    model      openai/tiny (model.base_url is set)
         ok    price      free
         bad   reach      could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
@@ -63,7 +63,7 @@ fn a_model_that_the_server_does_not_list_is_a_note() {
     scene.spelunk(["doctor", "--model", "tiny"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
+        ok    sandbox    monty (a session starts in TIME)
         ok    model      openai/tiny (OPENAI_BASE_URL is set)
         ok    price      free
         note  reach      http://127.0.0.1:PORT/v1 does not list `tiny`
@@ -78,7 +78,7 @@ fn asked_to_it_sends_one_question() {
     scene.spelunk(["doctor", "--ask", "--model", "scripted"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
+        ok    sandbox    monty (a session starts in TIME)
         ok    model      openai/scripted (OPENAI_BASE_URL is set)
         ok    price      free
         ok    ask        replied in TIME: ready
@@ -94,7 +94,7 @@ fn a_model_that_says_nothing_is_bad() {
     scene.spelunk(["doctor", "--ask", "--model", "scripted"]).server(&server).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
+        ok    sandbox    monty (a session starts in TIME)
         ok    model      openai/scripted (OPENAI_BASE_URL is set)
         ok    price      free
         bad   ask        the reply is empty; for a reasoning model, raise `limits.root_output_tokens_max` (sub-calls and analysts have their own limits), or choose another with `--model`
@@ -115,7 +115,7 @@ fn a_wrong_key_is_found_by_asking() {
     doctor(&[]).check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
+        ok    sandbox    monty (a session starts in TIME)
         ok    model      openai/scripted (OPENAI_API_KEY is set)
         ok    price      free
         bad   reach      the provider at `http://127.0.0.1:PORT/v1` rejected the key: scripted status 401; check the key in the environment, then run `spelunk doctor`
@@ -125,7 +125,7 @@ fn a_wrong_key_is_found_by_asking() {
     doctor(&["--ask"]).check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
+        ok    sandbox    monty (a session starts in TIME)
         ok    model      openai/scripted (OPENAI_API_KEY is set)
         ok    price      free
         bad   ask        the provider at `http://127.0.0.1:PORT/v1` rejected the key: scripted status 401; check the key in the environment, then run `spelunk doctor`
@@ -141,11 +141,11 @@ fn anthropic_is_asked_for_its_list() {
     doctor.env("ANTHROPIC_BASE_URL", &server.base_url().replace("/v1", "")).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
+        ok    sandbox    monty (a session starts in TIME)
         ok    model      anthropic/claude-sonnet-5-5 (ANTHROPIC_API_KEY is set)
         ok    price      free
         note  reach      http://127.0.0.1:PORT does not list `claude-sonnet-5-5`
-        ok    sub        anthropic/claude-haiku-5-5 (cheaper, at the same provider)
+        ok    sub        anthropic/claude-haiku-5-5 (cheaper model of the same provider)
         ok    price      free
         note  reach      http://127.0.0.1:PORT does not list `claude-haiku-5-5`
         --- stderr
@@ -175,7 +175,7 @@ fn json_lists_the_checks() {
           },
           {
             "check": "sandbox",
-            "detail": "monty (a session opens in TIME)",
+            "detail": "monty (a session starts in TIME)",
             "outcome": "ok"
           },
           {
@@ -190,7 +190,7 @@ fn json_lists_the_checks() {
           },
           {
             "check": "reach",
-            "detail": "http://127.0.0.1:PORT/v1 has it",
+            "detail": "http://127.0.0.1:PORT/v1 offers it",
             "outcome": "ok"
           }
         ]
@@ -204,8 +204,8 @@ fn a_workspace_that_cannot_be_used_is_bad() {
     scene.spelunk(["doctor"]).run().check(&expect![[r#"
         ok    settings   defaults, no settings file
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
-        note  model      none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or name one with --base-url; until then `ask` shows passages
+        ok    sandbox    monty (a session starts in TIME)
+        note  model      none: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or set --base-url; without a model, `ask` shows passages
         --- stderr
         --- exit 0
     "#]]);

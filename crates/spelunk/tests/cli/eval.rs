@@ -128,7 +128,7 @@ fn a_budget_ends_early_and_says_so_and_the_same_command_goes_on() {
     assert_eq!(lines(&scene).last().unwrap().to_string(), r#"{"done":3,"note":"budget-trials","planned":4}"#);
     let report = scene.spelunk(["eval", "report", "r.jsonl", "--tasks", "t"]).run();
     assert!(
-        report.stdout.contains("Partial: `r.jsonl` holds 3 of 4 trials (budget-trials)."),
+        report.stdout.contains("Partial: `r.jsonl` has 3 of 4 trials (budget-trials)."),
         "{}",
         report.stdout
     );
@@ -218,57 +218,57 @@ fn what_cannot_be_used_is_refused_before_anything_is_asked() {
         refused("eval report empty.jsonl --out r.pdf"),
     ];
     expect![[r#"
-        2 error: `DIR/work/bad.jsonl`: line 1 of the tasks cannot be used: missing field `seed` at line 1 column 26
+        2 error: `DIR/work/bad.jsonl`: line 1 of the tasks is not valid: missing field `seed` at line 1 column 26
 
-        hint: correct the line, or make the tasks anew with `spelunk eval tasks`
+        hint: correct the line, or generate the tasks again with `spelunk eval tasks`
 
         2 error: could not read `DIR/work/nowhere`: No such file or directory (os error 2)
 
-        hint: make some with `spelunk eval tasks --out DIR`
+        hint: generate some with `spelunk eval tasks --out DIR`
 
-        2 error: `DIR/work/worse.jsonl`: line 1 of the results cannot be read: it is not a JSON object
+        2 error: `DIR/work/worse.jsonl`: line 1 of the results is not valid: it is not a JSON object
 
-        hint: remove the line, or name another file
+        hint: remove the line, or choose another file
 
         2 error: there is no strategy `luck`
 
-        hint: choose of auto, direct, repl, search, map, hybrid, whole
+        hint: choose one of auto, direct, repl, search, map, hybrid, whole
 
         2 error: `--budget-time` is not an amount: `soon`
 
         hint: write it like `--budget-cost 2.50` or `--budget-time 9m`
 
-        2 error: there is no model to ask
+        2 error: no model is configured
 
-        hint: name one with `--model` and `--base-url`, or run `spelunk doctor`
+        hint: choose one with `--model` and `--base-url`, or run `spelunk doctor`
 
         2 error: there is no kind `hay`
 
-        hint: choose of needle, labels, pairs, hops, code, logs, table, absent
+        hint: choose one of needle, labels, pairs, hops, code, logs, table, absent
 
         2 error: there is no variant of `labels` `hard`
 
-        hint: choose of count-read, common-read, count-easy, common-easy
+        hint: choose one of count-read, common-read, count-easy, common-easy
 
-        2 error: could not make a task of the kind `needle`: a task has from 1000 to 10000000 tokens, not 1
+        2 error: could not generate a task of the kind `needle`: a task has from 1000 to 10000000 tokens, not 1
 
         hint: change `--tokens`
 
-        2 error: could not make a task of the kind `code`: tasks of the kind `code` ask about a real tree, and none was given
+        2 error: could not generate a task of the kind `code`: tasks of the kind `code` need a source tree, and none was given
 
-        hint: name one with `--tree`, or leave the kind `code` out
+        hint: choose one with `--tree`, or leave out the kind `code`
 
         2 error: `DIR/work/t` already contains tasks
 
-        hint: name another folder with `--out`, or remove that one
+        hint: choose another folder with `--out`, or remove this one
 
-        2 error: `DIR/work/worse.jsonl`: line 1 of the results cannot be read: it is not a JSON object
+        2 error: `DIR/work/worse.jsonl`: line 1 of the results is not valid: it is not a JSON object
 
-        hint: remove the line, or name another file
+        hint: remove the line, or choose another file
 
         2 error: unknown report format: `r.pdf`
 
-        hint: name a file that ends in `.md` or `.html`
+        hint: choose a file name that ends in `.md` or `.html`
     "#]].assert_eq(&scene.normalise(&all.join("\n")));
     assert!(!scene.exists("x.jsonl"));
 }

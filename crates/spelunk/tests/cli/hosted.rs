@@ -58,14 +58,14 @@ fn a_hosted_model_is_shown_with_everything_known_about_it() {
         --- stderr
         error: the catalogue has no model `gpt-6.1-solo`
 
-        hint: `spelunk model list --all` shows every name; `spelunk model update` takes a newer catalogue
+        hint: `spelunk model list --all` lists every name; `spelunk model update` downloads a newer catalogue
         --- exit 2
     "#]]);
     scene.spelunk(["model", "show", "claude-fable"]).run().check(&expect![[r#"
         --- stderr
         error: the catalogue has no model `claude-fable`
 
-        hint: similar names are `anthropic/claude-fable-5`, `anthropic/claude-fable-5-1`, `bedrock/anthropic.claude-fable-5`, `bedrock/anthropic.claude-fable-5-1`, `bedrock/apac.anthropic.claude-fable-5`
+        hint: similar names: `anthropic/claude-fable-5`, `anthropic/claude-fable-5-1`, `bedrock/anthropic.claude-fable-5`, `bedrock/anthropic.claude-fable-5-1`, `bedrock/apac.anthropic.claude-fable-5`
         --- exit 2
     "#]]);
     let ran = scene.spelunk(["model", "show", "openai/gpt-6.1-sol", "--json"]).run();
@@ -134,7 +134,7 @@ fn an_update_replaces_the_catalogue_and_its_defaults() {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(
         ran.stderr.starts_with("warning: cannot use `")
-            && ran.stderr.contains("so the built-in catalogue is used"),
+            && ran.stderr.contains("using the built-in catalogue instead"),
         "{}",
         ran.stderr
     );
@@ -156,19 +156,19 @@ fn an_update_that_brings_nothing_usable_changes_nothing() {
     let ran = update(&scene, &[(MEMBER, &data_set(299))]);
     ran.check(&expect![[r#"
         --- stderr
-        the newest package `litellm` is fetched
-        error: the package `litellm` brought no usable catalogue
-          caused by: the catalogue is not whole: it has only 299 models
+        downloading the newest package `litellm`
+        error: the package `litellm` contains no usable catalogue
+          caused by: the catalogue is not valid: it has only 299 models
 
-        hint: nothing was changed; try again when a newer package is out
+        hint: nothing was changed; try again when a newer package is available
         --- exit 1
     "#]]);
     let empty = scene.path("../nothing");
     let ran = scene.spelunk(["model", "update"]).env("PATH", empty.to_str().unwrap()).run();
     ran.check(&expect![[r#"
         --- stderr
-        the newest package `litellm` is fetched
-        error: there is no pip to download packages with
+        downloading the newest package `litellm`
+        error: pip is not available to download packages
 
         hint: install Python with pip, or pull a `.gguf` file that you have
         --- exit 1
@@ -248,7 +248,7 @@ fn the_effort_of_a_named_model_is_sent_and_replies_of_another_effort_are_not_reu
     assert_eq!(sent, ["low", "high"]);
     settle("low", "command").check(&expect![[r#"
         --- stderr
-        error: `models.mine.effort` is set, but command has no reasoning effort
+        error: `models.mine.effort` is set, but command does not support it
 
         hint: unset `models.mine.effort`
         --- exit 2

@@ -39,16 +39,16 @@ fn the_server_is_put_beside_what_is_there_and_only_once() {
     .assert_eq(&shown(&scene, &scene.read(".mcp.json")));
     scene.spelunk(install).run().check(&expect![[r#"
         --- stderr
-        `spelunk` is in `.mcp.json` already
+        `spelunk` is already in `.mcp.json`
         --- exit 0
     "#]]);
     // A different entry is overwritten only on request.
     let before = scene.read(".mcp.json");
     scene.spelunk(["mcp", "--install", "claude-code"]).run().check(&expect![[r#"
         --- stderr
-        error: `.mcp.json` is left alone: it has another entry `spelunk`
+        error: `.mcp.json` was not changed: it has a different entry `spelunk`
 
-        hint: add the entry by hand: `spelunk mcp --install claude-code --print` shows it; `--force` replaces another entry
+        hint: add the entry by hand: `spelunk mcp --install claude-code --print` prints it; `--force` replaces an existing entry
         --- exit 2
     "#]]);
     assert_eq!(scene.read(".mcp.json"), before);
@@ -112,14 +112,14 @@ fn every_client_has_a_form_of_its_own() {
     .assert_eq(&shown(&scene, &std::fs::read_to_string(&codex).unwrap()));
     scene.spelunk(["mcp", "--install", "codex", "--root", "a \"b\""]).run().check(&expect![[r#"
         --- stderr
-        `spelunk` is in `~/.codex/config.toml` already
+        `spelunk` is already in `~/.codex/config.toml`
         --- exit 0
     "#]]);
     scene.spelunk(["mcp", "--install", "codex"]).run().check(&expect![[r#"
         --- stderr
-        error: `~/.codex/config.toml` is left alone: it has another entry `spelunk`
+        error: `~/.codex/config.toml` was not changed: it has a different entry `spelunk`
 
-        hint: add the entry by hand: `spelunk mcp --install codex --print` shows it; `--force` replaces another entry
+        hint: add the entry by hand: `spelunk mcp --install codex --print` prints it; `--force` replaces an existing entry
         --- exit 2
     "#]]);
     let own =
@@ -145,9 +145,9 @@ fn every_client_has_a_form_of_its_own() {
     std::fs::write(&codex, "mcp_servers = { other = { command = \"x\" } }\n").unwrap();
     scene.spelunk(["mcp", "--install", "codex"]).run().check(&expect![[r#"
         --- stderr
-        error: `~/.codex/config.toml` is left alone: its servers are written in a form that cannot be added to
+        error: `~/.codex/config.toml` was not changed: its servers have a form that cannot be edited automatically
 
-        hint: add the entry by hand: `spelunk mcp --install codex --print` shows it; `--force` replaces another entry
+        hint: add the entry by hand: `spelunk mcp --install codex --print` prints it; `--force` replaces an existing entry
         --- exit 2
     "#]]);
 }
@@ -218,7 +218,7 @@ fn settings_that_cannot_be_read_are_left_alone() {
     for text in ["// a comment\n{}", "[1]", "{\"mcpServers\": 7}", "{", "\u{0}"] {
         let scene = Scene::new(&[(".mcp.json", text)]);
         let ran = scene.spelunk(["mcp", "--install", "claude-code"]).run();
-        assert!(ran.code == 2 && ran.stderr.contains("is left alone"), "{text}: {}", ran.stderr);
+        assert!(ran.code == 2 && ran.stderr.contains("was not changed"), "{text}: {}", ran.stderr);
         assert_eq!(scene.read(".mcp.json"), text);
     }
     let scene = Scene::new(&[]);

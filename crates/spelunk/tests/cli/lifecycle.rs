@@ -135,9 +135,9 @@ fn retention_is_a_setting_and_times_are_checked() {
     assert!(ran.stdout.starts_with(&format!("removed {} · ", short(&run))), "{}", ran.stdout);
     scene.spelunk(["run", "clean", "--older-than", "soon"]).run().check(&expect![[r"
         --- stderr
-        error: `soon` is not a time
+        error: `soon` is not a duration
 
-        hint: name days or hours, such as `30d` or `12h`
+        hint: give days or hours, such as `30d` or `12h`
         --- exit 2
     "]]);
     let empty = Scene::new(&[]);
@@ -219,13 +219,13 @@ fn an_archive_from_elsewhere_puts_nothing_where_it_does_not_belong() {
     let journal = format!("runs/{run}/journal.jsonl");
     let stray = format!("runs/{run}/../../../stray");
     let hostile: Vec<(Vec<u8>, &str)> = vec![
-        (gzip(&tar(&[(&stray, "x")])), "which is no part of the run"),
-        (gzip(&tar(&[("workspace.toml", "x")])), "which is no part of the run"),
-        (gzip(&tar(&[(&blob, "x")])), "with other bytes than its name says"),
-        (gzip(&linked(tar(&[(&journal, "")]))), "which is no part of the run"),
-        (gzip(&tar(&[("summary.json", "{}")])), "holds no journal"),
-        (whole.get(..whole.len() / 2).unwrap().to_vec(), "is cut or not an archive"),
-        (b"no archive".to_vec(), "is cut or not an archive"),
+        (gzip(&tar(&[(&stray, "x")])), "which is not part of a run"),
+        (gzip(&tar(&[("workspace.toml", "x")])), "which is not part of a run"),
+        (gzip(&tar(&[(&blob, "x")])), "with the wrong content"),
+        (gzip(&linked(tar(&[(&journal, "")]))), "which is not part of a run"),
+        (gzip(&tar(&[("summary.json", "{}")])), "contains no journal"),
+        (whole.get(..whole.len() / 2).unwrap().to_vec(), "is truncated or not an archive"),
+        (b"no archive".to_vec(), "is truncated or not an archive"),
     ];
     for (bytes, why) in hostile {
         scene.write(&archive, &bytes);

@@ -69,7 +69,7 @@ fn a_directory_is_read_by_analysts_and_one_report_comes_of_it() {
     // Nothing has changed, so nothing is asked.
     let n_asked = n_calls(&server);
     let again = ask().run();
-    assert!(again.stdout.contains("- 3 documents, none of which had to be read again"), "{}", again.stdout);
+    assert!(again.stdout.contains("- 3 documents, all covered by earlier runs"), "{}", again.stdout);
     assert_eq!(n_calls(&server), n_asked);
     // One file has changed.
     scene.write("service/report.py", b"def report(rows):\n    return rows\n");
@@ -95,7 +95,7 @@ fn a_directory_is_read_by_analysts_and_one_report_comes_of_it() {
         ## Coverage
 
         - 3 documents, read in 1 task
-        - Parts whose findings were at hand from earlier runs: 2
+        - Parts covered by earlier runs: 2
           login.py:4       db.run('select ' + name)
           settings.toml:1  debug = true
         --- stderr

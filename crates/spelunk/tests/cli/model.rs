@@ -32,9 +32,9 @@ fn the_list_says_who_does_what_and_what_is_missing() {
     two(&scene, "http://127.0.0.1:9/v1");
     scene.spelunk(["model", "list"]).run().check(&expect![[r#"
         fast    openai/tiny                  sub · free · no key needed
-                when it is out: smart
+                fallback: smart
                 60 requests per minute, 8000 tokens of context
-        secret  gemini/gemini-4-argon        no role · $2.00 in, $10.00 out per million tokens · key by command
+        secret  gemini/gemini-4-argon        no role · $2.00 in, $10.00 out per million tokens · key from a command
         smart   anthropic/claude-sonnet-4-5  root, synthesis · $3.00 in, $15.00 out per million tokens · no key: `models.smart.key_env` names `SMART_KEY`, which is not set; set `SMART_KEY`
         --- stderr
         --- exit 0
@@ -52,7 +52,7 @@ fn the_list_says_who_does_what_and_what_is_missing() {
 fn without_any_model_the_list_says_what_to_do() {
     let scene = Scene::new(&[]);
     scene.spelunk(["model", "list"]).run().check(&expect![[r#"
-        No model is set up: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or write `[models.NAME]` into spelunk.toml.
+        No model is configured: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local server such as Ollama, or add `[models.NAME]` to spelunk.toml.
         --- stderr
         --- exit 0
     "#]]);
@@ -71,11 +71,11 @@ fn a_test_says_what_a_model_can_do() {
     two(&scene, &server.base_url());
     scene.spelunk(["model", "test", "fast"]).run().check(&expect![[r#"
         fast  openai/tiny
-        ok    replied in TIME, first word after TIME
+        ok    replied in TIME, first text after TIME
         ok    streams
-        ok    usage told: 100 → 20 tokens
+        ok    usage: 100 → 20 tokens
         ok    cost $0.00
-        ok    keeps to a JSON Schema
+        ok    follows a JSON Schema
         --- stderr
         --- exit 0
     "#]]);
@@ -98,11 +98,11 @@ fn a_provider_without_schemas_is_asked_again_without() {
     two(&scene, &server.base_url());
     scene.spelunk(["model", "test", "fast"]).run().check(&expect![[r#"
         fast  openai/tiny
-        ok    replied in TIME, first word after TIME
+        ok    replied in TIME, first text after TIME
         ok    streams
-        ok    usage told: 16 → 1 tokens
+        ok    usage: 16 → 1 tokens
         ok    cost $0.00
-        note  takes no JSON Schema: response_format is not supported by this model
+        note  no JSON Schema support: response_format is not supported by this model
         --- stderr
         --- exit 0
     "#]]);
@@ -187,15 +187,15 @@ fn the_doctor_looks_at_every_role() {
     scene.spelunk(["doctor"]).run().check(&expect![[r#"
         ok    settings   DIR/home/.config/spelunk/config.toml
         ok    workspace  none yet; the first `ask` creates DIR/work/.spelunk
-        ok    sandbox    monty (a session opens in TIME)
+        ok    sandbox    monty (a session starts in TIME)
         ok    model      openai/scripted (roles.root is a)
         ok    price      free
-        ok    reach      http://127.0.0.1:PORT/v1 has it
+        ok    reach      http://127.0.0.1:PORT/v1 offers it
         ok    sub        openai/b-1 (roles.sub is b)
         ok    price      free
         note  reach      http://127.0.0.1:PORT/v1 does not list `b-1`
-        note  fallback   `c` cannot stand in: there is no key for Gemini
-        bad   synthesis  there is no key for Anthropic; set `ANTHROPIC_API_KEY`, or name a local server with `--base-url`
+        note  fallback   the fallback `c` cannot be used: no API key for Gemini
+        bad   synthesis  no API key for Anthropic; set `ANTHROPIC_API_KEY`, or use a local server with `--base-url`
         --- stderr
         --- exit 1
     "#]]);
@@ -270,7 +270,7 @@ fn a_plan_says_what_the_sub_model_would_cost() {
         |name: &str| format!("roles.sub = 'fast'\n[models.fast]\nprovider = 'openai'\nname = '{name}'\n");
     expect!["  openai/gpt-5-mini            <$0.0001 to $0.12 (your sub-model)"]
         .assert_eq(&cost(&named("gpt-5-mini")).join("\n"));
-    expect!["  openai/unheard-of            no price is known: set price_input_usd_per_mtok and price_output_usd_per_mtok (your sub-model)"].assert_eq(&cost(&named("unheard-of")).join("\n"));
+    expect!["  openai/unheard-of            no known price: set price_input_usd_per_mtok and price_output_usd_per_mtok (your sub-model)"].assert_eq(&cost(&named("unheard-of")).join("\n"));
     expect!["  openai/gpt-6-luna            <$0.0001 to $0.11 (your sub-model)"]
         .assert_eq(&cost("").join("\n"));
     let ran = scene

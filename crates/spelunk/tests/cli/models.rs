@@ -80,7 +80,7 @@ fn a_key_command_that_prints_nothing_is_refused() {
         --- stderr
         error: `model.key_command` did not print a key: it printed nothing
 
-        hint: run the command by hand; it must print the key and nothing else
+        hint: run the command by hand; it must print only the key
         --- exit 2
     "]]);
     assert_eq!(arrived(&server), []);
@@ -92,9 +92,9 @@ fn a_provider_without_a_key_is_refused() {
     let scene = Scene::new(&NOTE);
     scene.spelunk(["ask", QUESTION, "--model", "anthropic/claude-sonnet-4-5"]).run().check(&expect![[r"
         --- stderr
-        error: there is no key for Anthropic
+        error: no API key for Anthropic
 
-        hint: set `ANTHROPIC_API_KEY`, or name a local server with `--base-url`
+        hint: set `ANTHROPIC_API_KEY`, or use a local server with `--base-url`
         --- exit 2
     "]]);
     assert!(!scene.exists(".spelunk"));
@@ -141,13 +141,13 @@ fn a_program_can_be_the_model() {
           a.md:3  The magic number is 42.
         --- stderr
         command/mine (model.provider is command)
-        warning: no price is known for command/mine: what it costs is not counted (set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`), or use `--max-tokens` instead of `--max-cost`)
+        warning: no price is known for command/mine: its cost is not counted (set its prices (`model.price_input_usd_per_mtok` and `model.price_output_usd_per_mtok`, or the same fields of `models.NAME`), or use `--max-tokens` instead of `--max-cost`)
         1 file · 35 B read · 1 call · 239 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     scene.spelunk(arguments).run().check(&expect![[r#"
         --- stderr
-        error: `model.provider` is `command`, and `model.command` names no program
+        error: `model.provider` is `command`, but `model.command` is empty
 
         hint: set `model.command` in your own settings file
         --- exit 2

@@ -100,7 +100,7 @@ fn a_model_that_cannot_be_asked_says_why_where_it_is_named() {
     settle(&scene, &[("smart", &root, "")], locked);
     let said = explored(&scene);
     assert!(
-        said.contains("the model 'locked' cannot be asked: `models.locked.key_env` names `NOT_SET`"),
+        said.contains("the model 'locked' cannot be used: `models.locked.key_env` names `NOT_SET`"),
         "{said}"
     );
 }
@@ -131,7 +131,7 @@ fn another_model_answers_when_the_first_is_out() {
           a.md:3  The magic number is 42.
         --- stderr
         openai/smart-1 (roles.root is smart)
-        warning: openai/smart-1 is out: openai/spare-1 answers in its place (see what is wrong with `spelunk doctor`)
+        warning: openai/smart-1 is unavailable: openai/spare-1 answers instead (check it with `spelunk doctor`)
         1 file · 35 B read · 2 calls · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);

@@ -67,14 +67,14 @@ fn a_page_that_cannot_be_written_is_refused() {
         --- stderr
         error: the directory of `nowhere/run.html` does not exist
 
-        hint: name a file in a directory that exists
+        hint: choose a file in an existing directory
         --- exit 2
     "#]]);
     scene.spelunk(["run", "export", "--html", "notes"]).run().check(&expect![[r#"
         --- stderr
         error: `notes` is a directory
 
-        hint: name a file in a directory that exists
+        hint: choose a file in an existing directory
         --- exit 2
     "#]]);
     let both = scene.spelunk(["run", "export", "--html", "run.html", "--format", "md"]).run();

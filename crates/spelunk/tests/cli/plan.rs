@@ -243,7 +243,7 @@ fn json_is_the_whole_plan() {
         unreadable: []
         usage_at_least: {"input_tokens":7404,"output_tokens":6}
         usage_at_most: {"input_tokens":268896,"output_tokens":49152}
-        warnings: ["1 file is left out by `files_max`; set it to 0 to take all"]"#]].assert_eq(&shown.join("\n"));
+        warnings: ["1 file is excluded by `files_max`; set it to 0 to include all"]"#]].assert_eq(&shown.join("\n"));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, "Skipped: 1 files-max, 1 secret\n"));
 }
 
@@ -279,7 +279,7 @@ fn code_that_is_not_parsed_is_told() {
         format!("{} {}", plan["code_rule"], plan["warnings"])
     };
     expect![[r#""parsed" []"#]].assert_eq(&told("limits.parsed_bytes_max=1000000"));
-    expect![[r#""lines" ["25584 bytes of code are cut by how lines begin; raise `parsed_bytes_max` to have them parsed"]"#]].assert_eq(&told("limits.parsed_bytes_max=1000"));
+    expect![[r#""lines" ["25584 bytes of code are split by how lines begin; raise `parsed_bytes_max` to parse them"]"#]].assert_eq(&told("limits.parsed_bytes_max=1000"));
 }
 
 #[test]
@@ -404,14 +404,14 @@ fn what_holds_nothing_to_read_is_refused() {
         --- stderr
         error: no readable documents in `void`
 
-        hint: name a path that holds text files
+        hint: pass a path that contains text files
         --- exit 1
     "#]]);
     scene.spelunk(["plan", "photo.bin"]).run().check(&expect![[r#"
         --- stderr
         error: `photo.bin` is not text: it is a binary file
 
-        hint: extract its text first and name that file
+        hint: extract its text first and pass that file
         --- exit 1
     "#]]);
     scene.spelunk(["plan", "nowhere", "--json"]).run().check(&expect![[r#"
@@ -444,14 +444,14 @@ fn a_type_that_does_not_exist_or_a_broken_pattern_is_refused() {
     "#]]);
     scene.spelunk(["plan", "--type", "prose"]).run().check(&expect![[r#"
         --- stderr
-        error: `prose` is not GLOB=TYPE
+        error: `prose` does not have the form GLOB=TYPE
 
-        hint: write it like `*.inc=source_code`; the types are source_code, structured_data, json, jsonl, log, prose, markup, config, unknown
+        hint: write it as `*.inc=source_code`; the types are source_code, structured_data, json, jsonl, log, prose, markup, config, unknown
         --- exit 2
     "#]]);
     scene.spelunk(["plan", "--type", "*.md[=prose"]).run().check(&expect![[r#"
         --- stderr
-        error: `*.md[` is not a pattern for file names
+        error: `*.md[` is not a valid file name pattern
 
         hint: correct the pattern
         --- exit 2

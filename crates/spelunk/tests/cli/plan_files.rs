@@ -78,7 +78,7 @@ fn a_flag_sets_the_cap_and_the_rest_is_counted() {
           gemini/gemini-3.5-flash-lite $0.0003 to $0.0426
           openai/gpt-6.1-sol           $0.0014 to $0.23
           openai/gpt-6-luna            <$0.0001 to $0.0111
-        warning: 3 files are left out by `files_max`; set it to 0 to take all
+        warning: 3 files are excluded by `files_max`; set it to 0 to include all
         --- stderr
         Skipped: 3 files-max
         --- exit 0
@@ -90,7 +90,7 @@ fn the_setting_counts_where_there_is_no_flag() {
     let scene = many();
     let ran = scene.spelunk(["plan", "many", "--set", "limits.files_max=22"]).run();
     let warning = ran.stdout.lines().last().unwrap();
-    expect!["warning: 1 file is left out by `files_max`; set it to 0 to take all"].assert_eq(warning);
+    expect!["warning: 1 file is excluded by `files_max`; set it to 0 to include all"].assert_eq(warning);
 }
 
 #[test]
@@ -196,9 +196,9 @@ fn ignored_files_are_read_where_that_is_asked_for() {
 fn a_broken_glob_is_refused() {
     Scene::new(&TREE).spelunk(["plan", "tree", "--include", "[a"]).run().check(&expect![[r#"
         --- stderr
-        error: `[a` is not a glob: unclosed character class; missing ']'
+        error: `[a` is not a valid glob: unclosed character class; missing ']'
 
-        hint: write `*` for a part of a name, `**` for directories, `\[` for a bracket
+        hint: use `*` for part of a name, `**` for directories, `\[` for a bracket
         --- exit 2
     "#]]);
 }

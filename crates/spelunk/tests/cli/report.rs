@@ -63,7 +63,7 @@ fn every_face_says_how_much_was_read() {
         (FILES[0].1.len() + FILES[1].1.len(), FILES.iter().map(|file| file.1.len()).sum::<usize>());
     let told = format!("2 of 3 files · {n_read} B read of {n_all} B");
     assert!(ran.stderr.contains(&told), "{}", ran.stderr);
-    assert!(ran.stdout.contains("- 2 of 3 documents read whole, in 1 of 2 tasks\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("- 2 of 3 documents read in full, in 1 of 2 tasks\n"), "{}", ran.stdout);
     let run = scene.only_run();
     let export = |format| scene.spelunk(["run", "export", &run, "--format", format]).run().stdout;
     assert!(export("md").contains(&format!("| read | {told} · 1 of 2 tasks |")), "{}", export("md"));
@@ -192,16 +192,16 @@ fn a_report_that_cannot_be_written_is_refused_before_anything_is_spent() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     scene.ask(&server).arg("--report").arg("r.pdf").run().check(&expect![[r"
         --- stderr
-        error: `r.pdf` does not say which kind of report it is
+        error: the file name `r.pdf` does not determine a report format
 
-        hint: end its name with .md, .html, .sarif or .json
+        hint: use the extension .md, .html, .sarif or .json
         --- exit 2
     "]]);
     scene.ask(&server).arg("--report").arg("nowhere/r.md").run().check(&expect![[r"
         --- stderr
         error: the directory of `nowhere/r.md` does not exist
 
-        hint: name a file in a directory that exists
+        hint: choose a file in an existing directory
         --- exit 2
     "]]);
     assert_eq!(n_calls(&server), 0);
@@ -216,9 +216,9 @@ fn a_report_that_cannot_be_written_is_refused_before_anything_is_spent() {
     "]]);
     scene.spelunk(["run", "export", "--output", "r.pdf"]).run().check(&expect![[r"
         --- stderr
-        error: `r.pdf` does not say which kind of report it is
+        error: the file name `r.pdf` does not determine a report format
 
-        hint: say it with `--format`, or end its name with .md, .html, .sarif or .json
+        hint: choose one with `--format`, or use the extension .md, .html, .sarif or .json
         --- exit 2
     "]]);
 }
@@ -252,7 +252,7 @@ fn sources_that_changed_are_not_shown_as_if_they_had_not() {
     let (scene, _server) = reviewed();
     scene.write("app/login.py", format!("# a new first line\n{LOGIN}").as_bytes());
     let html = exported(&scene, "html");
-    assert!(html.contains("the sources have changed since; 2 of 5 places are still there"), "{html}");
+    assert!(html.contains("the sources have changed since; 2 of 5 locations remain"), "{html}");
     assert!(!html.contains("a new first line"));
     std::fs::remove_dir_all(scene.path("app")).unwrap();
     let html = exported(&scene, "html");

@@ -157,7 +157,7 @@ fn a_run_without_an_answer_tells_what_went_wrong() {
           evidence:
           metrics: {"active_ms":0,"calls":3,"calls_cached":0,"calls_failed":0,"cells":0,"cost_microusd":0,"frames":1,"resumed":0,"retries":0,"tokens":6,"tools":{}}
           errors:
-            {"call":null,"code":"answer-invalid","frame":"0","message":"frame `0` got no answer: the answer does not fit the schema: it is not JSON","seq":10}
-          error: {"causes":[],"code":"answer-invalid","hint":"loosen the schema, or choose a stronger model","message":"frame `0` got no answer: the answer does not fit the schema: it is not JSON"}
+            {"call":null,"code":"answer-invalid","frame":"0","message":"frame `0` got no answer: the answer does not match the schema: it is not JSON","seq":10}
+          error: {"causes":[],"code":"answer-invalid","hint":"loosen the schema, or choose a stronger model","message":"frame `0` got no answer: the answer does not match the schema: it is not JSON"}
     "#]].assert_eq(&told);
 }

@@ -63,7 +63,7 @@ fn a_lot_of_text_is_read_until_it_is_indexed() {
         animals.md:2102
             The okapi lives in the garden.
         --- stderr
-        searched by words alone: 21 MB are not indexed yet; build the index with `spelunk index`, to search by meaning too
+        searched by words only: 21 MB are not indexed yet; build the index with `spelunk index` to search by meaning as well
         1 passage · 1 document searched by words
         --- exit 0
     "#]]);
@@ -143,11 +143,11 @@ fn the_model_of_the_role_embedding_makes_the_vectors() {
         .check(&expect![[r#"
             ok    settings   DIR/home/.config/spelunk/config.toml
             ok    workspace  DIR/work/.spelunk (0 runs)
-            ok    sandbox    monty (a session opens in TIME)
+            ok    sandbox    monty (a session starts in TIME)
             ok    model      openai/scripted (OPENAI_API_KEY is set)
             ok    price      free
-            ok    reach      http://127.0.0.1:PORT/v1 has it
-            ok    embedding  openai/tiny-embed gives vectors of 3 numbers
+            ok    reach      http://127.0.0.1:PORT/v1 offers it
+            ok    embedding  openai/tiny-embed returns vectors with 3 dimensions
             --- stderr
             --- exit 0
         "#]]);
@@ -160,24 +160,24 @@ fn an_embedding_model_that_cannot_be_asked_is_told() {
     let search = ["search", "again", "--mode", "meaning"];
     scene.spelunk(search).run().check(&expect![[r#"
         --- stderr
-        error: the embedding model `roles.embedding` did not answer: `models.vectors.key_env` names `VECTOR_KEY`, which is not set; unset `roles.embedding` to search without it
+        error: the embedding model `roles.embedding` did not respond: `models.vectors.key_env` names `VECTOR_KEY`, which is not set; unset `roles.embedding` to search without it
 
-        hint: search by words, or check that the model answers
+        hint: search by words, or check that the model responds
         --- exit 1
     "#]]);
     scene.spelunk(search).env("VECTOR_KEY", "k-1").run().check(&expect![[r#"
         --- stderr
-        error: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
+        error: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
 
-        hint: search by words, or check that the model answers
+        hint: search by words, or check that the model responds
         --- exit 1
     "#]]);
     let gemini = scene.spelunk(search).env("SPELUNK_ROLES_EMBEDDING", "gemini/text-embedding-004");
     gemini.env("GEMINI_API_KEY", "k-1").run().check(&expect![[r#"
         --- stderr
-        error: the embedding model `roles.embedding` did not answer: embeddings need OpenAI's API, and gemini has a different one; unset `roles.embedding` to search without it
+        error: the embedding model `roles.embedding` did not respond: embeddings need an OpenAI-compatible API, which gemini does not have; unset `roles.embedding` to search without it
 
-        hint: search by words, or check that the model answers
+        hint: search by words, or check that the model responds
         --- exit 1
     "#]]);
 }
@@ -193,9 +193,9 @@ fn an_embedding_model_that_stays_silent_is_told_and_asked_once() {
     };
     silent(&["search", "again", "--mode", "meaning"]).check(&expect![[r#"
         --- stderr
-        error: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: no reply within TIME; unset `roles.embedding` to search without it
+        error: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: no reply within TIME; unset `roles.embedding` to search without it
 
-        hint: search by words, or check that the model answers
+        hint: search by words, or check that the model responds
         --- exit 1
     "#]]);
     let told = silent(&["doctor"]);

@@ -97,7 +97,7 @@ fn words_are_looked_for_where_it_cannot_be_reached() {
         keys.md:3
             The password is read from the environment.
         --- stderr
-        searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
+        searched by words only: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
         1 passage · 2 documents searched by words
         --- exit 0
     "#]]);
@@ -105,17 +105,17 @@ fn words_are_looked_for_where_it_cannot_be_reached() {
         .spelunk(["search", "password", "docs", "-k", "1", "--mode", "words", "--json"])
         .run()
         .check(&expect![[r##"
-            {"documents":2,"hits":[{"document":"keys.md","line":3,"line_end":3,"line_start":1,"matched":["password"],"scope":null,"score":1.443790316581726,"similarity":null,"text":"# Keys\n\nThe password is read from the environment.\n","twins":0}],"mode":"words","notices":[{"code":"model-unreachable","message":"searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it"}]}
+            {"documents":2,"hits":[{"document":"keys.md","line":3,"line_end":3,"line_start":1,"matched":["password"],"scope":null,"score":1.443790316581726,"similarity":null,"text":"# Keys\n\nThe password is read from the environment.\n","twins":0}],"mode":"words","notices":[{"code":"model-unreachable","message":"searched by words only: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it"}]}
             --- stderr
-            searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
+            searched by words only: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
             1 passage · 2 documents searched by words
             --- exit 0
         "##]]);
     scene.spelunk(["context", "search", "password", "--semantic"]).run().check(&expect![[r#"
         --- stderr
-        error: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
+        error: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
 
-        hint: search by words, or check that the model answers
+        hint: search by words, or check that the model responds
         --- exit 1
     "#]]);
     let http = Server::start(&scene, &["--root", "docs"], None);
@@ -126,7 +126,7 @@ fn words_are_looked_for_where_it_cannot_be_reached() {
           "notices": [
             {
               "code": "model-unreachable",
-              "message": "searched by words alone: the embedding model `openai/tiny-embed URL` did not answer: could not reach `URL`: Connection refused (os error 111); unset `roles.embedding` to search without it"
+              "message": "searched by words only: the embedding model `openai/tiny-embed URL` did not respond: could not reach `URL`: Connection refused (os error 111); unset `roles.embedding` to search without it"
             }
           ],
           "results": [
@@ -157,7 +157,7 @@ fn words_are_looked_for_where_it_cannot_be_reached() {
     expect![[r#"
         keys:3
             The password is read from the environment.
-        [searched by words alone: the embedding model `openai/tiny-embed URL` did not answer: could not reach `URL`: Connection refused (os error 111); unset `roles.embedding` to search without it]
+        [searched by words only: the embedding model `openai/tiny-embed URL` did not respond: could not reach `URL`: Connection refused (os error 111); unset `roles.embedding` to search without it]
         [1 passage in 2 contexts by words]"#]].assert_eq(&told.replace(&port.base_url(), "URL"));
 }
 
@@ -209,14 +209,14 @@ fn code_is_told_by_words_and_the_user_why() {
         None
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
-        warning: searched by words alone: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server is running and that `--base-url` is correct, then run `spelunk doctor`)
+        warning: searched by words only: the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles… (check that the server is running and that `--base-url` is correct, then run `spelunk doctor`)
         2 files · 113 B explored in 1 cell · 1 call · 15 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
     let cell = "```repl\ntry:\n    search('password', mode='meaning')\nexcept RuntimeError as error:\n    FINAL(str(error))\n```";
     let model = ModelServer::start_blocking([when(|_| true).reply(cell).usage(10, 5)]);
     scene.spelunk(["ask", "Where?", "docs", "--strategy", "repl"]).server(&model).run().check(&expect![[r#"
-        the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not answer: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
+        the embedding model `openai/tiny-embed http://127.0.0.1:PORT/v1` did not respond: could not reach `http://127.0.0.1:PORT/v1`: Connection refused (os error 111); unset `roles.embedding` to search without it
         --- stderr
         openai/scripted (OPENAI_BASE_URL is set)
         2 files · 113 B explored in 1 cell · 1 call · 15 tokens · $0.00 · TIME · run SHORT2

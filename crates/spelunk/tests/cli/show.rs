@@ -164,7 +164,7 @@ fn a_call_that_was_not_made_is_refused_with_those_that_were() {
         --- stderr
         error: the run has no call `0.1#3`
 
-        hint: name one of 0#0
+        hint: choose one of 0#0
         --- exit 2
     "]]);
 }

@@ -49,10 +49,10 @@ fn errors_and_hints_are_wrapped() {
     let args = ["ask", QUESTION, "notes", "--model", "tiny"];
     let refused = shown(&scene, 80, &args, "");
     expect![[r#"
-        error: cannot use the model `tiny`: no key was found, and no server on this
-        machine offers it
+        error: cannot use the model `tiny`: no key was found, and no local server offers
+        it
 
-        hint: set the key of its provider, write PROVIDER/NAME, or name its server with
+        hint: set the key of its provider, write PROVIDER/NAME, or set its server with
         `--base-url`
     "#]]
     .assert_eq(&refused);

@@ -22,18 +22,18 @@ const COMMANDS: [&[&str]; 7] = [
 fn every_command_refuses_a_model_that_cannot_be_asked() {
     let scene = Scene::new(&NOTE);
     for (model, message) in [
-        ("", "`--model ` names no model"),
-        ("openai/", "`--model openai/` names no model"),
-        ("/tiny", "`--model /tiny` names no model"),
-        ("local:", "`--model local:` names no model"),
-        ("tiny", "cannot use the model `tiny`: no key was found, and no server on this machine offers it"),
-        ("nobody/tiny", "cannot use the model `nobody/tiny`: no key was found, and no server"),
-        ("anthropic/claude-x", "there is no key for Anthropic"),
-        ("openai/gpt-x", "there is no key for OpenAI"),
-        ("gemini/gemini-x", "there is no key for Gemini"),
-        ("azure/x", "the address of the Azure resource is not set"),
-        ("command/x", "`model.provider` is `command`, and `model.command` names no program"),
-        ("local:absent", "there is no local model `absent`"),
+        ("", "`--model ` does not name a model"),
+        ("openai/", "`--model openai/` does not name a model"),
+        ("/tiny", "`--model /tiny` does not name a model"),
+        ("local:", "`--model local:` does not name a model"),
+        ("tiny", "cannot use the model `tiny`: no key was found, and no local server offers it"),
+        ("nobody/tiny", "cannot use the model `nobody/tiny`: no key was found, and no local server"),
+        ("anthropic/claude-x", "no API key for Anthropic"),
+        ("openai/gpt-x", "no API key for OpenAI"),
+        ("gemini/gemini-x", "no API key for Gemini"),
+        ("azure/x", "the base URL of the Azure resource is not set"),
+        ("command/x", "`model.provider` is `command`, but `model.command` is empty"),
+        ("local:absent", "the local model `absent` is not installed"),
     ] {
         for command in COMMANDS {
             let ran = scene.spelunk(command.iter().copied()).arg("--model").arg(model).run();
@@ -48,9 +48,9 @@ fn every_command_refuses_a_model_that_cannot_be_asked() {
 fn a_sub_model_that_cannot_be_asked_is_refused_before_anything_is_sent() {
     let (scene, server) = (Scene::new(&NOTE), answering(REPLY));
     for (model, message) in [
-        ("", "`--sub-model ` names no model"),
-        ("openai/", "`--sub-model openai/` names no model"),
-        ("local:absent", "there is no local model `absent`"),
+        ("", "`--sub-model ` does not name a model"),
+        ("openai/", "`--sub-model openai/` does not name a model"),
+        ("local:absent", "the local model `absent` is not installed"),
     ] {
         for command in COMMANDS {
             let ran = scene.spelunk(command.iter().copied()).server(&server).arg("--sub-model").arg(model);
@@ -75,7 +75,7 @@ fn the_name_of_another_providers_model_is_refused_where_it_would_be_sent() {
         --- stderr
         error: `nobody/tiny` is not a model of https://api.openai.com/v1
 
-        hint: write PROVIDER/NAME with a provider that `spelunk ask --help` lists, or name the server with `--base-url`
+        hint: write PROVIDER/NAME with a provider listed in `spelunk ask --help`, or set the server with `--base-url`
         --- exit 2
     "]]);
     assert_eq!(ask(["--sub-model", "anthropic/claude-x"]).code, 2);

@@ -99,14 +99,14 @@ fn nobody_listens_to_the_world_without_a_token() {
         --- stderr
         error: `0.0.0.0:0` can be reached from other machines, but no tokens are configured
 
-        hint: name a token file with `--token-file`, or listen on 127.0.0.1
+        hint: pass a token file with `--token-file`, or listen on 127.0.0.1
         --- exit 2
     "#]]);
     scene.spelunk(["serve", "--token-file", "none"]).run().check(&expect![[r#"
         --- stderr
-        error: the file of tokens `DIR/work/none` cannot be read: No such file or directory (os error 2)
+        error: the token file `DIR/work/none` cannot be read: No such file or directory (os error 2)
 
-        hint: make one with `spelunk serve --new-token NAME --token-file FILE`
+        hint: create one with `spelunk serve --new-token NAME --token-file FILE`
         --- exit 2
     "#]]);
     scene.write("spelunk.toml", b"[server]\nlisten = \"0.0.0.0:7766\"\n");

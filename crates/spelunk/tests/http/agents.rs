@@ -119,7 +119,7 @@ fn runs_of_agents_and_of_http_share_slots_and_can_be_cancelled_from_either_side(
     );
     let refused = call(&server, "rlm_query", &query);
     assert_eq!(refused["isError"], true);
-    assert_eq!(refused["structuredContent"]["error"]["message"], "1 run in progress already", "{refused}");
+    assert_eq!(refused["structuredContent"]["error"]["message"], "1 run already in progress", "{refused}");
     // Cancelled over HTTP, the agent's run ends and the other one begins.
     let cancelled = server.post(&format!("/v1/runs/{of_agent}/cancel"), &json!({}));
     assert_eq!(cancelled.status, 202, "{}", cancelled.body);

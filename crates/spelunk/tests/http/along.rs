@@ -91,15 +91,15 @@ fn what_makes_no_sense_is_refused_and_nothing_is_promised() {
         said += &format!("{status} {code}: {}\n", answer.json()["detail"].as_str().unwrap());
     }
     expect![[r#"
-        422 usage-wrong: the argument `messages` stands in the place of `question`: send one of the two
+        422 usage-wrong: the argument `messages` cannot be combined with `question`: send one of the two
         422 usage-wrong: the argument `messages` is not a conversation: it has no messages
         422 usage-wrong: the argument `messages` is not a conversation: message 1 has no `role` and `content`
         422 usage-wrong: the argument `messages` must be a list of messages
-        422 usage-wrong: the argument `system` goes with `messages`, which are missing
-        422 usage-wrong: the argument `attachments` cannot be taken: entry 1: it has either `text` or `base64`
-        422 usage-wrong: the argument `attachments` cannot be taken: entry 1: `base64` cannot be read: Invalid symbol 63, offset 0
-        422 usage-wrong: the argument `attachments` cannot be taken: entry 1: there is no argument `path`
-        422 usage-wrong: the argument `attachments` has 201 entries, more than 200
+        422 usage-wrong: the argument `system` needs `messages`
+        422 usage-wrong: the argument `attachments` is not valid: entry 1: it needs either `text` or `base64`
+        422 usage-wrong: the argument `attachments` is not valid: entry 1: `base64` is not valid: Invalid symbol 63, offset 0
+        422 usage-wrong: the argument `attachments` is not valid: entry 1: there is no argument `path`
+        422 usage-wrong: the argument `attachments` has 201 entries; the maximum is 200
     "#]].assert_eq(&said);
     let head = "--B\r\nContent-Disposition: form-data; name=\"request\"\r\n\r\n{\"question\":\"q\"}\r\n\
         --B\r\nContent-Disposition: form-data; name=\"attachment\"; filename=\"a\"\r\n\r\n";

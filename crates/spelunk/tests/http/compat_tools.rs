@@ -390,7 +390,7 @@ fn every_strategy_gives_an_answer_that_fits_a_schema() {
     });
     for strategy in ["direct", "search", "map", "hybrid"] {
         let model = ModelServer::start_blocking([
-            when(|prompt| prompt.contains("This does not fit the schema")).reply("{\"number\": 42}"),
+            when(|prompt| prompt.contains("This does not match the schema")).reply("{\"number\": 42}"),
             when(|prompt| prompt.contains("You write an answer as JSON")).reply("{\"number\": \"many\"}"),
             to_all().reply(REPLY),
         ]);

@@ -151,7 +151,7 @@ fn a_run_that_took_two_servers_down_is_refused_by_the_third_and_stays_to_be_seen
     let server = Server::start(&scene, &[], Some(&model));
     assert_eq!(server.finish(&run).last().unwrap().data, r#"{"state":"open"}"#);
     let row = server.get("/v1/runs").json()["runs"][0].clone();
-    let why = "the server ended 2 times while it worked on run `SHORT`, before the run got any further";
+    let why = "the server crashed 2 times on run `SHORT` without progress";
     assert_eq!(row["problem"]["message"], why.replace("SHORT", run.get(run.len() - 8..).unwrap()));
     assert_eq!((&row["state"], &row["problem"]["code"]), (&json!("open"), &json!("run-fatal")));
     server.kill();

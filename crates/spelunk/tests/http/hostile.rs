@@ -43,7 +43,7 @@ fn bodies_that_are_wrong_are_problems() {
     assert_eq!(plain.problem(), (415, "media-type-wrong".into()));
     let hint = raw(r#"{"qestion":"q"}"#).json();
     assert_eq!(hint["detail"], "the argument `question` is missing");
-    assert_eq!(hint["hint"], "see `/openapi.json` for what may be sent");
+    assert_eq!(hint["hint"], "see `/openapi.json` for the format of requests");
     assert!(scene.runs().is_empty());
 }
 
@@ -229,12 +229,12 @@ fn parameters_and_methods_that_nobody_knows_are_refused_by_name() {
     let scene = Scene::new(&NOTE);
     let server = Server::start(&scene, &[], None);
     for (path, says) in [
-        ("/v1/runs?stat=open", "the parameter `stat` is not one of this address"),
+        ("/v1/runs?stat=open", "the parameter `stat` is not a parameter of this path"),
         ("/v1/runs?state=lost", "the parameter `state` must be one of"),
-        ("/v1/runs?limit=0", "must be a whole number from 1 to 200"),
-        ("/v1/runs?limit=-1", "must be a whole number"),
+        ("/v1/runs?limit=0", "must be an integer from 1 to 200"),
+        ("/v1/runs?limit=-1", "must be an integer"),
         ("/v1/runs?limit=1&limit=2", "is given twice"),
-        ("/v1/runs?cursor=../x", "the parameter `cursor` is not one of this server's"),
+        ("/v1/runs?cursor=../x", "the parameter `cursor` is not a cursor of this server"),
         ("/v1/runs?%ff=%ff", "parameter"),
     ] {
         let answer = server.get(path);

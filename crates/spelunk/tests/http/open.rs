@@ -25,13 +25,13 @@ fn the_page_of_a_run_is_served_to_whoever_has_its_address_and_until_ctrl_c() {
     let mut asking = asking.env("PATH", &path).start();
     let mut said = Vec::new();
     for line in BufReader::new(asking.stderr.take().unwrap()).lines().map_while(Result::ok) {
-        let is_last = line == "the page stays until Ctrl-C";
+        let is_last = line == "the page is served until you press Ctrl-C";
         said.push(line);
         if is_last {
             break;
         }
     }
-    let url = said.iter().find_map(|line| line.strip_prefix("the run is shown at ")).unwrap().to_owned();
+    let url = said.iter().find_map(|line| line.strip_prefix("view the run at ")).unwrap().to_owned();
     let opened = crate::scene::wait_for("a browser", || std::fs::read_to_string(scene.path("opened")).ok());
     assert_eq!(opened.trim(), url);
     let run = scene.only_run();

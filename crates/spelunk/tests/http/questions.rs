@@ -122,7 +122,7 @@ fn what_cannot_be_asked_more_is_refused() {
     let end = server.finish(&run).last().unwrap().data.clone();
     said += &format!("changed text: {end}\n");
     expect![[r#"
-        at work: 409 run-at-work: run `SHORT2` waits or is under way
+        at work: 409 run-at-work: run `SHORT2` is queued or in progress
         not an agent: 409 usage-wrong: run `SHORT2` takes no follow-up question: it used the strategy `direct`, and only `agent` keeps its work
         no run: 404 run-not-found: there is no run `rlm-20260101T000000Z-00000000`
         no words: 422 usage-wrong: the question is empty

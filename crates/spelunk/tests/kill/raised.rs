@@ -33,7 +33,7 @@ fn a_partial_answer_becomes_whole_under_a_higher_limit_whatever_happens_meanwhil
     "#]]);
     scene.spelunk(["resume", "--max-calls", "2"]).server(&server).run().check(&expect![[r#"
         --- stderr
-        error: run `SHORT` has a partial answer: call limit reached (2), and the limit is 2 now
+        error: run `SHORT` has a partial answer: call limit reached (2), and the limit is now 2
 
         hint: continue: `spelunk resume SHORT --max-calls 4`
         --- exit 3
@@ -48,7 +48,7 @@ fn a_partial_answer_becomes_whole_under_a_higher_limit_whatever_happens_meanwhil
         42
         --- stderr
         resuming run SHORT after event 13: reusing 1 completed call
-        warning: 1 request had been sent and not answered when the run stopped; it is counted as 5159 tokens (that is the most it can have cost; the provider's bill may be lower)
+        warning: 1 request was sent but not answered when the run stopped; it is counted as 5161 tokens (this is an upper bound; the provider's bill may be lower)
         1 file · 35 B explored in 2 cells · 4 calls · 5.5k tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
@@ -70,8 +70,8 @@ fn a_workspace_that_is_removed_under_a_run_ends_it_with_a_word() {
     let ran = Ran::of(&scene, asking.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
     // There is nothing to resume, so nothing suggests it.
-    let end = "\n  caused by: it was removed while the run was under way\n\n\
-        hint: ask again: what was recorded of the run is gone\n";
+    let end = "\n  caused by: it was removed during the run\n\n\
+        hint: ask again: the record of the run is lost\n";
     assert!(ran.stderr.ends_with(end), "{}", ran.stderr);
     assert!(!scene.exists(".spelunk/runs"));
 }

@@ -145,7 +145,7 @@ fn an_agent_keeps_facts_and_is_asked_more() {
         evidence Citation { citation: Citation { document: "a.md", line: 3, quote: "The magic number is 42." }, found: Exact }
         evidence Citation { citation: Citation { document: "a.md", line: 3, quote: "It is 42." }, found: Missing }
         evidence Fact { tag: "number", content: "It is 42.", source: Some("input/contexts/a.md:3"), metadata: Null }
-        calls 3 cached 0 failed 0 tokens 360 documents 1 tools {"Evidence": 1, "Finish": 2} resumed 1 warnings ["what the answer quotes is not in the sources"]
+        calls 3 cached 0 failed 0 tokens 360 documents 1 tools {"Evidence": 1, "Finish": 2} resumed 1 warnings ["a quote in the answer is not in the sources"]
     "#]].assert_eq(&shown(&second));
     assert_eq!((&first.run, first.run.as_str()), (&second.run, scene.only_run().as_str()));
     assert!(matches!(
@@ -323,7 +323,7 @@ fn a_run_that_a_limit_stopped_continues_where_the_program_allows_more() {
         let refused = strict.resume(&stopped.run).await.unwrap_err();
         let short = stopped.run.short();
         let words =
-            format!("run `{short}` has a partial answer: call limit reached (2), and the limit is 2 now");
+            format!("run `{short}` has a partial answer: call limit reached (2), and the limit is now 2");
         assert_eq!(refused.to_string(), words);
         let generous = builder(&scene, &server).worker(worker).build().unwrap();
         let whole = generous.resume(&stopped.run).await.unwrap();

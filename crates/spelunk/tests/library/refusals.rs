@@ -43,28 +43,28 @@ fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
     expect![[r#"
         no words: the question is empty [usage-wrong]
           ask something, such as `spelunk ask "what is this?" .`
-        no messages: the messages are no conversation: it has no messages [usage-wrong]
-          give every message a role, and at least one message
+        no messages: the messages are not a valid conversation: it has no messages [usage-wrong]
+          pass at least one message, and give every message a role
         nothing there: `DIR/work/gone` does not exist [source-not-found]
           look in `DIR/work`, the nearest directory that exists
-        a large attachment: could not attach `a`: it has 16000001 bytes, at most 16000000 are attached [usage-wrong]
-          name large files as paths
-        no schema: the schema's `type` at `/` must be the name of a type, or an array of such [schema-invalid]
-          write it in the part of JSON Schema that `docs/schemas.md` names
-        code without a worker: this program cannot run the code of models: it has no worker [sandbox-failed]
-          call `spelunk::serve_worker()` first thing in `main`, name a `spelunk` program with `Builder::worker`, or choose a strategy that runs no code
-        an agent without a worker: this program cannot run the code of models: it has no worker [sandbox-failed]
-          call `spelunk::serve_worker()` first thing in `main`, name a `spelunk` program with `Builder::worker`, or choose a strategy that runs no code
-        no model: no model was found to ask [model-not-configured]
-          name one with `Builder::model`, or set ANTHROPIC_API_KEY or OPENAI_API_KEY
+        a large attachment: could not attach `a`: it has 16000001 bytes; the maximum is 16000000 [usage-wrong]
+          pass large files as paths
+        no schema: the schema's `type` at `/` must be a type name, or an array of type names [schema-invalid]
+          use only the keywords of JSON Schema listed in `docs/schemas.md`
+        code without a worker: this program cannot run model-written code: it has no worker [sandbox-failed]
+          call `spelunk::serve_worker()` at the start of `main`, name a `spelunk` program with `Builder::worker`, or choose a strategy that runs no code
+        an agent without a worker: this program cannot run model-written code: it has no worker [sandbox-failed]
+          call `spelunk::serve_worker()` at the start of `main`, name a `spelunk` program with `Builder::worker`, or choose a strategy that runs no code
+        no model: no model is configured [model-not-configured]
+          choose one with `Builder::model`, or set ANTHROPIC_API_KEY or OPENAI_API_KEY
         no run: there are no runs here [run-not-found]
           ask something first, such as `spelunk ask "what is this?" .`
         no setting: there is no setting `limits.x` (Builder::set) [setting-unknown]
           run `spelunk config show` to see every setting
-        no number: `limits.calls_max` must be a whole number, not `x` (Builder::set) [setting-invalid]
+        no number: `limits.calls_max` must be an integer, not `x` (Builder::set) [setting-invalid]
           -
-        no program: there is no program at `/nowhere/spelunk` to run the code of models [usage-wrong]
-          name a `spelunk` program by its path
+        no program: there is no program at `/nowhere/spelunk` to run model-written code [usage-wrong]
+          pass the path of a `spelunk` program
     "#]].assert_eq(&scene.normalise(&said));
     assert_eq!(n_calls(&server), 0);
 }

@@ -55,6 +55,6 @@ fn a_name_that_the_session_has_is_refused_by_the_builder() {
         builder(&scene, &server).tool("print", schema(), EffectClass::Read, none).build().unwrap_err();
     assert_eq!(error.code(), ErrorCode::ToolUnavailable);
     let message =
-        "the tool `print` of `program` cannot be a function: its name is taken or not an identifier";
+        "the tool `print` of `program` cannot be a function: its name is already used or not an identifier";
     assert_eq!(error.to_string(), message);
 }

@@ -45,7 +45,7 @@ fn a_load_is_capped_and_says_so() {
     let (_scene, mut client) = with_log();
     let whole = client.data("context_load", &json!({ "context_id": "log" }));
     assert_eq!((whole["content"].as_str(), whole["truncated"].as_bool()), (Some(LOG), Some(false)));
-    expect![[r#"{"content":"start… [cut]","context":"log","size_chars":57,"size_tokens_approx":14,"truncated":true,"warning":"only the first 5 of 57 characters: grep it or read it in chunks"}"#]]
+    expect![[r#"{"content":"start… [cut]","context":"log","size_chars":57,"size_tokens_approx":14,"truncated":true,"warning":"returned only the first 5 of 57 characters: grep it or read it in chunks"}"#]]
         .assert_eq(&client.data("context_load", &json!({ "context_id": "log", "chars_max": 5 })).to_string());
 }
 
@@ -180,7 +180,7 @@ fn a_directory_is_registered_without_its_secrets() {
     assert_eq!(added["skipped"], json!({ "secret": 1 }));
     expect![[r#"
         FAILED error: could not read the context `.env`
-          caused by: `DIR/work/d/.env` may hold secrets and was not read
+          caused by: `DIR/work/d/.env` may contain secrets and was not read
 
         hint: HINT"#]]
     .assert_eq(&without_hint(&scene, &client.text("context_register", &json!({ "path": "d/.env" }))));

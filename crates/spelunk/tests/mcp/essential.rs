@@ -17,7 +17,7 @@ fn a_lot_of_text_is_read_while_its_index_is_built() {
     expect![[r#"
         animals.md:2102
             The okapi lives in the garden.
-        [searched by words alone: 21 MB are not indexed yet; the index is being built]
+        [searched by words only: 21 MB are not indexed yet; the index is being built]
         [1 passage in 1 document by words]"#]]
     .assert_eq(&client.text("search", &asked));
     let mut last = String::new();
@@ -68,7 +68,7 @@ fn files_are_searched_without_registering_them() {
         hint: see the schema of the tool"#]]
     .assert_eq(&client.text("search", &json!({ "query": "kitten" })));
     expect![[r#"
-        FAILED error: the argument `mode` must be `hybrid`, `words` or `meaning`; context_grep finds patterns
+        FAILED error: the argument `mode` must be `hybrid`, `words` or `meaning`; use context_grep for patterns
 
         hint: see the schema of the tool"#]]
     .assert_eq(&client.text("search", &json!({ "query": "k", "paths": ["docs"], "mode": "pattern" })));
@@ -196,12 +196,12 @@ fn a_directory_is_added_with_what_is_below_it() {
     let added = client.data("context_add", &json!({ "path": "d", "id": "docs", "pattern": "*.md" }));
     assert_eq!(ids(&added), ["docs/a", "docs/b"]);
     expect![[r#"
-        3 added, 0 already there; left out: 1 binary, 1 secret (such as d/image.bin, deep/id_rsa)
+        3 added, 0 already known; skipped: 1 binary, 1 secret (such as d/image.bin, deep/id_rsa)
         all/a
         all/c
         all/b"#]]
     .assert_eq(&client.text("context_add", &json!({ "path": "d", "id": "all" })));
-    expect!["0 added, 3 already there; left out: 1 binary, 1 secret (such as d/image.bin, deep/id_rsa)"]
+    expect!["0 added, 3 already known; skipped: 1 binary, 1 secret (such as d/image.bin, deep/id_rsa)"]
         .assert_eq(&client.text("context_add", &json!({ "path": "d", "id": "all" })));
     assert_eq!(client.data("context_read", &json!({ "ids": ["all/b"] }))["results"][0]["text"], "two\n");
 }
@@ -260,7 +260,7 @@ fn notes_are_kept_under_one_name() {
     .assert_eq(&note(json!({ "action": "list" })));
     assert_eq!(note(json!({ "action": "clear", "key": "draft" })), "1 cleared");
     assert_eq!(note(json!({ "action": "clear" })), "1 cleared");
-    assert_eq!(note(json!({ "action": "list" })), "nothing is set");
+    assert_eq!(note(json!({ "action": "list" })), "no variables or buffers are set");
     expect![[r#"
         FAILED error: the argument `action` must be one of set, get, list, append, read, pop, clear
 

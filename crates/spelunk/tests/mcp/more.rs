@@ -71,12 +71,12 @@ fn what_makes_no_sense_is_refused() {
         said += &format!("{}\n", scene.normalise(text.lines().next().unwrap_or_default()));
     }
     expect![[r#"
-        FAILED error: the argument `messages` stands in the place of `question`: send one of the two
-        FAILED error: the argument `attachments` cannot be taken: entry 1: it has either `text` or `base64`
+        FAILED error: the argument `messages` cannot be combined with `question`: send one of the two
+        FAILED error: the argument `attachments` is not valid: entry 1: it needs either `text` or `base64`
         FAILED error: run `SHORT` takes no follow-up question: it used the strategy `direct`, and only `agent` keeps its work
-        FAILED error: the argument `paths` cannot go with `run`, which has its own
-        FAILED error: the argument `attachments` cannot go with `run`, which has its own
-        FAILED error: the argument `strategy` cannot go with `run`, which is that of an agent
+        FAILED error: the argument `paths` cannot be combined with `run`, which has its own
+        FAILED error: the argument `attachments` cannot be combined with `run`, which has its own
+        FAILED error: the argument `strategy` cannot be combined with `run`, which is an agent's
         FAILED error: the argument `question` is missing
         FAILED error: the question is empty
         FAILED error: there is no run `nope`

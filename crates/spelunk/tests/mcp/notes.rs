@@ -57,7 +57,7 @@ fn variables_and_buffers_are_bounded() {
     assert!(
         client
             .text("state_set", &json!({ "key": "more", "value": "v" }))
-            .starts_with("FAILED error: variables are full")
+            .starts_with("FAILED error: the limit for variables is reached")
     );
     assert!(!client.text("state_set", &json!({ "key": "k0", "value": "other" })).starts_with("FAILED"));
     for _ in 0..1000 {
@@ -66,6 +66,6 @@ fn variables_and_buffers_are_bounded() {
     assert!(
         client
             .text("buffer_append", &json!({ "text": "p" }))
-            .starts_with("FAILED error: entries of a buffer are full")
+            .starts_with("FAILED error: the limit for entries of a buffer is reached")
     );
 }

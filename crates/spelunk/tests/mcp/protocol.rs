@@ -21,7 +21,7 @@ fn a_handshake_names_the_server_and_what_it_offers() {
             "resources": {},
             "tools": {}
           },
-          "instructions": "Spelunk keeps text that is too large for your window outside of it. Find passages with search, register text with context_add and look at it with context_read and context_grep, run code over it with rlm_repl, and start a whole run with rlm_ask only when the user asks for one.",
+          "instructions": "Spelunk keeps text that is too large for your window outside of it. Find passages with search, register text with context_add and read it with context_read and context_grep, run code over it with rlm_repl, and start a whole run with rlm_ask only when the user asks for one.",
           "protocolVersion": "2025-11-25",
           "serverInfo": {
             "name": "spelunk",
@@ -179,6 +179,6 @@ fn contexts_and_variables_have_addresses() {
     );
     assert_eq!(
         read(&mut client, "file:///etc/passwd"),
-        r#""`file:///etc/passwd`: it is not an address of this server""#
+        r#""`file:///etc/passwd`: it is not a URI of this server""#
     );
 }

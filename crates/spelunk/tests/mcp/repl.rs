@@ -28,7 +28,7 @@ fn variables_stay_from_cell_to_cell_and_final_ends_the_session() {
     expect![[r"
         FAILED error: there is no open session `SHORT`
 
-        hint: leave `session` out and name `paths` or `contexts` to open one"]]
+        hint: leave out `session` and name `paths` or `contexts` to open one"]]
     .assert_eq(&scene.normalise(&over));
 }
 
@@ -41,9 +41,7 @@ fn a_session_is_described_and_ended() {
     let session = opened["session"].as_str().unwrap();
     assert_eq!(client.data("rlm_repl", &json!({ "session": session, "end": true }))["ended"], true);
     assert!(client.text("rlm_repl", &json!({ "session": session, "code": "1" })).starts_with("FAILED"));
-    assert!(
-        client.text("rlm_repl", &json!({ "code": "1" })).contains("neither paths nor contexts are named")
-    );
+    assert!(client.text("rlm_repl", &json!({ "code": "1" })).contains("no paths or contexts were given"));
 }
 
 #[test]
@@ -68,7 +66,7 @@ fn at_most_eight_sessions_are_open() {
     assert!(
         client
             .text("rlm_repl", &json!({ "paths": ["notes"] }))
-            .starts_with("FAILED error: 8 sessions are open already")
+            .starts_with("FAILED error: 8 sessions are already open")
     );
     assert_eq!(client.close().0, 0);
 }

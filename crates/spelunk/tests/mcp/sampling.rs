@@ -70,7 +70,9 @@ fn a_person_who_refuses_ends_the_run_and_it_can_go_on() {
     let error = &result["structuredContent"]["error"];
     assert_eq!(error["code"], "model-request-refused");
     assert!(
-        error.to_string().contains("the client did not sample: User rejected sampling request"),
+        error
+            .to_string()
+            .contains("the client rejected the sampling request: User rejected sampling request"),
         "{error}"
     );
     let run = result["structuredContent"]["run"].clone();
@@ -100,7 +102,7 @@ fn a_client_that_cannot_sample_after_all_gets_passages() {
     let data = &result["structuredContent"];
     assert_eq!((&result["isError"], &data["degraded"]), (&json!(false), &json!(true)), "{result}");
     assert_eq!(data["passages"][0]["document"], "a.md", "{data}");
-    assert!(data["hint"].as_str().unwrap().contains("declares sampling and does not offer it"), "{data}");
+    assert!(data["hint"].as_str().unwrap().contains("declares sampling but lacks it"), "{data}");
     assert!(!client.text("context_list", &json!({})).starts_with("FAILED"));
 }
 

@@ -155,9 +155,9 @@ fn s1_15_agents_see_the_files_of_a_task_and_claim_by_analyst() {
     let claimed = client.data("task_claim", &json!({ "agent": "ann", "analyst": "general" }));
     assert_eq!(claimed["files"], json!(["notes.md"]), "{claimed}");
     expect![[r#"
-        FAILED error: there is no task that nobody has
+        FAILED error: no task is available
 
-        hint: wait for those who work, or see `task_list`"#]]
+        hint: wait for the other agents, or see `task_list`"#]]
     .assert_eq(&client.text("task_claim", &json!({ "agent": "bob", "analyst": "general" })));
     expect![[r#"
         FAILED error: there is no analyst `poet`

@@ -76,7 +76,7 @@ fn s2_01_a_huge_request_that_asks_for_nothing_is_refused_before_anything_is_spen
     let filler = |n| "The harbour was calm, and the boats lay still in the morning.\n".repeat(n);
     let ran = scene.spelunk(["ask", "-"]).server(&model).stdin(filler(1_700_000)).run();
     let said =
-        "the request has 105400000 characters, and neither its first nor its last part asks for anything";
+        "the request has 105400000 characters, and neither its beginning nor its end asks for anything";
     assert!(ran.stderr.contains(said) && ran.code == 2, "{}", ran.stderr);
     let (filler, said) = (filler(20_000), said.replace("105400000", "1240000"));
     let server = Server::start(&scene, &[], Some(&model));

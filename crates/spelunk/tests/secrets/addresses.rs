@@ -34,7 +34,7 @@ fn the_address_of_a_foreign_journal_gets_neither_key_nor_documents() {
         --- stderr
         error: the run was started with a model at `https://evil.test/v1`, an address that is not in your settings
 
-        hint: if you trust that server with your documents and your key, name it with `--base-url`
+        hint: if you trust that server with your documents and your key, pass it with `--base-url`
         --- exit 2
     "]]);
     assert_eq!(n_calls(&server), 1);

@@ -64,13 +64,13 @@ fn a_call_that_does_not_end_or_ends_the_server_is_an_exception_for_the_code() {
     let code = "said = []\nfor n in range(2):\n    try:\n        said.append(h_look())\n    except ToolError as error:\n        said.append(str(error))\nFINAL(said)";
     for (patch, words) in [
         ("def call(name, arguments): return None", "there was no result within 2000 ms"),
-        ("def call(name, arguments): sys.exit(1)", "the server gave no result"),
+        ("def call(name, arguments): sys.exit(1)", "the server returned no result"),
         (
             "def call(name, arguments):\n    while True: sys.stdout.write('x' * 100000)",
             "there was no result within 2000 ms",
         ),
         ("def call(name, arguments): return text('x' * 3000000)", "its result has 3000002 bytes"),
-        ("def call(name, arguments): return 7", "the server gave no result"),
+        ("def call(name, arguments): return 7", "the server returned no result"),
         (
             "def call(name, arguments): return {'isError': True, 'content': [{'type': 'text', 'text': 'not today'}]}",
             "not today",
@@ -101,10 +101,10 @@ fn names_that_are_none_or_too_many_tools_are_refused() {
     for (patch, words) in [
         (
             "TOOLS = [dict(TOOLS[0], name=f't{n}') for n in range(200)]",
-            "there are 200 tools, and a run has at most 128",
+            "there are 200 tools; the maximum per run is 128",
         ),
         ("TOOLS = TOOLS * 2", "two tools are named `h_look`"),
-        ("TOOLS[0]['name'] = 'x' * 100", "its name is taken or not an identifier"),
+        ("TOOLS[0]['name'] = 'x' * 100", "its name is already used or not an identifier"),
     ] {
         let ran = look(patch);
         assert!(ran.stderr.contains(words), "{patch}: {}", ran.stderr);

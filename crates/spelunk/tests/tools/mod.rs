@@ -56,7 +56,7 @@ fn booked(scene: &Scene) -> String {
 fn tools_are_listed_with_what_they_may_do_and_called() {
     let scene = scene(BOOK);
     scene.spelunk(["tools", "list"]).run().check(&expect![[r#"
-        book(seat: str)  [once, asks first]
+        book(seat: str)  [once, needs consent]
             Books a seat.
         --- stderr
         --- exit 0
@@ -73,7 +73,7 @@ fn tools_are_listed_with_what_they_may_do_and_called() {
         --- stderr
         error: there is no tool `bok`
 
-        hint: see them with `spelunk tools list`
+        hint: list them with `spelunk tools list`
         --- exit 2
     "#]]);
     scene.spelunk(["tools", "call", "book", "7A"]).run().check(&expect![[r#"
@@ -85,7 +85,7 @@ fn tools_are_listed_with_what_they_may_do_and_called() {
     "#]]);
     Scene::new(&NOTE).spelunk(["tools", "list"]).run().check(&expect![[r#"
         --- stderr
-        no tools are configured; add `[tools.NAME]` to your settings, or name a server with `--mcp`
+        no tools are configured; add `[tools.NAME]` to your settings, or pass a server with `--mcp`
         --- exit 0
     "#]]);
 }

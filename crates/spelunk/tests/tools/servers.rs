@@ -67,9 +67,9 @@ fn a_server_of_the_python_package_is_listed_called_and_used() {
     scene.spelunk(["tools", "list", "--mcp", &mcp]).run().check(&expect![[r#"
         mcp_add(a: int, b: int = None)  [read]
             Adds two numbers.
-        mcp_note(text: str)  [repeatable, asks first]
+        mcp_note(text: str)  [repeatable, needs consent]
             Notes a text.
-        mcp_fail()  [once, asks first]
+        mcp_fail()  [once, needs consent]
             Fails.
         --- stderr
         --- exit 0

@@ -57,7 +57,7 @@ fn a_workspace_that_came_with_a_clone_is_refused_and_says_how_to_trust_it() {
     let server = answering(REPLY);
     scene.ask(&server).run().check(&expect![[r#"
         --- stderr
-        error: the workspace `DIR/work/.spelunk` is not trusted: this user did not create it here, so it may have come with the files around it
+        error: the workspace `DIR/work/.spelunk` is not trusted: you did not create it on this machine, so it may have come with the files around it
 
         hint: if you know where it comes from, run `spelunk trust`; otherwise delete it, or keep runs elsewhere with `--workspace DIR`
         --- exit 2
@@ -69,7 +69,7 @@ fn a_workspace_that_came_with_a_clone_is_refused_and_says_how_to_trust_it() {
         --- exit 0
     "#]]);
     scene.spelunk(["trust"]).run().check(&expect![[r#"
-        trusted already: DIR/work/.spelunk (1 run)
+        already trusted: DIR/work/.spelunk (1 run)
         --- stderr
         --- exit 0
     "#]]);
@@ -231,9 +231,9 @@ fn a_job_folder_that_came_with_a_clone_is_not_worked_in() {
     let words = format!("cd '{folder}'");
     scene.after_shell(&words, ["tool", "grep", "root"]).run().check(&expect![[r#"
         --- stderr
-        error: this is not the folder of a job: you did not make it here
+        error: this is not a job folder: you did not create it on this machine
 
-        hint: make one with `spelunk tool init DIR --question QUESTION PATH`, and call this in it
+        hint: create one with `spelunk tool init DIR --question QUESTION PATH`, and run this in it
         --- exit 2
     "#]]);
     // What was written into a job folder of ours is not trusted either.

@@ -69,19 +69,19 @@ fn what_makes_no_sense_is_refused_by_name() {
         refused: the argument `question` is missing
         refused: the argument `question` is empty
         refused: the argument `question` must be a string
-        refused: the argument `messages` stands in the place of `question`: send one of the two
+        refused: the argument `messages` cannot be combined with `question`: send one of the two
         refused: the argument `messages` is not a conversation: it has no messages
         refused: the argument `messages` must be a list of messages
         refused: the argument `messages` is not a conversation: message 1 has no `role` and `content`
-        refused: the argument `system` goes with `messages`, which are missing
+        refused: the argument `system` needs `messages`
         refused: the argument `attachments` must be a list
-        refused: the argument `attachments` cannot be taken: entry 1: it is not an object
-        refused: the argument `attachments` cannot be taken: entry 1: the argument `name` is missing
-        refused: the argument `attachments` cannot be taken: entry 1: it has either `text` or `base64`
-        refused: the argument `attachments` cannot be taken: entry 1: it has either `text` or `base64`
-        refused: the argument `attachments` cannot be taken: entry 1: `base64` cannot be read: Invalid symbol 63, offset 0
-        refused: the argument `attachments` cannot be taken: entry 1: there is no argument `path`
-        refused: the argument `attachments` cannot be taken: entry 1: the argument `name` has more than 4096 characters
-        refused: the argument `attachments` has 201 entries, more than 200
+        refused: the argument `attachments` is not valid: entry 1: it is not an object
+        refused: the argument `attachments` is not valid: entry 1: the argument `name` is missing
+        refused: the argument `attachments` is not valid: entry 1: it needs either `text` or `base64`
+        refused: the argument `attachments` is not valid: entry 1: it needs either `text` or `base64`
+        refused: the argument `attachments` is not valid: entry 1: `base64` is not valid: Invalid symbol 63, offset 0
+        refused: the argument `attachments` is not valid: entry 1: there is no argument `path`
+        refused: the argument `attachments` is not valid: entry 1: the argument `name` has more than 4096 characters
+        refused: the argument `attachments` has 201 entries; the maximum is 200
     "#]].assert_eq(&sent.iter().map(shown).collect::<String>());
 }

@@ -117,7 +117,7 @@ fn a_refused_flag_is_named_with_what_was_meant() {
     );
     check_flag(
         "limits.calls_max",
-        "usage-wrong: `--set limits.calls_max` is not of the form `key=value`; write it like `--set limits.calls_max=100`",
+        "usage-wrong: `--set limits.calls_max` does not have the form `key=value`; write it as `--set limits.calls_max=100`",
     );
     check_flag(
         "model.provider=opnai",
@@ -147,25 +147,25 @@ fn a_refused_variable_is_named_with_what_was_meant() {
     check_variable(
         "SPELUNK_LIMITS_TURN_MAX",
         "3",
-        "setting-unknown: no setting belongs to the environment variable `SPELUNK_LIMITS_TURN_MAX`; \
+        "setting-unknown: the environment variable `SPELUNK_LIMITS_TURN_MAX` does not belong to any setting; \
          did you mean `SPELUNK_LIMITS_TURNS_MAX`?",
     );
     check_variable(
         "SPELUNK_BANANA",
         "3",
-        "setting-unknown: no setting belongs to the environment variable `SPELUNK_BANANA`; \
+        "setting-unknown: the environment variable `SPELUNK_BANANA` does not belong to any setting; \
          unset `SPELUNK_BANANA`, or run `spelunk config show` to see every setting",
     );
     check_variable(
         "SPELUNK_LIMITS_CALLS_MAX",
         "many",
-        "setting-invalid: `limits.calls_max` must be a whole number, not `many` (SPELUNK_LIMITS_CALLS_MAX); ",
+        "setting-invalid: `limits.calls_max` must be an integer, not `many` (SPELUNK_LIMITS_CALLS_MAX); ",
     );
 }
 
 #[test]
 fn a_key_written_as_a_setting_is_refused_and_not_repeated() {
-    let hint = "put the key in an environment variable and name that variable with `model.key_env`";
+    let hint = "put the key in an environment variable and set `model.key_env` to its name";
     check_flag(
         "model.api_key=sk-123",
         &format!("setting-invalid: keys are not allowed in settings files: `model.api_key` (--set); {hint}"),
@@ -190,7 +190,7 @@ fn a_key_written_as_a_setting_is_refused_and_not_repeated() {
     );
     check_flag(
         "model.key_env=sk-123",
-        "setting-invalid: `model.key_env` must be the name of an environment variable, not what is there (--set); ",
+        "setting-invalid: `model.key_env` must be the name of an environment variable, not the current value (--set); ",
     );
 }
 
@@ -199,7 +199,7 @@ fn a_long_value_is_repeated_only_in_part() {
     check_flag(
         &format!("limits.calls_max={}", "x".repeat(100)),
         &format!(
-            "setting-invalid: `limits.calls_max` must be a whole number, not `{}…` (--set); ",
+            "setting-invalid: `limits.calls_max` must be an integer, not `{}…` (--set); ",
             "x".repeat(60)
         ),
     );

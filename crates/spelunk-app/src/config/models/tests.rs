@@ -76,8 +76,8 @@ fn what_is_wrong_names_the_setting_and_what_there_is() {
     check_refused(
         "[models.Fast]\n",
         user,
-        "setting-invalid: `Fast` cannot be the name of a model (spelunk.toml:1); \
-         use 1 to 40 small letters, digits, `_` or `-`, and not `none`",
+        "setting-invalid: `Fast` is not a valid name of a model (spelunk.toml:1); \
+         use 1 to 40 lowercase letters, digits, `_` or `-`, and not `none`",
     );
     check_refused(
         "[models.fast]\nmodel = 'x'\nnmae = 'x'\n",
@@ -96,7 +96,7 @@ fn what_is_wrong_names_the_setting_and_what_there_is() {
         "[models.fast]\napi_key = 'sk-1'\n",
         user,
         "setting-invalid: keys are not allowed in settings files: `models.fast.api_key` (spelunk.toml:2); \
-         put the key in an environment variable and name that variable with `models.fast.key_env`",
+         put the key in an environment variable and set `models.fast.key_env` to its name",
     );
     check_refused(
         "[models.fast]\nfallback = ['smrt']\n[models.smart]\n",
@@ -126,7 +126,7 @@ fn what_is_wrong_names_the_setting_and_what_there_is() {
         "models = 3\n",
         user,
         "setting-invalid: `models` is a group of settings, not a value (spelunk.toml:1); \
-         open a group for each with `[models.NAME]`",
+         add a section `[models.NAME]` for each",
     );
 }
 

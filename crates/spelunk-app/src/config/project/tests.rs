@@ -106,14 +106,14 @@ fn every_field_of_a_named_model_is_held_to_what_the_table_says() {
 #[test]
 fn a_limit_is_told_with_both_values() {
     let said = told("limits.calls_max = 100\n", "[limits]\ncalls_max = 500\n");
-    expect!["a project file may only lower `limits.calls_max`: it says 500, and yours is 100 (spelunk.toml:2); if you want that much, raise it yourself: `--set limits.calls_max=500`, or your own settings"].assert_eq(&said.unwrap());
+    expect!["a project file may only lower `limits.calls_max`: it sets 500, and your value is 100 (spelunk.toml:2); to allow that much, raise it yourself with `--set limits.calls_max=500` or in your own settings"].assert_eq(&said.unwrap());
 }
 
 #[test]
 fn a_workspace_stays_inside_of_the_project() {
     for path in ["..", "../other", "/tmp/ws", "a/../../b", "~/../x/..", "", ".", "./"] {
         let said = told("", &format!("workspace.path = '{path}'\n"));
-        assert!(said.is_some_and(|said| said.contains("inside of the project")), "{path}");
+        assert!(said.is_some_and(|said| said.contains("inside the project")), "{path}");
     }
     for path in [".spelunk", "build/runs", "./runs"] {
         assert_eq!(told("", &format!("workspace.path = '{path}'\n")), None, "{path}");

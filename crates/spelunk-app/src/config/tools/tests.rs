@@ -65,7 +65,7 @@ fn a_source_without_a_provider_or_with_two_is_refused() {
         "[tools.x]\nkind = \"program\"\nurl = \"http://a\"\n",
     ] {
         let error = read(text, Owner::User).unwrap_err();
-        let message = "the tool `x` has no `command`, or a `url` besides it (spelunk.toml:1)";
+        let message = "the tool `x` needs either a `command` or a `url` (spelunk.toml:1)";
         assert_eq!(error.to_string(), message, "{text}");
     }
 }

@@ -107,7 +107,7 @@ fn a_value_that_a_field_cannot_have_is_refused_with_its_place() {
     );
     check_refused(
         "[types.p]\nextensions = 'proto'\n",
-        "setting-invalid: `types.p.extensions` must be a list of texts in quotes, not `'proto'` (spelunk.toml:2); ",
+        "setting-invalid: `types.p.extensions` must be a list of strings in quotes, not `'proto'` (spelunk.toml:2); ",
     );
     check_refused(
         "[types.p]\nextensions = ['tar.gz']\n",
@@ -116,7 +116,7 @@ fn a_value_that_a_field_cannot_have_is_refused_with_its_place() {
     );
     check_refused(
         "[types.p]\nnames = ['src/BUILD']\n",
-        "setting-invalid: `types.p.names` must be a list of whole file names, such as `[\"BUILD\"]`, \
+        "setting-invalid: `types.p.names` must be a list of full file names, such as `[\"BUILD\"]`, \
          not `['src/BUILD']` (spelunk.toml:2); ",
     );
     check_refused(
@@ -136,17 +136,17 @@ fn a_value_that_a_field_cannot_have_is_refused_with_its_place() {
 fn a_type_without_files_or_with_a_name_of_another_is_refused() {
     check_refused(
         "[types.p]\nbase = 'json'\n",
-        "setting-invalid: the content type `p` names no files (spelunk.toml:1); \
-         write `extensions = [\"proto\"]` or `names = [\"BUILD\"]` there",
+        "setting-invalid: the content type `p` matches no files (spelunk.toml:1); \
+         add `extensions = [\"proto\"]` or `names = [\"BUILD\"]`",
     );
-    let hint = "use 1 to 40 small letters, digits, `_` or `-`, and no built-in name";
+    let hint = "use 1 to 40 lowercase letters, digits, `_` or `-`, and not a built-in name";
     check_refused(
         "\n[types.json]\nnames = ['x']\n",
-        &format!("setting-invalid: `json` cannot be the name of a content type (spelunk.toml:2); {hint}"),
+        &format!("setting-invalid: `json` is not a valid name of a content type (spelunk.toml:2); {hint}"),
     );
     check_refused(
         "[types.'A b']\nnames = ['x']\n",
-        &format!("setting-invalid: `A b` cannot be the name of a content type (spelunk.toml:1); {hint}"),
+        &format!("setting-invalid: `A b` is not a valid name of a content type (spelunk.toml:1); {hint}"),
     );
 }
 
@@ -155,12 +155,12 @@ fn a_type_that_is_no_group_is_refused() {
     check_refused(
         "types = 3\n",
         "setting-invalid: `types` is a group of settings, not a value (spelunk.toml:1); \
-         open a group for each with `[types.NAME]`",
+         add a section `[types.NAME]` for each",
     );
     check_refused(
         "[types]\nprotobuf = 'x'\n",
         "setting-invalid: `types.protobuf` is a group of settings, not a value (spelunk.toml:2); \
-         open the group with `[types.protobuf]` and write one setting per line",
+         add the section `[types.protobuf]` with one setting per line",
     );
 }
 

@@ -16,8 +16,8 @@ fn check(kind: Kind, written: Written<'_>, expected: &str) {
 fn text_comes_from_plain_words_and_quoted_strings() {
     check(Kind::Text, Written::Plain("a \"b\""), r#""a \"b\"""#);
     check(Kind::Text, Written::Quoted("a\nb"), r#""a\nb""#);
-    check(Kind::Text, Written::Integer { digits: "3", radix: 10 }, "must be text in quotes");
-    check(Kind::Text, Written::Other, "must be text in quotes");
+    check(Kind::Text, Written::Integer { digits: "3", radix: 10 }, "must be a string in quotes");
+    check(Kind::Text, Written::Other, "must be a string in quotes");
 }
 
 #[test]
@@ -42,13 +42,13 @@ fn a_whole_number_stays_within_its_bounds() {
 
 #[test]
 fn what_is_no_whole_number_is_refused() {
-    check(WHOLE, Written::Plain(""), "must be a whole number");
-    check(WHOLE, Written::Plain("-"), "must be a whole number");
-    check(WHOLE, Written::Plain("3.5"), "must be a whole number");
-    check(WHOLE, Written::Plain("_3"), "must be a whole number");
-    check(WHOLE, Written::Plain("3__3"), "must be a whole number");
-    check(WHOLE, Written::Quoted("3"), "must be a whole number");
-    check(WHOLE, Written::Float("3.0"), "must be a whole number");
+    check(WHOLE, Written::Plain(""), "must be an integer");
+    check(WHOLE, Written::Plain("-"), "must be an integer");
+    check(WHOLE, Written::Plain("3.5"), "must be an integer");
+    check(WHOLE, Written::Plain("_3"), "must be an integer");
+    check(WHOLE, Written::Plain("3__3"), "must be an integer");
+    check(WHOLE, Written::Quoted("3"), "must be an integer");
+    check(WHOLE, Written::Float("3.0"), "must be an integer");
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn a_number_is_kept_exactly_to_six_decimals() {
 
 #[test]
 fn what_is_no_such_number_is_refused() {
-    check(Kind::Number, Written::Plain("1e3"), "must be a number like `2.5`");
-    check(Kind::Number, Written::Float("inf"), "must be a number like `2.5`");
-    check(Kind::Number, Written::Plain(".5"), "must be a number like `2.5`");
-    check(Kind::Number, Written::Quoted("2.5"), "must be a number like `2.5`");
+    check(Kind::Number, Written::Plain("1e3"), "must be a number such as `2.5`");
+    check(Kind::Number, Written::Float("inf"), "must be a number such as `2.5`");
+    check(Kind::Number, Written::Plain(".5"), "must be a number such as `2.5`");
+    check(Kind::Number, Written::Quoted("2.5"), "must be a number such as `2.5`");
     check(Kind::Number, Written::Plain("0.0000001"), "must be a number with at most six decimals");
     check(Kind::Number, Written::Plain("-0.5"), "must be at least 0");
     check(Kind::Number, Written::Plain("1000000.5"), "must be at most 1000000");
@@ -95,9 +95,9 @@ fn what_is_no_such_number_is_refused() {
 fn a_list_is_of_texts_in_a_file() {
     check(Kind::List, Written::List(&["a", "b \"c\""]), r#"["a","b \"c\""]"#);
     check(Kind::List, Written::List(&[]), "[]");
-    check(Kind::List, Written::Plain("a"), "must be a list of texts in quotes");
-    check(Kind::List, Written::Other, "must be a list of texts in quotes");
-    check(Kind::Text, Written::List(&["a"]), "must be text in quotes");
+    check(Kind::List, Written::Plain("a"), "must be a list of strings in quotes");
+    check(Kind::List, Written::Other, "must be a list of strings in quotes");
+    check(Kind::Text, Written::List(&["a"]), "must be a string in quotes");
 }
 
 #[test]
@@ -119,5 +119,5 @@ fn a_pattern_must_compile() {
         Written::Quoted("(a{999}){999}"),
         "must be a regular expression (Compiled regex exceeds size limit of 10485760 bytes.)",
     );
-    check(Kind::Pattern, Written::Boolean(true), "must be text in quotes");
+    check(Kind::Pattern, Written::Boolean(true), "must be a string in quotes");
 }

@@ -48,7 +48,7 @@ fn an_address_that_only_a_journal_names_is_refused() {
         "https://evil.test/v1",
         &[KEY],
         &expect![[
-            r"the run was started with a model at `https://evil.test/v1`, an address that is not in your settings; if you trust that server with your documents and your key, name it with `--base-url`"
+            r"the run was started with a model at `https://evil.test/v1`, an address that is not in your settings; if you trust that server with your documents and your key, pass it with `--base-url`"
         ]],
     );
     let keys = [
@@ -115,16 +115,14 @@ fn a_known_address_without_its_key_says_which_key() {
         "openai",
         "https://api.openai.com/v1",
         &[],
-        &expect![
-            r"there is no key for OpenAI; set `OPENAI_API_KEY`, or name a local server with `--base-url`"
-        ],
+        &expect![r"no API key for OpenAI; set `OPENAI_API_KEY`, or use a local server with `--base-url`"],
     );
     check(
         "openai",
         "https://openrouter.ai/api/v1",
         &[KEY],
         &expect![
-            r"there is no key for OpenRouter; set `OPENROUTER_API_KEY`, or name a local server with `--base-url`"
+            r"no API key for OpenRouter; set `OPENROUTER_API_KEY`, or use a local server with `--base-url`"
         ],
     );
 }

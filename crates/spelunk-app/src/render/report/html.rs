@@ -55,7 +55,7 @@ pub(crate) fn html(data: &ReportData<'_>) -> String {
     page += &evidence(data, &anchors);
     page += &coverage(data);
     page += &errors(report);
-    page + "</main>\n<footer>Written by spelunk. Quotes were looked up in the sources; what a model concluded was not.</footer>\n</body>\n</html>\n"
+    page + "</main>\n<footer>Written by spelunk. Quotes were checked against the sources; conclusions of models were not.</footer>\n</body>\n</html>\n"
 }
 
 /// The number of findings per severity, most severe first.
@@ -215,9 +215,9 @@ fn tasks(report: &RunReport) -> Vec<(&'static str, String)> {
     }
     let mut rows = vec![("Tasks", format!("{} of {} have a report", coverage.tasks_done, coverage.tasks))];
     let numbers = [
-        ("Parts known from earlier runs", coverage.units_recalled),
-        ("Findings that could not be used", coverage.rejected),
-        ("Findings whose quote is not in the text that was shown", coverage.unverified),
+        ("Parts reused from earlier runs", coverage.units_recalled),
+        ("Unusable findings", coverage.rejected),
+        ("Findings whose quote is not in the text shown", coverage.unverified),
     ];
     rows.extend(numbers.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name, n.to_string())));
     for (what, code) in coverage.failed.iter().take(ERRORS_MAX) {

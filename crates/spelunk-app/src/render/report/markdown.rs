@@ -58,9 +58,7 @@ pub(crate) fn markdown(report: &RunReport) -> String {
 fn raised_by(report: &RunReport) -> String {
     let said = report.reports.iter().filter_map(|part| Some((part.confidence?, part.raised_by.as_ref()?)));
     let least = said.min_by(|(a, _), (b, _)| a.total_cmp(b));
-    least.map_or_else(String::new, |(_, what)| {
-        format!("; would be raised by: {}", head(what, RAISED_CHARS_MAX))
-    })
+    least.map_or_else(String::new, |(_, what)| format!("; to raise it: {}", head(what, RAISED_CHARS_MAX)))
 }
 
 fn cell(text: &str) -> String {

@@ -134,7 +134,7 @@ fn result(
     let id = rule_id(merged);
     let mut message = text(&finding.summary);
     if finding.quote == Some(Found::Missing) {
-        message += " (unverified: the words it quotes are not in the text that was shown)";
+        message += " (unverified: the quote is not in the text shown)";
     }
     let mut properties = Map::from_iter([("severity".to_owned(), json!(severity_name(finding.severity)))]);
     if let Some(confidence) = finding.confidence {

@@ -43,7 +43,7 @@ fn a_named_document_without_text_is_an_error_with_a_hint() {
     put(root.path(), "scan.pdf", &pdf::pdf(&["0 0 1 1 re f"]));
     expect![[r"
         source-unreadable: could not extract text from `scan.pdf`
-          caused by: it holds no text
+          caused by: it contains no text
         hint: run text recognition (OCR) over it first"]]
     .assert_eq(&explain(&scan(&[&root.path().join("scan.pdf")]).unwrap_err()));
 }

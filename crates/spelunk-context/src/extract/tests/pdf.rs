@@ -113,7 +113,7 @@ fn pages_without_text_are_no_text() {
 #[test]
 fn what_is_not_a_pdf_is_damage() {
     let damaged = |what: &str| Err(ExtractError::Damaged { what: what.to_owned() });
-    assert_eq!(extract(ExtractKind::Pdf, b"plain text"), damaged("it does not begin like a PDF"));
+    assert_eq!(extract(ExtractKind::Pdf, b"plain text"), damaged("it does not begin with a PDF header"));
     assert_eq!(extract(ExtractKind::Pdf, b"%PDF-1.4\n"), damaged("failed parsing cross reference table"));
 }
 
@@ -177,5 +177,5 @@ fn no_cut_and_no_flipped_byte_gets_out_as_a_panic() {
 #[test]
 fn a_panic_in_the_reader_is_damage() {
     let outcome = quiet::catch(|| panic!("a bug in a library"));
-    assert_eq!(outcome, Err(ExtractError::Damaged { what: "its reader gave up".to_owned() }));
+    assert_eq!(outcome, Err(ExtractError::Damaged { what: "its reader stopped".to_owned() }));
 }

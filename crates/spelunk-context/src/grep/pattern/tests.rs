@@ -28,26 +28,26 @@ fn an_invalid_regex_is_shown_with_a_caret_under_the_place() {
     refused(
         "foo(bar",
         &expect![[r#"
-            usage-wrong: the pattern is not a regular expression: unclosed group
+            usage-wrong: the pattern is not a valid regular expression: unclosed group
                 foo(bar
                    ^
-            hint: correct it, or search for it as it is (`literal`)"#]],
+            hint: correct it, or search for a literal string (`literal`)"#]],
     );
     refused(
         "äöü[z-a]",
         &expect![[r#"
-            usage-wrong: the pattern is not a regular expression: invalid character class range, the start must be <= the end
+            usage-wrong: the pattern is not a valid regular expression: invalid character class range, the start must be <= the end
                 äöü[z-a]
                     ^
-            hint: correct it, or search for it as it is (`literal`)"#]],
+            hint: correct it, or search for a literal string (`literal`)"#]],
     );
     refused(
         r"a\p{Nothing}",
         &expect![[r#"
-            usage-wrong: the pattern is not a regular expression: Unicode property not found
+            usage-wrong: the pattern is not a valid regular expression: Unicode property not found
                 a\p{Nothing}
                  ^
-            hint: correct it, or search for it as it is (`literal`)"#]],
+            hint: correct it, or search for a literal string (`literal`)"#]],
     );
 }
 
@@ -57,31 +57,31 @@ fn patterns_that_are_empty_long_huge_or_of_several_lines_are_refused() {
         "",
         &expect![[r#"
         usage-wrong: the pattern is empty
-        hint: name something to look for"#]],
+        hint: give a pattern to search for"#]],
     );
     refused(
         &"x".repeat(501),
         &expect![[r#"
-        usage-wrong: the pattern has 501 bytes, and at most 500 are allowed
-        hint: look for a shorter part of it"#]],
+        usage-wrong: the pattern has 501 bytes; the maximum is 500
+        hint: search for a shorter part of it"#]],
     );
     refused(
         r"\w{1000}{1000}",
         &expect![[r#"
-        usage-wrong: the pattern `\w{1000}{1000}` is too large once it is compiled
+        usage-wrong: the pattern `\w{1000}{1000}` is too large when compiled
         hint: use smaller repetition counts"#]],
     );
     refused(
         r"a\nb",
         &expect![[r#"
-        usage-wrong: the pattern `a\nb` asks for a line end, and a match is within one line
-        hint: look for the text of one line, with lines of context"#]],
+        usage-wrong: the pattern `a\nb` contains a line end, but a match is always within one line
+        hint: search for the text of one line, with context lines"#]],
     );
     refused(
         "a\nb",
         &expect![[r#"
-        usage-wrong: the pattern `a\nb` asks for a line end, and a match is within one line
-        hint: look for the text of one line, with lines of context"#]],
+        usage-wrong: the pattern `a\nb` contains a line end, but a match is always within one line
+        hint: search for the text of one line, with context lines"#]],
     );
 }
 

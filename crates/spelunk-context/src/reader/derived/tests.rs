@@ -81,7 +81,7 @@ fn what_cannot_be_made_text_says_why() {
         .assert_eq(&why("not.zip"));
     expect!["no readable documents in `images.zip`: skipped 1 binary, 1 excluded: "]
         .assert_eq(&why("images.zip"));
-    expect!["could not extract text from `hollow.html`: it holds no text"].assert_eq(&why("hollow.html"));
+    expect!["could not extract text from `hollow.html`: it contains no text"].assert_eq(&why("hollow.html"));
     assert_eq!(why("absent.zip"), format!("`{}` does not exist: ", root.path().join("absent.zip").display()));
 }
 
@@ -95,7 +95,7 @@ fn an_archive_that_unpacks_to_more_than_is_held_is_refused() {
     for bytes_max in [40, 9, 0] {
         let error = Reader::open_derived_within(&path, false, bytes_max).unwrap_err();
         let told = format!(
-            "the text of `{}` has 10 bytes, and at most {bytes_max} are unpacked for one context",
+            "the text of `{}` has 10 bytes; at most {bytes_max} can be unpacked for one context",
             path.display()
         );
         assert_eq!(error.to_string(), told);

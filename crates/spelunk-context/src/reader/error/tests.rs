@@ -16,7 +16,7 @@ fn a_value_within_its_bounds_passes() {
 #[test]
 fn an_empty_document_has_one_page_and_no_line() {
     let empty = Reader::of_bytes("empty", [].into());
-    assert_eq!(empty.page(1, 50).unwrap_err().to_string(), "`empty` has no page 1: the only one is page 0");
+    assert_eq!(empty.page(1, 50).unwrap_err().to_string(), "`empty` has no page 1: the only page is 0");
     assert_eq!(
         empty.lines(1..=1).unwrap_err().to_string(),
         "`empty` has no line 1: it has 0, counted from 1"

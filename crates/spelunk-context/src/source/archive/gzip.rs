@@ -68,7 +68,7 @@ impl<R: Read> Read for Bounded<R> {
         let n = self.input.read(buffer)?;
         self.unpacked += n as u64;
         if self.limits.is_bomb(self.unpacked, self.packed.get()) {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it unpacks to far more than it is"));
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, "its compression ratio is too high"));
         }
         Ok(n)
     }

@@ -231,7 +231,7 @@ fn an_archive_in_an_archive_is_not_opened() {
         &gzipped(&gzipped(b"x")),
         &expect![[r"
             source-empty: no readable documents in `twice.gz.gz`: skipped 1 nested-archive
-            hint: name a path that holds text files"]],
+            hint: pass a path that contains text files"]],
     );
 }
 

@@ -158,7 +158,7 @@ fn what_may_not_be_read_is_counted_and_the_walk_goes_on() {
         expect![[r"
             source-unreadable: could not read `ROOT/closed`
               caused by: Permission denied (os error 13)
-            hint: run as a user who may read it, or leave it out"]]
+            hint: run as a user who may read it, or exclude it"]]
         .assert_eq(&explain(&named.unwrap_err()).replace(&root.path().display().to_string(), "ROOT"));
     }
 }

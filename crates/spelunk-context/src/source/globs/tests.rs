@@ -176,7 +176,7 @@ fn a_malformed_glob_is_named_with_what_is_wrong() {
     let root = tree(&[("a.md", "x")]);
     let options = ScanOptions { exclude: words("*.md a[b"), ..ScanOptions::default() };
     expect![[r"
-        usage-wrong: `a[b` is not a glob: unclosed character class; missing ']'
-        hint: write `*` for a part of a name, `**` for directories, `\[` for a bracket"]]
+        usage-wrong: `a[b` is not a valid glob: unclosed character class; missing ']'
+        hint: use `*` for part of a name, `**` for directories, `\[` for a bracket"]]
     .assert_eq(&explain(&scan(root.path(), &options).unwrap_err()));
 }

@@ -55,7 +55,7 @@ fn a_load_tells_its_size_and_warns_when_it_is_long() {
     let short = navigator.load("short").unwrap();
     assert_eq!((short.size_bytes, short.size_chars, short.tokens_approx), (20_000, 10_000, 2500));
     assert_eq!(short.warning, None);
-    let warning = "this is long (about 2500 tokens): grep it or read it in pages".to_owned();
+    let warning = "long text (about 2500 tokens): grep it or read it in pages".to_owned();
     assert_eq!(navigator.load("long").unwrap().warning, Some(warning));
 }
 

@@ -99,7 +99,7 @@ fn a_load_keeps_to_the_budget_or_is_refused() {
     store.load("b").unwrap();
     assert_eq!(memory(&store), (50, 1), "`a` had to go for `b`");
     expect![[r"
-        source-unreadable: `large` is too large to load whole: 101 of at most 100 bytes
+        source-unreadable: `large` is too large to load in full: 101 bytes; the maximum is 100
         hint: grep it or read it in pages"]]
     .assert_eq(&explain(&store.load("large").unwrap_err()));
     assert_eq!(memory(&store), (50, 1), "what was refused cost nothing");
@@ -128,7 +128,7 @@ fn an_id_that_is_taken_is_refused_and_replacing_gives_the_memory_back() {
     store.load("a").unwrap();
     let error = store.register(of_file("a", &files.path().join("b"))).unwrap_err();
     expect![[r#"
-        context-exists: the context `a` exists already
+        context-exists: the context `a` already exists
         hint: use another id, or pass `--replace` to replace the context"#]]
     .assert_eq(&explain(&error));
     assert_eq!(&*store.load("a").unwrap(), "first text");
@@ -254,7 +254,7 @@ fn a_grep_that_finds_nothing_suggests_other_words() {
 #[test]
 fn words_of_the_addresses_are_no_ids_and_other_ids_are_found() {
     expect![[r"
-        usage-wrong: `stats` cannot be the id of a context: the word is reserved
+        usage-wrong: `stats` is not a valid context id: it is a reserved word
         hint: put a prefix before it, as in `document:stats`"]]
     .assert_eq(&explain(&ContextId::new("stats").unwrap_err()));
     let store = in_memory();
@@ -278,27 +278,27 @@ fn a_server_reads_no_file_outside_of_its_directories() {
         |path: &Path| explain(&store.register(of_file("x", path)).unwrap_err()).replace(&root, "ROOT");
     expect![[r"
         source-unreadable: `ROOT/out/b` is outside the directories that may be read
-        hint: name a file below a directory of the server (`--root`)"]]
+        hint: choose a file below a directory of the server (`--root`)"]]
     .assert_eq(&refused(&files.path().join("out/b")));
     expect![[r"
         source-unreadable: `ROOT/in/link` is outside the directories that may be read
-        hint: name a file below a directory of the server (`--root`)"]]
+        hint: choose a file below a directory of the server (`--root`)"]]
     .assert_eq(&refused(&inside.join("link")));
     expect![[r"
         source-unreadable: `ROOT/in/../out/b` is outside the directories that may be read
-        hint: name a file below a directory of the server (`--root`)"]]
+        hint: choose a file below a directory of the server (`--root`)"]]
     .assert_eq(&refused(&inside.join("../out/b")));
     expect![[r"
         source-unreadable: could not read the context `x`
-          caused by: `ROOT/in/.env` may hold secrets and was not read
-        hint: leave it out, or pass `--allow-secrets` if it must be read"]]
+          caused by: `ROOT/in/.env` may contain secrets and was not read
+        hint: exclude it, or pass `--allow-secrets` if it must be read"]]
     .assert_eq(&refused(&inside.join(".env")));
     // A file that becomes a link after registration is refused when it is read.
     remove(&inside, "a");
     std::os::unix::fs::symlink(files.path().join("out/b"), inside.join("a")).unwrap();
     expect![[r"
         source-unreadable: `ROOT/in/a` is outside the directories that may be read
-        hint: name a file below a directory of the server (`--root`)"]]
+        hint: choose a file below a directory of the server (`--root`)"]]
     .assert_eq(&explain(&store.peek("a", 1, 1).unwrap_err()).replace(&root, "ROOT"));
     let nowhere =
         StoreSettings { roots: FileRoots::Below(Vec::new()), ..StoreSettings::for_a_person(limits) };

@@ -57,7 +57,7 @@ fn numbers_out_of_range_are_refused() {
         hint: give a value from 1 to 200"]]
     .assert_eq(&refused(navigator.page("a", 0, 201).unwrap_err()));
     expect![[r"
-        usage-wrong: `a` has no page 99: the last one is page 2
+        usage-wrong: `a` has no page 99: the last page is 2
         hint: ask for a page from 0 to 2"]]
     .assert_eq(&refused(navigator.page("a", 99, 5).unwrap_err()));
     expect![[r"
@@ -74,10 +74,10 @@ fn a_pattern_is_checked_bounded_and_matched_as_it_is() {
     let navigator = navigator(&[("a", &format!("{}\n{}", "    Indented\n".repeat(30), "a".repeat(5000)))]);
     let error = navigator.grep("a", &navigator.query("(unclosed", 0)).unwrap_err();
     expect![[r#"
-        usage-wrong: the pattern is not a regular expression: unclosed group
+        usage-wrong: the pattern is not a valid regular expression: unclosed group
             (unclosed
             ^
-        hint: correct it, or search for it as it is (`literal`)"#]]
+        hint: correct it, or search for a literal string (`literal`)"#]]
     .assert_eq(&explain(&error));
     let found = navigator.grep("a", &navigator.query("indented", 0)).unwrap();
     assert_eq!((found.matches.len(), found.n_matches, found.truncated), (20, 30, true));
@@ -107,7 +107,7 @@ fn other_encodings_are_read_and_binary_files_are_refused_by_name() {
     expect![[r"
         source-unreadable: could not read the context `binary`
           caused by: `ROOT/binary` is not text: it is a binary file
-        hint: extract its text first and name that file"]]
+        hint: extract its text first and pass that file"]]
     .assert_eq(&explain(&refused).replace(&root, "ROOT"));
 }
 

@@ -325,12 +325,12 @@ fn a_registry_that_another_process_holds_is_waited_for_and_then_its_holder_is_na
     };
     expect![[r"
         workspace-unusable: another process (pid 4711) has locked the registry `ROOT/registry.json` for 20 ms
-        hint: wait for process 4711, or end it if it hangs"]]
+        hint: wait for process 4711, or stop it if it hangs"]]
     .assert_eq(&refused(&waiting));
     fs::write(&path, "").unwrap();
     expect![[r"
         workspace-unusable: another process has locked the registry `ROOT/registry.json` for 20 ms
-        hint: wait for the other process, or end it if it hangs"]]
+        hint: wait for the other process, or stop it if it hangs"]]
     .assert_eq(&refused(&waiting));
     // Reads that need no lock still work.
     assert_eq!(&*waiting.load("a").unwrap(), "one");
@@ -345,8 +345,8 @@ fn a_warning_counts_in_words() {
     assert_eq!(
         [damaged(1, 2), damaged(0, 1)],
         [
-            "the registry was damaged: 1 context was kept, 2 lost; the damaged file could not be set aside",
-            "the registry was damaged: 0 contexts were kept, 1 lost; the damaged file could not be set aside",
+            "the registry was damaged: 1 context was kept, 2 lost; the damaged file could not be moved",
+            "the registry was damaged: 0 contexts were kept, 1 lost; the damaged file could not be moved",
         ]
     );
 }

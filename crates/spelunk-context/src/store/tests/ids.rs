@@ -8,20 +8,20 @@ use super::*;
 fn an_id_is_short_printable_and_trimmed() {
     let refused = |text: &str| explain(&ContextId::new(text).unwrap_err());
     expect![[r"
-        usage-wrong: `` cannot be the id of a context: it is empty
+        usage-wrong: `` is not a valid context id: it is empty
         hint: use a short id on one line, such as `project:notes`"]]
     .assert_eq(&refused(""));
     expect![[r"
-        usage-wrong: ` a` cannot be the id of a context: it begins or ends with space
+        usage-wrong: ` a` is not a valid context id: it begins or ends with a space
         hint: use a short id on one line, such as `project:notes`"]]
     .assert_eq(&refused(" a"));
     expect![[r"
-        usage-wrong: `a\nb` cannot be the id of a context: it has characters that do not print on one line
+        usage-wrong: `a\nb` is not a valid context id: it contains non-printing characters or line breaks
         hint: use a short id on one line, such as `project:notes`"]]
     .assert_eq(&refused("a\nb"));
     let long = "a".repeat(201);
     expect![[r"
-        usage-wrong: `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…` cannot be the id of a context: it is longer than 200 bytes
+        usage-wrong: `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…` is not a valid context id: it is longer than 200 bytes
         hint: use a short id on one line, such as `project:notes`"]]
     .assert_eq(&refused(&long));
     assert_eq!(ContextId::new("a".repeat(200)).unwrap().as_str().len(), 200);
@@ -47,15 +47,15 @@ fn descriptions_are_bounded() {
     let store = in_memory();
     let mut new = of_text("a", "x");
     new.metadata.insert("key".to_owned(), "v".repeat(2001));
-    expect![[r"
-        usage-wrong: the metadata value of `a` is too long: 2001 of at most 2000 bytes
-        hint: shorten it, or put it into the text of the context"]]
+    expect![[r#"
+        usage-wrong: the metadata value of `a` is too long: 2001 bytes; the maximum is 2000
+        hint: shorten it, or put it in the text of the context"#]]
     .assert_eq(&explain(&store.register(new).unwrap_err()));
     let mut new = of_text("a", "x");
     new.metadata = (0..65).map(|number| (number.to_string(), String::new())).collect();
-    expect![[r"
-        usage-wrong: the metadata of `a` is too long: 65 of at most 64 entries
-        hint: shorten it, or put it into the text of the context"]]
+    expect![[r#"
+        usage-wrong: the metadata of `a` is too long: 65 entries; the maximum is 64
+        hint: shorten it, or put it in the text of the context"#]]
     .assert_eq(&explain(&store.register(new).unwrap_err()));
     expect![[r"
         usage-wrong: the name of the loader of `a` is empty
@@ -69,7 +69,7 @@ fn a_store_takes_no_more_than_its_limit() {
     let store = ContextStore::in_memory(HandClock::at(0).clock(), settings);
     store.register_all(vec![of_text("a", ""), of_text("b", "")]).unwrap();
     expect![[r"
-        workspace-unusable: there are 2 contexts already, and no more are allowed
+        workspace-unusable: there are already 2 contexts, the maximum
         hint: remove contexts that you no longer need"]]
     .assert_eq(&explain(&store.register(of_text("c", "")).unwrap_err()));
     store.replace(of_text("b", "other")).unwrap();

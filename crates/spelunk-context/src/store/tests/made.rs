@@ -72,7 +72,7 @@ fn what_unpacks_two_hundredfold_is_taken_for_a_bomb() {
     expect![[r"
         source-empty: could not read the context `bomb`
           caused by: no readable documents in `bomb.txt.gz`: skipped 1 too-large
-        hint: name a path that holds text files"]]
+        hint: pass a path that contains text files"]]
     .assert_eq(&explain(&error));
 }
 

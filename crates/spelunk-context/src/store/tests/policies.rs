@@ -91,7 +91,7 @@ fn an_inline_text_expires_and_makes_room_for_the_next() {
     clock.advance(10);
     expect![[r"
         source-unreadable: `tool` expired
-        hint: ask the tool again and register what it says"]]
+        hint: call the tool again and register its new result"]]
     .assert_eq(&explain(&store.peek("tool", 1, 1).unwrap_err()));
     store.register(result("second")).unwrap();
     assert_eq!(peeked(&store, "tool"), "second");
@@ -139,7 +139,7 @@ fn a_loader_that_gives_no_text_says_why() {
     store.register(of_loader("a", "broken", LoadPolicy::Lazy)).unwrap();
     expect![[r"
         source-unreadable: the loader `broken` of `a` returned no text: the database is closed
-        hint: try again, or look at what the loader reads"]]
+        hint: try again, or check the source of the loader"]]
     .assert_eq(&explain(&store.load("a").unwrap_err()));
 }
 
@@ -159,7 +159,7 @@ fn session_texts_have_a_budget_of_their_own() {
     let of_web = |name, text| NewContext { kind: ContextKind::Web, ..of_text(name, text) };
     store.register(of_web("a", "1234567")).unwrap();
     expect![[r"
-        source-unreadable: session texts use 7 of at most 10 bytes, and 4 more do not fit
+        source-unreadable: session texts use 7 of 10 bytes, and 4 more do not fit
         hint: remove session contexts that you no longer need"]]
     .assert_eq(&explain(&store.register(of_web("b", "1234")).unwrap_err()));
     store.remove("a").unwrap();

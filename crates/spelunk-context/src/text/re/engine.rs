@@ -80,11 +80,8 @@ impl Engine {
             .nfa_size_limit(Some(COMPILED_BYTES_MAX))
             .hybrid_cache_capacity(CACHE_BYTES_MAX);
         let regex = meta::Builder::new().configure(config).build(&pattern).map_err(|error| {
-            let what = if error.size_limit().is_some() {
-                "is too large once it is compiled"
-            } else {
-                "cannot be searched for"
-            };
+            let what =
+                if error.size_limit().is_some() { "is too large when compiled" } else { "is not supported" };
             PatternFault::plain(format!("the pattern {what}"))
         })?;
         let slots_len = regex.group_info().slot_len();
@@ -104,9 +101,7 @@ impl Engine {
             .build();
         match built {
             Ok(regex) => Ok(Self::Backtracking(Box::new(regex))),
-            Err(_) => {
-                Err(PatternFault::plain("the pattern cannot be searched for: simplify its look-around"))
-            }
+            Err(_) => Err(PatternFault::plain("the pattern is not supported: simplify its lookaround")),
         }
     }
 

@@ -108,7 +108,7 @@ impl ArrayScan {
                 return Ok(None);
             }
             Position::Before => return Err("it does not begin with an array"),
-            Position::Behind => return Err("something stands behind its array"),
+            Position::Behind => return Err("there is text after its array"),
             Position::Inside { is_first } => is_first,
         };
         match byte {

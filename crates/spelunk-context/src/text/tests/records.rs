@@ -39,7 +39,7 @@ fn what_is_no_array_is_refused() {
     assert_eq!(why("[1, [2]"), "`data` is neither JSON lines nor a JSON array: its array does not end");
     assert_eq!(
         why("[1] [2]"),
-        "`data` is neither JSON lines nor a JSON array: something stands behind its array"
+        "`data` is neither JSON lines nor a JSON array: there is text after its array"
     );
     assert_eq!(
         why("[1,,2]"),

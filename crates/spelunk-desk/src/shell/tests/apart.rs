@@ -47,7 +47,7 @@ fn a_worker_that_is_lost_changes_nothing_and_is_an_outcome() {
     };
     assert_eq!(
         outcome(WorkError::Memory { bytes_max: 1 << 30 }),
-        "[stopped: the script used more than 1024 MB of memory and was stopped, and nothing was changed]\n"
+        "[stopped: the script exceeded 1024 MB of memory and was stopped, and nothing was changed]\n"
     );
     assert_eq!(
         outcome(WorkError::Time { ms_max: 20_000 }),
@@ -55,7 +55,7 @@ fn a_worker_that_is_lost_changes_nothing_and_is_an_outcome() {
     );
     assert_eq!(
         outcome(WorkError::Crashed { how: "killed by signal 11".to_owned() }),
-        "[stopped: the interpreter failed on this script, and nothing was changed; write it another way]\n"
+        "[stopped: the interpreter failed on this script, and nothing was changed; write it differently]\n"
     );
     assert_eq!(
         outcome(WorkError::NoWorker { why: "there is none".to_owned() }),

@@ -43,11 +43,11 @@ fn there_is_no_host() {
         "curl http://127.0.0.1; wget x; cat < /dev/tcp/127.0.0.1/80; ssh x; python3 -c 1; /bin/ls; /usr/bin/env",
         &expect![[r#"
             [stderr]
-            curl: not on this desk: there is no network
-            wget: not on this desk: there is no network
+            curl: not available: there is no network
+            wget: not available: there is no network
             bash: line 1: /dev/tcp/127.0.0.1/80: No such file or directory
             bash: line 1: ssh: command not found. SSH requires the 'ssh' feature. Enable with: features = ["ssh"]
-            python3: not on this desk: use RunScript
+            python3: not available: use RunScript
             bash: line 1: /bin/ls: No such file or directory
             bash: line 1: /usr/bin/env: No such file or directory
             [exit code 127]
@@ -61,8 +61,8 @@ fn there_are_no_links() {
         "ln -s /etc/passwd output/p; ln output/x output/y; readlink input/prompt.md; ls output",
         &expect![[r#"
             [stderr]
-            ln: not on this desk: there are no links; use cp
-            ln: not on this desk: there are no links; use cp
+            ln: not available: links are not supported; use cp
+            ln: not available: links are not supported; use cp
         "#]],
     );
     check(
@@ -170,8 +170,8 @@ fn bombs_are_stopped() {
             $ sleep 1000 & sleep 1000 & wait; echo $((1 << 62)) $((2 ** 62))
             4611686018427387904 4611686018427387904
             [stderr]
-            sleep: not on this desk: nothing happens while you wait
-            sleep: not on this desk: nothing happens while you wait
+            sleep: not available: waiting has no effect here
+            sleep: not available: waiting has no effect here
         "#]],
     );
 }
@@ -359,7 +359,7 @@ fn files_stay_within_the_limits_of_the_desk() {
     expect![[r#"
         6
         [stderr]
-        bash: line 1: output/f7: the desk would hold 3444 bytes, and it holds at most 3000; remove files under `scratch/`
+        bash: line 1: output/f7: the folder would have 3444 bytes; the maximum is 3000; remove files under `scratch/`
         changed: output/f1 output/f2 output/f3 output/f4 output/f5 output/f6
     "#]].assert_eq(&told);
     let told =
@@ -367,7 +367,7 @@ fn files_stay_within_the_limits_of_the_desk() {
     expect![[r#"
         536 output/f1
         [stderr]
-        bash: line 1: output/f1: the desk would hold 3007 bytes, and it holds at most 3000; remove files under `scratch/`
+        bash: line 1: output/f1: the folder would have 3007 bytes; the maximum is 3000; remove files under `scratch/`
         changed: output/f1
     "#]].assert_eq(&told);
     let told = shell(
@@ -377,7 +377,7 @@ fn files_stay_within_the_limits_of_the_desk() {
     expect![[r#"
         20
         [stderr]
-        bash: line 1: output/e21: the desk holds at most 20 files and directories; remove some under `scratch/`
+        bash: line 1: output/e21: the folder can have at most 20 files and directories; remove some under `scratch/`
         changed: output/e1 output/e10 output/e11 output/e12 output/e13 output/e14 output/e15 output/e16 output/e17 output/e18 output/e19 output/e2 output/e20 output/e3 output/e4 output/e5 output/e6 output/e7 output/e8 output/e9 output/f1 output/f2 output/f3 output/f4 output/f5 output/f6
     "#]].assert_eq(&told);
     assert!(desk.bytes() <= 3000);
@@ -414,8 +414,8 @@ fn names_that_are_no_paths_are_refused() {
             bash: line 1: output/a
             b: unsafe character U+000A in path component 'a
             b'
-            touch: cannot touch 'output/a\b': `/output/a\b` is no path on the desk: it holds a backslash; parts are separated by `/`
-            mkdir: cannot create directory 'output/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/': `/output/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d` is no path on the desk: it is 41 levels deep, and at most 24 are allowed
+            touch: cannot touch 'output/a\b': `/output/a\b` is not a valid path: it contains a backslash; separate parts with `/`
+            mkdir: cannot create directory 'output/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/': `/output/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d` is not a valid path: it is 41 levels deep; the maximum is 24
         "#]],
     );
     let told = shell(&mut desk(), "echo y > $'output/\\u202ex'; ls output");

@@ -32,7 +32,7 @@ fn read_shows_numbers_and_how_to_go_on() {
         Read {"limit":2,"offset":2,"path":"input/prompt.md"}
              2	
              3	Find the needle.
-        [lines 2-3 of 4; go on with offset=4]
+        [lines 2-3 of 4; continue with offset=4]
         changed: 
         Read {"offset":9,"path":"input/prompt.md"}
         error: `input/prompt.md` has no line 9: it has 4
@@ -42,13 +42,13 @@ fn read_shows_numbers_and_how_to_go_on() {
         error: `prompt.md` does not exist; did you mean `input/prompt.md`?
         Read {"byte_limit":8,"byte_offset":8,"path":"input/prompt.md"}
         Find the
-        [bytes 8-16 of `input/prompt.md`; go on with byte_offset=16]
+        [bytes 8-16 of `input/prompt.md`; continue with byte_offset=16]
         changed: 
         Read {"byte_offset":99,"path":"input/prompt.md"}
-        [`input/prompt.md` has nothing from byte 99 on]
+        [`input/prompt.md` has no bytes from 99 on]
         changed: 
         Read {"byte_offset":9,"limit":3,"path":"input/prompt.md"}
-        error: the arguments of Read are wrong: give lines (`offset`, `limit`) or bytes (`byte_offset`, `byte_limit`), not both
+        error: invalid arguments for Read: give either lines (`offset`, `limit`) or bytes (`byte_offset`, `byte_limit`)
         Read {"path":"scratch/empty"}
         [`scratch/empty` is empty]
         changed: 
@@ -62,14 +62,18 @@ fn read_is_bounded_in_lines_and_in_their_length() {
     desk.put(&path("scratch/long"), format!("{}\nend\n", "x".repeat(3000))).unwrap();
     let told = call(&mut desk, "Read", &json!({"path": "scratch/long"}));
     let expected = format!(
-        "     1\t{}…\n     2\tend\n[1 line is cut at 2000 characters; see more with byte_offset]\nchanged: \n",
+        "     1\t{}…\n     2\tend\n[1 line is cut at 2000 characters; read more with byte_offset]\nchanged: \n",
         "x".repeat(2000)
     );
     assert_eq!(told, expected);
     desk.put(&path("scratch/many"), "0123456789\n".repeat(5000)).unwrap();
     let told = call(&mut desk, "Read", &json!({"path": "scratch/many", "limit": 5000}));
     assert!(told.len() < 26_000);
-    assert!(told.ends_with("[lines 1-1333 of 5000; go on with offset=1334]\nchanged: \n"), "{}", told.len());
+    assert!(
+        told.ends_with("[lines 1-1333 of 5000; continue with offset=1334]\nchanged: \n"),
+        "{}",
+        told.len()
+    );
 }
 
 #[test]
@@ -123,9 +127,9 @@ fn grep_gives_lines_files_and_counts() {
         [no match]
         changed: 
         Grep {"pattern":"("}
-        error: the pattern is not a regular expression: unclosed group
+        error: the pattern is not a valid regular expression: unclosed group
             (
-            ^; correct it, or set `literal` to find it as it is
+            ^; correct it, or set `literal` to search for a literal string
         Grep {"path":"nowhere","pattern":"x"}
         error: `nowhere` does not exist
     "#]],
@@ -271,7 +275,7 @@ fn glob_works_like_an_ignore_file() {
         "Glob",
         &json!({"pattern": "[z-a"}),
         &expect![[r#"
-        error: `[z-a` is no glob: invalid range; 'z' > 'a'
+        error: `[z-a` is not a valid glob: invalid range; 'z' > 'a'
     "#]],
     );
     check(
@@ -298,7 +302,7 @@ fn chunk_writes_a_manifest_of_places() {
         `input/contexts/guide.md` (6 lines, 23 bytes, about 6 tokens) in 2 chunks
             0  lines 1-4  bytes 0-11  ~3 tokens  One
             1  lines 5-6  bytes 11-23  ~3 tokens  Two
-        [written to `cache/indexes/guide.md_chunks.json` and `cache/indexes/guide.md_headings_index.json`; see a chunk with Read, by its lines]
+        [written to `cache/indexes/guide.md_chunks.json` and `cache/indexes/guide.md_headings_index.json`; read a chunk with Read, by its lines]
         changed: cache/indexes/guide.md_chunks.json cache/indexes/guide.md_headings_index.json
     "#]],
     );
@@ -320,7 +324,7 @@ fn chunk_writes_a_manifest_of_places() {
                 2  lines 3-4  bytes 8-11  ~1 tokens
                 3  lines 4-5  bytes 10-18  ~2 tokens
                 4  lines 5-6  bytes 11-23  ~3 tokens
-            [written to `cache/indexes/guide.md_chunks.json`; see a chunk with Read, by its lines]
+            [written to `cache/indexes/guide.md_chunks.json`; read a chunk with Read, by its lines]
             changed: cache/indexes/guide.md_chunks.json
         "#]],
     );
@@ -334,7 +338,7 @@ fn chunk_refuses_what_would_never_end_or_makes_no_sense() {
         "Chunk",
         &json!({"path": "input/prompt.md", "by": "lines", "size": 5, "overlap": 3}),
         &expect![[r#"
-            error: the arguments of Chunk are wrong: `overlap` (3) must be at most half of `size` (5)
+            error: invalid arguments for Chunk: `overlap` (3) must be at most half of `size` (5)
         "#]],
     );
     desk.put(&path("scratch/lines.txt"), "x\n".repeat(50_001)).unwrap();
@@ -343,7 +347,7 @@ fn chunk_refuses_what_would_never_end_or_makes_no_sense() {
         "Chunk",
         &json!({"path": "scratch/lines.txt", "by": "lines", "size": 1}),
         &expect![[r#"
-            error: the arguments of Chunk are wrong: `scratch/lines.txt` would be cut into more than 50000 chunks; give a larger `size`
+            error: invalid arguments for Chunk: `scratch/lines.txt` would be split into more than 50000 chunks; increase `size`
         "#]],
     );
     let arguments =
@@ -353,7 +357,7 @@ fn chunk_refuses_what_would_never_end_or_makes_no_sense() {
         "Chunk",
         &arguments,
         &expect![[r#"
-            error: the arguments of Chunk are wrong: `overlap` (999999) must be at most half of `size` (1000000)
+            error: invalid arguments for Chunk: `overlap` (999999) must be at most half of `size` (1000000)
         "#]],
     );
     check(
@@ -361,7 +365,7 @@ fn chunk_refuses_what_would_never_end_or_makes_no_sense() {
         "Chunk",
         &json!({"path": "input/prompt.md", "size": 0}),
         &expect![[r#"
-        error: the arguments of Chunk are wrong: `size` must be between 1 and 1000000, not 0
+        error: invalid arguments for Chunk: `size` must be between 1 and 1000000, not 0
     "#]],
     );
     desk.put(&path("scratch/a.py"), "# a comment\nprint(1)\n").unwrap();
@@ -370,7 +374,7 @@ fn chunk_refuses_what_would_never_end_or_makes_no_sense() {
         "Chunk",
         &json!({"path": "scratch/a.py", "by": "headings"}),
         &expect![[r#"
-        error: the arguments of Chunk are wrong: `scratch/a.py` has no headings; cut it by tokens or lines
+        error: invalid arguments for Chunk: `scratch/a.py` has no headings; split it by tokens or lines
     "#]],
     );
     desk.put(&path("scratch/bin"), vec![0, 159, 146, 150]).unwrap();
@@ -379,7 +383,7 @@ fn chunk_refuses_what_would_never_end_or_makes_no_sense() {
         "Chunk",
         &json!({"path": "scratch/bin"}),
         &expect![[r#"
-        error: `scratch/bin` is not text; it has 4 bytes
+        error: `scratch/bin` is a binary file of 4 bytes
     "#]],
     );
     check(
@@ -387,7 +391,7 @@ fn chunk_refuses_what_would_never_end_or_makes_no_sense() {
         "Chunk",
         &json!({"path": "input/prompt.md", "by": "pages"}),
         &expect![[r#"
-        error: the arguments of Chunk are wrong: unknown variant `pages`, expected one of `tokens`, `lines`, `paragraphs`, `headings`
+        error: invalid arguments for Chunk: unknown variant `pages`, expected one of `tokens`, `lines`, `paragraphs`, `headings`
     "#]],
     );
 }

@@ -37,7 +37,7 @@ fn write_makes_replaces_and_adds() {
         "Write",
         &json!({"path": "../x", "content": "{}"}),
         &expect![[r#"
-        error: `../x` is no path on the desk: `..` is not allowed; write the path from the top of the desk
+        error: `../x` is not a valid path: `..` is not allowed; write the path relative to the folder
     "#]],
     );
     check(
@@ -45,7 +45,7 @@ fn write_makes_replaces_and_adds() {
         "Write",
         &json!({"path": "state/evidence.jsonl", "content": "{}"}),
         &expect![[r#"
-        error: `state/evidence.jsonl` only grows through the Evidence tool; call that instead
+        error: `state/evidence.jsonl` can only be appended to with the Evidence tool
     "#]],
     );
     check(
@@ -76,7 +76,7 @@ fn edit_needs_the_exact_text_once() {
         "Edit",
         &json!({"path": "scratch/words.txt", "old": "ear\n", "new": "each\n"}),
         &expect![[r#"
-            error: `ear\n` is 2 times in `scratch/words.txt`, on lines 1, 3; give more of the text around it, or set `all`
+            error: `ear\n` occurs 2 times in `scratch/words.txt`, on lines 1, 3; include more of the text around it, or set `all`
         "#]],
     );
     check(
@@ -93,7 +93,7 @@ fn edit_needs_the_exact_text_once() {
         "Edit",
         &json!({"path": "scratch/words.txt", "old": "kiwi", "new": "x"}),
         &expect![[r#"
-            error: `kiwi` is not in `scratch/words.txt`; Read the file and copy the text to the letter
+            error: `kiwi` was not found in `scratch/words.txt`; Read the file and copy the text exactly
         "#]],
     );
     check(
@@ -101,7 +101,7 @@ fn edit_needs_the_exact_text_once() {
         "Edit",
         &json!({"path": "scratch/words.txt", "old": "", "new": "x"}),
         &expect![[r#"
-        error: the arguments of Edit are wrong: `old` is empty; use Write to make a file
+        error: invalid arguments for Edit: `old` is empty; use Write to create a file
     "#]],
     );
     check(
@@ -109,7 +109,7 @@ fn edit_needs_the_exact_text_once() {
         "Edit",
         &json!({"path": "scratch/words.txt", "old": "x", "new": "x"}),
         &expect![[r#"
-            error: the arguments of Edit are wrong: `old` and `new` are the same
+            error: invalid arguments for Edit: `old` and `new` are the same
         "#]],
     );
     check(
@@ -140,7 +140,7 @@ fn edit_shows_a_near_miss() {
         "Edit",
         &arguments,
         &expect![[r#"
-        error: `  return 1\n\ndef` is not in `scratch/a.py`; this is near, with other spaces, letters or lines:
+        error: `  return 1\n\ndef` was not found in `scratch/a.py`; this is similar, with different spaces, letters or lines:
              2	    return  1
              3	
              4	
@@ -158,7 +158,7 @@ fn an_edit_cannot_blow_up_a_file() {
         "Edit",
         &arguments,
         &expect![[r#"
-        error: `scratch/x` would have 1000001000000 bytes, and a file has at most 16777216; split it into several files
+        error: `scratch/x` would have 1000001000000 bytes; the maximum per file is 16777216; split it into several files
     "#]],
     );
 }
@@ -196,7 +196,7 @@ fn evidence_is_numbered_and_only_grows() {
         "Evidence",
         &json!({"tag": " ", "content": "x"}),
         &expect![[r#"
-        error: the arguments of Evidence are wrong: `tag` must have 1 to 100 characters
+        error: invalid arguments for Evidence: `tag` must have 1 to 100 characters
     "#]],
     );
     check(
@@ -204,7 +204,7 @@ fn evidence_is_numbered_and_only_grows() {
         "Evidence",
         &json!({"tag": "t", "content": "x".repeat(70_000)}),
         &expect![[r#"
-        error: the arguments of Evidence are wrong: `content` has 70000 bytes, at most 65536; write a file and name it in `source`
+        error: invalid arguments for Evidence: `content` has 70000 bytes; the maximum is 65536; write a file and name it in `source`
     "#]],
     );
 }
@@ -231,42 +231,42 @@ fn a_buffer_grows_beyond_one_reply_and_becomes_a_file() {
         "Buffer",
         &calls,
         &expect![[r##"
-        Buffer {"action":"list"}
-        [there are no buffers]
-        changed: 
-        Buffer {"action":"append","name":"report","text":"# Part 1\n\"é\""}
-        buffer `report` has 1 part, 12 characters
-        changed: state/buffers/report.jsonl
-        Buffer {"action":"append","label":"report","text":"# Part 2"}
-        buffer `report` has 2 parts, 20 characters
-        changed: state/buffers/report.jsonl
-        Buffer {"action":"append","name":"report","text":"draft"}
-        buffer `report` has 3 parts, 25 characters
-        changed: state/buffers/report.jsonl
-        Buffer {"action":"pop","name":"report"}
-        draft
-        [taken from buffer `report`, which has 2 parts left]
-        changed: state/buffers/report.jsonl
-        Buffer {"action":"read","first":2,"name":"report"}
-        # Part 2
-        [parts 2-2 of 2 in buffer `report`]
-        changed: 
-        Buffer {"action":"list"}
-        report: 2 parts, 20 characters; begins with: # Part 1\n"é"
-        changed: 
-        Buffer {"action":"assemble","join":"\n\n","name":"report","path":"output/answer.md"}
-        wrote 2 parts of buffer `report` to `output/answer.md`, 24 bytes
-        changed: output/answer.md
-        Buffer {"action":"clear","name":"report"}
-        buffer `report` is gone
-        changed: state/buffers/report.jsonl
-        Buffer {"action":"read","name":"report"}
-        error: there is no buffer `report`; append to one first
-        Buffer {"action":"append","name":"../x","text":"y"}
-        error: the arguments of Buffer are wrong: `name` must have 1 to 64 letters, digits, `-` or `_`
-        Buffer {"action":"assemble","name":"report","path":"state/job.json"}
-        error: there is no buffer `report`; append to one first
-    "##]],
+            Buffer {"action":"list"}
+            [there are no buffers]
+            changed: 
+            Buffer {"action":"append","name":"report","text":"# Part 1\n\"é\""}
+            buffer `report` has 1 part, 12 characters
+            changed: state/buffers/report.jsonl
+            Buffer {"action":"append","label":"report","text":"# Part 2"}
+            buffer `report` has 2 parts, 20 characters
+            changed: state/buffers/report.jsonl
+            Buffer {"action":"append","name":"report","text":"draft"}
+            buffer `report` has 3 parts, 25 characters
+            changed: state/buffers/report.jsonl
+            Buffer {"action":"pop","name":"report"}
+            draft
+            [removed from buffer `report`, which has 2 parts left]
+            changed: state/buffers/report.jsonl
+            Buffer {"action":"read","first":2,"name":"report"}
+            # Part 2
+            [parts 2-2 of 2 in buffer `report`]
+            changed: 
+            Buffer {"action":"list"}
+            report: 2 parts, 20 characters; begins with: # Part 1\n"é"
+            changed: 
+            Buffer {"action":"assemble","join":"\n\n","name":"report","path":"output/answer.md"}
+            wrote 2 parts of buffer `report` to `output/answer.md`, 24 bytes
+            changed: output/answer.md
+            Buffer {"action":"clear","name":"report"}
+            buffer `report` was removed
+            changed: state/buffers/report.jsonl
+            Buffer {"action":"read","name":"report"}
+            error: there is no buffer `report`; append to one first
+            Buffer {"action":"append","name":"../x","text":"y"}
+            error: invalid arguments for Buffer: `name` must have 1 to 64 letters, digits, `-` or `_`
+            Buffer {"action":"assemble","name":"report","path":"state/job.json"}
+            error: there is no buffer `report`; append to one first
+        "##]],
     );
     assert_eq!(desk.text(&path("output/answer.md")).unwrap(), "# Part 1\n\"é\"\n\n# Part 2\n");
 }
@@ -282,7 +282,7 @@ fn a_buffer_has_a_thousand_parts_at_most() {
         "Buffer",
         &json!({"action": "append", "name": "b", "text": "x"}),
         &expect![[r#"
-        error: a buffer, in parts (`b`), holds at most 1000; it would hold 1001
+        error: buffer `b`, in parts, can have at most 1000; it would have 1001
     "#]],
     );
 }

@@ -53,7 +53,7 @@ pub(super) fn serve(objects: &Objects, call: &mut HostCall) -> Result<Value, Ref
         }
         other => Err(Refusal::new(
             "AttributeError",
-            format!("'dict' object has no attribute '{other}' that works on this many documents"),
+            format!("'dict' object has no attribute '{other}' for this many documents"),
         )),
     }
 }

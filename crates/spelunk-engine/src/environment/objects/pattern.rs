@@ -47,7 +47,7 @@ pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> 
         }
         other => Err(Refusal::new(
             "AttributeError",
-            format!("{other} does not work on a text of this size; take a slice first"),
+            format!("{other} does not support a text of this size; take a slice first"),
         )),
     }
 }
@@ -98,7 +98,7 @@ fn findall(text: &LazyText, pattern: &PyPattern, limits: &Limits) -> Result<Valu
     if found.next.is_some() {
         let n = found.items.len();
         return Err(Refusal::value(format!(
-            "there are more than {n} matches: go through them with re.finditer, or narrow the pattern"
+            "there are more than {n} matches: iterate with re.finditer, or narrow the pattern"
         )));
     }
     let item = |found| match found {

@@ -30,7 +30,7 @@ pub(super) fn serve(records: &JsonRecords, call: &mut HostCall) -> Result<Value,
                 let range = range(start, end, step, len)?;
                 if range.end - range.start > SLICE_RECORDS_MAX {
                     return Err(Refusal::value(format!(
-                        "one slice may hold {SLICE_RECORDS_MAX} records: go through them with a loop"
+                        "a slice can have at most {SLICE_RECORDS_MAX} records: use a loop"
                     )));
                 }
                 Ok(Value::List(range.map(|idx| record(records, idx)).collect::<Result<_, _>>()?))
@@ -49,7 +49,7 @@ pub(super) fn serve(records: &JsonRecords, call: &mut HostCall) -> Result<Value,
         "__str__" | "__repr__" => Ok(Value::Str(format!("<list of {len} records>"))),
         other => Err(Refusal::new(
             "AttributeError",
-            format!("'list' object has no attribute '{other}' that works on this many records"),
+            format!("'list' object has no attribute '{other}' for this many records"),
         )),
     }
 }

@@ -62,9 +62,7 @@ pub(super) fn serve(objects: &Objects, text: &LazyText, call: &mut HostCall) -> 
         | "removesuffix" => Err(too_large(text, &call.name)),
         other => Err(Refusal::new(
             "AttributeError",
-            format!(
-                "'str' object has no attribute '{other}' that works on a text of this size; take a slice first"
-            ),
+            format!("'str' object has no attribute '{other}' for a text of this size; take a slice first"),
         )),
     }
 }
@@ -96,7 +94,7 @@ fn whole(text: &LazyText) -> Result<String, Refusal> {
 
 fn too_large(text: &LazyText, what: &str) -> Refusal {
     let instead = match what {
-        "splitlines" => "`for line in context:`, which goes from line to line",
+        "splitlines" => "`for line in context:`, which iterates over lines",
         "split" | "rsplit" => {
             "`for line in context:`, or `for m in re.finditer(r'\\S+', context):` for words"
         }
@@ -109,7 +107,7 @@ fn too_large(text: &LazyText, what: &str) -> Refusal {
         _ => "`context[a:b]`, `for line in context:`, `grep()` or `re`",
     };
     Refusal::value(format!(
-        "`{}` has {} bytes and stays outside of the session, and {what}() would copy all of it: write {instead}",
+        "`{}` has {} bytes and stays outside the session, and {what}() would copy all of it: write {instead}",
         text.name(),
         text.bytes()
     ))
@@ -152,7 +150,7 @@ fn any_of(
     };
     for needle in &needles {
         let wrong =
-            || Refusal::of_type(format!("a str or a tuple of str is needed, not {}", needle.type_name()));
+            || Refusal::of_type(format!("a str or a tuple of str is required, not {}", needle.type_name()));
         if holds(needle.as_str().ok_or_else(wrong)?, chars.clone()).map_err(refused)? {
             return Ok(Value::Bool(true));
         }

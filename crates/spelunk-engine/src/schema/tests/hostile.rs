@@ -21,7 +21,7 @@ fn alternatives_that_multiply_are_given_up() {
     }
     let schema = format!(r##"{{"$ref": "#/$defs/d0", "$defs": {{{defs} "d30": {{"type": "string"}}}}}}"##);
     let violations = Schema::parse(&schema).unwrap().check(&json!("a")).unwrap_err();
-    assert_eq!(violations[0].to_string(), "at the top: the value and the schema are too large to be checked");
+    assert_eq!(violations[0].to_string(), "at the root: the value and the schema are too large to validate");
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn long_chains_of_references_are_given_up() {
     }
     let schema = format!(r##"{{"$ref": "#/$defs/d0", "$defs": {{{defs} "d2000": true}}}}"##);
     let violations = Schema::parse(&schema).unwrap().check(&json!("a")).unwrap_err();
-    assert_eq!(violations[0].to_string(), "at the top: the value is nested too deep to be checked");
+    assert_eq!(violations[0].to_string(), "at the root: the value is nested too deeply");
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn values_that_are_nested_too_deep_are_given_up() {
         value = json!([value]);
     }
     let violations = schema.check(&value).unwrap_err();
-    assert_eq!(violations[0].to_string(), "at the top: the value is nested too deep to be checked");
+    assert_eq!(violations[0].to_string(), "at the root: the value is nested too deeply");
 }
 
 fn value() -> impl Strategy<Value = Value> {

@@ -13,7 +13,7 @@ fn a_violation_names_the_place_what_is_expected_and_what_was_found() {
             {"items": [{"price": 1}, {"price": 2.5}, {}, {"price": "12 €"}]}
                 at /items/3/price: expected a number, found "12 €"
             [1, 2]
-                at the top: expected an object, found an array of 2
+                at the root: expected an object, found an array of 2
         "#]],
     );
 }
@@ -28,9 +28,9 @@ fn types_are_checked_and_integers_are_numbers() {
             1.0 fits
             -7 fits
             1.5
-                at the top: expected an integer, found 1.5
+                at the root: expected an integer, found 1.5
             "1"
-                at the top: expected an integer, found "1"
+                at the root: expected an integer, found "1"
             1e3 fits
             18446744073709551615 fits
         "#]],
@@ -42,7 +42,7 @@ fn types_are_checked_and_integers_are_numbers() {
         1 fits
         1.5 fits
         true
-            at the top: expected a number, found true
+            at the root: expected a number, found true
     "#]],
     );
     check(
@@ -53,9 +53,9 @@ fn types_are_checked_and_integers_are_numbers() {
             null fits
             false fits
             {}
-                at the top: expected a string, null or a boolean, found an empty object
+                at the root: expected a string, null or a boolean, found an empty object
             []
-                at the top: expected a string, null or a boolean, found an empty array
+                at the root: expected a string, null or a boolean, found an empty array
         "#]],
     );
 }
@@ -67,10 +67,10 @@ fn properties_are_required_allowed_and_checked() {
         &[r#"{"a": "x", "b": 1, "c": 2}"#, r#"{"a": "x", "d": 1}"#],
         &expect![[r#"
             {"a": "x", "b": 1, "c": 2}
-                at the top: the property `c` is not allowed; allowed are `a`, `b`
+                at the root: the property `c` is not allowed; allowed properties are `a`, `b`
             {"a": "x", "d": 1}
-                at the top: the property `c` is missing
-                at the top: the property `d` is not allowed; allowed are `a`, `b`
+                at the root: the property `c` is missing
+                at the root: the property `d` is not allowed; allowed properties are `a`, `b`
         "#]],
     );
     check(
@@ -78,10 +78,10 @@ fn properties_are_required_allowed_and_checked() {
         &["{}", r#"{"a": 1}"#, r#"{"a": "x", "b~/": "y", "c": 3}"#],
         &expect![[r#"
             {}
-                at the top: expected at least 1 property, found 0
+                at the root: expected at least 1 property, found 0
             {"a": 1} fits
             {"a": "x", "b~/": "y", "c": 3}
-                at the top: expected at most 2 properties, found 3
+                at the root: expected at most 2 properties, found 3
                 at /a: expected an integer, found "x"
                 at /b~0~1: expected an integer, found "y"
         "#]],
@@ -91,7 +91,7 @@ fn properties_are_required_allowed_and_checked() {
         &[r#"{"a": 1}"#],
         &expect![[r#"
         {"a": 1}
-            at the top: the property `a` is not allowed; none is allowed
+            at the root: the property `a` is not allowed; no properties are allowed
     "#]],
     );
 }
@@ -105,11 +105,11 @@ fn items_are_counted_compared_and_checked() {
             ["a", 1] fits
             ["a"] fits
             []
-                at the top: expected at least 1 item, found 0
+                at the root: expected at least 1 item, found 0
             [1, "a", true]
                 at /0: expected a string, found 1
                 at /1: expected an integer, found "a"
-                at /2: nothing is allowed here
+                at /2: no value is allowed here
         "#]],
     );
     check(
@@ -123,11 +123,11 @@ fn items_are_counted_compared_and_checked() {
         &expect![[r#"
             ["a", "b"] fits
             [1, 2, 1.0]
-                at the top: expected different items, found 1.0 twice
+                at the root: expected different items, found 1.0 twice
             [{"a": 1, "b": 2}, {"b": 2, "a": 1}]
-                at the top: expected different items, found an object twice
+                at the root: expected different items, found an object twice
             ["a", "", "b", "c"]
-                at the top: expected at most 3 items, found 4
+                at the root: expected at most 3 items, found 4
                 at /1: expected at least 1 character, found 0
         "#]],
     );
@@ -143,9 +143,9 @@ fn given_values_are_told() {
             1.0 fits
             null fits
             "blue"
-                at the top: expected one of "red", "green", 1, null, found "blue"
+                at the root: expected one of "red", "green", 1, null, found "blue"
             {"a": 1}
-                at the top: expected one of "red", "green", 1, null, found an object
+                at the root: expected one of "red", "green", 1, null, found an object
         "#]],
     );
     check(
@@ -155,7 +155,7 @@ fn given_values_are_told() {
         -0.0 fits
         0 fits
         0.5
-            at the top: expected 0, found 0.5
+            at the root: expected 0, found 0.5
     "#]],
     );
     check(
@@ -164,7 +164,7 @@ fn given_values_are_told() {
         &expect![[r#"
         {"a": [1.0]} fits
         {"a": [2]}
-            at the top: expected {"a":[1]}, found an object
+            at the root: expected {"a":[1]}, found an object
     "#]],
     );
 }
@@ -178,9 +178,9 @@ fn numbers_have_bounds() {
         1 fits
         3.0 fits
         0
-            at the top: expected a number of at least 1, found 0
+            at the root: expected a number of at least 1, found 0
         3.5
-            at the top: expected a number of at most 3, found 3.5
+            at the root: expected a number of at most 3, found 3.5
     "#]],
     );
     check(
@@ -189,9 +189,9 @@ fn numbers_have_bounds() {
         &expect![[r#"
         2 fits
         1
-            at the top: expected a number of more than 1, found 1
+            at the root: expected a number of more than 1, found 1
         3
-            at the top: expected a number of less than 3, found 3
+            at the root: expected a number of less than 3, found 3
     "#]],
     );
     // These differ by one but are the same float.
@@ -201,7 +201,7 @@ fn numbers_have_bounds() {
         &expect![[r#"
         9007199254740992 fits
         9007199254740993
-            at the top: expected a number of at most 9007199254740992, found 9007199254740993
+            at the root: expected a number of at most 9007199254740992, found 9007199254740993
     "#]],
     );
 }
@@ -214,9 +214,9 @@ fn texts_have_a_length_in_characters_and_a_pattern() {
         &expect![[r#"
         "äö" fits
         "ä"
-            at the top: expected at least 2 characters, found 1
+            at the root: expected at least 2 characters, found 1
         "abcd"
-            at the top: expected at most 3 characters, found 4
+            at the root: expected at most 3 characters, found 4
         1 fits
     "#]],
     );
@@ -226,9 +226,9 @@ fn texts_have_a_length_in_characters_and_a_pattern() {
         &expect![[r#"
             "AB-12" fits
             "ab-12"
-                at the top: expected text that matches `^[A-Z]{2}-\d+$`, found "ab-12"
+                at the root: expected text that matches `^[A-Z]{2}-\d+$`, found "ab-12"
             "XAB-12"
-                at the top: expected text that matches `^[A-Z]{2}-\d+$`, found "XAB-12"
+                at the root: expected text that matches `^[A-Z]{2}-\d+$`, found "XAB-12"
         "#]],
     );
 }
@@ -242,7 +242,7 @@ fn alternatives_say_why_none_of_them_fits() {
             "a" fits
             {"id": 1} fits
             7
-                at the top: fits none of the 3 alternatives (1: expected a string, found 7; 2: expected an object, found 7; 3: expected an object, found 7)
+                at the root: matches none of the 3 alternatives (1: expected a string, found 7; 2: expected an object, found 7; 3: expected an object, found 7)
             {"id": "x"} fits
         "#]],
     );
@@ -251,7 +251,7 @@ fn alternatives_say_why_none_of_them_fits() {
         &[r#"{"a": [1]}"#],
         &expect![[r#"
             {"a": [1]}
-                at /a: fits none of the 2 alternatives (1: expected null, found an array of 1; 2: at /a/0 expected null, found 1)
+                at /a: matches none of the 2 alternatives (1: expected null, found an array of 1; 2: at /a/0 expected null, found 1)
         "#]],
     );
     check(
@@ -261,10 +261,10 @@ fn alternatives_say_why_none_of_them_fits() {
             1 fits
             2.5 fits
             3
-                at the top: fits the alternatives 1 and 2 of 3, and only one may fit
+                at the root: matches alternatives 1 and 2 of 3; only one may match
             "ab" fits
             "a"
-                at the top: fits the alternatives 2 and 3 of 3, and only one may fit
+                at the root: matches alternatives 2 and 3 of 3; only one may match
         "#]],
     );
     check(
@@ -272,10 +272,10 @@ fn alternatives_say_why_none_of_them_fits() {
         &["7", "8"],
         &expect![[r#"
         7
-            at the top: expected a number of at most 0, found 7
-            at the top: 7 is of a shape that is not allowed
+            at the root: expected a number of at most 0, found 7
+            at the root: 7 has a type that is not allowed
         8
-            at the top: expected a number of at most 0, found 8
+            at the root: expected a number of at most 0, found 8
     "#]],
     );
 }
@@ -301,7 +301,7 @@ fn references_lead_to_definitions_and_back() {
         &expect![[r#"
             {"next": {"next": {}}} fits
             {"next": {"nxt": {}}}
-                at /next: the property `nxt` is not allowed; allowed are `next`
+                at /next: the property `nxt` is not allowed; allowed properties are `next`
         "#]],
     );
 }
@@ -321,7 +321,7 @@ fn true_allows_everything_and_false_nothing() {
         &["1"],
         &expect![[r#"
         1
-            at the top: nothing is allowed here
+            at the root: no value is allowed here
     "#]],
     );
 }
@@ -361,7 +361,7 @@ fn at_most_ten_violations_are_told_and_long_texts_are_cut() {
     let violations = schema.check(&serde_json::from_str(&long).unwrap()).unwrap_err();
     assert_eq!(
         violations.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        [format!("at the top: expected null, found \"{}…\"", "ä".repeat(60))]
+        [format!("at the root: expected null, found \"{}…\"", "ä".repeat(60))]
     );
 }
 

@@ -55,20 +55,20 @@ fn wrong_values_are_refused_with_what_is_right() {
             r#"{"pattern": 1}"#,
         ],
         &expect![[r#"
-            the schema says an array of 1 at `/`, where a schema stands: an object, `true` or `false`
+            the schema has an array of 1 at `/`, where a schema is expected: an object, `true` or `false`
             the schema is not JSON: EOF while parsing an object at line 1 column 1
-            the schema's `type` at `/` must be the name of a type, or an array of such
-            the schema's `type` at `/` must be the name of a type, or an array of such
-            the schema's `enum` at `/` must be an array that is not empty
-            the schema's `required` at `/` must be an array of names
-            the schema's `required` at `/` must be an array of names
-            the schema's `minLength` at `/` must be a whole number that is not negative
+            the schema's `type` at `/` must be a type name, or an array of type names
+            the schema's `type` at `/` must be a type name, or an array of type names
+            the schema's `enum` at `/` must be a non-empty array
+            the schema's `required` at `/` must be an array of strings
+            the schema's `required` at `/` must be an array of strings
+            the schema's `minLength` at `/` must be a non-negative integer
             the schema's `minimum` at `/` must be a number
             the schema's `uniqueItems` at `/` must be `true` or `false`
             the schema's `properties` at `/` must be an object of schemas
-            the schema says 1 at `/properties/a`, where a schema stands: an object, `true` or `false`
-            the schema says an array of 1 at `/items`, where a schema stands: an object, `true` or `false`
-            the schema's `anyOf` at `/` must be an array that is not empty
+            the schema has 1 at `/properties/a`, where a schema is expected: an object, `true` or `false`
+            the schema has an array of 1 at `/items`, where a schema is expected: an object, `true` or `false`
+            the schema's `anyOf` at `/` must be a non-empty array
             the schema's `pattern` at `/` must be text
         "#]],
     );
@@ -79,15 +79,15 @@ fn patterns_that_would_not_run_in_linear_time_are_refused() {
     refused(
         &[r#"{"pattern": "(?=a)b"}"#, r#"{"pattern": "("}"#, r#"{"pattern": "(a)\\1"}"#],
         &expect![[r#"
-        the schema's pattern `(?=a)b` at `/pattern` is no regular expression that can be used: look-around, including look-ahead and look-behind, is not supported
-        the schema's pattern `(` at `/pattern` is no regular expression that can be used: unclosed group
-        the schema's pattern `(a)\1` at `/pattern` is no regular expression that can be used: backreferences are not supported
+        the schema's pattern `(?=a)b` at `/pattern` is not a supported regular expression: look-around, including look-ahead and look-behind, is not supported
+        the schema's pattern `(` at `/pattern` is not a supported regular expression: unclosed group
+        the schema's pattern `(a)\1` at `/pattern` is not a supported regular expression: backreferences are not supported
     "#]],
     );
     refused(
         &[r#"{"pattern": "\\w{1000}{1000}"}"#],
         &expect![[r#"
-        the schema's pattern `\w{1000}{1000}` at `/pattern` is no regular expression that can be used: Compiled regex exceeds size limit of 1048576 bytes.
+        the schema's pattern `\w{1000}{1000}` at `/pattern` is not a supported regular expression: Compiled regex exceeds size limit of 1048576 bytes.
     "#]],
     );
 }
@@ -102,9 +102,9 @@ fn references_to_nowhere_are_refused() {
             r##"{"$ref": 1}"##,
         ],
         &expect![[r#"
-            the schema refers at `/$ref` to `#/$defs/a`, which it does not define; write `#/$defs/NAME`
-            the schema refers at `/$ref` to `https://example.com/a`, which it does not define; write `#/$defs/NAME`
-            the schema refers at `/$ref` to `#/properties/a`, which it does not define; write `#/$defs/NAME`
+            the schema refers at `/$ref` to `#/$defs/a`, which is not defined; write `#/$defs/NAME`
+            the schema refers at `/$ref` to `https://example.com/a`, which is not defined; write `#/$defs/NAME`
+            the schema refers at `/$ref` to `#/properties/a`, which is not defined; write `#/$defs/NAME`
             the schema's `$ref` at `/` must be text
         "#]],
     );
@@ -118,8 +118,8 @@ fn references_in_a_circle_are_refused() {
             r##"{"$defs": {"a": {"anyOf": [true, {"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}, "items": {"$ref": "#/$defs/a"}}"##,
         ],
         &expect![[r#"
-            the schema's `#` refers to itself without going into the value
-            the schema's `#/$defs/a` refers to itself without going into the value
+            the schema's `#` refers to itself in an endless loop
+            the schema's `#/$defs/a` refers to itself in an endless loop
         "#]],
     );
 }
@@ -130,7 +130,7 @@ fn a_schema_that_is_too_long_is_refused() {
     refused(
         &[&long],
         &expect![[r#"
-        the schema has 300013 bytes, and at most 262144 are allowed
+        the schema has 300013 bytes; the maximum is 262144
     "#]],
     );
 }

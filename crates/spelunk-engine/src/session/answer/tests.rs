@@ -23,7 +23,7 @@ fn admit(check: &mut AnswerCheck, value: Value) -> Result<String, String> {
 fn an_answer_before_looking_is_refused_once() {
     let mut check = AnswerCheck::new(None, CodeAlone::IsNone, Preview::default());
     check.saw_code("print(1 + 1)", &[]);
-    let refusal = "nothing of `context` was looked at yet: look first, then answer";
+    let refusal = "you have not looked at `context` yet: look first, then answer";
     assert_eq!(admit(&mut check, Value::Int(2)), Err(refusal.to_owned()));
     assert_eq!(admit(&mut check, Value::Int(2)), Ok("2".to_owned()));
 }
@@ -33,7 +33,7 @@ fn an_answer_from_what_was_shown_is_taken_at_once() {
     let shown = |text: &str, is_whole| {
         AnswerCheck::new(None, CodeAlone::IsNone, Preview { text: text.to_owned(), is_whole })
     };
-    let refused = Err("nothing of `context` was looked at yet: look first, then answer".to_owned());
+    let refused = Err("you have not looked at `context` yet: look first, then answer".to_owned());
     for (is_whole, answer, expected) in [
         (true, "two", Ok("two".to_owned())),
         (false, "Ann Lee", Ok("Ann Lee".to_owned())),
@@ -52,8 +52,8 @@ fn an_empty_answer_code_and_a_call_are_refused_however_often_they_are_given() {
     let cases = [
         (Value::None, "empty"),
         (Value::from(" \u{200b}"), "empty"),
-        (Value::from("```python\nprint(1)\n```"), "only a block of code"),
-        (call, "a call of a tool"),
+        (Value::from("```python\nprint(1)\n```"), "only a code block"),
+        (call, "a tool call"),
     ];
     let mut check = looked(None);
     for (value, what) in cases {
@@ -97,7 +97,7 @@ fn a_typed_answer_may_be_the_value_or_its_json() {
     assert_eq!(text, "\"12\"");
     assert_eq!(
         admit(&mut looked(schema), Value::from("one, two")),
-        Err("the answer does not fit the schema:\nat the top: expected an array, found \"one, two\""
+        Err("the answer does not match the schema:\nat the root: expected an array, found \"one, two\""
             .to_owned())
     );
 }
@@ -120,6 +120,6 @@ fn evidence_is_taken_in_every_form_that_code_has_it() {
     let refusal = looked(None).admit(Value::from("yes"), Some(Value::Int(3))).unwrap_err();
     assert_eq!(
         refusal.message,
-        "`cite` takes hits of grep, (doc, line, words) tuples or 'doc:line: words' texts, not int"
+        "`cite` takes hits of grep, (doc, line, words) tuples or 'doc:line: words' strings, not int"
     );
 }

@@ -135,7 +135,7 @@ fn ask(
         return Err(Refusal::new(
             "BudgetError",
             format!(
-                "one script may make {calls_max} calls (`limits.script_calls_max`): put more text into each prompt, or go on in the next script"
+                "a script can make at most {calls_max} calls (`limits.script_calls_max`): put more text into each prompt, or continue in the next script"
             ),
         ));
     }
@@ -198,7 +198,7 @@ fn chunk(desk: &mut Desk, call: &mut HostCall) -> Result<Value, Refusal> {
     let text = desk.text(&at).map_err(refused)?;
     if text.len() > CUT_BYTES_MAX {
         return Err(Refusal::value(format!(
-            "`{path}` has {} bytes, and a script takes at most {CUT_BYTES_MAX}: the manifest is under cache/indexes/, read the parts you need",
+            "`{path}` has {} bytes; a script can load at most {CUT_BYTES_MAX}: the manifest is in cache/indexes/, read the parts you need",
             text.len()
         )));
     }

@@ -63,7 +63,7 @@ fn bytes(data: Option<Value>) -> Result<(Vec<u8>, u64), Refusal> {
             Ok((bytes, n_bytes))
         }
         None => Ok((Vec::new(), 0)),
-        Some(other) => Err(Refusal::of_type(format!("a file holds str or bytes, not {}", other.type_name()))),
+        Some(other) => Err(Refusal::of_type(format!("a file takes str or bytes, not {}", other.type_name()))),
     }
 }
 

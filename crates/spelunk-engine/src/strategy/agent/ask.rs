@@ -26,7 +26,7 @@ pub(super) async fn query(work: &mut Work<'_>, arguments: &Value) -> Result<Tool
     let reply = match ask_all(work, vec![asked]).await?.pop() {
         Some(Ok(reply)) => reply,
         Some(Err(why)) => return Ok(ToolOutcome::refused(why)),
-        None => return Ok(ToolOutcome::refused("nothing was asked")),
+        None => return Ok(ToolOutcome::refused("no question was given")),
     };
     let Some(save_to) = text(arguments, "save_to") else {
         return Ok(ToolOutcome::told(cut(&reply, REPLY_CHARS_MAX)));
@@ -121,7 +121,7 @@ fn read(work: &Work<'_>, arguments: &Value, known: &[&str]) -> Result<(), String
         arguments.as_object().and_then(|fields| fields.keys().find(|key| !known.contains(&key.as_str())));
     if let Some(unknown) = unknown {
         let shown: String = unknown.chars().take(60).collect();
-        return Err(format!("there is no argument `{shown}`; there are {}", known.join(", ")));
+        return Err(format!("there is no argument `{shown}`; the arguments are {}", known.join(", ")));
     }
     // Checked before anything is sent: a reply that cannot be saved is wasted money.
     match text(arguments, "save_to") {
@@ -154,7 +154,7 @@ fn texts(arguments: &Value, name: &str) -> Result<Vec<String>, String> {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(items)) => items
             .iter()
-            .map(|item| item.as_str().map(str::to_owned).ok_or(format!("`{name}` must hold texts")))
+            .map(|item| item.as_str().map(str::to_owned).ok_or(format!("`{name}` must be a list of strings")))
             .collect(),
         Some(_) => Err(format!("`{name}` must be a list")),
     }
@@ -190,7 +190,7 @@ async fn ask_all(
     let too_long = prompts.iter().map(|prompt| prompt.chars().count() as u64).find(|n| *n > chars_max);
     if let Some(n_chars) = too_long {
         let why = format!(
-            "a prompt has {n_chars} characters, at most {chars_max}: split the text and ask about each part"
+            "a prompt has {n_chars} characters; the maximum is {chars_max}: split the text and ask about each part"
         );
         return Ok(prompts.iter().map(|_| Err(why.clone())).collect());
     }
@@ -243,5 +243,5 @@ fn cut(text: &str, chars_max: usize) -> String {
         return text.trim_end().to_owned();
     }
     let shown: String = text.chars().take(chars_max).collect();
-    format!("{shown} … [{n_chars} characters in all]")
+    format!("{shown} … [{n_chars} characters in total]")
 }

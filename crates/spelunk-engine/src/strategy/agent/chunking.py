@@ -1,5 +1,5 @@
 class Chunk:
-    """A piece of a file. Lines count from 1, both ends included; bytes from 0, the end not included."""
+    """A chunk of a file. Lines start at 1 and include the end; bytes start at 0 and exclude it."""
 
     def __init__(self, fields, source_file, content):
         self.content = content
@@ -17,7 +17,7 @@ class Chunk:
 
 
 class Chunker:
-    """Cuts a file into pieces. What was cut is written down under cache/indexes/, without the text."""
+    """Splits a file into chunks, and writes a manifest without the text to cache/indexes/."""
 
     def __init__(self, path="input/prompt.md"):
         self.path = str(path)
@@ -41,7 +41,7 @@ class Chunker:
     def build_index(self, path=None, index_type="headings"):
         """The headings of a file: a dict whose `entries` are dicts with type, level, title, line."""
         if index_type != "headings":
-            raise ValueError("there is no index of '" + str(index_type) + "': there is 'headings'")
+            raise ValueError("there is no index type '" + str(index_type) + "': use 'headings'")
         return _agent_headings(self.path if path is None else str(path))
 
     def get_lines(self, start, end):
@@ -50,7 +50,7 @@ class Chunker:
 
 
 def chunk_prompt(max_tokens=2000, overlap_tokens=None):
-    """The job itself, in pieces."""
+    """The job itself, in chunks."""
     return Chunker("input/prompt.md").chunk_by_tokens(max_tokens, overlap_tokens)
 
 

@@ -112,16 +112,16 @@ impl AnswerFileCheck {
     fn admit(&mut self, desk: &Desk, claims: Vec<Citation>) -> Result<GivenAnswer, String> {
         let text = self.answer_text(desk)?;
         if !self.has_looked && self.is_new(SentBack::Unseen) {
-            return Err("nothing of the input was looked at yet: look first, then answer".to_owned());
+            return Err("you have not looked at the input yet: look first, then answer".to_owned());
         }
         if let Some(line) = gap(&text).filter(|_| self.is_new(SentBack::Gap)) {
             return Err(format!(
-                "`{ANSWER_FILE}` still holds a place to fill: `{line}`. Fill it, or call Finish again if it belongs there"
+                "`{ANSWER_FILE}` still contains a placeholder: `{line}`. Fill it in, or call Finish again if it is intended"
             ));
         }
         let text = match &self.schema {
             Some(schema) => read_typed(schema, &text)
-                .map_err(|fault| format!("`{ANSWER_FILE}` does not fit the schema of the answer: {fault}"))?,
+                .map_err(|fault| format!("`{ANSWER_FILE}` does not match the answer schema: {fault}"))?,
             None => text,
         };
         if !self.is_inlined && self.may_verify && self.is_new(SentBack::Unverified) {
@@ -158,7 +158,7 @@ pub fn written_answer(desk: &Desk) -> Result<String, String> {
     let code = CodeAlone::for_question(&String::from_utf8_lossy(&question));
     let text = answer_text(desk, code, AnswerForm::Plain)?;
     match gap(&text) {
-        Some(line) => Err(format!("`{ANSWER_FILE}` still holds a place to fill: `{line}`")),
+        Some(line) => Err(format!("`{ANSWER_FILE}` still contains a placeholder: `{line}`")),
         None => Ok(text),
     }
 }
@@ -172,7 +172,7 @@ enum AnswerForm {
 
 fn answer_text(desk: &Desk, code: CodeAlone, form: AnswerForm) -> Result<String, String> {
     let Some(bytes) = file(desk, &path(ANSWER_FILE)) else {
-        return Err(format!("there is no `{ANSWER_FILE}`: write the answer there, then call Finish"));
+        return Err(format!("`{ANSWER_FILE}` does not exist: write the answer there, then call Finish"));
     };
     let Ok(text) = std::str::from_utf8(&bytes) else { return Err(format!("`{ANSWER_FILE}` is not text")) };
     let own = text.split("```evidence").next().unwrap_or(text);

@@ -1,5 +1,5 @@
 class CallResult:
-    """What a sub-model said, and what it took."""
+    """The reply of a sub-model, and its usage."""
 
     def __init__(self, content, model, input_tokens, output_tokens, cached, call_id):
         self.content = content
@@ -14,19 +14,19 @@ class CallResult:
 
 
 class LLMClient:
-    """Asks sub-models. What the cache knows costs nothing. Budgets are kept by the engine: a call beyond them raises
-    BudgetError. A call that fails is kept in state/errors.jsonl and gives None."""
+    """Asks sub-models. Cached replies cost nothing. The engine enforces the budgets: a call beyond them raises
+    BudgetError. A failed call is recorded in state/errors.jsonl and returns None."""
 
     def __init__(self, workspace=None):
         self.workspace = workspace
 
     def call(self, prompt, system="You are a helpful assistant.", max_tokens=None, temperature=None, use_cache=True, log_to_evidence=False, evidence_tag=None, metadata=None):
-        """One question. The sub-model sees nothing but the prompt. Without a `temperature` the provider's own is used; with
-        `use_cache=False` the reply is a new one, and is not kept for later."""
+        """One question. The sub-model sees only the prompt. `temperature` defaults to the provider's; with
+        `use_cache=False` the reply is new and not cached."""
         return self._result(_agent_call(prompt, system, max_tokens, self._thousandths(temperature), use_cache), log_to_evidence, evidence_tag, metadata)
 
     def call_batch(self, prompts, system="You are a helpful assistant.", max_tokens=None, temperature=None, use_cache=True, log_to_evidence=False, evidence_tag=None, metadata=None):
-        """Many questions at once; what failed is None in its place."""
+        """Many questions at once; failed ones return None."""
         replies = _agent_batch(list(prompts), system, max_tokens, self._thousandths(temperature), use_cache)
         return [self._result(reply, log_to_evidence, evidence_tag, metadata) for reply in replies]
 
@@ -42,7 +42,7 @@ class LLMClient:
         return result
 
     def log_evidence(self, tag, content, metadata=None, source=None):
-        """Keeps a fact in state/evidence.jsonl."""
+        """Records a fact in state/evidence.jsonl."""
         return _agent_evidence(tag, content, metadata, source)
 
     def count_tokens(self, text):
@@ -50,5 +50,5 @@ class LLMClient:
         return (len(text) + 3) // 4
 
     def check_budget(self):
-        """What was used and what is left, as a dict."""
+        """Usage and remaining budget, as a dict."""
         return _agent_budget()

@@ -12,10 +12,10 @@ use crate::{Frame, FrameError};
 pub(super) const TEXT: &str = include_str!("../../prompts/agent-text.md");
 
 /// Part of the model layer's error for unsupported tools.
-const REFUSAL: &str = "does not take tools";
+const REFUSAL: &str = "does not support tools";
 /// The model is reminded when this many turns or fewer are left.
 const TURNS_TOLD_MAX: u64 = 5;
-const SILENT: &str = "Nothing was called. Go on with a tool; if the work is done, write the answer to `output/answer.md` and call Finish.";
+const SILENT: &str = "No tool was called. Continue with a tool; if the work is done, write the answer to `output/answer.md` and call Finish.";
 
 /// How a model calls tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

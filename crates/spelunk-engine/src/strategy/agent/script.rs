@@ -32,7 +32,7 @@ pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOu
     let n_run = work.agent.counts().scripts;
     if n_run >= scripts_max {
         return Ok(ToolOutcome::refused(format!(
-            "a run has {scripts_max} scripts, and all were used: finish with what you have, or use Shell and LlmBatch"
+            "all {scripts_max} scripts of this run were used: finish with what you have, or use Shell and LlmBatch"
         )));
     }
     let code = match code(&work.agent.desk, arguments) {
@@ -49,7 +49,7 @@ pub(super) async fn run(work: &mut Work<'_>, arguments: &Value) -> Result<ToolOu
     let ran = run_in_session(work, &with_tools(&code)).await?;
     let calls = work.agent.counts().script_calls;
     let left = scripts_max - n_run - 1;
-    let tail = format!("[{calls} calls of sub-models; {left} scripts left]");
+    let tail = format!("[{calls} sub-model calls; {left} scripts left]");
     Ok(match ran {
         Ran::Printed(text) => ToolOutcome::told(format!("{text}\n{tail}")),
         Ran::Broke(text) => ToolOutcome::refused(format!("{text}\n{tail}")),
@@ -86,7 +86,7 @@ fn code(desk: &Desk, arguments: &Value) -> Result<String, String> {
         _ => return Err("give either `code`, or the `path` of a script".to_owned()),
     };
     if code.len() > CODE_BYTES_MAX {
-        return Err(format!("the script has {} bytes, at most {CODE_BYTES_MAX}", code.len()));
+        return Err(format!("the script has {} bytes; the maximum is {CODE_BYTES_MAX}", code.len()));
     }
     Ok(code)
 }

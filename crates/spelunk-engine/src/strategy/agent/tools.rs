@@ -52,53 +52,53 @@ fn own() -> Vec<Tool> {
     vec![
         tool(
             "RunScript",
-            "Runs a Python script over the desk and shows what it prints. The script is kept as \
-             `scratch/scripts/001_NAME.py`; variables stay for the next one. Sub-models through `tools.llm_client`.",
+            "Runs a Python script in the folder and shows its output. The script is saved as \
+             `scratch/scripts/001_NAME.py`; variables persist. `tools.llm_client` asks sub-models.",
             json!({
-                "name": text("What it does, in a word: scan, extract, join."),
+                "name": text("What it does, in one word: scan, extract, join."),
                 "code": text("The script."),
-                "path": text("A script on the desk to run instead of `code`."),
+                "path": text("A script file to run instead of `code`."),
             }),
             &[],
         ),
         tool(
             "LlmQuery",
-            "Asks a sub-model. It sees nothing but the prompt and the lines of the file that are named.",
+            "Asks a sub-model. It sees only the prompt and the selected lines of the file.",
             json!({
-                "prompt": text("The question, with all it needs."),
-                "path": text("A file whose text is put behind the prompt."),
-                "offset": { "type": "integer", "description": "Its first line, from 1." },
-                "limit": { "type": "integer", "description": "How many of its lines." },
-                "save_to": text("A file to write the reply to; then only its beginning is shown."),
+                "prompt": text("The complete question."),
+                "path": text("A file whose text is appended to the prompt."),
+                "offset": { "type": "integer", "description": "Its first line, starting at 1." },
+                "limit": { "type": "integer", "description": "Number of lines." },
+                "save_to": text("A file for the reply; then only its beginning is shown."),
             }),
             &["prompt"],
         ),
         tool(
             "LlmBatch",
-            "Asks many sub-models at once: one for each prompt, or the same prompt for each file.",
+            "Asks many sub-models at once: one per prompt, or the same prompt for each file.",
             json!({
-                "prompts": texts("One question each."),
+                "prompts": texts("One question per call."),
                 "prompt": text("One question, for each of the files in `paths`."),
-                "paths": texts("Files whose text is put behind the prompt, one in each."),
-                "save_to": text("A file to write the replies to, as JSON lines; then only their beginnings are shown."),
+                "paths": texts("Files whose text is appended to the prompt, one per call."),
+                "save_to": text("A file for the replies, as JSON lines; then only their beginnings are shown."),
             }),
             &[],
         ),
         tool(
             "Descend",
-            "Hands a question to a child that explores documents itself, with code and sub-models of its own, and shows its \
-             answer. For a part of the job that is a job of its own.",
+            "Hands a question to a child agent that explores documents with its own code and sub-models, \
+             and shows its answer. For a part of the job that needs several steps.",
             json!({
-                "question": text("The question, with all it needs."),
-                "paths": texts("The documents under `input/contexts/` that it may see; all if none is named."),
+                "question": text("The complete question."),
+                "paths": texts("The documents under `input/contexts/` that it may see; default all."),
             }),
             &["question"],
         ),
         tool(
             "Finish",
-            "Ends the work with what stands in `output/answer.md`. It is checked first, and sent back if it is none.",
+            "Ends the job with the content of `output/answer.md`. It is checked first, and rejected if it is not an answer.",
             json!({
-                "answer": text("The answer, to be written to `output/answer.md` first."),
+                "answer": text("The answer, which is written to `output/answer.md` first."),
                 "evidence": texts("Lines of the form `path:12: words copied exactly from that line`."),
             }),
             &[],
@@ -159,7 +159,7 @@ async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> ToolOutco
     let Some(tool) = spelunk_desk::tool(name) else {
         let names: Vec<_> = ALL.iter().map(|tool| tool.name.as_str()).collect();
         let shown: String = name.chars().take(60).collect();
-        return ToolOutcome::refused(format!("there is no tool `{shown}`; there are {}", names.join(", ")));
+        return ToolOutcome::refused(format!("no tool `{shown}`; the tools are {}", names.join(", ")));
     };
     if name == SHELL
         && let Some(output) = work.frame.refused_tool(name)
@@ -182,7 +182,7 @@ async fn on_desk(work: &mut Work<'_>, name: &str, arguments: Value) -> ToolOutco
     match ran {
         // If a timeout may have stopped it, its effects are discarded: a replay could get further, or less far.
         Ok(Outcome { text, .. }) if name == SHELL && is_stopped(&text) => {
-            ToolOutcome::refused(format!("{text}The files are as they were before it."))
+            ToolOutcome::refused(format!("{text}The files are unchanged."))
         }
         Ok(Outcome { text, .. }) => {
             work.agent.desk = desk;

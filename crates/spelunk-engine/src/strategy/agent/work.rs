@@ -88,7 +88,7 @@ impl<'a> Work<'a> {
         let mut told = Vec::new();
         for (idx, call) in calls.iter().enumerate() {
             if idx >= CALLS_MAX {
-                let text = format!("not run: at most {CALLS_MAX} calls of one reply are");
+                let text = format!("not run: a reply can make at most {CALLS_MAX} calls");
                 told.push(ToolAnswer { call: call.clone(), text, is_error: true });
                 continue;
             }
@@ -110,7 +110,7 @@ impl<'a> Work<'a> {
             // If there is no room for the counters, there is no room for anything.
             self.agent.desk = before.clone();
             if done.given.is_none() {
-                done = ToolOutcome::refused(format!("{error}. The files are as they were before this call."));
+                done = ToolOutcome::refused(format!("{error}. The files are unchanged."));
             }
         }
         let record = ToolRecord {

@@ -216,7 +216,7 @@ async fn ask(
     let faults = match parse(&reply.text, analysis, &shown, limits, Reading::First) {
         Ok(report) => return Ok(report),
         Err(faults) if reply.stop == StopReason::Length => {
-            let cut = "it was cut at its end because it is too long: report fewer findings, in fewer words";
+            let cut = "it was truncated because it is too long: report fewer findings, in fewer words";
             [vec![cut.to_owned()], faults].concat()
         }
         Err(faults) => faults,

@@ -9,8 +9,8 @@ use crate::session::repeats::{self, Novelty, Repeats};
 
 const TALK_MAX: u32 = 3;
 
-const NUDGE: &str = "No code was found in your reply, so nothing was run. Write a block of code, fenced with ```repl. If you have the answer, write `FINAL(\"your answer\")` in such a block.";
-const NUDGE_CUT: &str = "Your reply was cut off before the end of its block of code. Write shorter blocks.";
+const NUDGE: &str = "No code was found in your reply, so nothing was run. Write a code block fenced with ```repl. If you have the answer, write `FINAL(\"your answer\")` in such a block.";
+const NUDGE_CUT: &str = "Your reply was cut off inside a code block. Write shorter blocks.";
 
 #[derive(Debug, Default)]
 pub(super) struct LoopGuard {

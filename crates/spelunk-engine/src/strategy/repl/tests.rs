@@ -33,10 +33,10 @@ fn the_same_code_with_the_same_result_is_named_and_then_ended() {
         judged(&[same, same, (code, "Output:\n2"), same, same, same, same]),
         [
             "1",
-            "This is the same as befo",
+            "This repeats an earlier ",
             "2",
-            "This is the same as befo",
-            "This is the same as befo",
+            "This repeats an earlier ",
+            "This repeats an earlier ",
             "stuck",
             "stuck"
         ]

@@ -28,7 +28,7 @@ fn the_oldest_turns_go_first_and_a_note_says_so() {
         [
             "question",
             "Summary of my earlier turns:\n(",
-            "Turns before this point were l",
+            "Turns before this point were d",
             "d",
             &"x".repeat(30),
             "e",

@@ -54,23 +54,23 @@ fn a_wrong_line_is_named_with_what_is_wrong() {
     ];
     let said: Vec<String> = bad.iter().map(|line| read_tasks(line).unwrap_err().to_string()).collect();
     expect![[r#"
-        line 1 of the tasks cannot be used: there is no kind `hay`
-        line 1 of the tasks cannot be used: the id `../x` is not the name of a folder
-        line 1 of the tasks cannot be used: `answer` is not a number, and `scoring` says so
-        line 1 of the tasks cannot be used: `answer` is empty
-        line 1 of the tasks cannot be used: there is no scoring `luck`
-        line 1 of the tasks cannot be used: `answer` is not `among` the choices
-        line 1 of the tasks cannot be used: `accept` has an empty answer
-        line 1 of the tasks cannot be used: `tolerance` is not a distance
-        line 1 of the tasks cannot be used: the file `/etc/passwd` does not lie beside the tasks
-        line 1 of the tasks cannot be used: the file `a-1/../../x` does not lie beside the tasks
-        line 1 of the tasks cannot be used: `files` is empty
-        line 1 of the tasks cannot be used: `question` is empty
-        line 1 of the tasks cannot be used: invalid type: string "one", expected u64 at line 1 column 40
-        line 1 of the tasks cannot be used: missing field `seed` at line 1 column 119
-        line 1 of the tasks cannot be used: expected ident at line 1 column 2
-        line 2 of the tasks cannot be used: the id `a-1` was used before
-        line 1 of the tasks cannot be used: there is no task"#]]
+        line 1 of the tasks is not valid: there is no kind `hay`
+        line 1 of the tasks is not valid: the id `../x` is not a valid folder name
+        line 1 of the tasks is not valid: `answer` is not a number, but `scoring` requires one
+        line 1 of the tasks is not valid: `answer` is empty
+        line 1 of the tasks is not valid: there is no scoring `luck`
+        line 1 of the tasks is not valid: `answer` is not `among` the choices
+        line 1 of the tasks is not valid: `accept` has an empty answer
+        line 1 of the tasks is not valid: `tolerance` is not a valid distance
+        line 1 of the tasks is not valid: the file `/etc/passwd` is not in the tasks folder
+        line 1 of the tasks is not valid: the file `a-1/../../x` is not in the tasks folder
+        line 1 of the tasks is not valid: `files` is empty
+        line 1 of the tasks is not valid: `question` is empty
+        line 1 of the tasks is not valid: invalid type: string "one", expected u64 at line 1 column 40
+        line 1 of the tasks is not valid: missing field `seed` at line 1 column 119
+        line 1 of the tasks is not valid: expected ident at line 1 column 2
+        line 2 of the tasks is not valid: the id `a-1` is used twice
+        line 1 of the tasks is not valid: there are no tasks"#]]
     .assert_eq(&said.join("\n"));
     assert_eq!(read_tasks(&format!("{GOOD}\n\n")).unwrap().len(), 1);
 }

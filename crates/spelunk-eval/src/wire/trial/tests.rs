@@ -35,7 +35,7 @@ fn the_lines_of_another_engine_are_read() {
 #[test]
 fn a_line_that_is_no_trial_is_refused_by_its_number() {
     let refused = |text: &str| read_trials(text).unwrap_err().to_string();
-    assert_eq!(refused("{}\n"), "line 1 of the results cannot be read: it names no `task`");
-    assert!(refused("\n\nx\n").starts_with("line 3 of the results cannot be read: "));
+    assert_eq!(refused("{}\n"), "line 1 of the results is not valid: it has no `task`");
+    assert!(refused("\n\nx\n").starts_with("line 3 of the results is not valid: "));
     assert_eq!(read_trials("").unwrap(), Trials::default());
 }

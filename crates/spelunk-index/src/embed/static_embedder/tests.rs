@@ -104,11 +104,11 @@ fn what_is_no_model_is_refused_by_its_reason() {
     let fine = r#"{"embeddings":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]}}"#;
     assert_eq!(why("{", fine, &[]), "it is not JSON");
     assert_eq!(why(r#"{"model":{"type":"BPE"}}"#, fine, &[]), "its tokenizer is not WordPiece");
-    assert_eq!(why(TOKENIZER, fine, &[0; 23]), "it ends too soon");
+    assert_eq!(why(TOKENIZER, fine, &[0; 23]), "it is truncated");
     let many = r#"{"embeddings":{"dtype":"F32","shape":[4,2],"data_offsets":[0,32]}}"#;
-    assert_eq!(why(TOKENIZER, many, &[0; 32]), "it has another number of rows than there are tokens");
+    assert_eq!(why(TOKENIZER, many, &[0; 32]), "its number of rows differs from its number of tokens");
     let huge = r#"{"embeddings":{"dtype":"F32","shape":[18446744073709551615,2],"data_offsets":[0,24]}}"#;
-    assert_eq!(why(TOKENIZER, huge, &[0; 24]), "its table is too large");
+    assert_eq!(why(TOKENIZER, huge, &[0; 24]), "its tensor is too large");
     let odd = r#"{"embeddings":{"dtype":"BF16","shape":[3,2],"data_offsets":[0,24]}}"#;
-    assert_eq!(why(TOKENIZER, odd, &[0; 24]), "its numbers are neither F32 nor F16");
+    assert_eq!(why(TOKENIZER, odd, &[0; 24]), "its data type is neither F32 nor F16");
 }

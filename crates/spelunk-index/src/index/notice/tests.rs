@@ -32,16 +32,16 @@ fn notices_have_codes_and_texts() {
         writeln!(shown, "{code}: {}{hint}", notice.to_string().replace("xxxxxxxxxx", "")).unwrap();
     }
     expect![[r#"
-        query-too-long: the query is too long; only its beginning was looked for; use fewer words
-        usage-wrong: there is no word in the query
+        query-too-long: the query is too long; only its beginning was used; use fewer words
+        usage-wrong: the query contains no words
         -: the embedding model knows no word of the query; search by words
-        model-unreachable: searched by words alone: the embedding model `m` did not answer: no route; check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
-        index-other-model: searched by words alone: the index in `i` has no vectors to search by meaning; search again to rebuild it, or restore the previous `roles.embedding`
-        source-unreadable: `a[2Jbxxxxx` cannot be read any more
-        index-damaged: the index was built anew: its catalogue is missing
-        index-other-model: the index was built anew for another embedding model
-        settings-changed: the index was built anew because content types are told otherwise
-        -: the index was built anew to give back room
+        model-unreachable: searched by words only: the embedding model `m` did not respond: no route; check that the server is running and that `--base-url` is correct, then run `spelunk doctor`
+        index-other-model: searched by words only: the index in `i` has no vectors, so it cannot be searched by meaning; search again to rebuild it, or restore the previous `roles.embedding`
+        source-unreadable: `a[2Jbxxxxx` can no longer be read
+        index-damaged: the index was rebuilt: its catalogue is missing
+        index-other-model: the index was rebuilt for another embedding model
+        settings-changed: the index was rebuilt because the content types have changed
+        -: the index was rebuilt to free space
     "#]]
     .assert_eq(&shown);
 }
@@ -72,16 +72,16 @@ fn errors_have_codes_texts_and_hints() {
         writeln!(shown, "{}: {text}; {}", error.code(), error.hint().unwrap_or_default()).unwrap();
     }
     expect![[r#"
-        workspace-unusable: could not use the index in `index`; make room there, or check who may write there
-        index-damaged: the index in `index` is damaged: its catalogue is missing; search again: it is built anew from the documents
+        workspace-unusable: could not use the index in `index`; free some space there, or check its permissions
+        index-damaged: the index in `index` is damaged: its catalogue is missing; search again: the index is rebuilt from the documents
         index-locked: the index in `index` is being updated by process 7; wait until it is done, then search again
         index-locked: the index in `index` is being updated by another process; wait until it is done, then search again
-        index-other-model: the index in `index` has no vectors to search by meaning; search by words, or update it with an embedding model
-        index-other-model: the index in `index` was made with the embedding model `a`, not `b`; update it, or search with the model it was made with
-        embedding-model-missing: there is no model file at `models/small`; name a directory with `model.safetensors` and `tokenizer.json`
-        embedding-model-damaged: could not read the model file `models/small`; check that it can be read
-        embedding-model-damaged: the model file `models/small` is damaged: its checksum is wrong; get the file again; a part of it is not what it was
-        embedding-model-damaged: the model file `models/small` is not in a form that is known: it is too short; name a static model in the model2vec format with a WordPiece tokenizer
+        index-other-model: the index in `index` has no vectors, so it cannot be searched by meaning; search by words, or update it with an embedding model
+        index-other-model: the index in `index` was built with the embedding model `a`, not `b`; update it, or search with the model it was built with
+        embedding-model-missing: there is no model file at `models/small`; pass a directory with `model.safetensors` and `tokenizer.json`
+        embedding-model-damaged: could not read the model file `models/small`; check that it is readable
+        embedding-model-damaged: the model file `models/small` is damaged: its checksum does not match; download the file again
+        embedding-model-damaged: the model file `models/small` has an unsupported format: it is too short; use a static model in the model2vec format with a WordPiece tokenizer
         model-reply-malformed: the embedding model `m` gave 1 vectors of 3 numbers for 2 texts; choose another embedding model
     "#]].assert_eq(&shown);
 }

@@ -66,7 +66,7 @@ fn variables_come_first() {
     check(
         &settings(&[("AWS_ACCESS_KEY_ID", "AKID"), ("AWS_SECRET_ACCESS_KEY", " ")]),
         &expect![[
-            r#"there are no keys for AWS: `AWS_ACCESS_KEY_ID` is set and `AWS_SECRET_ACCESS_KEY` is not"#
+            r#"no credentials for AWS: `AWS_ACCESS_KEY_ID` is set, but `AWS_SECRET_ACCESS_KEY` is not"#
         ]],
     );
 }
@@ -92,16 +92,16 @@ fn a_profile_gives_keys_or_names_a_program() {
     check(
         &with_files(&[("AWS_PROFILE", "role")]),
         &expect![[
-            r#"there are no keys for AWS: the profile uses `role_arn`, which is not spoken here; set `credential_process`, or export keys with `aws configure export-credentials`"#
+            r#"no credentials for AWS: the profile uses `role_arn`, which is not supported; set `credential_process`, or export keys with `aws configure export-credentials`"#
         ]],
     );
     check(
         &with_files(&[("AWS_PROFILE", "empty")]),
-        &expect!["there are no keys for AWS: the profile holds no keys"],
+        &expect!["no credentials for AWS: the profile contains no keys"],
     );
     check(
         &with_files(&[("AWS_PROFILE", "lost")]),
-        &expect!["there are no keys for AWS: there is no profile `lost`"],
+        &expect!["no credentials for AWS: there is no profile `lost`"],
     );
 }
 
@@ -121,7 +121,7 @@ fn a_container_and_a_machine_come_last() {
     check(&settings(&[]), &expect![[r#"Metadata { endpoint: "http://169.254.169.254" }"#]]);
     check(
         &settings(&[("AWS_EC2_METADATA_DISABLED", "True")]),
-        &expect!["there are no keys for AWS: no variable, profile or container names any"],
+        &expect!["no credentials for AWS: none are set in variables, a profile or a container"],
     );
 }
 

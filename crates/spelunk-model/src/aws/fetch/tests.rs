@@ -20,16 +20,16 @@ async fn a_program_prints_keys() {
 
 #[tokio::test]
 async fn a_program_that_fails_is_told_and_what_it_printed_is_not() {
-    let prefix = "there are no keys for AWS: ";
+    let prefix = "no credentials for AWS: ";
     let failed = |script: &'static str| async move { printed(script).await.map(drop).unwrap_err() };
     assert_eq!(
         failed("echo secret-of-program; exit 3").await,
-        format!("{prefix}`sh` ended with exit status: 3")
+        format!("{prefix}`sh` exited with exit status: 3")
     );
-    assert_eq!(failed("echo secret-of-program").await, format!("{prefix}`sh` gives none"));
+    assert_eq!(failed("echo secret-of-program").await, format!("{prefix}`sh` returned no credentials"));
     assert_eq!(
         failed("yes secret-of-program | head -c 1000000").await,
-        format!("{prefix}`sh` prints too much")
+        format!("{prefix}`sh` printed too much")
     );
     let missing = keys(&AwsSource::Process { command: vec!["no-such-program".to_owned()] }).await;
     let detail = "`no-such-program` could not be started: No such file or directory (os error 2)";

@@ -57,12 +57,12 @@ fn a_file_with_anything_else_in_it_is_refused_and_not_repeated() {
     let digest = digest.as_str();
     for (text, says) in [
         ("ci\n".to_owned(), "no scopes (read, run, admin) in line 1"),
-        ("# a comment\n\nci read spelunk_0123\n".to_owned(), "no digest of a token in line 3"),
+        ("# a comment\n\nci read spelunk_0123\n".to_owned(), "no token digest in line 3"),
         (format!("ci write {digest}"), "no scopes (read, run, admin) in line 1"),
         (format!("c/i read {digest}"), "no name in line 1"),
         (format!("ci read {digest} until=soon"), "no `until=SECONDS` in line 1"),
-        (format!("ci read {digest} until=1 more"), "words too many in line 1"),
-        (format!("ci read {digest}\nci run {digest}"), "names `ci` twice"),
+        (format!("ci read {digest} until=1 more"), "too many words in line 1"),
+        (format!("ci read {digest}\nci run {digest}"), "contains the name `ci` twice"),
     ] {
         let refused = Tokens::parse(&text).unwrap_err();
         assert!(refused.contains(says), "{text}: {refused}");

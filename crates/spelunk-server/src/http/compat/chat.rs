@@ -16,18 +16,18 @@ pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
         members.refuse(name, "use `tools` and `tool_choice`")?;
     }
     for name in ["logprobs", "top_logprobs"] {
-        members.refuse(name, "an answer is put together from many calls and has no probabilities")?;
+        members.refuse(name, "an answer is combined from many calls and has no probabilities")?;
     }
-    members.refuse("audio", "answers are text")?;
+    members.refuse("audio", "only text output is supported")?;
     if members.get("n").is_some_and(|n| *n != json!(1)) {
-        return Err(ApiError::unsupported("n", "there is one answer"));
+        return Err(ApiError::unsupported("n", "only one choice is returned"));
     }
     let tools = tools(members.take("tools"), |at, tool| match tool["type"].as_str() {
         Some("function") => {
             let function = &tool["function"];
             Ok((function["name"].clone(), function["description"].clone(), function["parameters"].clone()))
         }
-        Some(_) | None => Err(ApiError::unsupported(&format!("{at}.type"), "only functions can be called")),
+        Some(_) | None => Err(ApiError::unsupported(&format!("{at}.type"), "only functions are supported")),
     })?;
     let choice = choice_of_openai(members.get("tool_choice"))?;
     let one_call = members.get("parallel_tool_calls") == Some(&json!(false));

@@ -118,7 +118,7 @@ impl Question {
             if !has_document {
                 return Err(NoQuestion::Empty);
             }
-            "Read the documents and say what matters in them.".clone_into(&mut asked);
+            "Read the documents and report what is important in them.".clone_into(&mut asked);
         }
         let mut text = Vec::new();
         if !instructions.is_empty() {
@@ -281,7 +281,7 @@ impl SortedTexts {
                 MessagePart::Call(call) => short.push(called(call)),
                 MessagePart::Result(result) if is_longer(&result.text, self.long_chars) => {
                     let name = self.keep(&name, &result.text);
-                    short.push(format!("[{} gave `{name}`]", result.name));
+                    short.push(format!("[{} returned `{name}`]", result.name));
                 }
                 MessagePart::Result(result) => short.push(returned(result)),
                 MessagePart::Text(text) if text.trim().is_empty() => {}
@@ -303,7 +303,7 @@ impl SortedTexts {
             return text;
         }
         self.keep(name, &text);
-        format!("[the whole is in `{name}`; it ends:]\n{}", tail(&text, INCLUDED_CHARS_MAX))
+        format!("[the full text is in `{name}`; it ends:]\n{}", tail(&text, INCLUDED_CHARS_MAX))
     }
 
     /// Keeps a part that is a document, under its title or this name.

@@ -25,7 +25,7 @@ pub(super) fn route() -> Route {
     let text = json!({ "type": "string", "minLength": 1 });
     let input =
         json!({ "anyOf": [text, { "type": "array", "minItems": 1, "maxItems": TEXTS_MAX, "items": text }] });
-    errors(post("/v1/embeddings", "The vectors of texts (OpenAI's API)", embed))
+    errors(post("/v1/embeddings", "Compute embeddings of texts (OpenAI's API)", embed))
         .takes(json!({
             "type": "object",
             "required": ["model", "input"],
@@ -35,7 +35,7 @@ pub(super) fn route() -> Route {
                 "encoding_format": { "enum": ["float", "base64", null] },
             },
         }))
-        .answers(200, "The vectors, in the order of the texts", json!({ "type": "object" }))
+        .answers(200, "The embeddings, in the order of the texts", json!({ "type": "object" }))
 }
 
 async fn embed(State(server): State<Shared>, request: Request) -> ApiResult<Json<Value>> {
@@ -82,13 +82,13 @@ fn texts(input: Option<Value>) -> ApiResult<Vec<String>> {
         Some(one) => vec![one],
     };
     if list.is_empty() || list.len() > TEXTS_MAX {
-        return Err(ApiError::member("input", &format!("must hold 1 to {TEXTS_MAX} texts")));
+        return Err(ApiError::member("input", &format!("must contain 1 to {TEXTS_MAX} texts")));
     }
     let text = |(idx, value): (usize, Value)| match value {
         Value::String(text) if !text.is_empty() => Ok(text),
         Value::String(_) => Err(ApiError::member(&format!("input[{idx}]"), "is empty")),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            Err(ApiError::unsupported(&format!("input[{idx}]"), "only texts are embedded"))
+            Err(ApiError::unsupported(&format!("input[{idx}]"), "only text is embedded"))
         }
     };
     list.into_iter().enumerate().map(text).collect()

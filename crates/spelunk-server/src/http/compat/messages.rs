@@ -22,14 +22,12 @@ pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
 }
 
 fn common(members: &mut BodyFields) -> ApiResult<CommonFields> {
-    members.refuse("mcp_servers", "only the caller's own tools are called")?;
+    members.refuse("mcp_servers", "only custom tools are supported")?;
     let tools = tools(members.take("tools"), |at, tool| match tool["type"].as_str() {
         None | Some("custom") => {
             Ok((tool["name"].clone(), tool["description"].clone(), tool["input_schema"].clone()))
         }
-        Some(_) => {
-            Err(ApiError::unsupported(&format!("{at}.type"), "only tools of the caller can be called"))
-        }
+        Some(_) => Err(ApiError::unsupported(&format!("{at}.type"), "only custom tools are supported")),
     })?;
     let (choice, one_call) = choice(members.get("tool_choice"))?;
     let mut said = messages("messages", members.take("messages"))?;
@@ -51,7 +49,7 @@ fn common(members: &mut BodyFields) -> ApiResult<CommonFields> {
 fn choice(choice: Option<&Value>) -> ApiResult<(ToolChoice, bool)> {
     let Some(choice) = choice else { return Ok((ToolChoice::Any, false)) };
     let wrong =
-        || ApiError::member("tool_choice", "must be of the type auto, any, tool with a `name`, or none");
+        || ApiError::member("tool_choice", "must have the type auto, any, tool with a `name`, or none");
     let chosen = match (choice["type"].as_str(), choice["name"].as_str()) {
         (Some("auto"), _) => ToolChoice::Any,
         (Some("any"), _) => ToolChoice::Required,

@@ -91,7 +91,7 @@ impl BodyFields {
     }
 
     fn whole(&self, name: &str) -> ApiResult<Option<u64>> {
-        let wrong = || ApiError::member(name, "must be a whole number from 1");
+        let wrong = || ApiError::member(name, "must be a positive integer");
         let whole = |value: &Value| value.as_u64().filter(|number| *number > 0).ok_or_else(wrong);
         self.get(name).map(whole).transpose()
     }
@@ -140,8 +140,8 @@ impl CompatRequest {
             ApiError::member(
                 common.named,
                 match why {
-                    NoQuestion::NoUser => "holds no message of the user",
-                    NoQuestion::Empty => "ends with a message that is empty",
+                    NoQuestion::NoUser => "contains no user message",
+                    NoQuestion::Empty => "ends with an empty message",
                 },
             )
         })?;
@@ -200,7 +200,7 @@ fn own(members: &mut BodyFields) -> ApiResult<(Map<String, Value>, Progress)> {
             },
             known if OWN.contains(&known) => drop(request.insert(name, value)),
             _ => {
-                let what = format!("may hold {} and progress", OWN.join(", "));
+                let what = format!("may contain {} and progress", OWN.join(", "));
                 return Err(ApiError::member("spelunk", &what));
             }
         }
@@ -227,9 +227,9 @@ pub(super) fn schema(name: &'static str, form: Option<&Value>) -> ApiResult<Opti
         Some("json_schema") => {
             let inside = form.get("schema").or_else(|| form.get("json_schema")?.get("schema"));
             let schema = inside.filter(|schema| schema.is_object()).cloned();
-            schema.map(Some).ok_or_else(|| ApiError::member(name, "holds no `schema`"))
+            schema.map(Some).ok_or_else(|| ApiError::member(name, "has no `schema`"))
         }
-        Some(_) | None => Err(ApiError::member(name, "must be of the type text, json_object or json_schema")),
+        Some(_) | None => Err(ApiError::member(name, "must have the type text, json_object or json_schema")),
     }
 }
 
@@ -241,7 +241,7 @@ pub(super) fn messages(name: &'static str, list: Option<Value>) -> ApiResult<Vec
         None => return Err(ApiError::member(name, "is missing")),
     };
     if list.is_empty() || list.len() > MESSAGES_MAX {
-        return Err(ApiError::member(name, &format!("must hold 1 to {MESSAGES_MAX} messages")));
+        return Err(ApiError::member(name, &format!("must contain 1 to {MESSAGES_MAX} messages")));
     }
     let said = list.into_iter().enumerate().map(|(idx, message)| one(&format!("{name}[{idx}]"), message));
     let mut said = said.collect::<ApiResult<Vec<Message>>>()?;
@@ -266,7 +266,7 @@ fn one(at: &str, message: Value) -> ApiResult<Message> {
         }
         // Earlier reasoning of a model is skipped, because it is not a source.
         "reasoning" => return Ok(Message { speaker: Speaker::Assistant, parts: Vec::new() }),
-        _ => return Err(ApiError::unsupported(&format!("{at}.type"), "only messages and calls are read")),
+        _ => return Err(ApiError::unsupported(&format!("{at}.type"), "send messages or calls")),
     }
     let speaker = match message.get("role").and_then(Value::as_str) {
         Some("system" | "developer") => Speaker::System,
@@ -278,7 +278,7 @@ fn one(at: &str, message: Value) -> ApiResult<Message> {
             return Ok(Message { speaker: Speaker::User, parts: vec![result(&id, parts, false)] });
         }
         Some("function") => {
-            return Err(ApiError::unsupported(&format!("{at}.role"), "use `tools` and messages of a tool"));
+            return Err(ApiError::unsupported(&format!("{at}.role"), "use `tools` and tool messages"));
         }
         Some(_) | None => {
             let what = "must be system, developer, user, assistant or tool";
@@ -350,7 +350,7 @@ fn part_of(at: &str, part: Value) -> ApiResult<Option<MessagePart>> {
         }
         "document" => document(at, part).map(Some),
         "" => Err(ApiError::member(&format!("{at}.type"), "is missing")),
-        _ => Err(ApiError::unsupported(&format!("{at}.type"), "only text is read")),
+        _ => Err(ApiError::unsupported(&format!("{at}.type"), "only text is supported")),
     }
 }
 
@@ -368,6 +368,6 @@ fn document(at: &str, mut part: Map<String, Value>) -> ApiResult<MessagePart> {
             let is_cited = part.get("citations").is_some_and(|citations| citations["enabled"] == json!(true));
             Ok(MessagePart::Document { title, text: text.to_owned(), is_cited })
         }
-        None => Err(ApiError::unsupported(&format!("{at}.source"), "only sources of the type text are read")),
+        None => Err(ApiError::unsupported(&format!("{at}.source"), "only text sources are supported")),
     }
 }

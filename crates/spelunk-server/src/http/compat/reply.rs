@@ -163,7 +163,7 @@ impl Streamed {
 }
 
 /// Said if what was streamed is not the answer, because the model had to begin again.
-const ANEW: &str = "\n\n[The model began again. The answer is:]\n\n";
+const ANEW: &str = "\n\n[The model started over. The answer is:]\n\n";
 
 /// An event of a stream with its type.
 pub(super) fn event(kind: &str, data: &Value) -> String {

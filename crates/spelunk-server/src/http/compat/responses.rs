@@ -15,12 +15,12 @@ pub(super) fn read(body: Value, long_chars: usize) -> ApiResult<CompatRequest> {
         Some("function") => {
             Ok((tool["name"].clone(), tool["description"].clone(), tool["parameters"].clone()))
         }
-        Some(_) | None => Err(ApiError::unsupported(&format!("{at}.type"), "only functions can be called")),
+        Some(_) | None => Err(ApiError::unsupported(&format!("{at}.type"), "only functions are supported")),
     })?;
     let choice = choice_of_openai(members.get("tool_choice"))?;
     let one_call = members.get("parallel_tool_calls") == Some(&json!(false));
     for name in ["previous_response_id", "conversation"] {
-        members.refuse(name, "nothing is remembered: send the messages again")?;
+        members.refuse(name, "responses are not stored: send the messages again")?;
     }
     members.refuse("background", "start a run with `POST /v1/runs` instead")?;
     let mut said = match members.take("input") {

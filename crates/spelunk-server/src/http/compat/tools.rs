@@ -38,13 +38,13 @@ impl OfferedTools {
     pub(super) fn of(mut tools: Vec<Tool>, choice: ToolChoice, one_call: bool) -> ApiResult<Option<Self>> {
         let must_call = matches!(choice, ToolChoice::Required | ToolChoice::Named(_));
         if tools.is_empty() && must_call {
-            return Err(ApiError::member("tool_choice", "asks for a call, and there are no `tools`"));
+            return Err(ApiError::member("tool_choice", "requires a call, but there are no `tools`"));
         }
         let is_off = tools.is_empty() || choice == ToolChoice::Nothing;
         if let ToolChoice::Named(name) = choice {
             tools.retain(|tool| tool.name == name);
             if tools.is_empty() {
-                return Err(ApiError::member("tool_choice", "names no tool of `tools`"));
+                return Err(ApiError::member("tool_choice", "does not name a tool in `tools`"));
             }
         }
         Ok((!is_off).then_some(Self { tools, must_call, one_call }))
@@ -59,7 +59,7 @@ pub(super) fn tools(
     let list = match list {
         None => return Ok(Vec::new()),
         Some(Value::Array(list)) if list.len() <= TOOLS_MAX => list,
-        Some(_) => return Err(ApiError::member("tools", &format!("must be a list of up to {TOOLS_MAX}"))),
+        Some(_) => return Err(ApiError::member("tools", &format!("must be a list of at most {TOOLS_MAX}"))),
     };
     let mut tools: Vec<Tool> = Vec::with_capacity(list.len());
     for (idx, entry) in list.iter().enumerate() {
@@ -68,11 +68,11 @@ pub(super) fn tools(
         let name = name.as_str().unwrap_or_default();
         let is_good = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
         if name.is_empty() || name.len() > NAME_CHARS_MAX || !name.chars().all(is_good) {
-            let what = format!("has no `name` of 1 to {NAME_CHARS_MAX} letters, digits, `_` and `-`");
+            let what = format!("needs a `name` of 1 to {NAME_CHARS_MAX} letters, digits, `_` and `-`");
             return Err(ApiError::member(&at, &what));
         }
         if name == CallerTurn::READ || tools.iter().any(|tool| tool.name == name) {
-            return Err(ApiError::member(&at, &format!("has the name `{name}`, which is taken")));
+            return Err(ApiError::member(&at, &format!("has the name `{name}`, which is already used")));
         }
         let schema = match schema {
             Value::Null => json!({ "type": "object", "properties": {} }),
@@ -140,12 +140,8 @@ pub(super) fn name_results(named: &str, messages: &mut [Message]) -> ApiResult<(
             match part {
                 MessagePart::Call(call) => drop(tools.insert(call.id.clone(), call.name.clone())),
                 MessagePart::Result(result) => {
-                    let wrong = || {
-                        ApiError::member(
-                            &format!("{named}[{idx}]"),
-                            "is the result of a call that is not there",
-                        )
-                    };
+                    let wrong =
+                        || ApiError::member(&format!("{named}[{idx}]"), "is the result of an unknown call");
                     result.name = tools.get(&result.call_id).ok_or_else(wrong)?.clone();
                 }
                 MessagePart::Text(_) | MessagePart::Document { .. } => {}

@@ -32,7 +32,7 @@ impl From<Problem> for ApiError {
 
 impl ApiError {
     fn of(status: StatusCode, code: &str, param: &str, detail: String) -> Self {
-        let problem = Problem::new(status, code, "The request does not make sense.", detail);
+        let problem = Problem::new(status, code, "The request is invalid.", detail);
         Self { param: Some(param.to_owned()), ..Self::from(problem) }
     }
 

@@ -36,18 +36,18 @@ pub(super) const SEQ_MAX: u64 = (1 << 53) - 1;
 pub(super) fn routes() -> Vec<Route> {
     let seq = whole_schema(0, SEQ_MAX);
     vec![
-        get("/v1/runs/{run}/events", "The events of a run as they come", events)
-            .query("after", seq.clone(), "Begin behind this event")
-            .header("Last-Event-ID", seq, "Begin behind this event")
+        get("/v1/runs/{run}/events", "Stream the events of a run", events)
+            .query("after", seq.clone(), "Start after this event")
+            .header("Last-Event-ID", seq, "Start after this event")
             .answers_as(
                 200,
-                "Server-sent events, with the number of the event as id",
+                "Server-sent events; the id is the number of the event",
                 "text/event-stream",
-                json!({ "description": "Events of the journal, and pieces of replies between them" }),
+                json!({ "description": "Events of the journal, interleaved with pieces of replies" }),
             )
             .answers_as(
                 200,
-                "Or, for `Accept: application/x-ndjson`, what is recorded, a line each",
+                "With `Accept: application/x-ndjson`: the recorded events, one per line",
                 "application/x-ndjson",
                 json!({ "type": "string" }),
             )
@@ -95,7 +95,7 @@ fn after(headers: &HeaderMap, params: &mut Params) -> Result<u64, Problem> {
         return Ok(named.unwrap_or(0));
     }
     let number = last.parse().ok().filter(|number| *number <= SEQ_MAX);
-    number.ok_or_else(|| Problem::bad_parameter("Last-Event-ID", "is not the number of an event"))
+    number.ok_or_else(|| Problem::bad_parameter("Last-Event-ID", "is not an event number"))
 }
 
 /// The recorded lines, without waiting for more.

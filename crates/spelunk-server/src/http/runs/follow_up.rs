@@ -30,14 +30,14 @@ pub(super) fn routes() -> Vec<Route> {
     question["maxLength"] = json!(QUESTION_CHARS_MAX);
     let promise = json!({ "$ref": "#/components/schemas/Promise" });
     vec![
-        post("/v1/runs/{run}/questions", "Ask the run of an agent more: it goes on with all it has", ask)
+        post("/v1/runs/{run}/questions", "Ask an agent's run a follow-up question; it keeps its state", ask)
             .takes(json!({
                 "type": "object",
                 "additionalProperties": false,
                 "required": ["question"],
                 "properties": { "question": question, "limits": or_null(request::limits_schema()) },
             }))
-            .answers(202, "It waits for its turn", promise)
+            .answers(202, "The run is queued", promise)
             .problems(&[404, 409, 503]),
     ]
 }

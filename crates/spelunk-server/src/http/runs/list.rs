@@ -28,15 +28,15 @@ const ROWS_MAX: usize = 10_000;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        get("/v1/runs", "The runs, newest first", list)
-            .query("state", json!({ "enum": states() }), "Only these")
-            .query("q", json!({ "type": "string" }), "Only those whose question holds this text, in any case")
+        get("/v1/runs", "List runs, newest first", list)
+            .query("state", json!({ "enum": states() }), "Only runs in these states")
+            .query("q", json!({ "type": "string" }), "Only questions that contain this text, ignoring case")
             .query(
                 "cursor",
                 json!({ "type": "string", "pattern": "^rlm-[0-9]{8}T[0-9]{6}Z-[0-9a-fA-F]{8}$" }),
-                "Where the page before ended: its `next`",
+                "`next` of the previous page",
             )
-            .query("limit", whole_schema(1, PAGE_MAX), "Rows of a page")
+            .query("limit", whole_schema(1, PAGE_MAX), "Runs per page")
             .answers(
                 200,
                 "A page",
@@ -49,7 +49,7 @@ pub(super) fn routes() -> Vec<Route> {
                     },
                 }),
             ),
-        get("/v1/runs/{run}", "A run as it stands: what `spelunk show RUN --json` prints", show)
+        get("/v1/runs/{run}", "The state of a run, as `spelunk show RUN --json` prints it", show)
             .answers(200, "The run", json!({ "$ref": "#/components/schemas/Run" }))
             .problems(&[404, 409]),
     ]
@@ -80,7 +80,7 @@ async fn list(State(server): State<Shared>, mut params: Params) -> Answer<Json<V
         return Err(Problem::bad_parameter("q", "is too long"));
     }
     let cursor = params.text("cursor").map(|cursor| cursor.parse::<RunId>()).transpose();
-    let before = cursor.map_err(|_| Problem::bad_parameter("cursor", "is not one of this server's"))?;
+    let before = cursor.map_err(|_| Problem::bad_parameter("cursor", "is not a cursor of this server"))?;
     let n_max = params.whole("limit", 1, PAGE_MAX)?.unwrap_or(PAGE);
     params.finish()?;
     let filter = Filter { state, text, before, n_max: usize::try_from(n_max).unwrap_or(usize::MAX) };

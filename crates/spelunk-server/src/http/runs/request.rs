@@ -57,7 +57,7 @@ pub(super) fn read_query(
     let limits = read_limits(&server.mcp, &mut arguments)?;
     let turn = arguments.object(TURN)?.map(|turn| Value::Object(turn).to_string());
     let turn =
-        turn.map(|turn| CallerTurn::of_json(&turn).ok_or_else(|| wrong(TURN, "is not one"))).transpose()?;
+        turn.map(|turn| CallerTurn::of_json(&turn).ok_or_else(|| wrong(TURN, "is not valid"))).transpose()?;
     arguments.finish()?;
     Ok(Query { question, material: material.with(given), manner, limits, turn })
 }
@@ -119,7 +119,7 @@ pub(super) async fn receive(request: Request, server: &Shared) -> Result<Receive
     // Uploads are held in memory while they arrive, a few at a time.
     let place = timeout(patience, server.runs.uploads.acquire()).await;
     let Ok(Ok(_place)) = place else {
-        let detail = "other uploads are under way";
+        let detail = "other uploads are in progress";
         let status = StatusCode::SERVICE_UNAVAILABLE;
         return Err(Problem::new(status, "uploads-busy", "The server is busy.", detail).hint("try again"));
     };
@@ -151,7 +151,7 @@ impl Stream for Paced {
             let idle_bytes = self.idle_bytes.fetch_add(piece.len() as u64, Ordering::Relaxed);
             if idle_bytes > HEAD_BYTES_MAX {
                 let endless =
-                    std::io::Error::new(std::io::ErrorKind::InvalidData, "a part does not begin or end");
+                    std::io::Error::new(std::io::ErrorKind::InvalidData, "a part has no beginning or no end");
                 return Poll::Ready(Some(Err(axum::Error::new(endless))));
             }
         }
@@ -208,7 +208,7 @@ pub(crate) async fn receive_form(
                 return Err(bad_form(&format!("there are more than {FILES_MAX} files")));
             }
             "request" => return Err(bad_form("there are two parts `request`")),
-            _ => return Err(bad_form("a part is neither `request` nor `file` nor `attachment`")),
+            _ => return Err(bad_form("a part is neither `request`, `file` nor `attachment`")),
         }
     }
     if sent.request.is_null() {
@@ -218,9 +218,9 @@ pub(crate) async fn receive_form(
 }
 
 fn bad_form(what: &str) -> Problem {
-    let title = "The form cannot be read.";
+    let title = "The form is invalid.";
     Problem::new(StatusCode::BAD_REQUEST, "multipart-malformed", title, what)
-        .hint("send a part `request` of JSON, and parts `file` and `attachment`")
+        .hint("send a JSON part `request`, and parts `file` and `attachment`")
 }
 
 /// The name under which a file is cited. It is never a path on this machine, and does not look like one.
@@ -231,7 +231,7 @@ fn file_name(sent: Option<&str>, idx: usize) -> Result<String, Problem> {
         || name.starts_with('/')
         || name.split('/').any(|part| part == ".." || part == ".");
     if is_bad {
-        return Err(bad_form("the name of a file is too long, or leads elsewhere"));
+        return Err(bad_form("a file name is too long or leaves its folder"));
     }
     Ok(if name.is_empty() { format!("file-{}", idx + 1) } else { name })
 }
@@ -252,7 +252,7 @@ pub(super) fn schema() -> Value {
     let properties = json!({
         "question": question_schema(),
         "messages": messages_schema(),
-        "system": { "type": "string", "maxLength": SYSTEM_CHARS_MAX, "description": "The instructions of the conversation, with `messages`" },
+        "system": { "type": "string", "maxLength": SYSTEM_CHARS_MAX, "description": "The system message, with `messages`" },
         "attachments": attached_schema(),
         "paths": texts("Files and directories below the roots of the server", 100),
         "contexts": texts("Ids of registered contexts", 100),
@@ -261,9 +261,9 @@ pub(super) fn schema() -> Value {
         "focus": { "enum": Focus::ALL.map(Focus::name) },
         "schema": { "type": "object", "description": "The JSON Schema of the answer" },
         "limits": limits_schema(),
-        "include": globs("Only files that one of these globs matches"),
-        "exclude": globs("No file that one of these globs matches"),
-        "types": globs("Types of files, such as `*.inc=source_code`"),
+        "include": globs("Only files that match one of these globs"),
+        "exclude": globs("No files that match one of these globs"),
+        "types": globs("Content types of files, such as `*.inc=source_code`"),
     });
     let members = properties.as_object().cloned().unwrap_or_default();
     let properties: Map<String, Value> =
@@ -304,7 +304,7 @@ pub(super) fn limits_schema() -> Value {
     let whole = whole_schema(0, SEQ_MAX);
     let properties: Map<String, Value> =
         LIMITS.iter().map(|name| ((*name).to_owned(), whole.clone())).collect();
-    let about = "Lower limits than the server's; higher ones are taken as the server's";
+    let about = "Limits below the server's; higher values have no effect";
     json!({ "type": "object", "additionalProperties": false, "properties": properties, "description": about })
 }
 

@@ -30,12 +30,12 @@ use super::list::{FoundRun, find, word};
 pub(super) fn routes() -> Vec<Route> {
     let text = json!({ "type": "string" });
     vec![
-        get("/v1/runs/{run}/result", "What came of a run: what `spelunk ask --json` prints", result)
+        get("/v1/runs/{run}/result", "The result of a run, as `spelunk ask --json` prints it", result)
             .answers(200, "The result", json!({ "$ref": "#/components/schemas/Result" }))
             .problems(&[404, 409]),
         get(
             "/v1/runs/{run}/evidence",
-            "Every citation that was looked up, what the look said, and the facts that an agent kept",
+            "Every checked citation with its result, and the facts that an agent recorded",
             evidence,
         )
         .answers(
@@ -52,7 +52,7 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .problems(&[404, 409]),
         get("/v1/runs/{run}/report", "The report of a run", report)
-            .query("format", json!({ "enum": Format::WORDS, "default": "json" }), "How it is written")
+            .query("format", json!({ "enum": Format::WORDS, "default": "json" }), "The format")
             .answers_as(200, "The report", "application/json", json!({ "type": "object" }))
             .answers_as(200, "The report", "text/markdown", text.clone())
             .answers_as(200, "The report", "text/html", text)
@@ -73,9 +73,9 @@ pub(super) fn with_journal(server: &Server, id: &str) -> Result<JournaledRun, Pr
     if let Some(workspace) = workspace {
         return Ok(JournaledRun { run, workspace });
     }
-    let detail = format!("run `{}` has not begun: {}", run.short(), word(server, &run)?);
-    let problem = Problem::new(StatusCode::CONFLICT, "run-not-begun", "The run has not begun.", detail);
-    Err(problem.hint("watch its events, or look again later"))
+    let detail = format!("run `{}` has not started: {}", run.short(), word(server, &run)?);
+    let problem = Problem::new(StatusCode::CONFLICT, "run-not-begun", "The run has not started.", detail);
+    Err(problem.hint("follow its events, or try again later"))
 }
 
 async fn result(
@@ -91,7 +91,7 @@ async fn result(
             let detail = format!("run `{}` has not ended", run.short());
             let problem =
                 Problem::new(StatusCode::CONFLICT, "run-not-ended", "The run has not ended.", detail);
-            return Err(problem.hint("watch its events, or resume it if it was cut off"));
+            return Err(problem.hint("follow its events, or resume it if it was interrupted"));
         }
         let result = recorded_result(&workspace, run, &view)?;
         let mut told = result_json(&result, &view, &workspace.blobs());
@@ -151,7 +151,7 @@ async fn report(State(server): State<Shared>, PathPart(id): PathPart<String>, mu
 
 pub(super) fn plan_routes() -> Vec<Route> {
     vec![
-        get("/v1/runs/{run}/plan", "The documents of a run, and how far it has come with each", plan)
+        get("/v1/runs/{run}/plan", "The documents of a run, with the progress of each", plan)
             .answers(
                 200,
                 "The documents",
@@ -165,7 +165,7 @@ pub(super) fn plan_routes() -> Vec<Route> {
                                 "path": { "type": "string" },
                                 "bytes": { "type": "integer" },
                                 "type": { "type": "string" },
-                                "tasks": { "type": "integer", "description": "Tasks that were given out" },
+                                "tasks": { "type": "integer", "description": "Assigned tasks" },
                                 "state": { "enum": ["none", "waiting", "open", "done", "recalled", "failed"] },
                             },
                         } },
@@ -199,7 +199,7 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 
 pub(super) fn file_routes() -> Vec<Route> {
     vec![
-        get("/v1/runs/{run}/files", "The files of a run", list_files)
+        get("/v1/runs/{run}/files", "List the files of a run", list_files)
             .answers(
                 200,
                 "Their paths and sizes",
@@ -237,8 +237,7 @@ async fn list_files(
     let listed = work(move || {
         let files = files_of(&server, &id)?;
         let (dir, folder) = files.place();
-        let unread =
-            |error: std::io::Error| Problem::not_found(format!("the files cannot be listed: {error}"));
+        let unread = |error: std::io::Error| Problem::not_found(format!("could not list the files: {error}"));
         let mut rows = Vec::new();
         for (name, file) in dir.files_below(folder).map_err(unread)? {
             let name = name.strip_prefix(folder).and_then(|name| name.strip_prefix('/')).unwrap_or(&name);
@@ -271,7 +270,7 @@ async fn read_file(
         let bytes = file.metadata().map_err(|_| unknown())?.len();
         if bytes > FILE_BYTES_MAX {
             let detail = format!("the file has more than {FILE_BYTES_MAX} bytes");
-            let title = "The file is too long.";
+            let title = "The file is too large.";
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "file-too-large", title, detail));
         }
         let mut bytes = Vec::new();
@@ -287,9 +286,9 @@ const NAMED_RUNS_MAX: usize = 32;
 
 pub(super) fn blob_routes() -> Vec<Route> {
     vec![
-        get("/v1/runs/{run}/blobs/{digest}", "A long text that the run names", read_blob)
+        get("/v1/runs/{run}/blobs/{digest}", "A long text that the run refers to", read_blob)
             .answers_as(200, "The text", "text/plain", json!({ "type": "string" }))
-            .answers_nothing(304, "It is the same as before, as it always is")
+            .answers_nothing(304, "Not modified")
             .problems(&[404, 409]),
     ]
 }
@@ -357,7 +356,7 @@ async fn read_blob(
     params: Params,
 ) -> Answer {
     params.finish()?;
-    let unknown = || Problem::not_found("the run names no such text");
+    let unknown = || Problem::not_found("the run refers to no such text");
     let blob: BlobId = name.parse().map_err(|_| unknown())?;
     let tag = format!("\"{}\"", blob.as_str());
     let text = work(move || {

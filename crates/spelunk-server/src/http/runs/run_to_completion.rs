@@ -107,7 +107,7 @@ impl AwaitedRun {
         work(move || {
             let progress = server.runs.settled_as(&run).map(|ticket| ticket.progress);
             if let Some(Progress::Refused { refusal }) = progress {
-                let title = "The run could not begin.";
+                let title = "The run could not start.";
                 let status = StatusCode::UNPROCESSABLE_ENTITY;
                 let problem = Problem::new(status, &refusal.code, title, refusal.message);
                 return Err(match refusal.hint {
@@ -155,7 +155,7 @@ impl Drop for AwaitedRun {
             return;
         }
         if let Err(failure) = self.server.runs.cancel(&self.run) {
-            self.server.app.say(&format!("warning: run {} goes on: {}", self.run.short(), failure.0));
+            self.server.app.say(&format!("warning: run {} continues: {}", self.run.short(), failure.0));
         }
     }
 }

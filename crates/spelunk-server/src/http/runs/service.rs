@@ -135,7 +135,7 @@ pub(super) enum Phase {
 impl Live {
     fn new(lean: &Ticket) -> Arc<Self> {
         let (phase, pieces) = (watch::Sender::new(Phase::Waiting), broadcast::Sender::new(PIECES_MAX));
-        let status = watch::Sender::new("waiting for its turn".to_owned());
+        let status = watch::Sender::new("queued".to_owned());
         let (run, question) = (lean.run.clone(), lean.question().to_owned());
         let (said, is_cancelled) = (broadcast::Sender::new(PIECES_MAX), AtomicBool::new(false));
         Arc::new(Self { run, question, phase, pieces, said, is_cancelled, status })
@@ -232,7 +232,7 @@ impl RunService {
                 return Ok(Promised::Before(run));
             }
             if let Some(detail) = self.full(&table, bytes) {
-                let title = "The server takes no run now.";
+                let title = "The server accepts no runs now.";
                 let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "queue-full", title, detail);
                 return Err(problem.hint("try again later"));
             }
@@ -264,10 +264,10 @@ impl RunService {
     fn full(&self, table: &Table, bytes: u64) -> Option<&'static str> {
         let waiting: u64 = table.queue.iter().map(|job| job.bytes).sum();
         match () {
-            () if table.is_closed => Some("the server is stopping"),
-            () if table.queue.len() >= self.queue_max => Some("too many runs wait already"),
+            () if table.is_closed => Some("the server is shutting down"),
+            () if table.queue.len() >= self.queue_max => Some("too many runs are queued"),
             () if waiting.saturating_add(bytes) > WAITING_BYTES_MAX => {
-                Some("what waits takes too much room already")
+                Some("the queued runs take up too much space")
             }
             () => None,
         }
@@ -363,7 +363,7 @@ impl RunService {
         if n_foreign > 0 {
             let files = count(n_foreign as u64, "file");
             server.app.say(&format!(
-                "warning: {files} in `server/tickets` of the workspace are ignored: this version did not write them for you"
+                "warning: ignoring {files} in `server/tickets` of the workspace: this version did not write them for you"
             ));
         }
         for mut ticket in tickets {
@@ -473,15 +473,15 @@ fn promised(table: &Table, client: &str, key: &Key) -> Result<Option<RunId>, Pro
     if before.digest == key.digest {
         return Ok(Some(before.run.clone()));
     }
-    let detail = format!("run `{}` was asked for under this key, with another request", before.run.short());
+    let detail = format!("run `{}` was started with this key and a different request", before.run.short());
     Err(Problem::new(StatusCode::CONFLICT, "key-reused", "The key was used for another request.", detail)
         .hint("use a new key for a new request"))
 }
 
 pub(super) fn at_work(run: &RunId) -> Problem {
-    let detail = format!("run `{}` waits or is under way", run.short());
+    let detail = format!("run `{}` is queued or in progress", run.short());
     Problem::new(StatusCode::CONFLICT, "run-at-work", "The run has not ended.", detail)
-        .hint("cancel it first, or wait for its end")
+        .hint("cancel it first, or wait until it ends")
 }
 
 fn note_key(keys: &mut HashMap<(String, String), RememberedKey>, ticket: &Ticket) {

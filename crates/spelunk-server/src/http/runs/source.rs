@@ -32,10 +32,10 @@ const CORPORA_MAX: usize = 8;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        get("/v1/runs/{run}/source", "The text around a line of a source of the run", read)
-            .query_needed("source", json!({ "type": "string" }), "The document, as citations name it")
-            .query("line", whole_schema(1, u64::from(u32::MAX)), "The line that is meant, from 1")
-            .query("context", whole_schema(0, CONTEXT_MAX), "Lines before and behind it")
+        get("/v1/runs/{run}/source", "The text around a line of a source document", read)
+            .query_needed("source", json!({ "type": "string" }), "The document, as in citations")
+            .query("line", whole_schema(1, u64::from(u32::MAX)), "The line number, starting at 1")
+            .query("context", whole_schema(0, CONTEXT_MAX), "Lines before and after it")
             .answers(200, "The lines", json!({
                 "type": "object",
                 "required": ["source", "first_line", "lines", "changed"],
@@ -43,9 +43,9 @@ pub(super) fn routes() -> Vec<Route> {
                     "source": { "type": "string" },
                     "first_line": { "type": "integer" },
                     "lines": { "type": "array", "items": { "type": "string" } },
-                    "total_lines": { "type": "integer", "description": "Left out where it would take long to count" },
-                    "changed": { "type": "boolean", "description": "Whether the sources are other ones by now" },
-                    "quote": { "type": "string", "description": "What the run quoted from that line" },
+                    "total_lines": { "type": "integer", "description": "Omitted if counting would take long" },
+                    "changed": { "type": "boolean", "description": "Whether the sources have changed since the run" },
+                    "quote": { "type": "string", "description": "Quotes of the run from that line" },
                 },
             }))
             .problems(&[404, 409]),
@@ -142,7 +142,7 @@ async fn read(
 }
 
 fn unreadable(error: &dyn std::error::Error) -> Problem {
-    let title = "The document cannot be read now.";
+    let title = "The document cannot be read.";
     Problem::new(axum::http::StatusCode::CONFLICT, "source-unreadable", title, error.to_string())
 }
 

@@ -34,7 +34,7 @@ use crate::mcp::{read_limits, stopped};
 
 /// No model is configured.
 #[derive(Debug, thiserror::Error)]
-#[error("the server has no model to ask")]
+#[error("no model is configured on the server")]
 pub(crate) struct NoModel;
 
 impl Explain for NoModel {
@@ -77,14 +77,14 @@ pub(super) async fn keep(server: Shared, job: Job, mut slot: Slot) {
             None => return server.runs.tickets.forget_tries(&live.run),
         },
         Err(problem) => {
-            server.app.say(&format!("warning: run {} could not begin: {}", live.run.short(), problem.detail));
+            server.app.say(&format!("warning: run {} could not start: {}", live.run.short(), problem.detail));
             let refusal = Refusal { is_of_question: is_question, ..Refusal::of(&problem) };
             ticket.progress = Progress::Refused { refusal: Box::new(refusal) };
             Some(ticket.clone())
         }
     };
     if let Err(failure) = put_away(&server, ticket, is_question).await {
-        server.app.say(&format!("warning: the ticket of run {} stays: {}", live.run.short(), failure.0));
+        server.app.say(&format!("warning: the ticket of run {} was kept: {}", live.run.short(), failure.0));
     }
     server.runs.leave(&live, settled);
     drop(slot);
@@ -104,12 +104,10 @@ async fn may_try(server: &Shared, run: &RunId) -> Result<(), Problem> {
     match noted.await? {
         n_crashes if n_crashes < CRASHES_MAX => Ok(()),
         n_crashes => {
-            let detail = format!(
-                "the server ended {n_crashes} times while it worked on run `{}`, before the run got any further",
-                run.short()
-            );
-            let title = "The run is not tried again.";
-            let hint = "look at the server's log and at the files of the run; resume it to try once more";
+            let detail =
+                format!("the server crashed {n_crashes} times on run `{}` without progress", run.short());
+            let title = "The run is not retried.";
+            let hint = "check the server's log and the files of the run; resume it to try again";
             Err(Problem::new(StatusCode::CONFLICT, "run-fatal", title, detail).hint(hint))
         }
     }

@@ -93,7 +93,7 @@ impl Tickets {
         let name = name(run);
         let bytes = self.read_signed(&name)?;
         let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        let broken = || io::Error::new(io::ErrorKind::InvalidData, "it is no ticket");
+        let broken = || io::Error::new(io::ErrorKind::InvalidData, "it is not a ticket");
         Ticket::of(value).ok_or_else(|| JournalError::Read { name, source: broken() })
     }
 

@@ -30,10 +30,7 @@ fn tasks_are_leased_in_order_and_a_lease_ends() {
     assert_eq!((first.call.to_string().as_str(), first.about.as_str()), ("0.0#0", "Part of 0.0#0."));
     assert_eq!(first.leased_to, Some(("ann".to_owned(), 1500)));
     assert_eq!(board.claim(None, None, "bob", 1000, 500).ok().unwrap().call, call("0.1#0"));
-    assert_eq!(
-        board.claim(None, None, "cy", 1499, 500).err().unwrap().message,
-        "there is no task that nobody has"
-    );
+    assert_eq!(board.claim(None, None, "cy", 1499, 500).err().unwrap().message, "no task is available");
     assert_eq!(
         board.claim(Some(&call("0.0#0")), None, "cy", 1499, 500).err().unwrap().message,
         "the task `0.0#0` is leased to `ann`"

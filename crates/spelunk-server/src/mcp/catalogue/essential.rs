@@ -37,9 +37,9 @@ fn ids() -> Value {
 
 fn search() -> Entry {
     Entry::new(Look, "search", "Search text", Local(reading::search))
-        .doc("Finds the best passages for a query, by words and by meaning, in files (nothing is registered) or in contexts.")
-        .needs("query", text("What to look for"))
-        .takes("paths", texts("Files or directories; without them, the contexts"))
+        .doc("Finds the best passages for a query, by words and by meaning, in files (without registering them) or in contexts.")
+        .needs("query", text("The query"))
+        .takes("paths", texts("Files or directories; default: the contexts"))
         .takes("contexts", ids())
         .takes("mode", choice("Default hybrid", &["hybrid", "words", "meaning"]))
         .takes("results_max", whole("Default 5, at most 20"))
@@ -61,8 +61,8 @@ fn context_read() -> Entry {
         .doc("Reads lines of one or more contexts.")
         .needs("ids", ids())
         .takes("line", whole("First line, from 1"))
-        .takes("lines", whole("How many; default 50, at most 200"))
-        .takes("whole", flag("The whole text, up to the server's limit"))
+        .takes("lines", whole("Number of lines; default 50, at most 200"))
+        .takes("whole", flag("Read the whole text, up to the server's limit"))
         .gives("results", of("array"))
         .gives("failed", of("integer"))
 }
@@ -74,7 +74,7 @@ fn context_grep() -> Entry {
         .takes("ids", texts("Context ids; default all"))
         .takes("context_lines", whole("Lines around each match; default 2, at most 10"))
         .takes("case_sensitive", flag("Match case"))
-        .takes("literal", flag("Not a regular expression"))
+        .takes("literal", flag("Match a literal string"))
         .may_give("results", of("array"))
         .may_give("failed", of("integer"))
 }
@@ -88,7 +88,7 @@ fn context_add() -> Entry {
         .takes("text", text("The text itself; needs `id`"))
         .takes("id", text("The context's id; for a directory, ids begin with `ID/`"))
         .takes("type", text("Default document"))
-        .takes("pattern", text("For a directory: which files, such as `*.md`"))
+        .takes("pattern", text("For a directory: only these files, such as `*.md`"))
         .takes("replace", flag("Replace the context with this id"))
         .takes("personal", flag("For a directory with `foundation/`, `projects/`, `temporal/` or `memory/graph.json`: register these"))
         .gives("added", of("array"))
@@ -97,7 +97,7 @@ fn context_add() -> Entry {
 }
 
 fn rlm_ask() -> Entry {
-    let doc = "Starts a run: models read text that is too large for any window and give one answer with checked citations. Costs model calls: use it only when the user asks for it.";
+    let doc = "Starts a run: models read text that is too large for any context window and return one answer with checked citations. Costs model calls: use it only when the user asks for it.";
     Entry::new(Ask, "rlm_ask", "Ask about text of any size", Waits(Waiting::Ask))
         .doc(doc)
         .needs("question", text("The question"))
@@ -107,7 +107,7 @@ fn rlm_ask() -> Entry {
         .takes("schema", object("JSON Schema of the answer"))
         .takes("run", text("Ask an agent's finished run a follow-up question"))
         .takes("limits", object("Lower limits, such as calls_max, tokens_max, cost_microusd_max"))
-        .takes("wait_ms", whole("Default 45000; then the run continues and rlm_run gets its result"))
+        .takes("wait_ms", whole("Default 45000; after that the run continues, and rlm_run gets its result"))
         .with(run_output)
 }
 
@@ -123,7 +123,7 @@ fn rlm_run() -> Entry {
     Entry::new(Ask, "rlm_run", "Follow a run", Waits(Waiting::Run))
         .doc("Gets the result of a run, shows its status (without `run`: the newest runs), cancels it, or resumes it after an interruption or a limit.")
         .needs("action", choice("What to do", &run_tools::ACTIONS))
-        .takes("run", text("Run id, or its end"))
+        .takes("run", text("Run id, or a suffix of it"))
         .takes("offset", whole("With result: skip this many characters"))
         .takes("limits", object("With resume: lower limits"))
         .takes("wait_ms", whole("Default 45000"))
@@ -133,10 +133,10 @@ fn rlm_run() -> Entry {
 
 fn note() -> Entry {
     Entry::new(Add, "notes", "Keep notes", Local(notes::note))
-        .doc("Keeps values outside of your window: variables, and lists to assemble a long text.")
+        .doc("Keeps values outside your context window: variables, and lists to assemble a long text.")
         .needs("action", choice("append, read and pop use a list; clear removes either", &notes::ACTIONS))
         .takes("key", text("The name; needed by set and get"))
         .takes("value", json!({ "description": "Text or JSON, with set and append" }))
-        .takes("start", whole("With get: first character"))
+        .takes("start", whole("With get: start character"))
         .takes("end", whole("With get: end character"))
 }

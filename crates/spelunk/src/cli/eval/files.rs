@@ -23,7 +23,7 @@ impl DiskSink {
         if root.join(TASKS_FILE).exists() {
             return Err(Usage {
                 message: format!("`{}` already contains tasks", root.display()),
-                hint: "name another folder with `--out`, or remove that one".into(),
+                hint: "choose another folder with `--out`, or remove this one".into(),
             }
             .into());
         }
@@ -55,7 +55,7 @@ impl Sink for DiskSink {
     fn write(&mut self, text: &str) -> io::Result<()> {
         match &mut self.current {
             Some(file) => file.write_all(text.as_bytes()),
-            None => Err(io::Error::other("no file was begun")),
+            None => Err(io::Error::other("no file has been started")),
         }
     }
 }
@@ -63,10 +63,10 @@ impl Sink for DiskSink {
 /// The tasks of a folder or of a task list, and the folder.
 pub(super) fn load_tasks(path: &Path) -> Result<(PathBuf, Vec<Task>), Failure> {
     let list = if path.is_dir() { path.join(TASKS_FILE) } else { path.to_owned() };
-    let text = read(&list, "make some with `spelunk eval tasks --out DIR`")?;
+    let text = read(&list, "generate some with `spelunk eval tasks --out DIR`")?;
     let tasks = read_tasks(&text).map_err(|error| Usage {
         message: format!("`{}`: {error}", list.display()),
-        hint: "correct the line, or make the tasks anew with `spelunk eval tasks`".into(),
+        hint: "correct the line, or generate the tasks again with `spelunk eval tasks`".into(),
     })?;
     let folder = list.parent().unwrap_or(Path::new(".")).to_owned();
     Ok((folder, tasks))
@@ -74,10 +74,10 @@ pub(super) fn load_tasks(path: &Path) -> Result<(PathBuf, Vec<Task>), Failure> {
 
 /// The trials in a file; none if the file does not exist.
 pub(super) fn load_trials(path: &Path) -> Result<Trials, Failure> {
-    let text = read(path, "make some with `spelunk eval run`")?;
+    let text = read(path, "create some with `spelunk eval run`")?;
     Ok(read_trials(&text).map_err(|error| Usage {
         message: format!("`{}`: {error}", path.display()),
-        hint: "remove the line, or name another file".into(),
+        hint: "remove the line, or choose another file".into(),
     })?)
 }
 
@@ -137,6 +137,6 @@ pub(super) fn remove_runs(folder: &Path) -> Result<(), Failure> {
 fn unwritable(path: &Path, error: &io::Error) -> Usage {
     Usage {
         message: format!("could not write `{}`: {error}", path.display()),
-        hint: "make room, or name another place with `--out`".into(),
+        hint: "free some space, or choose another location with `--out`".into(),
     }
 }

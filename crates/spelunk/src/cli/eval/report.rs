@@ -62,7 +62,7 @@ pub(super) fn report(app: &App, args: &ReportArgs) -> Result<ExitCode, Failure> 
             Some("md") => false,
             Some("html") => true,
             _ => {
-                let hint = "name a file that ends in `.md` or `.html`".to_owned();
+                let hint = "choose a file name that ends in `.md` or `.html`".to_owned();
                 return Err(Usage { message: format!("unknown report format: `{out}`"), hint }.into());
             }
         };
@@ -126,5 +126,5 @@ fn trials(
 
 fn partial(name: &str, note: &Note) -> Option<String> {
     (note.done < note.planned)
-        .then(|| format!("Partial: `{name}` holds {} of {} trials ({}).", note.done, note.planned, note.note))
+        .then(|| format!("Partial: `{name}` has {} of {} trials ({}).", note.done, note.planned, note.note))
 }

@@ -135,7 +135,7 @@ pub(super) async fn run(app: &Arc<App>, args: RunArgs) -> Result<ExitCode, Failu
     if args.drop_runs {
         remove_runs(&folders.runs)?;
     }
-    app.say(&format!("see them with `spelunk eval report {} --tasks {}`", args.out, args.tasks));
+    app.say(&format!("show the results with `spelunk eval report {} --tasks {}`", args.out, args.tasks));
     Ok(code)
 }
 
@@ -175,8 +175,8 @@ async fn models(app: &App, args: &RunArgs) -> Result<Vec<Arc<TrialModels>>, Fail
     }
     let Some(chosen) = provider::choose(&app.settings, &app.environment).await? else {
         return Err(Usage {
-            message: "there is no model to ask".into(),
-            hint: "name one with `--model` and `--base-url`, or run `spelunk doctor`".into(),
+            message: "no model is configured".into(),
+            hint: "choose one with `--model` and `--base-url`, or run `spelunk doctor`".into(),
         }
         .into());
     };
@@ -302,7 +302,7 @@ impl Evaluation<'_> {
         self.results.add(&write_note(&note))?;
         if is_short {
             self.app.say(&format!(
-                "partial: {} of {} trials ({}); run the same command again for the rest",
+                "partial: {} of {} trials ({}); run the same command again to continue",
                 note.done, note.planned, note.note
             ));
         }

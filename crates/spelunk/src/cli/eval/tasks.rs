@@ -52,7 +52,7 @@ pub(super) fn tasks(app: &App, args: &TasksArgs) -> Result<ExitCode, Failure> {
     let n_all = n_each.saturating_mul(kinds.len()).saturating_mul(sizes.len());
     if n_all == 0 || n_all > TASKS_MAX {
         let message = format!("that would be {n_all} tasks");
-        return Err(Usage { message, hint: format!("make from 1 to {TASKS_MAX} at once") }.into());
+        return Err(Usage { message, hint: format!("generate 1 to {TASKS_MAX} at a time") }.into());
     }
     let needs_tree = kinds.iter().any(|(kind, _)| *kind == Kind::Code);
     let tree = if needs_tree { Some(load_tree(app, args.tree.as_deref())?) } else { None };
@@ -80,7 +80,7 @@ pub(super) fn tasks(app: &App, args: &TasksArgs) -> Result<ExitCode, Failure> {
     }
     sink.finish(&list)?;
     print_line(root.join(TASKS_FILE).display());
-    app.say(&format!("{n_made} tasks; put them to a model with `spelunk eval run --tasks {}`", args.out));
+    app.say(&format!("{n_made} tasks; run them with `spelunk eval run --tasks {}`", args.out));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -111,23 +111,23 @@ fn size(word: &str) -> Result<u64, Failure> {
             "`--tokens` must be sizes, such as `8k,1M`, not `{}`",
             word.chars().take(60).collect::<String>()
         ),
-        hint: "a token is four bytes here".into(),
+        hint: "one token counts as four bytes here".into(),
     })?)
 }
 
 fn refused(kind: Kind, error: &GenerateError) -> Usage {
     let hint = match error {
         GenerateError::Size { .. } => "change `--tokens`",
-        GenerateError::Variant { .. } => "leave the variant out",
-        GenerateError::NoTree => "name one with `--tree`, or leave the kind `code` out",
+        GenerateError::Variant { .. } => "leave out the variant",
+        GenerateError::NoTree => "choose one with `--tree`, or leave out the kind `code`",
         GenerateError::TreeSmall { .. } | GenerateError::TreePoor { .. } => {
-            "name a larger tree of source code with `--tree`, or leave the kind `code` out"
+            "choose a larger source tree with `--tree`, or leave out the kind `code`"
         }
-        GenerateError::Write { .. } => "make room, or name another place with `--out`",
+        GenerateError::Write { .. } => "free some space, or choose another location with `--out`",
     };
     let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
     Usage {
-        message: format!("could not make a task of the kind `{kind}`: {error}{cause}"),
+        message: format!("could not generate a task of the kind `{kind}`: {error}{cause}"),
         hint: hint.into(),
     }
 }

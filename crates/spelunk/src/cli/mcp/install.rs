@@ -93,16 +93,16 @@ pub(super) fn install(app: &App, client: &str, flags: &McpArgs) -> Result<ExitCo
     }
     let (path, shown) = place(app, client.place)?;
     let left_alone = |what: String| Usage {
-        message: format!("`{shown}` is left alone: {what}"),
+        message: format!("`{shown}` was not changed: {what}"),
         hint: format!(
-            "add the entry by hand: `spelunk mcp --install {} --print` shows it; `--force` replaces another entry",
+            "add the entry by hand: `spelunk mcp --install {} --print` prints it; `--force` replaces an existing entry",
             client.name
         ),
     };
     let before = read(&path).map_err(|error| left_alone(format!("it cannot be read: {error}")))?;
     let other = if flags.force { Other::Replaced } else { Other::Kept };
     match merged(client.form, before.as_deref(), &entry, other).map_err(left_alone)? {
-        None => app.say(&format!("`{NAME}` is in `{shown}` already")),
+        None => app.say(&format!("`{NAME}` is already in `{shown}`")),
         Some(text) => {
             write(&path, &text).map_err(|error| left_alone(format!("it cannot be written: {error}")))?;
             app.say(&format!("added `{NAME}` to `{shown}`"));
@@ -164,7 +164,7 @@ fn place(app: &App, place: Place) -> Result<(PathBuf, String), Usage> {
         Place::Settings(file) => format!(".config/{file}"),
     };
     let home = app.environment.text(HOME).ok_or_else(|| Usage {
-        message: "there is no home directory".into(),
+        message: "the home directory is unknown".into(),
         hint: "set HOME, or use `--print`".into(),
     })?;
     Ok((Path::new(home).join(&file), format!("~/{file}")))
@@ -208,7 +208,7 @@ fn merged(form: Form, before: Option<&str>, entry: &Entry, other: Other) -> Resu
 }
 
 fn has_other() -> String {
-    format!("it has another entry `{NAME}`")
+    format!("it has a different entry `{NAME}`")
 }
 
 fn merged_json(
@@ -251,7 +251,7 @@ fn merged_toml(before: &str, entry: &Entry, other: Other) -> Result<Option<Strin
     let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
     let text = format!("{before}{end}{gap}[mcp_servers.{NAME}]\ncommand = {command}\nargs = {args}\n");
     // An inline table cannot be extended.
-    parse(&text).map_err(|_| "its servers are written in a form that cannot be added to".to_owned())?;
+    parse(&text).map_err(|_| "its servers have a form that cannot be edited automatically".to_owned())?;
     Ok(Some(text))
 }
 

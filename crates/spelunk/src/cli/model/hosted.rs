@@ -40,10 +40,10 @@ pub(super) fn show(app: &App, name: &str) -> Result<ExitCode, Failure> {
         let similar = catalogue.all().filter(|model| full_name(model).contains(name)).take(SIMILAR_MAX);
         let similar: Vec<String> = similar.map(|model| format!("`{}`", full_name(&model))).collect();
         let hint = if similar.is_empty() {
-            "`spelunk model list --all` shows every name; `spelunk model update` takes a newer catalogue"
+            "`spelunk model list --all` lists every name; `spelunk model update` downloads a newer catalogue"
                 .into()
         } else {
-            format!("similar names are {}", similar.join(", "))
+            format!("similar names: {}", similar.join(", "))
         };
         return Err(Usage { message: format!("the catalogue has no model `{name}`"), hint }.into());
     }
@@ -116,7 +116,7 @@ fn row(model: &HostedModel<'_>) -> String {
 }
 
 fn details(model: &HostedModel<'_>) -> String {
-    let unknown = || "not known".to_owned();
+    let unknown = || "unknown".to_owned();
     let mut lines = vec![
         ("window", model.window_tokens.map_or_else(unknown, |n| format!("{n} tokens"))),
         ("reply", model.output_tokens_max.map_or_else(unknown, |n| format!("at most {n} tokens"))),

@@ -172,7 +172,7 @@ async fn hear(model: &dyn Model, prompt: &Prompt, progress: &mut Progress) -> Re
             }
             // An empty piece is a sign of life from a model that computes or is being loaded, not output.
             ModelDelta::Reasoning(piece) if piece.is_empty() => {
-                let waiting = || format!("{} is asked · {}", model.reference(), time(elapsed_ms()));
+                let waiting = || format!("testing {} · {}", model.reference(), time(elapsed_ms()));
                 progress.draw(|| loading_status(&models_loading()).unwrap_or_else(waiting));
             }
             ModelDelta::Reasoning(_) => {
@@ -210,23 +210,23 @@ fn tested_text(name: &str, reference: &str, tested: Result<&Tested, &(dyn Explai
         }
     };
     let usage = match tested.usage {
-        Some(usage) => format!("ok    usage told: {} → {} tokens", usage.input_tokens, usage.output_tokens),
-        None => "note  usage not told: tokens are estimated".to_owned(),
+        Some(usage) => format!("ok    usage: {} → {} tokens", usage.input_tokens, usage.output_tokens),
+        None => "note  usage not reported: tokens are estimated".to_owned(),
     };
     let cost = match tested.cost_microusd {
         Some(cost) => format!("ok    cost {}", dollars(cost)),
-        None => "note  no known price: dollars are not counted".to_owned(),
+        None => "note  no known price: the cost is not counted".to_owned(),
     };
     let schema = match &tested.schema {
-        SchemaSupport::Kept => "ok    keeps to a JSON Schema".to_owned(),
+        SchemaSupport::Kept => "ok    follows a JSON Schema".to_owned(),
         SchemaSupport::Ignored => {
-            format!("note  the reply does not fit the schema: {}", head(&tested.said, 60))
+            format!("note  the reply does not match the schema: {}", head(&tested.said, 60))
         }
-        SchemaSupport::Refused { detail } => format!("note  takes no JSON Schema: {}", head(detail, 120)),
+        SchemaSupport::Refused { detail } => format!("note  no JSON Schema support: {}", head(detail, 120)),
     };
-    let streaming = if tested.pieces > 1 { "ok    streams" } else { "note  the reply came in one piece" };
+    let streaming = if tested.pieces > 1 { "ok    streams" } else { "note  the reply was not streamed" };
     format!(
-        "{name}  {reference}\nok    replied in {}, first word after {}\n{streaming}\n{usage}\n{cost}\n{schema}\n",
+        "{name}  {reference}\nok    replied in {}, first text after {}\n{streaming}\n{usage}\n{cost}\n{schema}\n",
         time(tested.total_ms),
         time(tested.first_ms),
     )

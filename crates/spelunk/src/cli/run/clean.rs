@@ -77,8 +77,8 @@ fn duration_ms(text: &str) -> Result<u64, Failure> {
         (None, None) => ("", 0),
     };
     let n = digits.parse::<u64>().map_err(|_| Usage {
-        message: format!("`{text}` is not a time"),
-        hint: "name days or hours, such as `30d` or `12h`".into(),
+        message: format!("`{text}` is not a duration"),
+        hint: "give days or hours, such as `30d` or `12h`".into(),
     })?;
     Ok(n.saturating_mul(unit_ms))
 }
@@ -109,6 +109,6 @@ fn say(app: &App, args: &CleanArgs, fates: &[Fate]) {
     }
     print(&format!("{verb} {} · {}\n", count(removed.len() as u64, "run"), bytes(bytes_removed)));
     if !removed.is_empty() && !args.dry_run {
-        app.say("run `spelunk gc` to remove what only these runs needed");
+        app.say("run `spelunk gc` to remove data that only these runs needed");
     }
 }

@@ -89,8 +89,8 @@ fn format(app: &App, word: Option<&str>, output: Option<&str>) -> Result<Format,
         })?),
         (None, Some((_, Some(format)))) => Ok(format),
         (None, Some((name, None))) => Err(Usage {
-            message: format!("`{name}` does not say which kind of report it is"),
-            hint: "say it with `--format`, or end its name with .md, .html, .sarif or .json".into(),
+            message: format!("the file name `{name}` does not determine a report format"),
+            hint: "choose one with `--format`, or use the extension .md, .html, .sarif or .json".into(),
         }
         .into()),
         (None, None) if app.json => Ok(Format::Json),

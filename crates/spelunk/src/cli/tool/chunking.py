@@ -1,5 +1,5 @@
-"""Cuts files of this folder into pieces, through `spelunk tool chunk`. What was cut is written down under
-cache/indexes/, without the text."""
+"""Splits files of this folder into chunks with `spelunk tool chunk`, and writes a manifest without the text to
+cache/indexes/."""
 import json
 import subprocess
 from pathlib import Path
@@ -8,7 +8,7 @@ WORKSPACE = Path(__file__).resolve().parent.parent
 
 
 class Chunk:
-    """A piece of a file. Lines count from 1, both ends included; bytes from 0, the end not included."""
+    """A chunk of a file. Lines start at 1 and include the end; bytes start at 0 and exclude it."""
 
     def __init__(self, fields, source_file, content):
         self.__dict__.update(fields)
@@ -49,7 +49,7 @@ class Chunker:
     def build_index(self, path=None, index_type="headings"):
         """The headings of a file: a dict whose `entries` are dicts with type, level, title, line."""
         if index_type != "headings":
-            raise ValueError(f"there is no index of '{index_type}': there is 'headings'")
+            raise ValueError(f"there is no index type '{index_type}': use 'headings'")
         chunker = self if path is None else Chunker(path)
         try:
             indexes, name = chunker._cut("headings")
@@ -72,7 +72,7 @@ class Chunker:
 
 
 def chunk_prompt(max_tokens=2000, overlap_tokens=None):
-    """The job itself, in pieces."""
+    """The job itself, in chunks."""
     return Chunker("input/prompt.md").chunk_by_tokens(max_tokens, overlap_tokens)
 
 

@@ -55,10 +55,10 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     };
     if !is_free {
-        return Err(wrong(format!("`{directory}` is not an empty directory"), "name another one"));
+        return Err(wrong(format!("`{directory}` is not an empty directory"), "choose another one"));
     }
     if question.trim().is_empty() {
-        return Err(wrong("the question is empty".to_owned(), "say what is to be answered"));
+        return Err(wrong("the question is empty".to_owned(), "write the question to answer"));
     }
     let named = inputs(app, paths)?;
     // Scanned now, so that a mistyped path leaves nothing behind.
@@ -71,7 +71,7 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
             }
             SourceInput::Text { .. } | SourceInput::Kept { .. } => {
                 return Err(wrong(
-                    "a folder cannot hold standard input".to_owned(),
+                    "standard input cannot be used as a document of a folder".to_owned(),
                     "write it to a file first",
                 ));
             }
@@ -93,7 +93,7 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
     }
     app.user.keep_job(&root, &sources).map_err(|error| {
         wrong(
-            format!("could not remember what `{directory}` is about: {error}"),
+            format!("could not record the job of `{directory}`: {error}"),
             "set `XDG_STATE_HOME` to a directory that you can write to",
         )
     })?;
@@ -104,7 +104,7 @@ pub(super) fn init(app: &App, directory: &str, question: &str, paths: &[String])
         ["scratch/scripts", "scratch/tmp", "cache/indexes", "cache/llm", "input/attachments", "output"]
     {
         std::fs::create_dir_all(root.join(directory)).map_err(|error| {
-            wrong(format!("could not make `{directory}`: {error}"), "check the directory")
+            wrong(format!("could not create `{directory}`: {error}"), "check the directory")
         })?;
     }
     Ok(root)
@@ -140,14 +140,14 @@ impl Folder {
     /// The job folder that the command runs in.
     pub(super) fn open(app: &App) -> Result<Self, Failure> {
         let root = app.current_dir.clone();
-        let hint = "make one with `spelunk tool init DIR --question QUESTION PATH`, and call this in it";
-        let unread = |why: String| wrong(format!("this is not the folder of a job: {why}"), hint);
+        let hint = "create one with `spelunk tool init DIR --question QUESTION PATH`, and run this in it";
+        let unread = |why: String| wrong(format!("this is not a job folder: {why}"), hint);
         if !root.join(JOB).is_file() {
-            return Err(unread(format!("there is no `{JOB}`")));
+            return Err(unread(format!("it has no `{JOB}`")));
         }
         // What the folder itself says about its sources is not trusted.
         let sources = app.user.job(&root);
-        let sources = sources.ok_or_else(|| unread("you did not make it here".to_owned()))?;
+        let sources = sources.ok_or_else(|| unread("you did not create it on this machine".to_owned()))?;
         let paths: Vec<SourceInput> =
             sources.into_iter().map(|path| SourceInput::Path(path.into())).collect();
         let mut desk = Desk::new(DeskLimits::default());
@@ -169,11 +169,13 @@ impl Folder {
         let (limits, scripts) = (&app.settings.limits, self.n_scripts());
         let calls_max = scripts.clamp(1, limits.scripts_max.max(1)).saturating_mul(limits.script_calls_max);
         let taken = app.user.job_calls(&self.root, |used| Some(used + n_calls).filter(|n| *n <= calls_max));
-        match taken.map_err(|error| wrong(format!("could not count the calls: {error}"), "check the disk"))? {
+        match taken
+            .map_err(|error| wrong(format!("could not record the calls: {error}"), "check the disk"))?
+        {
             Ok(_) => Ok(()),
             Err(used) => Err(wrong(
                 format!(
-                    "{n_calls} calls of sub-models are too many: {used} of {calls_max} are used, {} for each script",
+                    "{n_calls} sub-model calls exceed the limit: {used} of {calls_max} are used, {} per script",
                     limits.script_calls_max
                 ),
                 "put more text into each question, or write the next script under `scratch/scripts/`",
@@ -216,7 +218,7 @@ impl Folder {
 
     fn write_own(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
         if has_link(&self.root, &at(name)) {
-            return Err(wrong(format!("`{name}` is a link or is reached through one"), "remove the link"));
+            return Err(wrong(format!("`{name}` is a symbolic link or below one"), "remove the link"));
         }
         write(&self.root, name, bytes)
     }
@@ -226,8 +228,8 @@ impl Folder {
         let at = self.root.join(path.as_str());
         if has_link(&self.root, path) {
             return Err(wrong(
-                format!("`{path}` is a link or is reached through one"),
-                "remove the link: files stay in the folder",
+                format!("`{path}` is a symbolic link or below one"),
+                "remove the link: files must stay in the folder",
             ));
         }
         match desk.read(path) {

@@ -1,4 +1,4 @@
-"""Asks sub-models through `spelunk tool query`, which keeps the budgets, the cache and the counters."""
+"""Asks sub-models with `spelunk tool query`, which enforces the budgets and keeps the cache and the counters."""
 import json
 import subprocess
 from pathlib import Path
@@ -7,7 +7,7 @@ WORKSPACE = Path(__file__).resolve().parent.parent
 
 
 class CallResult:
-    """What a sub-model said, and what it took."""
+    """The reply of a sub-model, and its usage."""
 
     def __init__(self, reply):
         self.content = reply["content"]
@@ -23,14 +23,14 @@ class BudgetError(RuntimeError):
 
 
 class LLMClient:
-    """Asks sub-models. A call beyond the budget raises BudgetError; one that fails is kept in state/errors.jsonl and
-    gives None."""
+    """Asks sub-models. A call beyond the budget raises BudgetError; a failed one is recorded in state/errors.jsonl and
+    returns None."""
 
     def __init__(self, workspace=None):
         self.workspace = Path(workspace) if workspace else WORKSPACE
 
     def call(self, prompt, system=None, use_cache=True, log_to_evidence=False, evidence_tag=None):
-        """One question. The sub-model sees nothing but the prompt."""
+        """One question. The sub-model sees only the prompt."""
         command = ["spelunk", "tool", "query", "-", "--json"] + ([] if use_cache else ["--no-cache"])
         asked = f"{system}\n\n{prompt}" if system else prompt
         ran = subprocess.run(command, cwd=self.workspace, input=asked, capture_output=True, text=True)
@@ -44,11 +44,11 @@ class LLMClient:
         return CallResult(reply)
 
     def call_batch(self, prompts, **options):
-        """Many questions; what failed is None in its place."""
+        """Many questions; failed ones return None."""
         return [self.call(prompt, **options) for prompt in prompts]
 
     def log_evidence(self, tag, content, source=None):
-        """Keeps a fact in state/evidence.jsonl."""
+        """Records a fact in state/evidence.jsonl."""
         command = ["spelunk", "tool", "evidence", "--tag", tag, "--content", content]
         subprocess.run(command + (["--source", source] if source else []), cwd=self.workspace, check=True, capture_output=True)
 

@@ -73,7 +73,7 @@ fn article(number: usize, merged: &MergedFinding, excerpts: &Excerpts) -> String
     }
     let is_missing = finding.quote == Some(Found::Missing);
     if is_missing {
-        html += "<p class=\"unverified\">Unverified: the words it quotes are not in the source.</p>\n";
+        html += "<p class=\"unverified\">Unverified: the quote is not in the source.</p>\n";
     }
     let shown = excerpts.at(&finding.location.file, finding.location.line_start);
     if let Some(shown) = shown {
@@ -110,7 +110,7 @@ fn also_at(merged: &MergedFinding) -> String {
     }
     let listed: Vec<String> = others.iter().take(PLACES_MAX).map(|other| escaped(&place(other))).collect();
     let more = others.len().saturating_sub(PLACES_MAX);
-    let more = if more > 0 { format!(" and {}", count(more as u64, "more place")) } else { String::new() };
+    let more = if more > 0 { format!(" and {}", count(more as u64, "more location")) } else { String::new() };
     format!("<p class=\"also\">Also at {}{more}</p>\n", listed.join(", "))
 }
 

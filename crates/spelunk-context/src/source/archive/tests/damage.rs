@@ -43,7 +43,7 @@ fn an_archive_without_entries_is_empty_and_not_damaged() {
         &zipped(&[]),
         &expect![[r"
             source-empty: no readable documents in `x.zip`
-            hint: name a path that holds text files"]],
+            hint: pass a path that contains text files"]],
     );
 }
 

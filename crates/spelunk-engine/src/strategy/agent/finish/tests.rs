@@ -51,7 +51,7 @@ fn a_place_to_fill_is_sent_back_once() {
 fn a_large_input_is_looked_at_and_its_answer_verified_first() {
     let mut check = AnswerFileCheck::new(None, CodeAlone::IsNone, false);
     let answer = desk("It is 42.");
-    assert!(check.admit(&answer, Vec::new()).unwrap_err().contains("nothing of the input was looked at"));
+    assert!(check.admit(&answer, Vec::new()).unwrap_err().contains("you have not looked at the input"));
     check.has_looked = true;
     assert_eq!(check.admit(&answer, Vec::new()).unwrap_err(), VERIFY);
     let given = GivenAnswer { text: "It is 42.".into(), claims: Vec::new() };
@@ -83,7 +83,7 @@ fn evidence_is_named_as_outside_of_the_desk() {
 #[test]
 fn code_and_calls_are_sent_back_however_often_they_are_written() {
     let call = "```json\n{\"name\": \"Read\", \"arguments\": {}}\n```";
-    for (text, what) in [("```python\nprint(1)\n```", "only a block of code"), (call, "a call of a tool")] {
+    for (text, what) in [("```python\nprint(1)\n```", "only a code block"), (call, "a tool call")] {
         let mut check = AnswerFileCheck::new(None, CodeAlone::IsNone, true);
         for _ in 0..3 {
             let refused = check.admit(&desk(text), Vec::new()).unwrap_err();

@@ -181,7 +181,7 @@ fn kind(word: &str, analysis: &Analysis, reading: Reading) -> Result<String, Str
         (false, Reading::Last) => Ok("other".to_owned()),
         (false, Reading::First) => {
             let word: String = word.chars().take(40).collect();
-            Err(format!("`{word}` is not a type; take one of {}", known.join(", ")))
+            Err(format!("`{word}` is not a type; use one of {}", known.join(", ")))
         }
     }
 }
@@ -208,7 +208,7 @@ fn severity(value: Option<&Value>, reading: Reading) -> Result<Option<Severity>,
         _ if reading == Reading::Last => Ok(None),
         word => {
             let word: String = word.chars().take(40).collect();
-            Err(format!("`{word}` is not a severity; take high, medium or low"))
+            Err(format!("`{word}` is not a severity; use high, medium or low"))
         }
     }
 }

@@ -115,8 +115,8 @@ fn faults_are_told_first_and_lived_with_then() {
             fault: finding 3: `file` is missing; name the document
             fault: finding 4: `/etc/passwd` is not a document of this task
             fault: finding 5: line 900 of `src/a.rs` was not given; lines 1 to 50 were
-            fault: finding 7: `idea` is not a type; take one of vulnerability, bug, complexity, dependency, dead_code, api_surface, pattern, antipattern, performance
-            fault: finding 8: `purple` is not a severity; take high, medium or low
+            fault: finding 7: `idea` is not a type; use one of vulnerability, bug, complexity, dependency, dead_code, api_surface, pattern, antipattern, performance
+            fault: finding 8: `purple` is not a severity; use high, medium or low
             fault: finding 9: `summary` is missing
             fault: finding 10: it is not an object
         "#]],

@@ -79,7 +79,7 @@ fn a_question_that_is_too_long_is_a_document_and_stands_in_the_question_in_part(
     check(
         &[said(Speaker::User, &[LONG])],
         &expect![[r#"
-            Do what is asked in `message-1.md`. What it asks for stands in its first or last part; what lies between is what it is about.
+            Do what `message-1.md` asks for. The request is in its first or last part; the text in between is the material.
 
             It begins:
 
@@ -140,7 +140,7 @@ fn documents_keep_their_titles_and_no_title_leads_anywhere() {
     let asked = Question::of(&[Message { speaker: Speaker::User, parts }], 20).unwrap();
     let names: Vec<&str> = asked.documents.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["Q3 (final).txt", "_.._etc_passwd", "2-Q3 (final).txt", "_", "message-1-5.md"]);
-    assert_eq!(asked.text, "Read the documents and say what matters in them.");
+    assert_eq!(asked.text, "Read the documents and report what is important in them.");
 }
 
 proptest! {
