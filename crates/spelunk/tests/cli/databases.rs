@@ -170,7 +170,7 @@ fn a_database_whose_tables_changed_is_another_source() {
         --- stderr
         error: the text of run `SHORT` has changed since it was started
 
-        hint: ask again over the new text: replies that still fit are taken from the cache
+        hint: ask again about the new text: matching replies are taken from the cache
         --- exit 1
     "#]]);
 }
@@ -190,7 +190,7 @@ fn other_commands_read_the_description_of_a_database() {
         error: could not read the context `shop`
           caused by: `DIR/work/shop.db` is not text: it is a binary file
 
-        hint: extract its text first and name that file
+        hint: extract its text first and pass that file
         --- exit 1
     "#]]);
     scene.write("broken.db", b"SQLite format 3\0 and then nothing of use");
