@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use spelunk_fs::open_to_read;
@@ -27,6 +28,8 @@ const SCHEMA_CHARS_MAX: usize = 4_000;
 const ROWS_SHOWN: usize = 3;
 const CELLS_SHOWN_MAX: usize = 40;
 const CELL_CHARS_MAX: usize = 80;
+/// A larger value is not read: a column that is computed may claim any size.
+const VALUE_BYTES_MAX: i32 = 16_000_000;
 /// Longer descriptions are cut.
 const TEXT_BYTES_MAX: usize = 200_000;
 /// Steps of SQLite's machine for one description, and how often they are checked.
@@ -75,8 +78,9 @@ pub fn sqlite_uri(path: &Path) -> Result<String, ExtractError> {
 }
 
 /// Settings for a connection that reads files of others: their schemas can neither call functions with effects nor
-/// rewrite themselves, and damaged pages are noticed.
+/// rewrite themselves, values are bounded, and damaged pages are noticed.
 pub fn distrust_schemas(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
     connection.execute_batch(
