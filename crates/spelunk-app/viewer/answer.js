@@ -20,7 +20,9 @@ export function answerPanel(context) {
   ];
   let shown = null;
   const write = (run, answer) => {
-    const places = new Map(answer.citations.map((citation) => [`${citation.document}:${citation.line}`, citation]));
+    // A row of a database has no text to open.
+    const lines = answer.citations.filter((citation) => citation.line > 0);
+    const places = new Map(lines.map((citation) => [`${citation.document}:${citation.line}`, citation]));
     const open = (place) => context.openSource(places.get(place));
     textOf(context.origin, context.runId, answer.answer)
       .then((text) => fill(body, prose(text, new Set(places.keys()), open)))

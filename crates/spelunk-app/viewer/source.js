@@ -112,7 +112,7 @@ function spread(lines, first, from, to) {
   return marks;
 }
 
-/** Citations as a list; each opens its place. `checked` says of `document:line:quote` what a look at the source said. */
+/** Citations as a list; each opens its place, unless it is a row of a database. `checked` says of `document:line:quote` what a look at the source said. */
 export function citationList(citations, checked, openSource) {
   return el(
     'ol',
@@ -122,7 +122,9 @@ export function citationList(citations, checked, openSource) {
       return el(
         'li',
         {},
-        button(`${citation.document}:${citation.line}`, () => openSource(citation), { class: 'place' }),
+        citation.line === 0
+          ? el('span', { class: 'place' }, citation.document)
+          : button(`${citation.document}:${citation.line}`, () => openSource(citation), { class: 'place' }),
         found === 'missing'
           ? el('span', { class: 'badge high' }, 'not in the source')
           : found === 'moved'

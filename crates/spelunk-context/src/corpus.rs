@@ -296,17 +296,18 @@ enum Admitted {
 
 /// Turns a scanned file into a document, an image, a count in the report or, if the user named the file, an error.
 fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Result<Admitted, SourceError> {
-    let Candidate { name, origin, named_by, redacts, extract, bytes, .. } = candidate;
+    let Candidate { name, origin, named_by, redacts, bytes, .. } = candidate;
     match (reading, named_by) {
         (
-            Reading::Text { bytes, lines, digest, modified, moved_to, secrets },
+            Reading::Text { bytes, lines, digest, modified, moved_to, database, secrets },
             NamedBy::User | NamedBy::Walk,
         ) => {
             report.documents += 1;
             report.bytes += bytes;
             report.redact(&name, &secrets);
             let has_secrets = secrets.is_unknown || !secrets.counts.is_empty();
-            let (origin, extracted) = (moved_to.map_or(origin, Origin::File), extract.is_some());
+            let extracted = moved_to.is_some();
+            let origin = moved_to.map_or(origin, Origin::File);
             let idx = 0;
             return Ok(Admitted::Document(Box::new(DocEntry {
                 idx,
@@ -317,6 +318,7 @@ fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Res
                 digest,
                 origin,
                 extracted,
+                database,
                 redacts,
                 has_secrets,
             })));

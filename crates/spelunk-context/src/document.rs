@@ -68,8 +68,10 @@ pub struct DocEntry {
     pub digest: BlobId,
     /// Where the bytes are.
     pub origin: Origin,
-    /// Whether this is text extracted from a PDF, DOCX or HTML file. Its size and digest are those of the text.
+    /// Whether this is text extracted from a PDF, DOCX, HTML or SQLite file. Its size and digest are those of the text.
     pub extracted: bool,
+    /// The SQLite file whose tables this text describes.
+    pub database: Option<PathBuf>,
     /// Whether secrets are redacted when its text is read; see [`crate::redact`].
     pub redacts: bool,
     /// Whether the scan found secrets. It does not look for them where secrets are allowed.

@@ -1,5 +1,5 @@
-//! Extracts text from PDF, DOCX and HTML. The input is hostile: input and output sizes are limited, and PDF and DOCX
-//! are read in a worker process, so a library failure costs only that document.
+//! Extracts text from PDF, DOCX and HTML, and describes SQLite databases. The input is hostile: input and output sizes are
+//! limited, and PDF and DOCX are read in a worker process, so a library failure costs only that document.
 
 mod apart;
 #[cfg(feature = "extract")]
@@ -9,6 +9,7 @@ mod html;
 mod pdf;
 #[cfg(feature = "extract")]
 mod quiet;
+pub(crate) mod sqlite;
 
 use spelunk_types::ScanOptions;
 
@@ -89,6 +90,12 @@ pub enum ExtractError {
         /// Why not, and what to do.
         why: String,
     },
+    /// A database that cannot be read without changing it, or that another program has locked.
+    #[error("it is in use, or a write to it was interrupted: {what}")]
+    InUse {
+        /// What SQLite reported.
+        what: String,
+    },
     /// This program was built without support for it.
     #[error("this build cannot read the format")]
     NotBuilt,
@@ -106,6 +113,9 @@ impl ExtractError {
             Self::NoWorker { .. } => {
                 "call `spelunk::serve_worker()` at the start of `main`, or convert it to text first"
             }
+            Self::InUse { .. } => {
+                "close the program that writes it, or open it once with `sqlite3`, which finishes the write"
+            }
             Self::NotBuilt => "build with the feature `extract`, or convert it to text first",
         }
     }
@@ -118,6 +128,7 @@ impl ExtractError {
             Self::TooLarge => SkipReason::TooLarge,
             Self::TooSlow | Self::TooCostly { .. } => SkipReason::TooCostly,
             Self::NoWorker { .. } => SkipReason::NoWorker,
+            Self::InUse { .. } => SkipReason::Unreadable,
             Self::NotBuilt => SkipReason::Binary,
         }
     }

@@ -39,6 +39,7 @@ pub use decode::NotText;
 pub use document::{DocEntry, Origin, Pin, Pins, SourceInput};
 pub use drift::Drift;
 pub use error::{Nearest, SourceError};
+pub use extract::sqlite::{distrust_schemas, sqlite_uri};
 pub use extract::{EXTRACT_TASK, ExtractError, ExtractKind, extract, serve_extract};
 pub use grep::{
     CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, ViewGrepReport, grep_view,

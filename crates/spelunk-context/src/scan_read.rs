@@ -21,7 +21,7 @@ use crate::extract::{self, ExtractKind};
 use crate::lines::count_lines;
 use crate::scratch::Scratch;
 use crate::secrets::{SecretTally, SecretWatch};
-use crate::source::Candidate;
+use crate::source::{Candidate, NamedBy};
 use crate::{DocEntry, ExtractError, NotText, SourceError, error, secrets};
 
 /// Large enough for BLAKE3's widest instructions, small enough for an L2 cache.
@@ -59,6 +59,8 @@ pub(crate) enum Reading {
         digest: BlobId,
         modified: Option<SystemTime>,
         moved_to: Option<PathBuf>,
+        /// The database, if the text describes one.
+        database: Option<PathBuf>,
         secrets: SecretTally,
     },
     Empty,
@@ -225,7 +227,10 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
             (_, Some(kind)) => extract_one(candidate, kind, scratch).inspect(|_| tick(candidate.bytes)),
             (Origin::Text(bytes), None) => read_one(&mut &**bytes, candidate.redacts, &mut buffer, &mut tick),
             (Origin::File(path), None) => {
-                open_regular(path).and_then(|file| read_file(&file, candidate, &mut buffer, &mut tick))
+                open_regular(path).and_then(|file| match sqlite_named(candidate, &file)? {
+                    true => Ok(describe_one(candidate, path, scratch)).inspect(|_| tick(candidate.bytes)),
+                    false => read_file(&file, candidate, &mut buffer, &mut tick),
+                })
             }
         };
         let reading = reading.unwrap_or_else(Reading::Unreadable);
@@ -306,7 +311,7 @@ fn read_one(
     let secrets = watch.map(SecretWatch::finish).unwrap_or_default();
     let lines = n_newlines + u64::from(last_byte != Some(b'\n'));
     let lines = (!is_utf16).then_some(lines);
-    Ok(Reading::Text { bytes, lines, digest, modified: None, moved_to: None, secrets })
+    Ok(Reading::Text { bytes, lines, digest, modified: None, moved_to: None, database: None, secrets })
 }
 
 /// A file too large to read during the scan: its head decides whether it is text.
@@ -323,7 +328,7 @@ fn sample_one(
     }
     let digest = sample::digest(file, bytes, modified)?;
     let secrets = SecretTally { is_unknown: redacts, ..SecretTally::default() };
-    Ok(Reading::Text { bytes, lines: None, digest, modified, moved_to: None, secrets })
+    Ok(Reading::Text { bytes, lines: None, digest, modified, moved_to: None, database: None, secrets })
 }
 
 /// Reads the whole document and writes its text to a scratch file.
@@ -340,27 +345,55 @@ fn extract_one(candidate: &Candidate, kind: ExtractKind, scratch: &Scratch) -> i
         Err(error) => return Ok(Reading::NotExtracted(error)),
     };
     drop(bytes);
+    Ok(keep_extracted(candidate, &text, None, scratch))
+}
+
+/// Whether the user named a SQLite database. One in a directory is left out, as other binary files are.
+fn sqlite_named(candidate: &Candidate, mut file: &File) -> io::Result<bool> {
+    if candidate.named_by == NamedBy::Walk {
+        return Ok(false);
+    }
+    let is_sqlite = extract::sqlite::is_sqlite(file)?;
+    file.rewind()?;
+    Ok(is_sqlite)
+}
+
+/// Writes a description of a database to a scratch file.
+fn describe_one(candidate: &Candidate, path: &Path, scratch: &Scratch) -> Reading {
+    match extract::sqlite::describe(path) {
+        Ok(text) => keep_extracted(candidate, &text, Some(path.to_owned()), scratch),
+        Err(error) => Reading::NotExtracted(error),
+    }
+}
+
+fn keep_extracted(
+    candidate: &Candidate,
+    text: &str,
+    database: Option<PathBuf>,
+    scratch: &Scratch,
+) -> Reading {
     if !scratch.reserve(text.len() as u64) {
-        return Ok(Reading::NotExtracted(ExtractError::TooLarge));
+        return Reading::NotExtracted(ExtractError::TooLarge);
     }
     let written =
         scratch.create().and_then(|(mut file, path)| file.write_all(text.as_bytes()).map(|()| path));
     let path = match written {
         Ok(path) => path,
-        Err(error) => return Ok(Reading::NoScratch(error)),
+        Err(error) => return Reading::NoScratch(error),
     };
     let mut watch = candidate.redacts.then(SecretWatch::default);
     if let Some(watch) = &mut watch {
         watch.feed(text.as_bytes());
     }
-    Ok(Reading::Text {
+    Reading::Text {
         bytes: text.len() as u64,
-        lines: Some(count_lines(&text)),
+        lines: Some(count_lines(text)),
         digest: BlobId::from_hash(*blake3::hash(text.as_bytes()).as_bytes()),
         modified: None,
         moved_to: Some(path),
+        database,
         secrets: watch.map(SecretWatch::finish).unwrap_or_default(),
-    })
+    }
 }
 
 /// Reads at most `bytes_max` bytes into the buffer, in place of what it held.

@@ -78,3 +78,7 @@ pub(crate) fn explain(error: &SourceError) -> String {
     let cause = error.source().map(|cause| format!("\n  caused by: {cause}")).unwrap_or_default();
     format!("{}: {error}{cause}\nhint: {}", error.code(), error.hint().unwrap_or_default())
 }
+
+pub(crate) fn bytes_of(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap()
+}

@@ -36,6 +36,11 @@ impl View {
         self.selection.iter().map(|&idx| self.at(idx))
     }
 
+    /// Whether a document describes a database, which may be queried and may change.
+    pub fn has_databases(&self) -> bool {
+        self.documents().any(|document| document.database.is_some())
+    }
+
     /// The total size of its documents on disk.
     pub fn bytes(&self) -> u64 {
         self.documents().map(|document| document.bytes).sum()

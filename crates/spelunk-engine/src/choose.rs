@@ -1,4 +1,4 @@
-//! Chooses how a run begins, from the size of its text.
+//! Chooses how a run begins, from the size of its text. A database is queried, however short its description is.
 
 use spelunk_context::{Outline, estimate_tokens};
 use spelunk_types::{Limits, Strategy};
@@ -11,7 +11,9 @@ pub fn first_strategy(outline: &Outline, limits: &Limits, reader: ModelCapacity,
         Strategy::Direct
     } else if is_typed {
         Strategy::Repl
-    } else if estimate_tokens(outline.bytes) <= reader.span(limits.direct_tokens_max) {
+    } else if outline.databases == 0
+        && estimate_tokens(outline.bytes) <= reader.span(limits.direct_tokens_max)
+    {
         Strategy::Direct
     } else {
         Strategy::Auto

@@ -22,8 +22,8 @@ pub(crate) use self::describe::{Preview, listed_names, shown_name};
 pub(crate) use self::json::{dict, int, json_of_value, text_of_value, value_of_json};
 use self::objects::Objects;
 pub(crate) use self::retrieval::FrameRetrieval;
-use self::tables::LazyTables;
 use crate::Task;
+use crate::rows::LazyTables;
 
 /// Python that runs before the first cell.
 pub(crate) const PRELUDE: &str = include_str!("environment/prelude.py");
@@ -196,10 +196,13 @@ impl Environment {
         call.receiver.is_some() || text_functions::FUNCTIONS.iter().any(|(name, _)| *name == call.name)
     }
 
-    /// Whether a host call searches the index. Its result depends on more than the text: on the progress of the index
-    /// and on the embedding model.
-    pub(crate) fn asks_index(&self, call: &HostCall) -> bool {
-        self.retrieval.is_some() && call.receiver.is_none() && text_functions::asks_index(call)
+    /// Whether the result of a host call depends on more than the text: a search depends on the progress of the index
+    /// and on the embedding model, a query on what is in a database by now.
+    pub(crate) fn asks_outside(&self, call: &HostCall) -> bool {
+        let asks_index = || self.retrieval.is_some() && text_functions::asks_index(call);
+        let asks_database =
+            || matches!(call.name.as_str(), "tables" | "query_rows") && self.view.has_databases();
+        call.receiver.is_none() && (asks_index() || asks_database())
     }
 
     /// Answers a host call that looks at text. Blocking.

@@ -6,6 +6,7 @@ mod language;
 mod support;
 
 use spelunk_context::{Shown, View, check_citations};
+use spelunk_tables::Tables;
 use spelunk_types::{Citation, EventKind, Found, Grounding};
 
 pub(crate) use self::language::{language_of, not_said};
@@ -30,10 +31,49 @@ pub(crate) async fn check_claims(
     beside: Vec<Citation>,
 ) -> Result<Answer, FrameError> {
     let (text, claims) = claims(reply, beside);
-    let view = view.clone();
+    let here = view.clone();
     // Looking up quotes reads documents.
-    let checked = blocking(move || check_citations(&view, &claims)).await;
+    let mut checked = blocking(move || check_citations(&here, &claims)).await;
+    if view.has_databases() && checked.iter().any(|(claim, _)| is_row(claim)) {
+        checked = check_rows(frame, view, checked).await?;
+    }
     settle(frame, text, checked, "a quote in the answer is not in the sources").await
+}
+
+fn is_row(claim: &Citation) -> bool {
+    claim.line == 0 && claim.document.contains('?')
+}
+
+/// Looks up the claims that cite rows of databases. What was found is recorded, because a database changes.
+async fn check_rows(
+    frame: &Frame,
+    view: &View,
+    checked: Vec<(Citation, Found)>,
+) -> Result<Vec<(Citation, Found)>, FrameError> {
+    let (rows, others): (Vec<_>, Vec<_>) = checked.into_iter().partition(|(claim, _)| is_row(claim));
+    let claims: Vec<Citation> = rows.into_iter().map(|(claim, _)| claim).collect();
+    let what = format!("rows {}", serde_json::to_string(&claims).unwrap_or_default());
+    let view = view.clone();
+    let look = move || -> Vec<(Citation, Found)> {
+        let mut tables = Tables::of_databases(&view);
+        let mut check = |claim: Citation| {
+            let row = tables.as_mut().and_then(|tables| tables.row(&claim.document));
+            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            match row {
+                Some((document, cells))
+                    if !claim.quote.trim().is_empty() && words(&cells).contains(&words(&claim.quote)) =>
+                {
+                    (Citation { document, ..claim }, Found::Exact)
+                }
+                Some(_) | None => (claim, Found::Missing),
+            }
+        };
+        claims.into_iter().map(&mut check).collect()
+    };
+    let read = async move { Ok(serde_json::to_string(&blocking(look).await).unwrap_or_default()) };
+    let found = frame.observe(&what, read).await?;
+    let found: Vec<(Citation, Found)> = serde_json::from_str(&found).unwrap_or_default();
+    Ok(others.into_iter().chain(found).collect())
 }
 
 /// Like [`check`], for a model that saw only `shown`.
@@ -85,9 +125,14 @@ fn split(reply: &str) -> (String, Vec<Citation>) {
     (format!("{}\n{}", before.trim_end(), after.trim()).trim().to_owned(), claims)
 }
 
-/// Parses `path:12: words`, optionally as a list item or quoted. The path may contain colons.
+/// Parses `path:12: words` or `shop.db:orders?id=7: words`, optionally as a list item or quoted. The path may contain
+/// colons.
 pub(crate) fn claim(line: &str) -> Option<Citation> {
     let line = line.trim().trim_start_matches(['-', '*']).trim_start();
+    if let Some((address, quote)) = row_claim(line) {
+        let document = address.trim_matches(['`', ' ']).to_owned();
+        return Some(Citation { document, line: 0, quote: claimed_quote(quote)? });
+    }
     let mut from = 0;
     while let Some(colon) = line.get(from..)?.find(':') {
         let (document, rest) = (line.get(..from + colon)?, line.get(from + colon + 1..)?);
@@ -96,14 +141,27 @@ pub(crate) fn claim(line: &str) -> Option<Citation> {
         // A range such as 12-14 counts as its first line.
         let rest = rest.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit());
         if let (Ok(line), Some(quote)) = (number.parse(), rest.strip_prefix(':')) {
-            let quote = unquoted(quote.trim());
-            let end = quote.floor_char_boundary(QUOTE_BYTES_MAX);
-            let quote = quote.get(..end)?.to_owned();
+            let quote = claimed_quote(quote)?;
             return Some(Citation { document: document.trim_matches(['`', ' ']).to_owned(), line, quote });
         }
         from += colon + 1;
     }
     None
+}
+
+/// The address of a row, which has no spaces after its `?`, and the words after it.
+fn row_claim(line: &str) -> Option<(&str, &str)> {
+    let (path, rest) =
+        line.split_once('?').filter(|(path, _)| path.contains([':', '.']) && !path.contains(": "))?;
+    let (key, quote) = rest.split_once(':')?;
+    let is_key = key.contains('=') && !key.contains(char::is_whitespace);
+    let address = line.get(..path.len() + 1 + key.len()).filter(|_| is_key)?;
+    Some((address, quote))
+}
+
+fn claimed_quote(quote: &str) -> Option<String> {
+    let quote = unquoted(quote.trim());
+    quote.get(..quote.floor_char_boundary(QUOTE_BYTES_MAX)).map(str::to_owned)
 }
 
 /// Removes one pair of quotation marks or backticks.

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use rusqlite::types::Value;
 
 /// Distinct values up to which a column is listed completely.
-const FEW_MAX: usize = 12;
-const EXAMPLES: usize = 3;
+pub(crate) const FEW_MAX: usize = 12;
 const NAME_CHARS_MAX: usize = 60;
 /// Cells that stand for a missing number.
 const MISSING: &[&str] = &["na", "n/a", "nan", "null", "none", "-", "--", "?", "unknown"];
@@ -48,6 +47,9 @@ impl ColumnType {
 }
 
 impl Column {
+    /// Values that are shown if there are too many to list.
+    pub(crate) const EXAMPLES: usize = 3;
+
     /// A column with these values, which may be iterated several times.
     pub(crate) fn of<'v, I: Iterator<Item = &'v str>>(
         name: String,
@@ -75,7 +77,7 @@ impl Column {
             _ => ColumnType::Text,
         };
         let few = (few.len() <= FEW_MAX).then(|| few.into_iter().map(str::to_owned).collect());
-        let examples = values().take(EXAMPLES).map(str::to_owned).collect();
+        let examples = values().take(Self::EXAMPLES).map(str::to_owned).collect();
         Self { name, original, kind, few, examples }
     }
 
@@ -143,7 +145,7 @@ pub(crate) fn unique_name(original: &str, taken: &mut BTreeSet<String>) -> Strin
         Some(first) if first.is_numeric() => format!("_{name}"),
         Some(_) => name.to_owned(),
     };
-    if KEYWORDS.iter().any(|word| word.eq_ignore_ascii_case(&name)) {
+    if is_keyword(&name) {
         name.push('_');
     }
     let (base, mut n) = (name.clone(), 1);
@@ -153,6 +155,10 @@ pub(crate) fn unique_name(original: &str, taken: &mut BTreeSet<String>) -> Strin
     }
     taken.insert(name.clone());
     name
+}
+
+pub(crate) fn is_keyword(name: &str) -> bool {
+    KEYWORDS.iter().any(|word| word.eq_ignore_ascii_case(name))
 }
 
 /// Words that SQLite does not accept as names without quotes.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::database::address_shown;
 use crate::{Column, Table, Tables};
 
 /// Columns shown, of one table and of all.
@@ -36,7 +37,13 @@ impl Table {
             [only] => one_line(only),
             several => format!("{} files", several.len()),
         };
-        let _ = writeln!(text, "CREATE TABLE {} ( -- {} rows from {from}", self.name, self.n_rows);
+        let n_rows = match (self.is_counted, self.n_rows) {
+            (true, n_rows) => format!("{n_rows} rows"),
+            (false, 0) => "rows".to_owned(),
+            (false, n_rows) => format!("more than {} rows", n_rows - 1),
+        };
+        let cited = address_shown(self).map_or_else(String::new, |address| format!(", each is {address}"));
+        let _ = writeln!(text, "CREATE TABLE {} ( -- {n_rows} from {from}{cited}", self.name);
         let shown = self.shown_columns(question, columns_max);
         for column in &shown {
             let _ = writeln!(text, "  {} {}, -- {}", column.name, column.kind.sql(), column.comment());
@@ -77,7 +84,9 @@ impl Column {
         let list =
             |values: &[String]| values.iter().map(|value| one_line(value)).collect::<Vec<_>>().join(", ");
         match &self.few {
+            Some(few) if few.is_empty() => format!("{named}empty"),
             Some(few) => format!("{named}one of: {}", list(few)),
+            None if self.examples.is_empty() => format!("{named}any value"),
             None => format!("{named}such as: {}", list(&self.examples)),
         }
     }

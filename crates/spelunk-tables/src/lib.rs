@@ -1,9 +1,11 @@
-//! Tables: the rows of documents (CSV, JSON, logs) as SQLite tables in memory, and read-only queries over them.
+//! Tables: the rows of documents (CSV, JSON, logs) as SQLite tables in memory, SQLite files of the user attached beside
+//! them, and read-only queries over both.
 //!
-//! The documents and the queries are hostile. Cells are bound as parameters and never become part of a statement; a
+//! The documents, the files and the queries are hostile. Cells are bound as parameters and never become part of a statement; a
 //! query may read tables and call functions and do nothing else; its work, its text and its result are bounded.
 
 mod column;
+mod database;
 mod describe;
 mod functions;
 mod query;
@@ -11,11 +13,13 @@ mod query;
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::{Connection, params_from_iter};
-use spelunk_context::{RowTable, View};
+use spelunk_context::{DocEntry, RowTable, View, distrust_schemas};
 
 pub use self::column::{Column, ColumnType};
 use self::column::{cell_value, unique_name};
-pub use self::query::{Cell, QueryError, QueryResult};
+use self::database::Stored;
+use self::query::StepsLeft;
+pub use self::query::{Cell, Place, QueryError, QueryResult};
 
 /// Tables of one view; more are left out.
 const TABLES_MAX: usize = 50;
@@ -23,9 +27,14 @@ const TABLES_MAX: usize = 50;
 /// The tables of a view.
 pub struct Tables {
     connection: Connection,
+    steps: StepsLeft,
     all: Vec<Table>,
     /// The names of documents that are not tables.
     others: Vec<String>,
+    /// The names of attached databases.
+    databases: Vec<String>,
+    /// Whether secrets in values of databases are replaced. Those of documents were replaced when they were read.
+    redacts: bool,
 }
 
 /// Documents with the same columns, as one table.
@@ -41,24 +50,28 @@ pub struct Table {
     pub n_rows: u64,
     /// Lines that should be rows but are invalid.
     pub n_broken: u64,
+    /// Whether `n_rows` is exact: large tables of databases are not counted.
+    pub is_counted: bool,
+    stored: Option<Stored>,
 }
 
 impl Tables {
-    /// The tables of a view; `None` if it has none, or if it is larger than `bytes_max`.
+    /// The tables of a view; `None` if it has none. If it is larger than `bytes_max`, only its databases count.
     pub fn of(view: &View, bytes_max: u64) -> Option<Self> {
-        if view.bytes() > bytes_max {
-            return None;
-        }
+        let has_rows = |document: &&DocEntry| document.database.is_none() && view.bytes() <= bytes_max;
         let (mut groups, mut others): (BTreeMap<Vec<String>, Vec<RowTable>>, Vec<String>) =
             Default::default();
-        for document in view.documents() {
+        for document in view.documents().filter(has_rows) {
             let alone = view.only([document.idx]);
             match RowTable::of(&alone, bytes_max) {
                 Some(rows) => groups.entry(rows.columns().to_vec()).or_default().push(rows),
                 None => others.push(document.name.clone()),
             }
         }
-        let mut tables = Self { connection: query::connection().ok()?, all: Vec::new(), others };
+        let steps = StepsLeft::default();
+        let connection = query::connection(&steps).ok()?;
+        let (all, databases) = Default::default();
+        let mut tables = Self { connection, steps, all, others, databases, redacts: false };
         for (names, group) in groups {
             if tables.all.len() < TABLES_MAX {
                 tables.add(&names, &group).ok()?;
@@ -68,13 +81,32 @@ impl Tables {
                     .extend(group.iter().filter_map(|rows| rows.place(0)).map(|(name, _)| name.to_owned()));
             }
         }
+        distrust_schemas(&tables.connection).ok()?;
+        for document in view.documents() {
+            if let Some(path) = &document.database {
+                tables.attach(document, path);
+            }
+        }
         query::forbid_writing(&mut tables.connection).ok()?;
         (!tables.all.is_empty()).then_some(tables)
     }
 
-    /// Whether at least half of the text of this view is rows. A directory of prose with a settings file in JSON is not
-    /// a table.
+    /// The tables of the databases of a view; `None` if there are none.
+    pub fn of_databases(view: &View) -> Option<Self> {
+        Self::of(&view.narrow(|document| document.database.is_some()), 0)
+    }
+
+    /// Whether a database is among them.
+    pub fn have_databases(&self) -> bool {
+        !self.databases.is_empty()
+    }
+
+    /// Whether at least half of the text of this view is rows, or there is a database. A directory of prose with a
+    /// settings file in JSON is not a table.
     pub fn are_most_of(&self, view: &View) -> bool {
+        if self.have_databases() {
+            return true;
+        }
         let in_tables = |name: &str| !self.others.iter().any(|other| other == name);
         let documents = view.documents().filter(|document| in_tables(&document.name));
         documents.map(|document| document.bytes).sum::<u64>() * 2 >= view.bytes()
@@ -132,7 +164,7 @@ impl Tables {
         transaction.commit()?;
         let n_rows = group.iter().map(|rows| rows.len() as u64).sum();
         let n_broken = group.iter().map(|rows| rows.n_broken() as u64).sum();
-        self.all.push(Table { name, documents, columns, n_rows, n_broken });
+        self.all.push(Table { name, documents, columns, n_rows, n_broken, is_counted: true, stored: None });
         Ok(())
     }
 

@@ -1,14 +1,17 @@
 //! Queries: one read-only statement, with bounded work, and its result.
+//! What it may do is the same for tables in memory and for attached databases.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode};
+use spelunk_context::redact;
 
-use crate::{ROW_DOCUMENT, ROW_LINE, Tables, functions};
+use crate::{ROW_DOCUMENT, ROW_LINE, Table, Tables, functions};
 
 /// Longer statements are rejected.
 const SQL_BYTES_MAX: usize = 10_000;
@@ -102,6 +105,15 @@ impl fmt::Display for Cell {
     }
 }
 
+/// Where a row of a result comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A line of a document.
+    Line(String, u64),
+    /// A row of a database, by its address, with its cells.
+    Row(String, String),
+}
+
 impl QueryResult {
     /// Whether it has no rows, or nothing but empty cells.
     pub fn is_empty(&self) -> bool {
@@ -110,14 +122,35 @@ impl QueryResult {
 }
 
 /// An empty database in memory.
-pub(crate) fn connection() -> rusqlite::Result<Connection> {
-    let connection = Connection::open_in_memory()?;
+pub(crate) fn connection(steps: &StepsLeft) -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
     connection.execute_batch(&format!(
         "PRAGMA journal_mode = OFF; PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = {HEAP_BYTES_MAX}; \
          PRAGMA case_sensitive_like = ON; PRAGMA trusted_schema = OFF;"
     ))?;
     functions::add(&connection)?;
+    steps.allow(u64::MAX);
+    steps.watch(&mut connection)?;
     Ok(connection)
+}
+
+/// The steps that the next statement may still take.
+#[derive(Clone, Default)]
+pub(crate) struct StepsLeft(Arc<AtomicU64>);
+
+impl StepsLeft {
+    /// From now on, so many steps.
+    pub(crate) fn allow(&self, steps: u64) {
+        self.0.store(steps, Ordering::Relaxed);
+    }
+
+    fn watch(&self, connection: &mut Connection) -> rusqlite::Result<()> {
+        let left = Arc::clone(&self.0);
+        let take = |left: u64| left.checked_sub(STEPS_PER_CHECK);
+        let check = move || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err();
+        let per_check = i32::try_from(STEPS_PER_CHECK).unwrap_or(i32::MAX);
+        connection.progress_handler(per_check, Some(check))
+    }
 }
 
 /// From now on, statements may only read.
@@ -138,6 +171,13 @@ pub(crate) fn forbid_writing(connection: &mut Connection) -> rusqlite::Result<()
     }))
 }
 
+impl Table {
+    /// The last part of its name, as words of a clause have it.
+    fn name_in_clause(&self) -> &str {
+        self.stored.as_ref().map_or(&self.name, |stored| &stored.table)
+    }
+}
+
 impl Tables {
     /// Runs one statement. A result of more than `rows_max` rows is cut.
     pub fn query(&mut self, sql: &str, rows_max: usize) -> Result<QueryResult, QueryError> {
@@ -147,10 +187,7 @@ impl Tables {
         if names_the_present(sql) {
             return Err(QueryError::Rejected("the current time is not available".to_owned()));
         }
-        let steps = AtomicU64::new(0);
-        let check = move || steps.fetch_add(STEPS_PER_CHECK, Ordering::Relaxed) >= STEPS_MAX;
-        let per_check = i32::try_from(STEPS_PER_CHECK).unwrap_or(i32::MAX);
-        self.connection.progress_handler(per_check, Some(check))?;
+        self.steps.allow(STEPS_MAX);
         let mut statement = self.connection.prepare(sql)?;
         let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let (mut rows, mut n_bytes, mut is_cut) = (Vec::new(), 0, false);
@@ -161,28 +198,43 @@ impl Tables {
                 break;
             }
             let cells = (0..columns.len()).map(|idx| Ok(cell(row.get_ref(idx)?)));
-            let cells = cells.collect::<rusqlite::Result<Vec<_>>>()?;
+            let mut cells = cells.collect::<rusqlite::Result<Vec<_>>>()?;
+            if self.redacts {
+                cells = columns.iter().zip(cells).map(|(name, cell)| redacted(name, cell)).collect();
+            }
             n_bytes += cells.iter().map(Cell::bytes).sum::<usize>();
             rows.push(cells);
         }
         Ok(QueryResult { columns, rows, is_cut })
     }
 
-    /// The documents and lines of the first rows that a query reads from its first table, if that can be told.
-    pub fn source_rows(&mut self, sql: &str, n_max: usize) -> Vec<(String, u64)> {
+    /// Where the first rows are that a query reads from its first table, if that can be told.
+    pub fn source_rows(&mut self, sql: &str, n_max: usize) -> Vec<Place> {
         let Some(tail) = from_clause(sql) else { return Vec::new() };
-        let names: Vec<&str> = self.all.iter().map(|table| table.name.as_str()).collect();
-        let table_of =
-            |(_, word): &(usize, &str)| names.iter().find(|name| name.eq_ignore_ascii_case(word)).copied();
-        let Some(first) = outer_words(tail).iter().find_map(table_of).map(str::to_owned) else {
+        let words: Vec<&str> = outer_words(tail).into_iter().map(|(_, word)| word).collect();
+        let named = |before: &str, word: &str| {
+            let mut same = self.all.iter().filter(|table| table.name_in_clause().eq_ignore_ascii_case(word));
+            let first = same.clone().next();
+            same.find(|table| table.is_in(before)).or(first)
+        };
+        // The word before the first one is `FROM`.
+        let Some(table) = words.windows(2).find_map(|pair| named(pair[0], pair[1])).cloned() else {
             return Vec::new();
         };
-        let alias = alias_of(tail, &first).unwrap_or(&first);
+        let first = table.name_in_clause();
+        let alias = alias_of(tail, first).unwrap_or(first);
+        if table.stored.is_some() {
+            let addresses = self.addresses(&table, alias, tail, n_max);
+            let rows = addresses.iter().filter_map(|address| self.row(address));
+            return rows.map(|(address, cells)| Place::Row(address, cells)).collect();
+        }
         let rows =
             format!("SELECT \"{alias}\".\"{ROW_DOCUMENT}\", \"{alias}\".\"{ROW_LINE}\" {tail} LIMIT {n_max}");
         let Ok(result) = self.query(&rows, n_max) else { return Vec::new() };
         let place = |row: Vec<Cell>| match <[Cell; 2]>::try_from(row) {
-            Ok([Cell::Text(document), Cell::Integer(line)]) => Some((document, u64::try_from(line).ok()?)),
+            Ok([Cell::Text(document), Cell::Integer(line)]) => {
+                Some(Place::Line(document, u64::try_from(line).ok()?))
+            }
             Ok(_) | Err(_) => None,
         };
         result.rows.into_iter().filter_map(place).collect()
@@ -190,10 +242,15 @@ impl Tables {
 
     /// The text literals of a query that are not a value of any column.
     pub fn unknown_literals(&mut self, sql: &str) -> Vec<String> {
+        // A table that is too large to count is too large to look through.
+        if self.all.iter().any(|table| !table.is_counted && table.n_rows > 0) {
+            return Vec::new();
+        }
         let literals = literals(sql);
         let columns: Vec<(String, String)> = self
             .all
             .iter()
+            .filter(|table| table.is_counted)
             .flat_map(|table| table.columns.iter().map(|column| (table.name.clone(), column.name.clone())))
             .collect();
         let mut unknown = Vec::new();
@@ -202,7 +259,7 @@ impl Tables {
         {
             let quoted = literal.replace('\'', "''");
             let mut is_value = |(table, column): &(String, String)| {
-                let sql = format!("SELECT 1 FROM \"{table}\" WHERE \"{column}\" = '{quoted}' LIMIT 1");
+                let sql = format!("SELECT 1 FROM {table} WHERE {column} = '{quoted}' LIMIT 1");
                 self.query(&sql, 1).is_ok_and(|result| !result.rows.is_empty())
             };
             if !columns.iter().any(&mut is_value) {
@@ -219,14 +276,30 @@ fn names_the_present(sql: &str) -> bool {
     ["'now'", "\"now\"", "current_date", "current_time"].iter().any(|word| lower.contains(word))
 }
 
-fn cell(value: ValueRef<'_>) -> Cell {
+pub(crate) fn cell(value: ValueRef<'_>) -> Cell {
     let short = |text: &str| text.chars().take(CELL_CHARS_MAX).collect();
     match value {
         ValueRef::Null => Cell::Null,
         ValueRef::Integer(number) => Cell::Integer(number),
         ValueRef::Real(number) => Cell::Real(number),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Cell::Text(short(&String::from_utf8_lossy(bytes))),
+        ValueRef::Text(bytes) => Cell::Text(short(&String::from_utf8_lossy(bytes))),
+        ValueRef::Blob(bytes) => match str::from_utf8(bytes) {
+            Ok(text) => Cell::Text(short(text)),
+            Err(_) => Cell::Text(format!("({} bytes)", bytes.len())),
+        },
     }
+}
+
+/// A text without secrets. The name of its column tells some of them: `password`.
+pub(crate) fn redacted(name: &str, cell: Cell) -> Cell {
+    let Cell::Text(text) = cell else { return cell };
+    let before = format!("{name}=");
+    let line = format!("{before}{text}");
+    let clean = redact(&line).0;
+    Cell::Text(match clean.strip_prefix(before.as_str()) {
+        Some(value) => value.to_owned(),
+        None => redact(&text).0.into_owned(),
+    })
 }
 
 /// The words of a statement outside of quotes and brackets, with their offsets.

@@ -153,7 +153,14 @@ fn tables_of_several_files_are_joined() {
             vec![Cell::Text("Bob's".into()), Cell::Integer(1)],
         ]
     );
-    assert_eq!(tables.source_rows(sql, 2), [("orders.csv".to_owned(), 2), ("orders.csv".to_owned(), 3)]);
+    assert_eq!(
+        tables.source_rows(sql, 2),
+        ["orders.csv", "orders.csv"]
+            .into_iter()
+            .zip([2, 3])
+            .map(|(name, line)| Place::Line(name.to_owned(), line))
+            .collect::<Vec<_>>()
+    );
     assert_eq!(tables.unknown_literals("SELECT 1 WHERE 'Bob''s' <> 'north' AND name LIKE '%x%'"), ["north"]);
 }
 
@@ -164,7 +171,7 @@ fn files_with_the_same_columns_are_one_table() {
     assert_eq!(result.rows.len(), 2);
     assert_eq!(
         tables.source_rows("SELECT max(x) FROM d WHERE file LIKE '%b.csv'", 3),
-        [("d/b.csv".to_owned(), 2)]
+        [Place::Line("d/b.csv".to_owned(), 2)]
     );
 }
 

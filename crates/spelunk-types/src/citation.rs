@@ -7,12 +7,22 @@ use crate::ErrorCode;
 /// A quote and its claimed location.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Citation {
-    /// The document, as the corpus names it.
+    /// The document, as the corpus names it, or the address of a row of a database: `shop.db:orders?id=4711`.
     pub document: String,
-    /// The line on which the quote begins, from 1.
+    /// The line on which the quote begins, from 1; 0 for a row of a database.
     pub line: u64,
     /// The quoted text.
     pub quote: String,
+}
+
+impl Citation {
+    /// Where the quote is, in one word.
+    pub fn place(&self) -> String {
+        match self.line {
+            0 => self.document.clone(),
+            line => format!("{}:{line}", self.document),
+        }
+    }
 }
 
 /// The result of checking a citation against its source.

@@ -21,10 +21,7 @@ pub fn answer_text(text: &str, citations: &[Citation], paint: Paint) -> String {
         Paint::Plain => format!("{}\n", text.trim_end()),
         Paint::Colored => for_terminal(text.trim_end()),
     };
-    let places: Vec<String> = citations
-        .iter()
-        .map(|citation| format!("{}:{}", head(&citation.document, 200), citation.line))
-        .collect();
+    let places: Vec<String> = citations.iter().map(|citation| head(&citation.place(), 200)).collect();
     let width = places.iter().map(|place| place.chars().count()).max().unwrap_or_default().min(48);
     for (citation, place) in citations.iter().zip(places) {
         let pad = " ".repeat(width.saturating_sub(place.chars().count()));

@@ -14,6 +14,8 @@ pub struct Outline {
     pub documents: u64,
     /// Their size on disk.
     pub bytes: u64,
+    /// How many of them describe a database.
+    pub databases: u64,
     /// Every extension, largest share of bytes first.
     pub extensions: Vec<ExtensionShare>,
     /// Name and size of the largest documents, largest first.
@@ -42,12 +44,14 @@ impl Outline {
     const NAME_CHARS_MAX: usize = 120;
 
     pub(crate) fn of<'a>(documents: impl Iterator<Item = &'a DocEntry>) -> Self {
-        let mut outline = Self { documents: 0, bytes: 0, extensions: Vec::new(), largest: Vec::new() };
+        let mut outline =
+            Self { documents: 0, bytes: 0, databases: 0, extensions: Vec::new(), largest: Vec::new() };
         let mut shares: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         let mut by_size: Vec<(u64, &str)> = Vec::new();
         for document in documents {
             outline.documents += 1;
             outline.bytes += document.bytes;
+            outline.databases += u64::from(document.database.is_some());
             let share = shares.entry(extension_of(&document.name)).or_default();
             share.0 += 1;
             share.1 += document.bytes;

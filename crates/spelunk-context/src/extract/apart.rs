@@ -77,6 +77,7 @@ pub(super) fn encode(outcome: Result<String, ExtractError>) -> Vec<u8> {
         Err(
             other @ (ExtractError::TooCostly { .. }
             | ExtractError::Crashed { .. }
+            | ExtractError::InUse { .. }
             | ExtractError::NoWorker { .. }),
         ) => (b'c', other.to_string()),
     };

@@ -1,7 +1,5 @@
 //! Functions that query rows: `tables` and `query_rows`. The rows of CSV, JSON and log documents are read into SQLite
-//! when a cell first asks for them.
-
-use std::sync::{Mutex, OnceLock, PoisonError};
+//! when a cell first asks for them; databases are beside them.
 
 use spelunk_context::View;
 use spelunk_sandbox::Value;
@@ -15,8 +13,15 @@ const ROWS_MAX: usize = 10_000;
 /// Extensions of documents that usually have rows. Only then does the description of `context` mention the functions.
 const EXTENSIONS: [&str; 8] = ["csv", "tsv", "tab", "psv", "json", "jsonl", "ndjson", "log"];
 
+const DATABASES_TOLD: &str = "\nThe text of a database describes its tables. `print(tables())` shows the columns of \
+    all tables, also those of CSV, JSON and log documents, and `query_rows(sql)` returns the rows of one SQLite `SELECT` \
+    as a list of dicts. Cite a row by its table and key, with words of it: `shop.db:orders?id=4711: cancelled`.";
+
 /// The sentence that tells a model of the functions; empty if no document looks like rows.
 pub(super) fn told(view: &View) -> &'static str {
+    if view.has_databases() {
+        return DATABASES_TOLD;
+    }
     let has_rows =
         view.outline().extensions.iter().any(|share| EXTENSIONS.contains(&share.extension.as_str()));
     if has_rows {
@@ -27,36 +32,29 @@ pub(super) fn told(view: &View) -> &'static str {
     }
 }
 
-/// Tables that are read on first use.
-#[derive(Default)]
-pub(super) struct LazyTables(OnceLock<Option<Mutex<Tables>>>);
-
-impl LazyTables {
-    fn with<T>(
-        &self,
-        view: &View,
-        used: impl FnOnce(&mut Tables) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        let Some(tables) = self.0.get_or_init(|| Tables::of(view, BYTES_MAX).map(Mutex::new)) else {
-            return Err(Refusal::value(if view.bytes() > BYTES_MAX {
-                format!(
-                    "the documents have more than {BYTES_MAX} bytes, the maximum for tables: parse them with code"
-                )
-            } else {
-                "no document has rows".to_owned()
-            }));
-        };
-        used(&mut tables.lock().unwrap_or_else(PoisonError::into_inner))
-    }
+/// Uses the tables, which are read on first use.
+fn with<T>(
+    environment: &Environment,
+    used: impl FnOnce(&mut Tables) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    environment.tables.with(&environment.view, used).unwrap_or_else(|| {
+        Err(Refusal::value(if environment.view.bytes() > BYTES_MAX {
+            format!(
+                "the documents have more than {BYTES_MAX} bytes, the maximum for tables: parse them with code"
+            )
+        } else {
+            "no document has rows".to_owned()
+        }))
+    })
 }
 
 pub(super) fn tables(environment: &Environment) -> Result<Value, Refusal> {
-    environment.tables.with(&environment.view, |tables| Ok(Value::Str(tables.describe(""))))
+    with(environment, |tables| Ok(Value::Str(tables.describe(""))))
 }
 
 pub(super) fn query_rows(environment: &Environment, mut arguments: Arguments<'_>) -> Result<Value, Refusal> {
     let sql = arguments.need_text("sql")?;
-    environment.tables.with(&environment.view, |tables| {
+    with(environment, |tables| {
         let result = tables.query(&sql, ROWS_MAX).map_err(|error| Refusal::value(error.to_string()))?;
         if result.is_cut {
             return Err(Refusal::value(format!(

@@ -37,6 +37,20 @@ fn a_path_may_hold_colons_and_a_line_may_be_a_range() {
 }
 
 #[test]
+fn a_row_of_a_database_is_cited_by_its_address() {
+    check(
+        "Ann.\n```evidence\n- `shop.db:orders?id=4711`: \"cancelled\"\nshop.db:stock?shelf=A%20%26%20B&bin=1: at 12:30: 7\na.md:3: why?x=1: y\n```",
+        &expect![[r"
+            Ann.
+            --
+            shop.db:orders?id=4711 | 0 | cancelled
+            shop.db:stock?shelf=A%20%26%20B&bin=1 | 0 | at 12:30: 7
+            a.md | 3 | why?x=1: y
+        "]],
+    );
+}
+
+#[test]
 fn an_unclosed_block_and_noise_in_it_do_no_harm() {
     check(
         "Yes.\n```evidence\nno line number here\na.md:x: y\na.md:1:\n",

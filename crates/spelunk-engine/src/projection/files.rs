@@ -443,7 +443,7 @@ pub(super) fn finding_line(event: &Event, worker: &str, report: &AnalystReport, 
 }
 
 pub(super) fn citation_line(event: &Event, citation: &Citation, found: Found) -> String {
-    let source = format!("{}:{}", citation.document, citation.line);
+    let source = citation.place();
     let more = json!({ "citation": citation, "found": found });
     evidence_line(event, "citation", &citation.quote, &source, more)
 }

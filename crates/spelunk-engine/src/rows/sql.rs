@@ -2,13 +2,14 @@
 //! query that fails, finds nothing or names a value that no row has is sent back with the reason.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use spelunk_context::View;
 use spelunk_model::{Message, Prompt};
-use spelunk_tables::{Cell, QueryResult, Tables};
+use spelunk_tables::{Cell, Place, QueryResult, Tables};
 use spelunk_types::{Citation, ErrorCode, EventKind, Explain as _};
 
+use super::LazyTables;
 use crate::plain_answer::empty_reply;
 use crate::sync::blocking;
 use crate::{Answer, Frame, FrameError, Task, certainty, evidence};
@@ -34,12 +35,10 @@ const LITERALS_SHOWN_MAX: usize = 3;
 
 /// Answers with a query; `None` if the text has no rows, or no query gave a result.
 pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, FrameError> {
-    let view = task.view.clone();
-    let read = move || Tables::of(&view, BYTES_MAX).filter(|tables| tables.are_most_of(&view));
-    let Some(tables) = blocking(read).await else { return Ok(None) };
     let question = task.question_shown();
-    let user = format!("{}\nQuestion: {question}", tables.describe(question));
-    let tables = Arc::new(Mutex::new(tables));
+    let tables = Arc::new(LazyTables::default());
+    let Some(described) = described(frame, task, &tables).await? else { return Ok(None) };
+    let user = format!("{described}\nQuestion: {question}");
     let tokens_max = SQL_TOKENS_MAX.min(frame.limits().root_output_tokens_max);
     let is_small = frame.reader().is_small();
     let queries_max = if is_small { SMALL_QUERIES_MAX } else { QUERIES_MAX };
@@ -59,13 +58,10 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
         if certainty::is_doubtful(&reply, CERTAINTY_PERMILLE_MIN) {
             return Ok(None);
         }
-        let (own, text) = (Arc::clone(&tables), sql.clone());
         // A count of zero and a long list are believed if a second query gives them, too.
         let is_first = prompt.messages.len() == 1;
-        match blocking(move || run(&mut own.lock().unwrap_or_else(PoisonError::into_inner), &text, is_first))
-            .await
-        {
-            Ok(computed) => return answer(frame, task, computed).await.map(Some),
+        match computed(frame, task, &tables, sql, is_first).await? {
+            Ok((text, claims)) => return answer(frame, task, &text, claims).await.map(Some),
             Err(fault) => {
                 let said = format!("{fault} Write another query, or reply NONE.");
                 prompt.messages.extend([Message::assistant(reply.text), Message::user(said)]);
@@ -73,6 +69,58 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
         }
     }
     Ok(None)
+}
+
+/// What the model is told of the tables; `None` if they are too little of the text.
+async fn described(
+    frame: &Frame,
+    task: &Task,
+    tables: &Arc<LazyTables>,
+) -> Result<Option<String>, FrameError> {
+    let (view, tables, question) = (task.view.clone(), Arc::clone(tables), task.question_shown().to_owned());
+    let describe = move || tables.with(&view, |tables| describe(tables, &view, &question)).flatten();
+    if !task.view.has_databases() {
+        return Ok(blocking(describe).await);
+    }
+    let read = async move { Ok(blocking(describe).await.unwrap_or_default()) };
+    Ok(Some(frame.observe("tables", read).await?).filter(|text| !text.is_empty()))
+}
+
+fn describe(tables: &Tables, view: &View, question: &str) -> Option<String> {
+    if !tables.are_most_of(view) {
+        return None;
+    }
+    let text = tables.describe(question);
+    let is_mixed = tables.have_databases() && !tables.others().is_empty();
+    Some(if is_mixed { text + OTHERS_TOLD } else { text })
+}
+
+const OTHERS_TOLD: &str = "-- There are also documents, which no query reads. If the question is about what they say, reply NONE.\n";
+
+/// The result of a query as text, with the lines and rows that it comes from; or a sentence for the model.
+type ComputedText = Result<(String, Vec<Citation>), String>;
+
+/// Runs a query. What a database returned is recorded.
+async fn computed(
+    frame: &Frame,
+    task: &Task,
+    tables: &Arc<LazyTables>,
+    sql: String,
+    is_first: bool,
+) -> Result<ComputedText, FrameError> {
+    let (view, tables, what) = (task.view.clone(), Arc::clone(tables), format!("query {sql}"));
+    let compute = move || -> ComputedText {
+        let ran = tables.with(&view, |tables| run(tables, &sql, is_first));
+        let computed = ran.unwrap_or_else(|| Err("The tables can no longer be read.".to_owned()))?;
+        Ok((computed.in_words(), quoted(&view, computed.places)))
+    };
+    if !task.view.has_databases() {
+        return Ok(blocking(compute).await);
+    }
+    let read = async move { Ok(serde_json::to_string(&blocking(compute).await).unwrap_or_default()) };
+    let recorded = frame.observe(&what, read).await?;
+    let damaged = || Err("The recorded result cannot be read.".to_owned());
+    Ok(serde_json::from_str(&recorded).unwrap_or_else(|_| damaged()))
 }
 
 /// The query in a reply; `None` if it has none.
@@ -90,9 +138,10 @@ fn statement(reply: &str) -> Option<&str> {
 struct Computed {
     sql: String,
     result: QueryResult,
-    /// The documents and lines of the first rows.
-    places: Vec<(String, u64)>,
-    n_rows: u64,
+    /// Where the first rows are.
+    places: Vec<Place>,
+    /// What was read.
+    over: String,
     n_broken: u64,
 }
 
@@ -139,18 +188,19 @@ fn run(tables: &mut Tables, sql: &str, is_first: bool) -> Result<Computed, Strin
         }
     }
     let places = tables.source_rows(sql, CITATIONS_MAX);
-    let n_rows = tables.tables().iter().map(|table| table.n_rows).sum();
+    let over = if tables.have_databases() {
+        "the tables".to_owned()
+    } else {
+        format!("{} rows", tables.tables().iter().map(|table| table.n_rows).sum::<u64>())
+    };
     let n_broken = tables.tables().iter().map(|table| table.n_broken).sum();
-    Ok(Computed { sql: sql.to_owned(), result, places, n_rows, n_broken })
+    Ok(Computed { sql: sql.to_owned(), result, places, over, n_broken })
 }
 
-async fn answer(frame: &Frame, task: &Task, computed: Computed) -> Result<Answer, FrameError> {
+async fn answer(frame: &Frame, task: &Task, text: &str, claims: Vec<Citation>) -> Result<Answer, FrameError> {
     let (documents, bytes) = (task.view.documents().len() as u64, task.view.bytes());
     frame.note(EventKind::PassagesChosen { documents, bytes, of_bytes: bytes }).await?;
-    let text = computed.in_words();
-    let (view, places) = (task.view.clone(), computed.places);
-    let claims = blocking(move || quoted(&view, places)).await;
-    evidence::check_claims(frame, &task.view, &text, claims).await
+    evidence::check_claims(frame, &task.view, text, claims).await
 }
 
 impl Computed {
@@ -177,14 +227,21 @@ impl Computed {
             1 => " 1 line is not a row and was not counted.".to_owned(),
             n => format!(" {n} lines are not rows and were not counted."),
         };
-        format!("{value}\n\nComputed over {} rows: {sql}.{broken}", self.n_rows)
+        format!("{value}\n\nComputed over {}: {sql}.{broken}", self.over)
     }
 }
 
-/// The lines at these locations.
-fn quoted(view: &View, places: Vec<(String, u64)>) -> Vec<Citation> {
+/// The lines and rows at these locations.
+fn quoted(view: &View, places: Vec<Place>) -> Vec<Citation> {
     let mut texts: BTreeMap<String, Option<Arc<str>>> = BTreeMap::new();
-    let quote = |(document, line): (String, u64)| {
+    let quote = |place: Place| {
+        let (document, line) = match place {
+            Place::Line(document, line) => (document, line),
+            Place::Row(document, cells) => {
+                let quote = cells.chars().take(QUOTE_CHARS_MAX).collect::<String>().trim().to_owned();
+                return Some(Citation { document, line: 0, quote });
+            }
+        };
         let text = texts.entry(document.clone()).or_insert_with(|| view.read(view.find(&document)?).ok());
         let quote = text.as_ref()?.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
         let quote = quote.trim().chars().take(QUOTE_CHARS_MAX).collect();

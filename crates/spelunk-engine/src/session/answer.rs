@@ -36,7 +36,8 @@ pub(super) struct AnswerCheck {
 }
 
 /// Names that code uses to touch the data.
-const TOUCHES: [&str; 8] = ["context", "rlm_query", "grep", "search", "lines", "peek", "chunk", "outline"];
+const TOUCHES: [&str; 9] =
+    ["context", "rlm_query", "grep", "search", "lines", "peek", "chunk", "outline", "query_rows"];
 
 /// Placeholder texts that are not an answer.
 const PLACEHOLDERS: [&str; 7] = ["...", "…", "todo", "tbd", "answer", "your answer", "final answer"];

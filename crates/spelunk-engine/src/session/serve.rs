@@ -61,7 +61,7 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
     if let Some(looking) = look(session, &call) {
         return StartedCall { reply: looking.map(Ok).boxed(), is_effect: false };
     }
-    if let Some(reply) = search(session, &call) {
+    if let Some(reply) = look_outside(session, &call) {
         return StartedCall { reply, is_effect: true };
     }
     if let Some(begun) = desk::begin(session, &mut call) {
@@ -103,13 +103,13 @@ impl From<Refusal> for Refused {
 
 /// A call that only looks at text: its result is the same each time.
 pub(super) fn look(session: &Session<'_>, call: &HostCall) -> Option<BoxFuture<'static, HostReply>> {
-    let is_looking = Environment::serves(call) && !session.environment.asks_index(call);
+    let is_looking = Environment::serves(call) && !session.environment.asks_outside(call);
     is_looking.then(|| serve_look(session, call))
 }
 
-/// A search of the index. The index and its embedding model may have changed when the run is resumed.
-fn search(session: &Session<'_>, call: &HostCall) -> Option<Replying> {
-    if !session.environment.asks_index(call) {
+/// A search of the index or a query of a database. Both may have changed when the run is resumed.
+fn look_outside(session: &Session<'_>, call: &HostCall) -> Option<Replying> {
+    if !session.environment.asks_outside(call) {
         return None;
     }
     let reading = serve_look(session, call).map(|found| Ok(written(&found).to_string()));

@@ -134,10 +134,8 @@ async fn read_all(
     for (call, read) in calls.iter().zip(join_all(reading).await) {
         let (text, is_error) = match read {
             Ok(Some(answer)) => {
-                let evidence = answer
-                    .citations
-                    .iter()
-                    .map(|cited| format!("\n{}:{}: {}", cited.document, cited.line, cited.quote));
+                let evidence =
+                    answer.citations.iter().map(|cited| format!("\n{}: {}", cited.place(), cited.quote));
                 let text = format!("{}\n{}", answer.text.trim(), evidence.collect::<String>());
                 citations.extend(answer.citations);
                 (text.trim().to_owned(), false)

@@ -4,9 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::{
-    CallOutcome, CellOutcome, Citation, Event, EventKind, FrameOutcome, Grounding, RunOutcome, Text,
-};
+use crate::{CallOutcome, CellOutcome, Event, EventKind, FrameOutcome, Grounding, RunOutcome, Text};
 
 /// The longest value shown in a line; of longer ones, only the size is shown.
 const VALUE_BYTES_MAX: usize = 200;
@@ -74,8 +72,8 @@ impl fmt::Display for Event {
                 findings.iter().try_for_each(|(severity, n)| write!(f, " {severity}={n}"))?;
                 confidence.map_or(Ok(()), |confidence| write!(f, " confidence={:.2}", confidence.mean))
             }
-            EventKind::CitationChecked { citation: Citation { document, line, .. }, found } => {
-                write!(f, "{frame} {found} {document}:{line}")
+            EventKind::CitationChecked { citation, found } => {
+                write!(f, "{frame} {found} {}", citation.place())
             }
             EventKind::LimitReached { limit, value } => write!(f, "{limit}={value}"),
             EventKind::WarningRaised { message, .. } => write!(f, "{frame} {message:?}"),

@@ -12,6 +12,7 @@ mod context_documents;
 mod context_looks;
 mod cost;
 mod custom_types;
+mod databases;
 mod demo;
 mod doctor;
 mod eval;

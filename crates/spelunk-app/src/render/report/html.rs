@@ -7,7 +7,7 @@ mod text;
 use std::collections::BTreeMap;
 
 use spelunk_engine::RunReport;
-use spelunk_types::{Citation, Strategy, iso_time};
+use spelunk_types::{Strategy, iso_time};
 
 use self::findings::{anchors, by_file, by_severity, excerpt};
 use self::text::{escaped, prose};
@@ -159,10 +159,9 @@ fn capital(word: &str) -> String {
 /// Citations that no finding shows.
 fn evidence(data: &ReportData<'_>, anchors: &Anchors) -> String {
     let Some(answer) = &data.report.answer else { return String::new() };
-    let place = |citation: &Citation| format!("{}:{}", citation.document, citation.line);
     let mut items = String::new();
     for (idx, citation) in answer.citations.iter().enumerate() {
-        let place = place(citation);
+        let place = citation.place();
         let own = format!("e{}", idx + 1);
         if anchors.get(&place) != Some(&own) {
             continue;

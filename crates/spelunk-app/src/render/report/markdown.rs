@@ -39,8 +39,7 @@ pub(crate) fn markdown(report: &RunReport) -> String {
             }
             for citation in &answer.citations {
                 let quote = head(&citation.quote, QUESTION_CHARS_MAX);
-                text +=
-                    &format!("- {}:{}: {}\n", head(&citation.document, 400), citation.line, quoted(&quote));
+                text += &format!("- {}: {}\n", head(&citation.place(), 400), quoted(&quote));
             }
         }
         None => text += "There is no answer yet.\n",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use spelunk_context::{DocEntry, View};
 use spelunk_desk::DeskPath;
 use spelunk_model::{Prompt, Reply};
-use spelunk_types::{Citation, Explain, Strategy};
+use spelunk_types::{Explain, Strategy};
 
 use super::tools::text;
 use super::work::{ToolOutcome, Work};
@@ -58,8 +58,8 @@ pub(super) async fn descend(work: &mut Work<'_>, arguments: &Value) -> Result<To
     match work.frame.descend(task).await {
         Ok(answer) => {
             let mut told = cut(&answer.text, REPLY_CHARS_MAX);
-            for Citation { document, line, quote } in &answer.citations {
-                told += &format!("\n{document}:{line}: {quote}");
+            for citation in &answer.citations {
+                told += &format!("\n{}: {}", citation.place(), citation.quote);
             }
             Ok(ToolOutcome::told(told))
         }

@@ -26,7 +26,7 @@ pub(super) fn anchors(report: &RunReport) -> Anchors {
     }
     let citations = report.answer.iter().flat_map(|answer| &answer.citations).enumerate();
     for (idx, citation) in citations {
-        let place = format!("{}:{}", citation.document, citation.line);
+        let place = citation.place();
         anchors.entry(place).or_insert_with(|| format!("e{}", idx + 1));
     }
     anchors
