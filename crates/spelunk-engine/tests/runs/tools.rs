@@ -333,9 +333,11 @@ async fn what_was_asked_and_decided_is_recorded_with_secrets_redacted() {
         let redacted = json!({ "what": "[secret:github-token]" });
         let request = shown.lock().unwrap()[0].clone();
         assert_eq!((&request.run, &request.arguments), (&result.run, &redacted));
-        let asked = events.iter().find_map(|event| match &event.kind {
-            EventKind::EffectAsked { arguments: Text::Inline { text }, .. } => Some(text.clone()),
-            _ => None,
+        let asked = events.iter().find_map(|event| {
+            let EventKind::EffectAsked { arguments: Text::Inline { text }, .. } = &event.kind else {
+                return None;
+            };
+            Some(text.clone())
         });
         assert_eq!(asked, Some(redacted.to_string()));
     }
@@ -389,9 +391,9 @@ FINAL([str(one) for one in said] + kinds + [wrong, kind])";
         .filter(|line| line.starts_with("effect.started"))
         .collect();
     assert_eq!(told.len(), 3, "a wrong argument refuses the whole batch: {told:?}");
-    let cell = events(&engine, &result.run).into_iter().find_map(|event| match event.kind {
-        EventKind::CellRan { output: Text::Inline { text }, .. } => Some(text),
-        _ => None,
+    let cell = events(&engine, &result.run).into_iter().find_map(|event| {
+        let EventKind::CellRan { output: Text::Inline { text }, .. } = event.kind else { return None };
+        Some(text)
     });
     let printed = cell.unwrap();
     assert_eq!(printed.trim_end(), "kind: str, kinds: list, said: list, wrong: str");

@@ -322,7 +322,7 @@ async fn ask_agent(
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);
     let handle = go_on(app, sandbox, app.run_tools(), (&run, Some(question)), request, &mut |scan| {
-        progress.draw(|| scan_status(&scan))
+        progress.draw(|| scan_status(&scan));
     })?;
     progress.clear();
     app.say(&format!("continuing run {}", run.short()));

@@ -74,7 +74,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);
     let handle = go_on(app, sandbox, app.run_tools(), (&run, None), request, &mut |scan| {
-        progress.draw(|| scan_status(&scan))
+        progress.draw(|| scan_status(&scan));
     })?;
     progress.clear();
     let settled = match view.n_settled_calls() {
