@@ -226,12 +226,14 @@ fn read_some(candidates: &[Candidate], scratch: &Scratch, next: &AtomicUsize, se
         let reading = match (&candidate.origin, candidate.extract) {
             (_, Some(kind)) => extract_one(candidate, kind, scratch).inspect(|_| tick(candidate.bytes)),
             (Origin::Text(bytes), None) => read_one(&mut &**bytes, candidate.redacts, &mut buffer, &mut tick),
-            (Origin::File(path), None) => {
-                open_regular(path).and_then(|file| match sqlite_named(candidate, &file)? {
-                    true => Ok(describe_one(candidate, path, scratch)).inspect(|_| tick(candidate.bytes)),
-                    false => read_file(&file, candidate, &mut buffer, &mut tick),
-                })
-            }
+            (Origin::File(path), None) => open_regular(path).and_then(|file| {
+                if sqlite_named(candidate, &file)? {
+                    tick(candidate.bytes);
+                    Ok(describe_one(candidate, path, scratch))
+                } else {
+                    read_file(&file, candidate, &mut buffer, &mut tick)
+                }
+            }),
         };
         let reading = reading.unwrap_or_else(Reading::Unreadable);
         match reading {

@@ -69,7 +69,7 @@ pub fn sqlite_uri(path: &Path) -> Result<String, ExtractError> {
     for byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                uri.push(char::from(*byte))
+                uri.push(char::from(*byte));
             }
             byte => drop(write!(uri, "%{byte:02X}")),
         }
@@ -92,10 +92,11 @@ pub fn distrust_schemas(connection: &Connection) -> rusqlite::Result<()> {
 pub(crate) fn describe(path: &Path) -> Result<String, ExtractError> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(sqlite_uri(path)?, flags).map_err(of_sqlite)?;
-    distrust_schemas(&connection).map_err(of_sqlite)?;
-    limit_steps(&mut connection).map_err(of_sqlite)?;
-    let tables = tables(&connection).map_err(of_sqlite)?;
+    let mut connection =
+        Connection::open_with_flags(sqlite_uri(path)?, flags).map_err(|error| of_sqlite(&error))?;
+    distrust_schemas(&connection).map_err(|error| of_sqlite(&error))?;
+    limit_steps(&mut connection).map_err(|error| of_sqlite(&error))?;
+    let tables = tables(&connection).map_err(|error| of_sqlite(&error))?;
     if tables.is_empty() {
         return Err(ExtractError::NoText);
     }
@@ -164,7 +165,7 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
 }
 
-fn of_sqlite(error: rusqlite::Error) -> ExtractError {
+fn of_sqlite(error: &rusqlite::Error) -> ExtractError {
     let what = name::shortened(&name::printable_text(&error.to_string()), 200).into_owned();
     match error.sqlite_error_code() {
         Some(
