@@ -51,7 +51,7 @@ fn a_worker_that_is_lost_changes_nothing_and_is_an_outcome() {
     );
     assert_eq!(
         outcome(WorkError::Time { ms_max: 20_000 }),
-        "[stopped: the script computed for more than 20 s and was stopped, and nothing was changed]\n"
+        "[stopped: the script exceeded 20 s of CPU time and was stopped, and nothing was changed]\n"
     );
     assert_eq!(
         outcome(WorkError::Crashed { how: "killed by signal 11".to_owned() }),
