@@ -8,6 +8,7 @@ The other way round, the streams that a maker recorded for the tests of its clie
 `PROGRAM URL`: both must read the same from them.
 """
 
+import base64
 import json
 import pathlib
 import subprocess
@@ -210,11 +211,22 @@ class Gemini:
         return text, found, (usage.prompt_token_count, written)
 
 
+def with_bytes(body):
+    """The same parameters as their client takes them: images as bytes."""
+    body = json.loads(json.dumps(body))
+    for message in body["messages"]:
+        for block in message["content"]:
+            if "image" in block:
+                source = block["image"]["source"]
+                source["bytes"] = base64.b64decode(source["bytes"], validate=True)
+    return body
+
+
 class Bedrock:
     operation = BEDROCK.meta.service_model.operation_model("ConverseStream")
 
     def request(self, record, body):
-        report = botocore.validate.ParamValidator().validate({"modelId": "m", **body}, self.operation.input_shape)
+        report = botocore.validate.ParamValidator().validate({"modelId": "m", **with_bytes(body)}, self.operation.input_shape)
         assert not report.has_errors(), report.generate_report()
         headers = dict(map(tuple, record["headers"]))
         if headers["authorization"].startswith("AWS4-HMAC-SHA256 "):
@@ -234,7 +246,7 @@ class Bedrock:
 
     def reply(self, record, body, reply):
         text, blocks, usage = "", {}, None
-        for event in BEDROCK.converse_stream(modelId="m", **body)["stream"]:
+        for event in BEDROCK.converse_stream(modelId="m", **with_bytes(body))["stream"]:
             if "contentBlockStart" in event and "toolUse" in event["contentBlockStart"]["start"]:
                 start = event["contentBlockStart"]
                 blocks[start["contentBlockIndex"]] = [start["start"]["toolUse"]["name"], ""]
@@ -291,7 +303,7 @@ def recorded(path, program):
 
 
 def main(folder, program, recordings):
-    faults, seen = {}, {name: [0, 0, 0, 0] for name in MAKERS}
+    faults, seen = {}, {name: [0, 0, 0, 0, 0] for name in MAKERS}
     lines = {line for path in sorted(pathlib.Path(folder).glob("*.jsonl")) for line in path.read_text().splitlines()}
     for line in sorted(lines):
         record = json.loads(line)
@@ -302,6 +314,7 @@ def main(folder, program, recordings):
             counts[0] += 1
             counts[2] += "tools" in body or "toolConfig" in body
             counts[3] += any(word in record["body"] for word in ("json_schema", "responseJsonSchema", "toolChoice"))
+            counts[4] += "iVBORw==" in record["body"]
             reply = record["reply"]
             # A reason to stop that no provider has is for our reader alone.
             if reply and record["streamed"] and reply["stop"] != "other":
@@ -314,9 +327,12 @@ def main(folder, program, recordings):
         except Exception as error:  # Every fault is told, not only the first.
             fault = f"{record['dialect']} {record['path']}: {type(error).__name__}: {str(error)[:1500]}"
             faults.setdefault(fault, record["body"][:600])
-    for name, (requests, replies, tools, schemas) in seen.items():
-        print(f"{name}: {requests} requests ({tools} with tools, {schemas} with a schema), {replies} replies")
-        if requests < REQUESTS_MIN or replies < REPLIES_MIN or not tools or not schemas:
+    for name, (requests, replies, tools, schemas, images) in seen.items():
+        print(
+            f"{name}: {requests} requests ({tools} with tools, {schemas} with a schema, {images} with images), "
+            f"{replies} replies"
+        )
+        if requests < REQUESTS_MIN or replies < REPLIES_MIN or not tools or not schemas or not images:
             faults[f"{name}: too little was recorded to say anything"] = ""
     paths = sorted([*pathlib.Path(recordings).glob("**/streaming/fixtures/*.txt"), *pathlib.Path(recordings).glob("**/*.sse")])
     for path in paths:

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write as _};
 
-use spelunk_context::{ExtractError, ExtractKind, extract};
+use spelunk_context::{ExtractError, ExtractKind, ImageHeader, extract};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -34,6 +34,16 @@ pub fn docx(data: &[u8]) {
 /// HTML.
 pub fn html(data: &[u8]) {
     check(ExtractKind::Html, body_of(data));
+}
+
+/// The header of an image: a plausible size, or a reason why not.
+pub fn image(data: &[u8]) {
+    match ImageHeader::read(body_of(data)) {
+        Ok(ImageHeader { width, height, .. }) => {
+            assert!((1..=8_000).contains(&width) && (1..=8_000).contains(&height), "{width} x {height}");
+        }
+        Err(error) => check_message(&error.to_string()),
+    }
 }
 
 fn check(kind: ExtractKind, bytes: &[u8]) {

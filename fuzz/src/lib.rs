@@ -28,7 +28,7 @@ pub use catalogues::catalogue;
 pub use cells::cells;
 pub use corpus::{CorpusFile, corpus};
 pub use detectors::detectors;
-pub use documents::{docx, html, pdf};
+pub use documents::{docx, html, image, pdf};
 pub use journals::{events, journal};
 pub use mutate::Mutator;
 pub use plans::{plans, structures};
@@ -41,7 +41,7 @@ pub use streams::{frames, sse};
 pub type Target = fn(&[u8]);
 
 /// Every target, by its name.
-pub const TARGETS: [(&str, Target); 18] = [
+pub const TARGETS: [(&str, Target); 19] = [
     ("splitters", splitters),
     ("detectors", detectors),
     ("plans", plans),
@@ -56,6 +56,7 @@ pub const TARGETS: [(&str, Target); 18] = [
     ("pdf", pdf),
     ("docx", docx),
     ("html", html),
+    ("image", image),
     ("archive", archive),
     ("sse", sse),
     ("frames", frames),

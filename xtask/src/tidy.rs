@@ -8,6 +8,7 @@ mod cycles;
 mod docs;
 mod edges;
 mod files;
+pub(crate) mod links;
 mod manifests;
 mod modules;
 mod places;
@@ -123,6 +124,7 @@ fn check_repository() -> Result<(usize, Vec<Complaint>), String> {
     complaints.extend(docs::check_promises(&files));
     complaints.extend(coverage::check(&files));
     complaints.extend(docs::check_named_files(&files));
+    complaints.extend(links::check(&files));
     let limits: Vec<&str> = Limits::ALL.iter().map(|limit| limit.name).collect();
     complaints.extend(readers::check_limits(&files, &limits));
     complaints.extend(readers::check_settings(&files));

@@ -1,5 +1,5 @@
-//! `cargo xtask wheel`: the Python package as a wheel with the program in it, in `target/wheels`. Needs `strip` and
-//! `maturin`, which may be named by its path.
+//! `cargo xtask wheel`: the Python package as a wheel with the program in it, in `target/wheels`, stripped and
+//! compressed. Needs `strip` and `maturin`, which may be named by its path.
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -37,7 +37,15 @@ fn build(is_dev: bool, maturin: &str) -> Result<(), String> {
     call(Command::new("strip").arg("-o").arg(scripts.join("spelunk")).arg(built))?;
     let module =
         ["build", "--strip", "--ignore-rust-version", "--interpreter", "python3", "--profile", profile];
-    call(Command::new(maturin).args(module).arg("--out").arg(target.join("wheels")).current_dir(&package))
+    let wheels = target.join("wheels");
+    call(Command::new(maturin).args(module).arg("--out").arg(&wheels).current_dir(&package))?;
+    let entries = std::fs::read_dir(&wheels)
+        .map_err(|error| format!("could not read `{}`: {error}", wheels.display()))?;
+    for wheel in entries.flatten() {
+        let n_bytes = wheel.metadata().map_or(0, |metadata| metadata.len());
+        say(&format!("{}: {} kB", wheel.path().display(), n_bytes / 1000));
+    }
+    Ok(())
 }
 
 fn call(command: &mut Command) -> Result<(), String> {

@@ -214,16 +214,16 @@ impl App {
         let engine = Engine::new(workspace, Arc::new(SystemClock), scan);
         let named_models = provider::named_models(&self.settings, &self.environment);
         let engine = engine.with_named_models(named_models).with_rate_limits(self.rate_limits.clone());
-        let engine = engine.with_tools(self.tools().cloned().unwrap_or_default());
+        let engine = engine.with_tools(self.run_tools());
         let (settings, environment) = (self.settings.clone(), self.environment.clone());
         let embedder = self.embedder.clone();
         let engine = engine.with_embedder(move || embedder.open(&settings, &environment));
         engine.with_detector(self.settings.detector(), self.detector_key())
     }
 
-    /// The tools of the runs of this process, if there are any.
-    pub fn tools(&self) -> Option<&ExternalTools> {
-        self.tools.get().filter(|tools| !tools.is_empty())
+    /// The tools of the runs of this process.
+    pub fn run_tools(&self) -> ExternalTools {
+        self.tools.get().cloned().unwrap_or_default()
     }
 
     /// Gives the runs of this process these tools; only the first call counts.

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use spelunk_context::{Corpus, Outline, ScanOptions, ScanProgress, SourceInput, redact};
 use spelunk_engine::{
-    CallerTurn, Conversation, Engine, EngineError, ModelCapacity, ResumeRequest, RunHandle, RunRequest,
-    RunSettings, RunView, first_strategy,
+    CallerTurn, Conversation, Engine, EngineError, ExternalTools, ModelCapacity, ResumeRequest, RunHandle,
+    RunRequest, RunSettings, RunView, first_strategy,
 };
 use spelunk_model::Model;
 use spelunk_sandbox::Sandbox;
@@ -41,6 +41,7 @@ pub struct Asking {
     pub schema: Option<String>,
     /// The conversation of a caller that runs tools itself.
     pub turn: Option<CallerTurn>,
+    pub tools: ExternalTools,
     pub settings: RunSettings,
 }
 
@@ -134,10 +135,11 @@ impl Asking {
     ) -> Result<Ready, Failure> {
         let Sources { named, options, corpus } = self.sources;
         let (model, is_typed) = (self.models.root.as_ref(), self.schema.is_some());
-        let strategy = decide(app, self.strategy, &corpus.outline(), model, is_typed)?;
+        let strategy = decide(app, &self.tools, self.strategy, &corpus.outline(), model, is_typed)?;
+        let strategy = seeing(strategy, &corpus, &self.models)?;
         let sandbox = sandbox(strategy)?;
         let allows_secrets = options.allow_secrets;
-        let engine = app.engine(options)?.with_sandbox(sandbox);
+        let engine = app.engine(options)?.with_sandbox(sandbox).with_tools(self.tools);
         let sources = match named {
             Named::Now(inputs) => {
                 retention::apply(app, engine.workspace())?;
@@ -161,6 +163,33 @@ impl Asking {
     }
 }
 
+/// The strategy for a corpus with images that the user named: one that shows them to a model that sees.
+fn seeing(strategy: Strategy, corpus: &Corpus, models: &RoleModels) -> Result<Strategy, Failure> {
+    let Some(image) = corpus.images().iter().find(|image| image.is_named) else { return Ok(strategy) };
+    let (strategy, model) = match strategy {
+        Strategy::Direct => (strategy, &models.root),
+        Strategy::Auto => (Strategy::Repl, models.sub.as_ref().unwrap_or(&models.root)),
+        Strategy::Repl | Strategy::Agent => (strategy, models.sub.as_ref().unwrap_or(&models.root)),
+        Strategy::Search
+        | Strategy::Map
+        | Strategy::Hybrid
+        | Strategy::Analyst
+        | Strategy::Synthesis
+        | Strategy::Program => {
+            let message = format!("the strategy `{strategy}` reads text, and `{}` is an image", image.name);
+            return Err(Usage { message, hint: "leave the strategy out".into() }.into());
+        }
+    };
+    if model.sees_images() {
+        return Ok(strategy);
+    }
+    let message = format!("`{}` cannot see the image `{}`", model.reference(), image.name);
+    let hint = "choose a model that can: `spelunk model show NAME` lists `vision` among its abilities; if this one can, set \
+                `vision = true` in its `[models.NAME]`"
+        .to_owned();
+    Err(Usage { message, hint }.into())
+}
+
 fn is_messages(source: &SourceSpec) -> bool {
     matches!(source, SourceSpec::Text { name, .. } if name == Conversation::DOCUMENT)
 }
@@ -181,12 +210,12 @@ impl Ready {
 pub fn go_on(
     app: &App,
     sandbox: Sandbox,
-    run: &RunId,
-    more: Option<&str>,
+    tools: ExternalTools,
+    (run, more): (&RunId, Option<&str>),
     request: ResumeRequest,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<RunHandle, Failure> {
-    let engine = app.engine(ScanOptions::default())?.with_sandbox(sandbox);
+    let engine = app.engine(ScanOptions::default())?.with_sandbox(sandbox).with_tools(tools);
     Ok(match more {
         None => engine.resume(run, request, progress)?,
         Some(question) => engine.ask_more(run, question, request, progress)?,
@@ -236,6 +265,7 @@ pub fn require_question(question: &str) -> Result<(), Usage> {
 /// The strategy to begin with.
 pub fn decide(
     app: &App,
+    tools: &ExternalTools,
     choice: StrategyChoice,
     outline: &Outline,
     model: &dyn Model,
@@ -243,7 +273,7 @@ pub fn decide(
 ) -> Result<Strategy, Failure> {
     let strategy = match choice {
         // The other strategies cannot call tools.
-        StrategyChoice::Auto if app.tools().is_some() => Strategy::Repl,
+        StrategyChoice::Auto if !tools.is_empty() => Strategy::Repl,
         StrategyChoice::Auto => {
             let limits = &app.settings.limits;
             let reader = ModelCapacity::of(model.reference(), limits);
@@ -256,7 +286,7 @@ pub fn decide(
         StrategyChoice::Map => Strategy::Map,
         StrategyChoice::Hybrid => Strategy::Hybrid,
     };
-    let has_tools = app.tools().is_some() && matches!(strategy, Strategy::Repl | Strategy::Agent);
+    let has_tools = !tools.is_empty() && matches!(strategy, Strategy::Repl | Strategy::Agent);
     if outline.documents == 0 && strategy != Strategy::Direct && !has_tools {
         let message = format!("the strategy `{strategy}` needs a text to read");
         return Err(Usage { message, hint: "pass one, or leave out the strategy".into() }.into());

@@ -37,7 +37,7 @@ pub mod without_model;
 
 pub use config::StrategyChoice as Strategy;
 pub use library::{
-    Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, contexts, serve_worker,
+    Answer, Budget, Builder, Error, Message, Question, Running, Spelunk, contexts, serve_worker, session,
 };
 pub use result_details::{Evidence, Metrics};
 pub use spelunk_engine::{ReportError as RunError, ToolError};

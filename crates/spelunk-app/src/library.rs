@@ -6,6 +6,7 @@ pub mod contexts;
 mod error;
 mod question;
 mod running;
+pub mod session;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ pub use builder::Builder;
 pub use error::Error;
 pub use question::{Budget, Message, Question};
 pub use running::Running;
+use session::Sessions;
 
 use crate::app::App;
 use crate::asking::{self, Asking, Named, Sources, check_more, go_on, same_models};
@@ -60,6 +62,11 @@ impl Spelunk {
         // Create the workspace's own files first: they keep the directory private and out of git.
         drop(self.app.workspace()?);
         Ok(Navigator::new(Arc::new(contexts(&self.app, SecretFiles::Refused)?)))
+    }
+
+    /// Opens sessions for code in the sandbox of runs, for a program with a loop of its own. Nothing of them is recorded.
+    pub fn sessions(&self) -> Result<Sessions, Error> {
+        Ok(Sessions::new(self.app.sandbox(None)?, &self.app.settings.limits))
     }
 
     /// Asks a question and waits for the answer. A run that ends without an answer is not an error: its `success` is
@@ -142,7 +149,7 @@ impl Spelunk {
             let mut limits = app.settings.limits.clone();
             how.budget.apply(&mut limits);
             let options = ScanOptions { files_max: limits.files_max, ..how.scan };
-            let corpus = Corpus::scan(&asked.attachments, &options, &mut |_| {})?;
+            let corpus = Corpus::scan_with_images(&asked.attachments, &options, &mut |_| {})?;
             let sources = Sources { named: Named::Now(asked.attachments), options, corpus };
             let asking = Asking {
                 question: asked.question,
@@ -152,6 +159,7 @@ impl Spelunk {
                 focus: how.focus,
                 schema: how.schema,
                 turn: None,
+                tools: app.run_tools(),
                 settings: app.run_settings_within(limits),
             };
             asking.ready(&app, |strategy| sandbox_for(&app, strategy))?.start()
@@ -212,7 +220,7 @@ fn again(app: &App, run: &RunId, view: &RunView, more: Option<&str>) -> Result<R
         Some(strategy) => sandbox_for(app, strategy)?,
         None => app.sandbox(None)?,
     };
-    go_on(app, sandbox, run, more, request, &mut |_| {})
+    go_on(app, sandbox, app.run_tools(), (run, more), request, &mut |_| {})
 }
 
 /// Only two strategies run code. The others need no worker and never open their sandbox.

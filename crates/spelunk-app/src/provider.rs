@@ -322,8 +322,8 @@ fn find_one(named: &NamedModel, environment: &Environment) -> Result<UsableModel
         return Err(ProviderError::NoEffort { section, provider: endpoint.provider });
     }
     let mut found = found(endpoint, &named.settings, environment)?;
-    if let Some(bounded) = BoundedModel::around(&found.model, named.context_tokens, named.rate, named.effort)
-    {
+    let NamedModel { context_tokens, rate, effort, vision, .. } = *named;
+    if let Some(bounded) = BoundedModel::around(&found.model, context_tokens, rate, effort, vision) {
         found.model = Arc::new(bounded);
     }
     Ok(found)

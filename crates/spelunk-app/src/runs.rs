@@ -57,6 +57,7 @@ pub fn state(view: &RunView) -> String {
 pub fn status(view: &RunView, is_locked: bool) -> String {
     match &view.outcome {
         None if !is_locked => "interrupted".to_owned(),
+        None if view.pending_effects().next().is_some() => "waiting".to_owned(),
         None if is_session(view) && view.calls.values().all(|call| call.state != CallState::Open) => {
             "waiting".to_owned()
         }
@@ -107,8 +108,19 @@ pub fn view_json(workspace: &Workspace, run: &RunId, view: &RunView) -> Result<V
             json!({ "frame": frame, "cell": cell.cell, "outcome": cell.outcome, "took_ms": cell.took_ms })
         })
     });
+    let is_locked = workspace.is_locked(run);
+    let mut pending = Vec::new();
+    // Nobody waits for a decision unless a process works on the run.
+    for (id, call, at_ms) in view.pending_effects().filter(|_| is_locked && view.outcome.is_none()) {
+        let arguments: Value = serde_json::from_str(&blobs.text(&call.arguments)?).unwrap_or_default();
+        pending.push(json!({
+            "call": id, "tool": call.tool, "arguments": arguments, "effect": call.class.name(), "asked_at_ms": at_ms,
+        }));
+    }
     Ok(json!({
         "run": run,
+        "status": status(view, is_locked).split(':').next(),
+        "pending": pending,
         "outcome": view.outcome,
         "question": question,
         "answer": answer,

@@ -1,6 +1,7 @@
 //! The user's tools: which sources a question uses, how they are started, and who is asked before one changes
 //! something. The engine calls and records them.
 
+mod http;
 mod mcp;
 mod program;
 
@@ -26,6 +27,8 @@ pub struct WantedTools {
     pub allow: Vec<String>,
     /// Tools, or all of a source, that are left out.
     pub deny: Vec<String>,
+    /// Tools, or all of a source, that child frames may use, too.
+    pub sub: Vec<String>,
 }
 
 impl WantedTools {
@@ -81,7 +84,7 @@ pub async fn open(
     let is_named = |names: &[String], tool: &ExternalTool| {
         names.iter().any(|name| *name == tool.name || *name == tool.source)
     };
-    for name in wanted.allow.iter().chain(&wanted.deny) {
+    for name in wanted.allow.iter().chain(&wanted.deny).chain(&wanted.sub) {
         if !tools.iter().any(|tool| is_named(std::slice::from_ref(name), tool)) {
             let known = tools.iter().map(|tool| tool.name.as_str());
             return Err(unknown(name, known).into());
@@ -90,6 +93,7 @@ pub async fn open(
     tools.retain(|tool| !is_named(&wanted.deny, tool));
     for tool in &mut tools {
         tool.is_allowed |= is_named(&wanted.allow, tool);
+        tool.in_children = is_named(&wanted.sub, tool) || is_named(&settings.sub_tools_on, tool);
     }
     Ok(ExternalTools::new(tools)?)
 }
@@ -191,6 +195,7 @@ fn external(
         timeout_ms: source.timeout_ms,
         calls_max: source.calls_max,
         is_allowed: source.is_allowed,
+        in_children: false,
         call,
     }
 }

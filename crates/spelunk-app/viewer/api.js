@@ -74,6 +74,7 @@ function served() {
         : send('POST', '/v1/runs', request),
     planOf: (request) => send('POST', '/v1/plan', request),
     cancel: (id) => send('POST', `${run(id)}/cancel`),
+    decide: (id, call, decision) => send('POST', `${run(id)}/tools/${encodeURIComponent(call)}`, { decision }),
     resume: (id) => send('POST', `${run(id)}/resume`),
     reportAddress: (id, format) => `${run(id)}/report?format=${format}`,
     download: (path) => ask(path).then((response) => response.blob()),

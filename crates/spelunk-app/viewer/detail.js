@@ -5,7 +5,8 @@ import { button, copyButton, el, fill, plain } from './dom.js';
 import { highlighted } from './python.js';
 import { textOf } from './api.js';
 import { bytes, dollars, itemAddress, time, tokens, whole } from './units.js';
-import { branchSums, callState, cellState, effectState, findCell, findTool, frameState, toolState } from './tree.js';
+import { branchSums, callState, cellState, findCell, findTool, frameState, toolState } from './tree.js';
+import { effectState } from './effects.js';
 import { citationList } from './source.js';
 import { prose } from './prose.js';
 
@@ -200,6 +201,7 @@ function effectDetail(context, run, id) {
   const live = facts([
     ['Ended', effectState(effect)],
     ['Effect', effect.effect],
+    ['Consent', effect.consent === 'asked' ? '' : effect.consent],
     ['Took', effect.outcome ? time(effect.tookMs) : ''],
   ]);
   const output = effect.outcome?.value ?? effect.outcome?.message ?? { text: '' };

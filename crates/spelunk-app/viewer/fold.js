@@ -3,6 +3,7 @@
 // nothing but the count.
 
 import { whole } from './units.js';
+import { effectSteps, forgetAsked } from './effects.js';
 
 /** Codes of failures that the purse is to blame for: such a call was never sent. */
 export const LIMIT_CODES = [
@@ -111,6 +112,7 @@ const STEPS = {
   },
   'run.resumed': (run, event) => {
     if (event.again_from !== undefined && event.again_from !== null) setAside(run, whole(event.again_from), event);
+    forgetAsked(run);
     run.outcome = null;
     run.resumed += 1;
     run.segmentAtMs = whole(event.at_ms);
@@ -151,11 +153,7 @@ const STEPS = {
   'cell.ran': addCell,
   'desk.laid': () => {},
   'tool.ran': addTool,
-  'effect.started': startEffect,
-  'effect.settled': (run, event) => {
-    const effect = run.effects.get(event.effect);
-    if (effect) Object.assign(effect, { outcome: event.outcome ?? null, tookMs: whole(event.took_ms) });
-  },
+  ...effectSteps({ addTwig, activeMs }),
   'question.added': (run, event) => {
     run.outcome = null;
     run.limitsReached = [];
@@ -407,15 +405,6 @@ function addTool(run, event) {
     seq: event.seq,
   });
   addTwig(run, event.frame, { kind: 'tool', id, seq: event.seq }, isAgain);
-}
-
-/** A call of one of the user's own tools. */
-function startEffect(run, event) {
-  const id = event.effect;
-  const [name, effect] = [String(event.tool ?? ''), String(event.class ?? '')];
-  const begun = { name, effect, arguments: event.arguments, outcome: null, tookMs: 0, startedActiveMs: activeMs(run) };
-  addTwig(run, event.frame, { kind: 'effect', id, seq: event.seq }, run.effects.has(id));
-  run.effects.set(id, begun);
 }
 
 /** A resumed run says its warnings again; once is enough for a reader. */

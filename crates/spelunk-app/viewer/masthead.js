@@ -2,6 +2,7 @@
 // done with it.
 
 import { button, el, fill, say } from './dom.js';
+import { pendingEffects } from './effects.js';
 import { activeMs, answerOf, cachedCalls, paidCalls, stateOf } from './fold.js';
 import { bytes, count, dollars, head, listed, moment, shortName, time, tokens } from './units.js';
 import { textOf } from './api.js';
@@ -122,6 +123,7 @@ export function masthead({ origin, id, go }) {
 /** The state of a run without an outcome. While the connection is lost, nobody knows better than before. */
 function unfinished(run, link, isExported) {
   if (isExported || link === 'ended') return 'interrupted';
+  if (pendingEffects(run).length > 0) return 'waiting';
   return run.nEvents > 0 ? 'running' : 'queued';
 }
 

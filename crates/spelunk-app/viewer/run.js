@@ -6,6 +6,7 @@ import { itemAddress, shortName, total } from './units.js';
 import { failurePage } from './states.js';
 import { sourceDialog } from './source.js';
 import { masthead } from './masthead.js';
+import { consentPanel } from './consent.js';
 import { watchRun } from './watch.js';
 import { answerPanel } from './answer.js';
 import { timeline } from './timeline.js';
@@ -34,6 +35,7 @@ export function runPage({ origin, id, tab, item = [], go }) {
   const source = sourceDialog(origin, id);
   const state = { tab: TABS.some(([name]) => name === tab) ? tab : 'answer', told: null, wanted: item };
   const top = masthead({ origin, id, go });
+  const consent = consentPanel({ origin, id, onFail: top.fail });
   const choose = (kind, name) => {
     state.wanted = [];
     panels[state.tab].detail?.show(watch.run, kind, name);
@@ -43,10 +45,11 @@ export function runPage({ origin, id, tab, item = [], go }) {
   const panels = makePanels(origin, id, source.open, choose);
   const box = el('div', { class: 'panel', role: 'tabpanel', id: 'run-panel', 'aria-labelledby': `tab-${state.tab}` });
   const tabs = tabList(state, (name) => showTab(name, true));
-  const element = el('article', { class: 'run' }, top.element, tabs, box, source.element);
+  const element = el('article', { class: 'run' }, top.element, consent.element, tabs, box, source.element);
 
   const draw = () => {
     top.show(watch.run, watch.link);
+    consent.show(watch.run, watch.link);
     panels[state.tab].show(watch);
     panels[state.tab].detail?.refresh(watch.run);
     showCounts(tabs, watch.run, state.nFindings);

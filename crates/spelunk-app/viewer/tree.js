@@ -2,6 +2,7 @@
 // row with their sums. Only the rows in sight are elements, so a run of ten thousand calls is as quick as one of ten.
 
 import { announce, el, plain } from './dom.js';
+import { effectState } from './effects.js';
 import { parentOf } from './fold.js';
 import { windowed } from './windowed.js';
 import { count, dollars, head, time, tokens, whole } from './units.js';
@@ -376,11 +377,6 @@ function effectFacts(run, { id }) {
     spent: '',
     took: effect.outcome ? time(effect.tookMs) : '',
   };
-}
-
-/** How a call of one of the user's own tools ended, in a word or two. */
-export function effectState({ outcome }) {
-  return outcome ? [outcome.is, outcome.kind].filter(Boolean).join(': ') : 'open';
 }
 
 /** A call of a tool by its name, `0!2`. */

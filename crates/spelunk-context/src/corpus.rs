@@ -14,6 +14,7 @@ pub use self::order::compare_files;
 pub use self::outline::{ExtensionShare, Outline};
 use crate::document::{DocEntry, Origin, Pins, SourceInput};
 use crate::extract::ExtractKind;
+use crate::image::{ImageEntry, ImageKind};
 use crate::scan_read::{Reading, ScanProgress, digest_of, read_through};
 use crate::scratch::Scratch;
 use crate::source::{Candidate, Filter, NamedBy, ScanContext, Source, SourceItem, extract_kind};
@@ -27,6 +28,7 @@ const TICK_FILES: u64 = 256;
 pub struct Corpus {
     documents: Vec<DocEntry>,
     reports: Vec<ScanReport>,
+    images: Vec<ImageEntry>,
     bytes: u64,
     digest: BlobId,
     /// Removes the directory when the corpus is dropped.
@@ -47,9 +49,26 @@ impl Corpus {
         Outline::of(self.documents().iter())
     }
 
-    /// Scans all sources. Fails if a named source cannot be read, or if none of them has a readable document. Without
-    /// sources there are no documents.
+    /// Scans all sources for text. Fails if a named source cannot be read, or if none of them has a readable document.
+    /// Without sources there are no documents.
     pub fn scan(
+        sources: &[SourceInput],
+        options: &ScanOptions,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<Self, SourceError> {
+        Self::scan_with_images(sources, options, progress)?.as_text()
+    }
+
+    /// The same corpus for a reader that does not see: it must not have an image that the user named.
+    pub fn as_text(self) -> Result<Self, SourceError> {
+        match self.images.iter().find(|image| image.is_named) {
+            Some(image) => Err(SourceError::Image { name: image.name.clone() }),
+            None => Ok(self),
+        }
+    }
+
+    /// The same for a reader that may see: a source may be an image, and there may be no document besides it.
+    pub fn scan_with_images(
         sources: &[SourceInput],
         options: &ScanOptions,
         progress: &mut dyn FnMut(ScanProgress),
@@ -57,7 +76,8 @@ impl Corpus {
         Self::scan_pinned(sources, options, &Pins::new(), progress)
     }
 
-    /// Scans sources that were scanned before. Of a file that has grown since, such as a log, what it held then is read.
+    /// The same for sources that were scanned before. Of a file that has grown since, such as a log, what it held then is
+    /// read.
     pub fn scan_pinned(
         sources: &[SourceInput],
         options: &ScanOptions,
@@ -80,7 +100,8 @@ impl Corpus {
         let scratch = Scratch::default();
         let mut so_far = ScanProgress::default();
         let room = ScanContext { filter: &filter, scratch: &scratch };
-        let (mut candidates, mut reports) = list(sources, room, &mut so_far, progress)?;
+        let mut images = Vec::new();
+        let (mut candidates, mut reports) = list(sources, room, &mut images, &mut so_far, progress)?;
         for candidate in &mut candidates {
             let pin = pins.get(&candidate.name).filter(|pin| pin.bytes < candidate.bytes);
             if let Some(pin) = pin.filter(|_| candidate.is_plain_file()) {
@@ -104,7 +125,11 @@ impl Corpus {
             let readings = read_through(&batch, &scratch, threads, &mut so_far, progress);
             for (candidate, reading) in batch.into_iter().zip(readings) {
                 let report = &mut reports[candidate.source_idx];
-                documents.extend(admit(candidate, reading, report)?);
+                match admit(candidate, reading, report)? {
+                    Admitted::Document(document) => documents.push(*document),
+                    Admitted::Image(image) => images.push(image),
+                    Admitted::Nothing => {}
+                }
             }
         }
         for candidate in rest {
@@ -113,15 +138,23 @@ impl Corpus {
             reports[candidate.source_idx].leave_out(&candidate.name);
         }
         progress(so_far);
-        if documents.is_empty() && !sources.is_empty() {
+        let is_named = images.iter().any(|image: &ImageEntry| image.is_named);
+        if documents.is_empty() && !sources.is_empty() && !is_named {
             return Err(nothing_readable(&reports));
         }
-        Ok(Self::sorted(documents, reports, scratch))
+        images.sort_by(|a, b| a.name.cmp(&b.name));
+        images.dedup_by(|a, b| a.name == b.name);
+        Ok(Self { images, ..Self::sorted(documents, reports, scratch) })
     }
 
     /// Every document, sorted by name.
     pub fn documents(&self) -> &[DocEntry] {
         &self.documents
+    }
+
+    /// Every image, sorted by name. They are not part of the digest.
+    pub fn images(&self) -> &[ImageEntry] {
+        &self.images
     }
 
     /// One report per source, in the order in which the sources were named.
@@ -147,7 +180,7 @@ impl Corpus {
         }
         let bytes = documents.iter().map(|document| document.bytes).sum();
         let digest = digest_of(documents.iter().map(|document| (document.name.as_str(), &document.digest)));
-        Self { documents, reports, bytes, digest, _scratch: scratch }
+        Self { documents, reports, images: Vec::new(), bytes, digest, _scratch: scratch }
     }
 }
 
@@ -159,10 +192,12 @@ fn in_order(mut candidates: Vec<Candidate>, options: &ScanOptions) -> Vec<Candid
     candidates
 }
 
-/// Lists the candidates of all sources, with a report for each that counts the files left out so far.
+/// Lists the candidates of all sources, with a report for each that counts the files left out so far. Images that are no
+/// candidates go to `images`.
 fn list(
     sources: &[SourceInput],
     room: ScanContext<'_>,
+    images: &mut Vec<ImageEntry>,
     so_far: &mut ScanProgress,
     progress: &mut dyn FnMut(ScanProgress),
 ) -> Result<(Vec<Candidate>, Vec<ScanReport>), SourceError> {
@@ -185,7 +220,11 @@ fn list(
         }
         let mut duplicates = Vec::new();
         source.list(&prefix, room, &mut report, &mut |found| {
-            let SourceItem { origin, name, bytes, named_by, redacts } = found;
+            let SourceItem { origin, name, bytes, named_by, redacts, is_image } = found;
+            if is_image {
+                images.extend(image(&origin, &name, bytes, named_by));
+                return;
+            }
             if let Origin::File(path) = &origin
                 && !is_alone
                 && !seen.insert(path.clone())
@@ -241,13 +280,23 @@ fn source_names(sources: &[Source]) -> Vec<String> {
     names
 }
 
-/// Turns a scanned file into a document, a count in the report or, if the user named the file, an error.
-fn admit(
-    candidate: Candidate,
-    reading: Reading,
-    report: &mut ScanReport,
-) -> Result<Option<DocEntry>, SourceError> {
-    let Candidate { name, origin, named_by, redacts, .. } = candidate;
+/// The entry of an image; `None` for a file of another kind.
+fn image(origin: &Origin, name: &str, bytes: u64, named_by: NamedBy) -> Option<ImageEntry> {
+    let (Origin::File(path), Some(kind)) = (origin, ImageKind::of(name)) else { return None };
+    let is_named = named_by == NamedBy::User;
+    Some(ImageEntry { name: name.to_owned(), kind, bytes, is_named, path: path.clone() })
+}
+
+/// What a candidate turned out to be.
+enum Admitted {
+    Document(Box<DocEntry>),
+    Image(ImageEntry),
+    Nothing,
+}
+
+/// Turns a scanned file into a document, an image, a count in the report or, if the user named the file, an error.
+fn admit(candidate: Candidate, reading: Reading, report: &mut ScanReport) -> Result<Admitted, SourceError> {
+    let Candidate { name, origin, named_by, redacts, bytes, .. } = candidate;
     match (reading, named_by) {
         (
             Reading::Text { bytes, lines, digest, modified, moved_to, database, secrets },
@@ -260,7 +309,7 @@ fn admit(
             let extracted = moved_to.is_some();
             let origin = moved_to.map_or(origin, Origin::File);
             let idx = 0;
-            return Ok(Some(DocEntry {
+            return Ok(Admitted::Document(Box::new(DocEntry {
                 idx,
                 name,
                 bytes,
@@ -272,11 +321,17 @@ fn admit(
                 database,
                 redacts,
                 has_secrets,
-            }));
+            })));
         }
         (Reading::Empty, NamedBy::User | NamedBy::Walk) => report.skip(SkipReason::Empty, &name),
-        (Reading::NotText(why), NamedBy::Walk) => report.skip(why.into(), &name),
-        (Reading::NotText(why), NamedBy::User) => return Err(SourceError::NotText { name, why }),
+        (Reading::NotText(why), _) => match (image(&origin, &name, bytes, named_by), named_by) {
+            (Some(image), _) => {
+                report.skip(why.into(), &name);
+                return Ok(Admitted::Image(image));
+            }
+            (None, NamedBy::Walk) => report.skip(why.into(), &name),
+            (None, NamedBy::User) => return Err(SourceError::NotText { name, why }),
+        },
         (Reading::NotExtracted(why), NamedBy::Walk) => report.skip(why.reason(), &name),
         (Reading::NotExtracted(source), NamedBy::User) => return Err(SourceError::Extract { name, source }),
         (Reading::NoScratch(source), NamedBy::User | NamedBy::Walk) => {
@@ -291,7 +346,7 @@ fn admit(
             return Err(SourceError::from_io(&path, error));
         }
     }
-    Ok(None)
+    Ok(Admitted::Nothing)
 }
 
 fn nothing_readable(reports: &[ScanReport]) -> SourceError {

@@ -28,6 +28,8 @@ pub enum SourceError {
     },
     #[error("`{name}` is not text: {why}")]
     NotText { name: String, why: NotText },
+    #[error("`{name}` is an image, not text")]
+    Image { name: String },
     #[error("`{path}` may contain secrets and was not read")]
     Secret { path: PathBuf },
     #[error("`{path}` is neither a file nor a directory")]
@@ -75,6 +77,7 @@ impl Explain for SourceError {
             Self::NotFound { .. } => ErrorCode::SourceNotFound,
             Self::Read { .. }
             | Self::NotText { .. }
+            | Self::Image { .. }
             | Self::Secret { .. }
             | Self::Special { .. }
             | Self::Archive { .. }
@@ -101,6 +104,7 @@ impl Explain for SourceError {
             Self::NotText { why: NotText::Encoding, .. } => {
                 "convert it to UTF-8 first, for example with `iconv`"
             }
+            Self::Image { .. } => "ask about it with `spelunk ask` and a model that can see images",
             Self::Secret { .. } => "exclude it, or pass `--allow-secrets` if it must be read",
             Self::Special { .. } => "write it to a file first, or pipe it in as standard input",
             Self::Empty { skipped, .. } => hint_for_empty(skipped),

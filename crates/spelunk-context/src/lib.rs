@@ -9,6 +9,7 @@ mod drift;
 mod error;
 mod extract;
 mod grep;
+mod image;
 mod kind;
 mod lines;
 mod name;
@@ -43,6 +44,7 @@ pub use extract::{EXTRACT_TASK, ExtractError, ExtractKind, extract, serve_extrac
 pub use grep::{
     CompiledQuery, DocumentMatches, Extent, GrepMatch, GrepQuery, GrepReport, ViewGrepReport, grep_view,
 };
+pub use image::{ImageEntry, ImageError, ImageFile, ImageHeader, ImageKind};
 pub use kind::{BadOverride, ContentType, CustomKind, Detected, Detector, Language, Structure, Via};
 pub use pack::{Boundary, Span, Strength, pack};
 pub use plan::{

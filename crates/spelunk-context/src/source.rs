@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 pub(crate) use archive::Format;
 use archive::{Unpacked, Unpacking};
+use directory::FoundFile;
 pub(crate) use filter::Filter;
 pub(crate) use text::extract_kind;
 pub use text::given_text;
@@ -55,6 +56,8 @@ pub(crate) struct SourceItem {
     pub(crate) bytes: u64,
     pub(crate) named_by: NamedBy,
     pub(crate) redacts: bool,
+    /// Whether it is an image, already counted as skipped.
+    pub(crate) is_image: bool,
 }
 
 /// What to do if a candidate is not text: refuse what the user named, skip what a walk found.
@@ -134,12 +137,14 @@ impl Source {
         let (filter, name) = (room.filter, report.source.clone());
         match self {
             Self::Directory { path } => {
-                directory::walk(&path, filter, report, &mut |path, relative, bytes, report| {
+                directory::walk(&path, filter, report, &mut |file, report| {
+                    let FoundFile { path, relative, bytes, is_image } = file;
                     let redacts = !filter.allows_secrets_in(&relative);
                     let name =
                         if prefix.is_empty() { relative.clone() } else { format!("{prefix}/{relative}") };
+                    let item = |path, name| SourceItem::in_file(path, name, bytes, NamedBy::Walk, redacts);
                     match Format::of(&name) {
-                        None => found(SourceItem::in_file(path, name, bytes, NamedBy::Walk, redacts)),
+                        None => found(SourceItem { is_image, ..item(path, name) }),
                         Some(format) => {
                             let is_included = filter.includes_archive(&relative);
                             let archive = Archive { path: &path, format, name: &name, is_included };
@@ -169,7 +174,7 @@ impl Source {
                     report.redact(&name, &marks_in(&bytes));
                 }
                 let (origin, named_by) = (Origin::Text(bytes), NamedBy::User);
-                found(SourceItem { origin, name, bytes: n_bytes, named_by, redacts });
+                found(SourceItem { origin, name, bytes: n_bytes, named_by, redacts, is_image: false });
                 Ok(())
             }
         }
@@ -178,7 +183,7 @@ impl Source {
 
 impl SourceItem {
     fn in_file(path: PathBuf, name: String, bytes: u64, named_by: NamedBy, redacts: bool) -> Self {
-        Self { origin: Origin::File(path), name, bytes, named_by, redacts }
+        Self { origin: Origin::File(path), name, bytes, named_by, redacts, is_image: false }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use spelunk_types::BlobId;
 
+use crate::image::ImageEntry;
 use crate::scan_read::{digest_of, read_text};
 use crate::{Corpus, DocEntry, Outline, SourceError};
 
@@ -14,13 +15,20 @@ pub struct View {
     corpus: Arc<Corpus>,
     /// Indexes into the corpus, ascending.
     selection: Arc<[u32]>,
+    /// Whether it is the whole corpus, with its images: whoever narrows a view selects documents.
+    is_whole: bool,
 }
 
 impl View {
     /// The whole corpus.
     pub fn of(corpus: Arc<Corpus>) -> Self {
         let selection = corpus.documents().iter().map(|document| document.idx).collect();
-        Self { corpus, selection }
+        Self { corpus, selection, is_whole: true }
+    }
+
+    /// The images, sorted by name; a narrowed view has none.
+    pub fn images(&self) -> &[ImageEntry] {
+        if self.is_whole { self.corpus.images() } else { &[] }
     }
 
     /// The documents of this view, sorted by name.
@@ -47,7 +55,7 @@ impl View {
     #[must_use]
     pub fn narrow(&self, keep: impl Fn(&DocEntry) -> bool) -> Self {
         let selection = self.selection.iter().copied().filter(|&idx| keep(self.at(idx))).collect();
-        Self { corpus: Arc::clone(&self.corpus), selection }
+        Self { corpus: Arc::clone(&self.corpus), selection, is_whole: false }
     }
 
     /// The directories that the corpus was built from, if there are several: the prefixes of their documents' names.
@@ -68,7 +76,7 @@ impl View {
             idxs.into_iter().filter(|idx| self.selection.binary_search(idx).is_ok()).collect();
         selection.sort_unstable();
         selection.dedup();
-        Self { corpus: Arc::clone(&self.corpus), selection: selection.into() }
+        Self { corpus: Arc::clone(&self.corpus), selection: selection.into(), is_whole: false }
     }
 
     /// The document with this name, if it is in this view.

@@ -9,6 +9,7 @@ mod words;
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -383,6 +384,7 @@ impl Engine {
             settings,
             tool_calls: Mutex::new(tool_calls),
             tools,
+            image_bytes: AtomicU64::default(),
             allows_secrets: scan.allow_secrets,
             blobs,
             replies,

@@ -2,7 +2,7 @@
 //! request; otherwise the outcome is on disk before the strategy sees it.
 //!
 //! This file holds the frame and what it knows of its run. What it does is in the files below: `ask` (models), `child`
-//! (sub-tasks), `effect` (external tools), `record` (cells and other values), `tool` and `recall` (an agent's tools, findings of earlier runs),
+//! (sub-tasks), `image` (images of a call), `effect` (external tools), `record` (cells and other values), `tool` and `recall` (an agent's tools, findings of earlier runs),
 //! `budget` (what is left), `solve` (the frame itself). Below those, `call` and `retry` make one call, and `failure`
 //! records what went wrong.
 
@@ -13,6 +13,7 @@ mod call;
 mod child;
 mod effect;
 mod failure;
+mod image;
 mod recall;
 mod record;
 mod retry;
@@ -32,6 +33,7 @@ use spelunk_sandbox::Sandbox;
 use spelunk_types::{FrameId, Limits};
 
 use self::failure::Failure;
+pub(crate) use self::image::ShownImages;
 pub(crate) use self::record::{CellRecord, REPLAY_TIME_FACTOR};
 use self::run::Role;
 pub use self::run::RunSettings;

@@ -58,10 +58,11 @@ pub use strategy::{
 };
 pub use task::{Answer, Assignment, Noted, Task};
 pub use tools::{
-    ConsentFn, EffectDecision, ExternalTool, ExternalTools, ToolError, ToolFn, ToolNameError, tool_sources,
+    ConsentFn, ConsentRequest, EffectDecision, ExternalTool, ExternalTools, ToolError, ToolFn, ToolNameError,
+    tool_sources,
 };
 pub use turn::CallerTurn;
 pub use view::{
-    CallState, CallView, CellView, EffectView, FrameState, FrameView, ReachedLimit, ReportError, RunView,
-    TasksView, Ticked,
+    CallState, CallView, CellView, ConsentView, EffectView, FrameState, FrameView, ReachedLimit, ReportError,
+    RunView, TasksView, Ticked,
 };

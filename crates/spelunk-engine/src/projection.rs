@@ -195,6 +195,8 @@ impl Projection {
             | EventKind::CallWasted { .. }
             | EventKind::CallSettled { .. }
             | EventKind::CellRan { .. }
+            | EventKind::EffectAsked { .. }
+            | EventKind::EffectDecided { .. }
             | EventKind::EffectStarted { .. }
             | EventKind::EffectSettled { .. }
             | EventKind::QuestionAdded { .. }

@@ -25,6 +25,7 @@ use crate::environment::{Environment, FrameRetrieval, OpenEnvironment};
 use crate::frame::{CellRecord, REPLAY_TIME_FACTOR};
 use crate::plain_answer::CodeAlone;
 use crate::sync::blocking;
+use crate::tools::ExternalTools;
 use crate::{Frame, FrameError, Stop, Task};
 
 /// The interpreter of a frame and its cells.
@@ -108,8 +109,14 @@ impl<'a> Session<'a> {
         let (here, limits, retrieval) = (task.clone(), frame.limits().clone(), FrameRetrieval::new(frame));
         // Reading a large view is CPU-bound.
         let opened = blocking(move || Environment::open(&here, &limits, Some(retrieval))).await?;
-        let OpenEnvironment { environment, variables, description, preview } = opened;
+        let OpenEnvironment { environment, mut variables, mut description, preview } = opened;
+        if frame.lists_images(&task.view).await? {
+            let (images, told) = serve::images::listed(&task.view);
+            variables.push(images);
+            description += &told;
+        }
         let mut setup = environment.setup(variables, functions, frame.started_at_ms());
+        setup.prelude += &ExternalTools::batches(frame.tools());
         setup.prelude += prelude;
         let mut session = Self {
             frame,

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
-use spelunk_types::{EffectClass, EffectId, ErrorCode, Explain};
+use spelunk_types::{EffectClass, EffectId, ErrorCode, Explain, RunId};
 
 const TOOLS: &str = include_str!("prompts/repl-tools.md");
+const BATCH: &str = include_str!("environment/tool_batch.py");
 
 /// Tools of one run.
 pub(crate) const OUTSIDE_TOOLS_MAX: usize = 128;
@@ -18,12 +19,29 @@ const DESCRIPTION_CHARS_MAX: usize = 1_000;
 /// Bytes of a schema; a longer one is not shown, and the function takes any arguments.
 const SCHEMA_BYTES_MAX: usize = 20_000;
 const NAME_CHARS_MAX: usize = 64;
+/// The field of a recorded tool that child frames may call.
+const IN_CHILDREN: &str = "in_children";
 
 /// Calls a tool with a JSON object.
 pub type ToolFn = Arc<dyn Fn(Value) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync>;
 
-/// Asks the user whether a tool may be called with these arguments.
-pub type ConsentFn = Arc<dyn Fn(&ExternalTool, &Value) -> BoxFuture<'static, bool> + Send + Sync>;
+/// Asks the user whether a tool may be called. The question is open when this returns, before it is recorded.
+pub type ConsentFn = Arc<dyn Fn(ConsentRequest) -> BoxFuture<'static, bool> + Send + Sync>;
+
+/// A call that needs the user's consent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConsentRequest {
+    /// The run that wants to make it.
+    pub run: RunId,
+    /// Its id.
+    pub effect: EffectId,
+    /// The tool.
+    pub tool: String,
+    /// Whether it may be repeated.
+    pub class: EffectClass,
+    /// A JSON object, with secrets redacted.
+    pub arguments: Value,
+}
 
 /// Why a tool returned nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +71,8 @@ pub struct ExternalTool {
     pub calls_max: u64,
     /// Whether it may change something without asking.
     pub is_allowed: bool,
+    /// Whether child frames may call it, too.
+    pub in_children: bool,
     /// Calls it.
     pub call: ToolFn,
 }
@@ -76,6 +96,8 @@ pub enum EffectDecision {
 #[derive(Clone, Default)]
 pub struct ExternalTools {
     tools: Arc<[ExternalTool]>,
+    /// Those that child frames may call.
+    of_children: Arc<[ExternalTool]>,
     consent: Option<ConsentFn>,
     decisions: BTreeMap<EffectId, EffectDecision>,
 }
@@ -124,7 +146,12 @@ impl ExternalTools {
                 tool.schema = json!({ "type": "object" });
             }
         }
-        Ok(Self { tools: tools.into(), ..Self::default() })
+        Ok(Self::default().with(tools))
+    }
+
+    fn with(self, tools: Vec<ExternalTool>) -> Self {
+        let of_children = tools.iter().filter(|tool| tool.in_children).cloned().collect();
+        Self { tools: tools.into(), of_children, ..self }
     }
 
     /// Asks this function before a tool that is not allowed changes something; without it, such calls are refused.
@@ -139,9 +166,25 @@ impl ExternalTools {
         Self { decisions, ..self }
     }
 
+    /// Those that are named, or whose source is. The error is a name that none has.
+    pub fn only(self, names: &[String]) -> Result<Self, String> {
+        let is_named = |tool: &ExternalTool, name: &String| *name == tool.name || *name == tool.source;
+        if let Some(name) = names.iter().find(|name| !self.tools.iter().any(|tool| is_named(tool, name))) {
+            return Err(name.clone());
+        }
+        let is_kept = |tool: &&ExternalTool| names.iter().any(|name| is_named(tool, name));
+        let kept = self.tools.iter().filter(is_kept).cloned().collect();
+        Ok(self.with(kept))
+    }
+
     /// All of them, in order.
     pub fn all(&self) -> &[ExternalTool] {
         &self.tools
+    }
+
+    /// Those of a frame at this depth.
+    pub(crate) fn at(&self, depth: u32) -> &[ExternalTool] {
+        if depth == 0 { &self.tools } else { &self.of_children }
     }
 
     /// Whether there are none.
@@ -163,6 +206,15 @@ impl ExternalTools {
         TOOLS.replace("{tools}", tools.iter().map(line).collect::<String>().trim_end())
     }
 
+    /// The functions that call each of these tools with many arguments at once, as Python. A tool of the same name goes
+    /// first.
+    pub(crate) fn batches(tools: &[ExternalTool]) -> String {
+        let is_free = |tool: &&ExternalTool| !tools.iter().any(|other| other.name == tool.batch_name());
+        let function =
+            |tool: &ExternalTool| BATCH.replace("{batch}", &tool.batch_name()).replace("{name}", &tool.name);
+        tools.iter().filter(is_free).map(function).collect()
+    }
+
     pub(crate) fn consent(&self) -> Option<&ConsentFn> {
         self.consent.as_ref()
     }
@@ -174,13 +226,17 @@ impl ExternalTools {
     /// Their descriptions, for the start of the journal; `None` if there are none.
     pub(crate) fn to_json(&self) -> Option<String> {
         let told = |tool: &ExternalTool| {
-            json!({
+            let mut told = json!({
                 "name": tool.name,
                 "source": tool.source,
                 "description": tool.description,
                 "schema": tool.schema,
                 "effect": tool.effect.name(),
-            })
+            });
+            if tool.in_children {
+                told[IN_CHILDREN] = json!(true);
+            }
+            told
         };
         (!self.is_empty()).then(|| Value::Array(self.tools.iter().map(told).collect()).to_string())
     }
@@ -197,9 +253,10 @@ impl ExternalTools {
                 return Err(recorded.iter().map(|told| text(told, "name")).collect::<Vec<_>>().join(", "));
             };
             let (description, schema) = (text(told, "description"), told["schema"].clone());
-            tools.push(ExternalTool { description, schema, ..tool.clone() });
+            let in_children = told[IN_CHILDREN] == true;
+            tools.push(ExternalTool { description, schema, in_children, ..tool.clone() });
         }
-        Ok(Self { tools: tools.into(), ..self.clone() })
+        Ok(self.clone().with(tools))
     }
 }
 
@@ -262,6 +319,11 @@ impl ExternalTool {
         self.description.lines().next().unwrap_or_default().chars().take(CHARS_MAX).collect()
     }
 
+    /// The name of the function that calls it many times.
+    pub(crate) fn batch_name(&self) -> String {
+        format!("{}_batched", self.name)
+    }
+
     /// Binds the arguments of a Python call. The error says what is wrong.
     pub(crate) fn bind(
         &self,
@@ -310,7 +372,7 @@ const TAKEN: &str = "abs all any ascii bin bool breakpoint bytearray bytes calla
     print property quit range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars \
     zip context context_text answer ModelError BudgetError NotFound ToolError llm_query rlm_query FINAL budget \
     llm_query_batched rlm_query_batched FINAL_VAR SUBMIT SHOW_VARS llm_batch llm_query_batch submit final_answer peek \
-    lines grep search outline chunk query_rows tables";
+    lines grep search outline chunk query_rows tables images";
 
 fn is_one_of(words: &str, name: &str) -> bool {
     words.split_whitespace().any(|word| word == name)

@@ -86,7 +86,7 @@ impl Transcript {
         let chars_max = self.reply_chars_max();
         let bounded = |part| match part {
             Part::ToolCall(call) => Part::ToolCall(bounded_call(call, chars_max)),
-            part @ Part::ToolResult(_) => part,
+            part @ (Part::ToolResult(_) | Part::Image(_)) => part,
         };
         self.turns.push(Message::assistant(text).with_parts(calls.into_iter().map(bounded)));
     }

@@ -16,7 +16,7 @@ use spelunk_types::{
 };
 
 pub(crate) use self::again::{SetAside, still_counts};
-pub use self::effects::EffectView;
+pub use self::effects::{ConsentView, EffectView};
 pub use self::errors::ReportError;
 pub(crate) use self::errors::error_of;
 use self::reading::ReadAmounts;
@@ -206,13 +206,7 @@ impl RunView {
             }
             EventKind::SourceScanned { .. } => self.scan(&event.kind),
             EventKind::FrameOpened { strategy, question, .. } => self.open_frame(event, *strategy, question),
-            EventKind::FrameClosed { outcome } => {
-                self.count_failed_task(event, outcome);
-                self.count_read(event, outcome);
-                if let Some(frame) = self.frames.get_mut(&event.frame) {
-                    frame.close(outcome.clone(), event);
-                }
-            }
+            EventKind::FrameClosed { outcome } => self.close_frame(event, outcome),
             EventKind::StrategyChosen { strategy, .. } => self.chosen = Some(*strategy),
             EventKind::PassagesChosen { documents, bytes, .. } => {
                 self.reading.show(&event.frame, *documents, *bytes);
@@ -250,7 +244,10 @@ impl RunView {
                 *n_failed += u64::from(*failed);
                 self.add_facts(event, files);
             }
-            EventKind::EffectStarted { .. } | EventKind::EffectSettled { .. } => self.act(event),
+            EventKind::EffectAsked { .. }
+            | EventKind::EffectDecided { .. }
+            | EventKind::EffectStarted { .. }
+            | EventKind::EffectSettled { .. } => self.act(event),
             EventKind::QuestionAdded { question } => self.ask_more(event, question),
             EventKind::FindingsRecalled { .. }
             | EventKind::TasksPlanned { .. }
@@ -267,6 +264,7 @@ impl RunView {
             self.aside.apply(event);
             self.set_aside(from);
         }
+        self.forget_asked();
         self.outcome = None;
         self.n_resumed += 1;
         self.segment_at_ms = event.at_ms;
@@ -286,6 +284,14 @@ impl RunView {
         if !is_taken {
             let frame = FrameView::opened(strategy, question.clone(), event);
             self.frames.insert(event.frame.clone(), frame);
+        }
+    }
+
+    fn close_frame(&mut self, event: &Event, outcome: &FrameOutcome) {
+        self.count_failed_task(event, outcome);
+        self.count_read(event, outcome);
+        if let Some(frame) = self.frames.get_mut(&event.frame) {
+            frame.close(outcome.clone(), event);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::caller::{Caller, KeyHeader};
 use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::closed;
-use crate::tool::sorted;
+use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::anthropic as wire;
 use crate::wire::error::{ErrorField, ProviderError};
@@ -70,6 +70,10 @@ impl Model for AnthropicModel {
         self.caller.window_tokens
     }
 
+    fn sees_images(&self) -> bool {
+        self.caller.sees_images
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.caller.stream("/v1/messages", (prompt, call), self.body(prompt), Decoder::new())
     }
@@ -97,6 +101,9 @@ fn said_by(message: &Message, is_cached: bool) -> wire::RequestMessage<'_> {
             cache_control: None,
         })
         .collect();
+    blocks.extend(images(&message.parts).map(|image| wire::RequestBlock::Image {
+        source: wire::ImageSource { media_type: image.media_type, data: image.base64() },
+    }));
     if !message.text.is_empty() {
         blocks.push(wire::RequestBlock::Text { text: &message.text, cache_control: None });
     }

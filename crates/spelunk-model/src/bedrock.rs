@@ -14,7 +14,7 @@ use crate::event_parser::{EVENT_BYTES_MAX, EventParser};
 use crate::http::percent_encoded;
 use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_whole, reasoning_delta, stream_reply, text_delta};
-use crate::tool::sorted;
+use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::bedrock as wire;
 use crate::wire::error::ProviderError;
@@ -98,6 +98,10 @@ impl Model for BedrockModel {
         self.caller.window_tokens
     }
 
+    fn sees_images(&self) -> bool {
+        self.caller.sees_images
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         let body = self.body(prompt);
         let Some(signer) = self.signer.clone() else {
@@ -134,6 +138,10 @@ fn said_by(message: &Message) -> wire::RequestMessage<'_> {
             status: if result.is_error { "error" } else { "success" },
         })
         .collect();
+    content.extend(images(&message.parts).map(|image| wire::RequestBlock::Image {
+        format: image.format(),
+        source: wire::ImageSource { bytes: image.base64() },
+    }));
     if !message.text.is_empty() || message.parts.is_empty() {
         content.push(wire::RequestBlock::Text(&message.text));
     }

@@ -5,7 +5,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use spelunk_types::{CallId, ModelRef};
 
 use crate::error_mapping::RequestContext;
-use crate::hosted::{HostedCatalogue, price_of};
+use crate::hosted::{Ability, HostedCatalogue, price_of};
 use crate::http::{CALL_HEADER, Endpoint};
 use crate::reply::{Decode, Prepared, stream_reply};
 use crate::{ModelError, ModelStream, Price, Prompt, Secret};
@@ -33,6 +33,8 @@ pub(crate) struct Caller {
     pub(crate) price: Option<Price>,
     /// The longest prompt, if the catalogue lists the model.
     pub(crate) window_tokens: Option<u64>,
+    /// Whether the catalogue says that it reads images.
+    pub(crate) sees_images: bool,
     headers: HeaderMap,
     context: RequestContext,
     label_calls: bool,
@@ -68,8 +70,9 @@ impl Caller {
         let context = RequestContext::new(base_url, name, key.into_iter().collect());
         let price = price_of(&reference, endpoint.is_local, price);
         let listed = HostedCatalogue::current().find_reference(&reference).filter(|_| !endpoint.is_local);
+        let sees_images = listed.as_ref().is_some_and(|model| model.can(Ability::Vision));
         let window_tokens = listed.and_then(|model| model.window_tokens);
-        Ok(Self { endpoint, reference, price, window_tokens, headers, context, label_calls })
+        Ok(Self { endpoint, reference, price, window_tokens, sees_images, headers, context, label_calls })
     }
 
     /// Adds a header to every request.

@@ -10,7 +10,7 @@ use spelunk_types::{CallId, ModelRef};
 
 use crate::error_mapping::RequestContext;
 use crate::price::Price;
-use crate::tool::sorted;
+use crate::tool::{images, sorted};
 use crate::wire::command as wire;
 use crate::{Model, ModelError, ModelStream, Prompt, Tool};
 use running::Running;
@@ -125,6 +125,9 @@ fn message(message: &crate::Message) -> wire::RequestMessage<'_> {
     wire::RequestMessage {
         role: message.speaker.role(),
         content: &message.text,
+        images: images(&message.parts)
+            .map(|image| wire::RequestImage { media_type: image.media_type, data: image.base64() })
+            .collect(),
         tool_calls: calls.into_iter().map(called).collect(),
         tool_results: results
             .into_iter()

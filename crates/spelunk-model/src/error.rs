@@ -12,6 +12,8 @@ pub enum Feature {
     Schema,
     /// Tool calls.
     Tools,
+    /// Images.
+    Images,
 }
 
 impl fmt::Display for Feature {
@@ -19,6 +21,7 @@ impl fmt::Display for Feature {
         f.write_str(match self {
             Self::Schema => "a JSON Schema",
             Self::Tools => "tools",
+            Self::Images => "images",
         })
     }
 }
@@ -134,6 +137,7 @@ impl Explain for ModelError {
                 "ask without a schema, or choose another model"
             }
             Self::FeatureRefused { feature: Feature::Tools, .. } => "choose a model that supports tools",
+            Self::FeatureRefused { feature: Feature::Images, .. } => "choose a model that can see images",
             Self::Unauthorized { .. }
             | Self::KeysMissing { .. }
             | Self::NotFound { .. }

@@ -77,6 +77,9 @@ const SCHEMA_WORDS: [&str; 10] = [
 /// What they call a tool.
 const TOOL_WORDS: [&str; 2] = ["tool", "function"];
 
+/// What they call an image.
+const IMAGE_WORDS: [&str; 3] = ["image", "vision", "multimodal"];
+
 /// Whom the request was sent to: what error messages name, and the keys they must not contain.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestContext {
@@ -85,18 +88,20 @@ pub(crate) struct RequestContext {
     pub(crate) keys: Vec<Secret>,
     has_schema: bool,
     has_tools: bool,
+    has_images: bool,
 }
 
 impl RequestContext {
     /// A plain request.
     pub(crate) fn new(base_url: String, model: String, keys: Vec<Secret>) -> Self {
-        Self { base_url, model, keys, has_schema: false, has_tools: false }
+        Self { base_url, model, keys, has_schema: false, has_tools: false, has_images: false }
     }
 
     /// The same, with the features that this prompt uses.
     pub(crate) fn with_features(mut self, prompt: &Prompt) -> Self {
         self.has_schema = prompt.schema.is_some();
         self.has_tools = !prompt.tools.is_empty();
+        self.has_images = prompt.has_images();
         self
     }
 
@@ -144,6 +149,9 @@ impl RequestContext {
         }
         if self.has_schema && says(said, &SCHEMA_WORDS) {
             return Some(Feature::Schema);
+        }
+        if self.has_images && says(said, &IMAGE_WORDS) {
+            return Some(Feature::Images);
         }
         // A schema is sent to Bedrock as a tool, so a message about tools when none was offered is about the schema.
         let feature = if self.has_tools { Feature::Tools } else { Feature::Schema };

@@ -44,6 +44,11 @@ impl Model for FallbackModel {
         self.first.window_tokens()
     }
 
+    /// Any of them may have to answer.
+    fn sees_images(&self) -> bool {
+        self.links.iter().all(|model| model.sees_images())
+    }
+
     fn effort(&self) -> Option<Effort> {
         self.first.effort()
     }

@@ -8,7 +8,7 @@ use crate::caller::{Caller, KeyHeader};
 use crate::http::percent_encoded;
 use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
-use crate::tool::sorted;
+use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::gemini as wire;
@@ -82,6 +82,10 @@ impl Model for GeminiModel {
         self.caller.window_tokens
     }
 
+    fn sees_images(&self) -> bool {
+        self.caller.sees_images
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.caller.stream(&self.path, (prompt, call), self.body(prompt), Decoder::default())
     }
@@ -112,6 +116,10 @@ fn content<'a>(message: &'a Message, unsigned: Option<&'a str>) -> wire::Request
             ..wire::RequestPart::default()
         })
         .collect();
+    parts.extend(images(&message.parts).map(|image| wire::RequestPart {
+        inline_data: Some(wire::InlineData { mime_type: image.media_type, data: image.base64() }),
+        ..wire::RequestPart::default()
+    }));
     if !message.text.is_empty() || message.parts.is_empty() {
         parts.push(wire::RequestPart { text: Some(&message.text), ..wire::RequestPart::default() });
     }

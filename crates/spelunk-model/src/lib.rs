@@ -25,6 +25,7 @@ mod hosted;
 #[cfg(test)]
 mod hostile;
 mod http;
+mod image;
 mod list;
 mod loading;
 mod model;
@@ -62,6 +63,7 @@ pub use gemini::GeminiModel;
 pub use gguf::{GgufError, GgufHeader};
 pub use hosted::{Ability, CatalogueError, DefaultModels, HostedCatalogue, HostedModel, known_price};
 pub use http::{http_client, is_on_this_machine};
+pub use image::{Image, image_tokens};
 pub use list::{ListShape, list_models, list_models_as};
 pub use loading::{Loading, models_loading};
 pub use model::{Model, ModelDelta, ModelStream, Reply, collect};

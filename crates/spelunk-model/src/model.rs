@@ -56,6 +56,11 @@ pub trait Model: Send + Sync {
         None
     }
 
+    /// Whether prompts may contain images.
+    fn sees_images(&self) -> bool {
+        false
+    }
+
     /// How long it should think, if its settings say so; the engine puts it into every prompt.
     fn effort(&self) -> Option<Effort> {
         None

@@ -11,12 +11,12 @@ use crate::price::Price;
 use crate::reasoning_tags::ReasoningTags;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
-use crate::tool::sorted;
+use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::anthropic::CacheControl;
 use crate::wire::error::{ErrorField, ProviderError};
 use crate::wire::openai as wire;
-use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Prompt, Tool};
+use crate::{Effort, Message, Model, ModelDelta, ModelError, ModelOptions, ModelStream, Part, Prompt, Tool};
 
 /// Spare capacity for a schema and field names: a growing body is copied each time it doubles.
 const ROOM_BYTES: usize = 2048;
@@ -60,7 +60,7 @@ impl OpenAiModel {
     fn body(&self, prompt: &Prompt) -> Vec<u8> {
         let system = wire::RequestMessage {
             role: "system",
-            content: self.content(&prompt.system, true),
+            content: self.content(&prompt.system, &[], true),
             ..wire::RequestMessage::default()
         };
         let mut messages = Vec::with_capacity(prompt.messages.len() + 1);
@@ -113,10 +113,11 @@ impl OpenAiModel {
                 function: wire::RequestFunctionCall { name: &call.name, arguments: &call.arguments },
             })
             .collect();
-        if said.is_empty() || !message.text.is_empty() || !tool_calls.is_empty() {
+        let has_images = images(&message.parts).next().is_some();
+        if said.is_empty() || !message.text.is_empty() || !tool_calls.is_empty() || has_images {
             said.push(wire::RequestMessage {
                 role: message.speaker.role(),
-                content: self.content(&message.text, is_cached),
+                content: self.content(&message.text, &message.parts, is_cached),
                 tool_calls,
                 tool_call_id: None,
             });
@@ -124,11 +125,16 @@ impl OpenAiModel {
         said
     }
 
-    fn content<'a>(&self, text: &'a str, is_cached: bool) -> wire::Content<'a> {
-        if is_cached && self.marks_cache && !text.is_empty() {
-            return wire::Content::Parts([wire::TextPart { text, cache_control: CacheControl {} }]);
+    fn content<'a>(&self, text: &'a str, parts: &[Part], is_cached: bool) -> wire::Content<'a> {
+        let cache_control = (is_cached && self.marks_cache && !text.is_empty()).then_some(CacheControl {});
+        let mut content: Vec<_> = images(parts)
+            .map(|image| wire::ContentPart::ImageUrl { image_url: wire::ImageUrl { url: image.data_url() } })
+            .collect();
+        if content.is_empty() && cache_control.is_none() {
+            return wire::Content::Text(text);
         }
-        wire::Content::Text(text)
+        content.push(wire::ContentPart::Text { text, cache_control });
+        wire::Content::Parts(content)
     }
 }
 
@@ -143,6 +149,10 @@ impl Model for OpenAiModel {
 
     fn window_tokens(&self) -> Option<u64> {
         self.caller.window_tokens
+    }
+
+    fn sees_images(&self) -> bool {
+        self.caller.sees_images
     }
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::tool::images;
 use crate::{Part, Tool};
 
 /// Who wrote a message.
@@ -33,7 +34,7 @@ pub struct Message {
     pub speaker: Speaker,
     /// Its text.
     pub text: String,
-    /// Tool calls (from the model) or their results (from the user); nearly always empty.
+    /// Tool calls (from the model), their results or images (from the user); nearly always empty.
     pub parts: Vec<Part>,
 }
 
@@ -48,7 +49,7 @@ impl Message {
         Self { speaker: Speaker::Assistant, text: text.into(), parts: Vec::new() }
     }
 
-    /// The same message with tool calls or results.
+    /// The same message with these parts.
     #[must_use]
     pub fn with_parts(mut self, parts: impl IntoIterator<Item = Part>) -> Self {
         self.parts.extend(parts);
@@ -119,6 +120,11 @@ impl Prompt {
     /// The sampling temperature as providers write it.
     pub fn temperature(&self) -> Option<f64> {
         self.temperature_millis.map(|millis| f64::from(millis) / 1000.0)
+    }
+
+    /// Whether it shows images.
+    pub(crate) fn has_images(&self) -> bool {
+        self.messages.iter().any(|message| images(&message.parts).next().is_some())
     }
 
     /// The messages that end a prefix worth caching: the last two of the user in a conversation. A prompt of one

@@ -9,7 +9,7 @@ use crate::openai::refused;
 use crate::price::Price;
 use crate::reply::{Decode, ReplyFault, parse_event, parse_whole, reasoning_delta, text_delta};
 use crate::schema::{SCHEMA_NAME, is_strict};
-use crate::tool::sorted;
+use crate::tool::{images, sorted};
 use crate::tool_drafts::Drafts;
 use crate::wire::error::ErrorField;
 use crate::wire::responses as wire;
@@ -64,6 +64,10 @@ impl Model for ResponsesModel {
         self.caller.window_tokens
     }
 
+    fn sees_images(&self) -> bool {
+        self.caller.sees_images
+    }
+
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         self.caller.stream("/responses", (prompt, call), self.body(prompt), Decoder::default())
     }
@@ -83,7 +87,7 @@ fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
         .collect();
     let role = message.speaker.role();
     if !message.text.is_empty() || message.parts.is_empty() {
-        items.push(wire::InputItem::Message { role, content: &message.text });
+        items.push(wire::InputItem::Message { role, content: content(message) });
     }
     items.extend(calls.into_iter().map(|call| wire::InputItem::FunctionCall {
         call_id: &call.id,
@@ -91,6 +95,17 @@ fn items(message: &Message) -> Vec<wire::InputItem<'_>> {
         arguments: &call.arguments,
     }));
     items
+}
+
+fn content(message: &Message) -> wire::Content<'_> {
+    let mut parts: Vec<_> = images(&message.parts)
+        .map(|image| wire::InputPart::InputImage { image_url: image.data_url(), detail: "auto" })
+        .collect();
+    if parts.is_empty() {
+        return wire::Content::Text(&message.text);
+    }
+    parts.push(wire::InputPart::InputText { text: &message.text });
+    wire::Content::Parts(parts)
 }
 
 /// Decodes events. The last one repeats the whole reply: it is used for what no earlier event contained.

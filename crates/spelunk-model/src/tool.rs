@@ -1,8 +1,11 @@
-//! Tools: what a model may call, the calls it makes and their results. The engine runs them.
+//! The parts of a message besides its text. Most are about tools: what a model may call, the calls it makes and their
+//! results. The engine runs them.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
+
+use crate::Image;
 
 /// A tool that a model may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +51,8 @@ pub enum Part {
     ToolCall(ToolCall),
     /// The result of one.
     ToolResult(ToolResult),
+    /// An image for the model.
+    Image(Image),
 }
 
 impl ToolCall {
@@ -65,7 +70,16 @@ pub(crate) fn sorted(parts: &[Part]) -> (Vec<&ToolCall>, Vec<&ToolResult>) {
         match part {
             Part::ToolCall(call) => calls.push(call),
             Part::ToolResult(result) => results.push(result),
+            Part::Image(_) => {}
         }
     }
     (calls, results)
+}
+
+/// The images. They are sent before the text, as the providers advise.
+pub(crate) fn images(parts: &[Part]) -> impl Iterator<Item = &Image> {
+    parts.iter().filter_map(|part| match part {
+        Part::Image(image) => Some(image),
+        Part::ToolCall(_) | Part::ToolResult(_) => None,
+    })
 }

@@ -1,13 +1,17 @@
 //! Settings and questions from Python, and what an engine does with them.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;
+use spelunk::contexts::{ContextId, ContextKind, Navigator, NewContext, NewSource, StoreError};
+use spelunk::session::Sessions;
 use spelunk::{Question, RunId, Spelunk, Strategy};
 
 use crate::running::Running;
+use crate::session::Session;
 use crate::tool::GivenTool;
 use crate::waiting::wait;
 use crate::{raised, told};
@@ -35,6 +39,7 @@ pub(crate) struct Asked {
     question: String,
     paths: Vec<PathBuf>,
     texts: Vec<(String, Vec<u8>)>,
+    contexts: Vec<String>,
     include: Vec<String>,
     exclude: Vec<String>,
     strategy: Option<String>,
@@ -43,7 +48,11 @@ pub(crate) struct Asked {
 
 /// Settings, models and a workspace.
 #[pyclass(frozen)]
-pub(crate) struct Engine(Spelunk);
+pub(crate) struct Engine {
+    spelunk: Spelunk,
+    /// Opened when it is first used.
+    sessions: OnceLock<Sessions>,
+}
 
 #[pymethods]
 impl Engine {
@@ -77,7 +86,8 @@ impl Engine {
         for tool in given.tools {
             builder = tool.add_to(builder)?;
         }
-        py.detach(|| builder.build()).map(Self).map_err(|error| raised(&error))
+        let spelunk = py.detach(|| builder.build()).map_err(|error| raised(&error))?;
+        Ok(Self { spelunk, sessions: OnceLock::new() })
     }
 
     /// Starts a run.
@@ -88,6 +98,9 @@ impl Engine {
         }
         for (name, text) in asked.texts {
             question = question.text(name, text);
+        }
+        for id in asked.contexts {
+            question = question.context(id);
         }
         for glob in asked.include {
             question = question.include(glob);
@@ -105,7 +118,7 @@ impl Engine {
         if let Some(schema) = asked.schema {
             question = question.schema(schema);
         }
-        let started = wait(py, self.0.start(question))?;
+        let started = wait(py, self.spelunk.start(question))?;
         started.map(Running::new).map_err(|error| raised(&error))
     }
 
@@ -113,16 +126,58 @@ impl Engine {
     fn resume(&self, py: Python<'_>, run: &str) -> PyResult<String> {
         let run: RunId =
             run.parse().map_err(|_| PyValueError::new_err(format!("`{run}` is not a run id")))?;
-        told(wait(py, self.0.resume(&run))?, |answer| answer.json())
+        told(wait(py, self.spelunk.resume(&run))?, |answer| answer.json())
     }
 
     /// The runs of the workspace, newest first, as JSON.
     fn runs(&self, py: Python<'_>) -> PyResult<String> {
-        told(wait(py, self.0.runs())?, Value::Array)
+        told(wait(py, self.spelunk.runs())?, Value::Array)
     }
 
     /// The best passages of these paths, as JSON.
     fn search(&self, py: Python<'_>, query: String, paths: Vec<PathBuf>, hits: usize) -> PyResult<String> {
-        told(wait(py, self.0.search(query, paths, hits))?, |found| found)
+        told(wait(py, self.spelunk.search(query, paths, hits))?, |found| found)
+    }
+
+    /// Registers the text of a file, or a text, in place of an earlier one of this id.
+    fn add_context(&self, py: Python<'_>, id: &str, path: Option<PathBuf>, text: String) -> PyResult<()> {
+        let source = path.map_or(NewSource::Inline(text), NewSource::File);
+        self.with_contexts(py, |contexts| {
+            let context = NewContext::new(ContextId::new(id)?, ContextKind::Document, source);
+            contexts.store().replace(context).map(drop)
+        })
+    }
+
+    /// The ids of the contexts of the workspace.
+    fn contexts(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let id = |context: &spelunk::contexts::Context| context.id.as_str().to_owned();
+        self.with_contexts(py, |contexts| {
+            Ok(contexts.store().list().iter().map(|context| id(context)).collect())
+        })
+    }
+
+    /// Removes a context. Its file is kept.
+    fn remove_context(&self, py: Python<'_>, id: &str) -> PyResult<()> {
+        self.with_contexts(py, |contexts| contexts.store().remove(id).map(drop))
+    }
+
+    /// Opens a session for code.
+    fn session(&self, py: Python<'_>) -> PyResult<Session> {
+        if self.sessions.get().is_none() {
+            // Of two threads that come here at once, one keeps the other's.
+            drop(self.sessions.set(self.spelunk.sessions().map_err(|error| raised(&error))?));
+        }
+        Session::open(py, self.sessions.wait())
+    }
+}
+
+impl Engine {
+    fn with_contexts<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Navigator) -> Result<T, StoreError> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| Ok(work(&self.spelunk.contexts()?)?));
+        done.map_err(|error: spelunk::Error| raised(&error))
     }
 }

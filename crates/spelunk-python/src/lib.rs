@@ -5,6 +5,7 @@
 
 mod engine;
 mod running;
+mod session;
 mod tool;
 mod waiting;
 
@@ -18,6 +19,8 @@ mod _native {
     use super::engine::Engine;
     #[pymodule_export]
     use super::running::Running;
+    #[pymodule_export]
+    use super::session::Session;
 }
 
 /// A result as JSON.

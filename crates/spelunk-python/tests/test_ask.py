@@ -164,3 +164,48 @@ def test_threads_ask_at_the_same_time(engine):
     for thread in threads:
         thread.join()
     assert answers == ["It is 42."] * 8
+
+
+def test_a_context_is_read_before_the_run_and_may_change_after(engine):
+    engine = engine("It is 42.")
+    changing = bytearray(b"The magic number is 42.")
+    run = engine.start("What is it?", context=changing, strategy="direct")
+    changing[:] = b"x" * len(changing)
+    run.answer()
+    (prompt,) = engine.server.prompts()
+    assert "The magic number is 42." in prompt
+
+
+def test_a_context_that_fails_while_it_is_read_starts_no_run(engine):
+    def lines():
+        yield "The magic number"
+        raise OSError("gone")
+
+    def growing():
+        rows = {"a": 1}
+        for name in rows:
+            rows[name + "b"] = 2
+            yield name
+
+    engine = engine("It is 42.")
+    for context, error in [(lines(), "gone"), (growing(), "dictionary changed size during iteration")]:
+        with pytest.raises((OSError, RuntimeError), match=error):
+            engine.ask("What is it?", context=context)
+    assert engine.runs() == []
+
+
+def test_contexts_are_texts_of_the_workspace_under_ids(engine, folder):
+    engine = engine("It is 42.")
+    engine.contexts.add("numbers", "a.md")
+    engine.contexts.add("note", text="It is odd.")
+    engine.contexts.add("note", text="It is even.")
+    assert sorted(engine.contexts.list()) == ["note", "numbers"]
+    engine.ask("What is it?", contexts=["numbers", "note"], strategy="direct")
+    (prompt,) = engine.server.prompts()
+    assert "The magic number is 42." in prompt and "It is even." in prompt and "It is odd." not in prompt
+    engine.contexts.remove("note")
+    assert engine.contexts.list() == ["numbers"]
+    with pytest.raises(SpelunkError, match="note"):
+        engine.contexts.remove("note")
+    with pytest.raises(SpelunkError, match="nowhere.md"):
+        engine.contexts.add("gone", "nowhere.md")

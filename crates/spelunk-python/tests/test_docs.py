@@ -47,3 +47,10 @@ def test_the_examples_have_the_right_types(examples):
         [sys.executable, "-m", "mypy", "--strict", examples], cwd=examples.parent, capture_output=True, text=True
     )
     assert checked.stdout == "Success: no issues found in 1 source file\n"
+
+
+@pytest.mark.skipif("PYRIGHT" not in os.environ, reason="there is no pyright")
+def test_the_examples_have_the_right_types_for_pyright(examples):
+    command = [os.environ["PYRIGHT"], "--pythonpath", sys.executable, examples]
+    checked = subprocess.run(command, cwd=examples.parent, capture_output=True, text=True)
+    assert checked.stdout == "0 errors, 0 warnings, 0 informations\n"

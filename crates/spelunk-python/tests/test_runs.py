@@ -146,7 +146,7 @@ def test_ctrl_c_stops_the_run_and_it_goes_on_with_resume(engine):
 
 def test_a_run_that_does_not_exist_is_refused(engine):
     engine = engine(CITED)
-    with pytest.raises(ValueError, match="`x` is no run"):
+    with pytest.raises(ValueError, match="`x` is not a run id"):
         engine.resume("x")
 
 
@@ -184,10 +184,43 @@ def test_the_interpreter_ends_while_a_run_is_in_progress(engine):
 
 
 def test_the_import_loads_nothing_that_is_not_needed():
-    program = "import sys, spelunk; print({'asyncio', 'pydantic', 'typing_extensions'} & set(sys.modules))"
+    program = "import sys, spelunk; print({'asyncio', 'dspy', 'pathlib', 'pydantic', 'typing_extensions'} & set(sys.modules))"
     assert subprocess.check_output([sys.executable, "-c", program], text=True) == "set()\n"
 
 
 def test_the_console_script_is_the_program():
     shown = subprocess.check_output([spelunk._program.program(), "--version"], text=True)
     assert shown.startswith("spelunk 0.")
+
+
+def test_a_loop_that_is_closed_stops_its_run(engine):
+    engine = engine(SLOW)
+    loop = asyncio.new_event_loop()
+    events = engine.astart("What is it?", "a.md", strategy="direct").__aiter__()
+    assert loop.run_until_complete(events.__anext__()).type == "run.started"
+    asyncio.run(until_sent(engine.server))
+    # Nobody closes the iterator: the loop is gone as if it had crashed.
+    loop.close()
+    del events
+    assert settled(engine) == "cancelled"
+
+
+def rss():
+    """The memory of this process in bytes."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="there is no /proc")
+def test_memory_does_not_grow_with_the_number_of_questions(engine):
+    engine = engine("It is 42.")
+
+    def ask(n):
+        for _ in range(n):
+            assert str(engine.ask("What is it?", "a.md", strategy="direct")) == "It is 42."
+
+    ask(30)
+    before = rss()
+    ask(100)
+    # `bench/python.py` asks 10,000 times.
+    assert rss() - before < 100 * 100_000

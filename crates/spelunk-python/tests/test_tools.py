@@ -81,3 +81,36 @@ def test_what_cannot_be_a_tool_is_refused(engine):
 
     with pytest.raises(SpelunkError, match="same"):
         engine("", tools=[same, same])
+
+
+def test_a_function_that_blocks_holds_up_nothing_else(engine):
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    def wait() -> str:
+        is_asked.set()
+        assert may_answer.wait(20)
+        return "now"
+
+    run = engine(code("FINAL(wait())"), tools=[wait]).start("What is it?", "a.md", strategy="repl")
+    answers = []
+    waiting = threading.Thread(target=lambda: answers.append(str(run.answer())))
+    waiting.start()
+    assert is_asked.wait(20)
+    may_answer.set()
+    waiting.join(20)
+    assert answers == ["now"]
+
+
+def test_a_run_whose_function_blocks_can_be_cancelled(engine):
+    is_asked, may_answer = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        is_asked.set()
+        may_answer.wait(20)
+
+    run = engine(code("wait()"), tools=[wait]).start("What is it?", "a.md", strategy="repl")
+    threading.Thread(target=lambda: (is_asked.wait(20), run.cancel())).start()
+    with pytest.raises(SpelunkError) as raised:
+        run.answer()
+    may_answer.set()
+    assert raised.value.code == "cancelled"

@@ -10,6 +10,7 @@ mod python;
 mod scan;
 
 pub use final_text::FinalText;
+pub(crate) use python::is_shallow;
 
 use scan::Scan;
 

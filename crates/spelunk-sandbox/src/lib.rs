@@ -9,6 +9,7 @@ mod cpython;
 mod fence;
 mod interpreter;
 mod json;
+mod last_value;
 mod monty;
 #[cfg(unix)]
 mod pool;
@@ -24,6 +25,7 @@ pub use cpython::{Python, PythonModules};
 pub use fence::{CELLS_MAX, CodeCell, FinalText, ParsedReply, find_cells};
 pub use interpreter::{INTERPRETER_VERSION, Interpreter, InterpreterError};
 pub use json::parse_json;
+pub use last_value::last_value_to;
 pub use monty::{FILES, MontyInterpreter};
 /// The allocator for a program that serves as a worker.
 pub use monty_alloc::LimitedAllocator;

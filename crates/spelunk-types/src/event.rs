@@ -218,6 +218,18 @@ pub enum EventKind {
         desk: BlobId,
         took_ms: u64,
     },
+    /// The user was asked whether an external tool may be called.
+    #[serde(rename = "effect.asked")]
+    EffectAsked {
+        effect: EffectId,
+        tool: String,
+        class: EffectClass,
+        /// A JSON object, with secrets redacted.
+        arguments: Text,
+    },
+    /// The user decided about that call. Nobody is asked again about a recorded decision.
+    #[serde(rename = "effect.decided")]
+    EffectDecided { effect: EffectId, allowed: bool },
     /// An external tool was about to be called, or would have been had it not been refused.
     #[serde(rename = "effect.started")]
     EffectStarted {
@@ -346,6 +358,8 @@ events! {
     CellRan = "cell.ran", Buffered;
     DeskLaid = "desk.laid", Buffered;
     ToolRan = "tool.ran", Buffered;
+    EffectAsked = "effect.asked", Synced;
+    EffectDecided = "effect.decided", Synced;
     EffectStarted = "effect.started", Synced;
     EffectSettled = "effect.settled", Synced;
     QuestionAdded = "question.added", Synced;
@@ -392,7 +406,7 @@ impl EventKind {
             Self::ToolRan { arguments, output, files, .. } => {
                 [arguments, output].into_iter().chain(files.iter().filter_map(FileChange::content)).collect()
             }
-            Self::EffectStarted { arguments, .. } => vec![arguments],
+            Self::EffectAsked { arguments, .. } | Self::EffectStarted { arguments, .. } => vec![arguments],
             Self::EffectSettled { outcome, .. } => vec![outcome.text()],
             Self::QuestionAdded { question } => vec![question],
             Self::ValueObserved { value, .. } => vec![value],
@@ -404,6 +418,7 @@ impl EventKind {
             }
             Self::FrameClosed { outcome: FrameOutcome::Failed { .. } }
             | Self::CallSettled { outcome: CallOutcome::Failed { .. }, .. }
+            | Self::EffectDecided { .. }
             | Self::RunResumed { .. }
             | Self::RunFinished { .. }
             | Self::SourceScanned { .. }

@@ -93,6 +93,12 @@ limits! {
     spend retry_wait_ms_max = 60_000;
     /// Maximum size of a reply.
     spend reply_bytes_max = 8_000_000;
+    /// Maximum size of an image in a call.
+    spend image_bytes_max = 3_750_000;
+    /// Maximum number of images in a call.
+    spend call_images_max = 20;
+    /// Maximum size of all images that a run sends, each counted once per call.
+    spend run_image_bytes_max = 100_000_000;
     /// Maximum nesting depth of frames, from 0 to 5; the root has depth 0.
     path depth_max = 1;
     /// Maximum number of children of the root frame.

@@ -47,7 +47,7 @@ mod cli;
 pub use spelunk_app::{
     Answer, Budget, Builder, Citation, EffectClass, Error, ErrorCode, Event, EventKind, Evidence, Focus,
     Found, Grounding, LimitedAllocator, Message, Metrics, Question, RunError, RunId, RunOutcome, Running,
-    Spelunk, Strategy, ToolError, Usage, contexts, serve_worker,
+    Spelunk, Strategy, ToolError, Usage, contexts, serve_worker, session,
 };
 
 /// Runs the command line with the arguments, environment and streams of this process.

@@ -56,6 +56,8 @@ pub(super) fn kind() -> GroupKind {
             "model.context_tokens" = unset(count, Value::Whole(272_000));
             /// How long a reasoning model thinks; if unset, the provider decides.
             "model.effort" = unset(Kind::Choice(Effort::WORDS), text("low"));
+            /// Whether the model sees images; if unset, the catalogue decides, and a model that it does not list sees none.
+            "model.vision" = unset(Kind::YesNo, Value::YesNo(true));
             /// The sampling temperature of a local model; if unset, the most likely token is always chosen.
             "model.temperature" = unset(Kind::Number, number(700_000));
             /// The random seed of a local model, used if the temperature is above 0.
@@ -83,6 +85,8 @@ pub struct NamedModel {
     pub(crate) rate: Rate,
     /// How long it thinks, if the user sets it.
     pub(crate) effort: Option<Effort>,
+    /// Whether it sees images, if the user sets it.
+    pub(crate) vision: Option<bool>,
     /// The names of its fallbacks, in order.
     pub(crate) fallback: Vec<String>,
 }
@@ -106,6 +110,7 @@ pub(super) fn resolve(
             context_tokens: entries.whole("model.context_tokens"),
             rate,
             effort: entries.text("model.effort").and_then(Effort::of),
+            vision: entries.yes_no("model.vision"),
             fallback: fallback(group, &known)?,
         };
         models.insert(group.name.clone(), model);

@@ -29,6 +29,8 @@ pub struct Settings {
     pub tools: BTreeMap<String, ToolSource>,
     /// The names of those that questions may use.
     pub tools_on: Vec<String>,
+    /// The names of tools, or sources, that child frames may use, too.
+    pub sub_tools_on: Vec<String>,
     /// Which model does which work.
     pub roles: Roles,
     /// How a question is answered.
@@ -147,6 +149,7 @@ impl Settings {
             models,
             tools: tools::resolve(&layer)?,
             tools_on: words(entries, "ask.tools"),
+            sub_tools_on: words(entries, "ask.sub_tools"),
             strategy: choice(entries, "ask.strategy", StrategyChoice::of),
             sandbox: choice(entries, "ask.sandbox", SandboxChoice::of),
             durability: choice(entries, "journal.durability", DurabilityChoice::of),

@@ -273,6 +273,8 @@ fn others() -> Vec<Setting> {
         "ask.sandbox" = choice(SandboxChoice::WORDS).own();
         /// Comma-separated names of tools (`[tools.NAME]`) that questions may use; empty means none.
         "ask.tools" = text("").own();
+        /// Of these tools, the comma-separated names of those that child frames may use, too.
+        "ask.sub_tools" = text("").own();
         /// The directory for runs; in a project file, relative to that file.
         "workspace.path" = text(".spelunk").inside_project();
         /// When replies are synced: `process` within 50 ms, which a power cut may lose; `power` before anything depends on them.

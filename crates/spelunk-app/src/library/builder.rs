@@ -108,6 +108,7 @@ impl Builder {
             timeout_ms: u64::from(u32::MAX),
             calls_max: u64::MAX,
             is_allowed: true,
+            in_children: false,
             call: Arc::new(move |arguments| Box::pin(function(arguments))),
         });
         self

@@ -1,11 +1,11 @@
-//! A model with the bounds the user configured: its context window, its provider's rate per minute and its reasoning
-//! effort.
+//! A model with what the user configured: its context window, its provider's rate per minute, its reasoning effort and
+//! whether it sees images.
 
 use std::sync::Arc;
 
 use futures_util::stream;
 use spelunk_model::{
-    Effort, Message, Model, ModelError, ModelStream, Part, Price, Prompt, Rate, estimate_tokens,
+    Effort, Message, Model, ModelError, ModelStream, Part, Price, Prompt, Rate, estimate_tokens, image_tokens,
 };
 use spelunk_types::{CallId, ModelRef};
 
@@ -15,6 +15,7 @@ pub struct BoundedModel {
     context_tokens: Option<u64>,
     rate: Rate,
     effort: Option<Effort>,
+    vision: Option<bool>,
 }
 
 impl BoundedModel {
@@ -24,9 +25,11 @@ impl BoundedModel {
         context_tokens: Option<u64>,
         rate: Rate,
         effort: Option<Effort>,
+        vision: Option<bool>,
     ) -> Option<Self> {
-        let is_bounded = context_tokens.is_some() || rate != Rate::default() || effort.is_some();
-        is_bounded.then(|| Self { inner: Arc::clone(inner), context_tokens, rate, effort })
+        let is_bounded =
+            context_tokens.is_some() || rate != Rate::default() || effort.is_some() || vision.is_some();
+        is_bounded.then(|| Self { inner: Arc::clone(inner), context_tokens, rate, effort, vision })
     }
 }
 
@@ -47,6 +50,10 @@ impl Model for BoundedModel {
         self.effort
     }
 
+    fn sees_images(&self) -> bool {
+        self.vision.unwrap_or_else(|| self.inner.sees_images())
+    }
+
     fn computes_here(&self) -> bool {
         self.inner.computes_here()
     }
@@ -60,7 +67,7 @@ impl Model for BoundedModel {
 
     fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
         let Some(window) = self.context_tokens else { return self.inner.stream(prompt, call) };
-        let estimated = estimated(prompt);
+        let estimated = estimated(self.reference(), prompt);
         if estimated <= window {
             return self.inner.stream(prompt, call);
         }
@@ -70,10 +77,11 @@ impl Model for BoundedModel {
 }
 
 /// The estimated tokens of a prompt, including its tool definitions.
-fn estimated(prompt: &Prompt) -> u64 {
+fn estimated(model: &ModelRef, prompt: &Prompt) -> u64 {
     let of_part = |part: &Part| match part {
         Part::ToolCall(call) => estimate_tokens(&call.arguments),
         Part::ToolResult(result) => estimate_tokens(&result.text),
+        Part::Image(image) => image_tokens(model, image),
     };
     let of_message = |message: &Message| {
         message.parts.iter().map(of_part).fold(estimate_tokens(&message.text), u64::saturating_add)
@@ -86,7 +94,7 @@ fn estimated(prompt: &Prompt) -> u64 {
 #[cfg(test)]
 mod tests {
     use futures_util::{FutureExt as _, StreamExt as _};
-    use spelunk_model::ToolResult;
+    use spelunk_model::{Image, ToolResult};
     use spelunk_types::FrameId;
 
     use super::*;
@@ -95,7 +103,7 @@ mod tests {
     #[test]
     fn a_prompt_longer_than_the_window_is_refused_before_it_is_sent() {
         let inner: Arc<dyn Model> = Arc::new(Nobody::default());
-        let model = BoundedModel::around(&inner, Some(10), Rate::default(), None).unwrap();
+        let model = BoundedModel::around(&inner, Some(10), Rate::default(), None, None).unwrap();
         let call = CallId { frame: FrameId::root(), ordinal: 0 };
         let first = |text: &str| {
             let prompt = Prompt::single("", text, 10);
@@ -113,6 +121,21 @@ mod tests {
         with_result.messages.push(Message::user("").with_parts([Part::ToolResult(result)]));
         let refused = model.stream(&with_result, &call).next().now_or_never().flatten().unwrap();
         assert!(matches!(refused, Err(ModelError::PromptTooLong { .. })), "{refused:?}");
-        assert!(BoundedModel::around(&inner, None, Rate::default(), None).is_none());
+        assert!(BoundedModel::around(&inner, None, Rate::default(), None, None).is_none());
+        assert!(!model.sees_images());
+        let seeing = BoundedModel::around(&inner, Some(10_000), Rate::default(), None, Some(true)).unwrap();
+        assert!(seeing.sees_images());
+        let digest = spelunk_types::BlobId::from_hash([0; 32]);
+        let (name, bytes) = ("a.png".to_owned(), Arc::from([]));
+        let image = Image { name, media_type: "image/png", width: 8000, height: 8000, digest, bytes };
+        let prompt = Prompt {
+            messages: vec![Message::user("word").with_parts([Part::Image(image)])],
+            ..Prompt::default()
+        };
+        let refused = seeing.stream(&prompt, &call).next().now_or_never().flatten().unwrap().unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "the prompt is longer than the model's window: about 16385 tokens, and `context_tokens` is 10000"
+        );
     }
 }

@@ -1,6 +1,8 @@
 //! The tree of a run: frames, their calls with the cost of each, and their calls of tools.
 
-use spelunk_engine::{CallState, CallView, CellView, EffectView, FrameState, FrameView, RunView};
+use spelunk_engine::{
+    CallState, CallView, CellView, ConsentView, EffectView, FrameState, FrameView, RunView,
+};
 use spelunk_types::{CallId, EffectId, FrameId, Grounding, Served, Text};
 
 use crate::units::{count, dollars, head, time, tokens};
@@ -82,6 +84,7 @@ fn effect_line(id: &EffectId, effect: &EffectView) -> String {
     };
     let state = match &effect.outcome {
         Some(outcome) => format!("{outcome}  {}", time(effect.took_ms)),
+        None if matches!(effect.consent, Some(ConsentView::Asked { .. })) => "waits for consent".to_owned(),
         None => "no outcome yet".to_owned(),
     };
     format!("{id}  {}  {state}  {arguments}", effect.tool)

@@ -9,7 +9,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ContentBlock, Implementation,
     ProtocolVersion, Tool,
 };
-use rmcp::service::{ClientLifecycleMode, ClientServiceExt, RunningService};
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -19,6 +19,7 @@ use spelunk_engine::{ExternalTool, ToolError};
 use spelunk_types::EffectClass;
 use tokio::process::{Child, Command};
 
+use super::http::BoundedClient;
 use super::{external, function_name};
 use crate::config::ToolSource;
 
@@ -53,16 +54,35 @@ pub(super) async fn open(source: &ToolSource, transport: Transport) -> Result<Ve
     Ok(tools.into_iter().map(|tool| of_server(source, &connection, tool)).collect())
 }
 
-async fn connect(transport: Transport) -> Result<Connection, String> {
+/// Connects to a server of either era: one that does not know `server/discover` is asked to initialize.
+async fn connect(mut transport: Transport) -> Result<Connection, String> {
+    let preferred_versions = vec![ProtocolVersion::LATEST];
+    let both =
+        ClientLifecycleMode::Auto { preferred_versions: preferred_versions.clone(), legacy_version: None };
+    let connected = match attempt(&mut transport, both).await? {
+        // Its start was slow: it answered `server/discover` after the package had given up on that.
+        Err(ClientInitializeError::ConflictInitResponseId(..)) => {
+            attempt(&mut transport, ClientLifecycleMode::Discover { preferred_versions }).await?
+        }
+        Err(ClientInitializeError::UncorrelatedErrorResponse { .. }) => {
+            attempt(&mut transport, ClientLifecycleMode::Initialize).await?
+        }
+        connected => connected,
+    };
+    connected.map_err(|error| error.to_string())
+}
+
+/// The outer error is about the process, the inner one about what was said.
+async fn attempt(
+    transport: &mut Transport,
+    mode: ClientLifecycleMode,
+) -> Result<Result<Connection, ClientInitializeError>, String> {
     let info = ClientConfig::new(
         ClientCapabilities::default(),
         Implementation::new("spelunk", env!("CARGO_PKG_VERSION")),
     );
-    // Servers of both eras: one that does not know `server/discover` is asked to initialize.
-    let preferred_versions = vec![ProtocolVersion::LATEST];
-    let mode = ClientLifecycleMode::Auto { preferred_versions, legacy_version: None };
     match transport {
-        Transport::Command(mut command) => {
+        Transport::Command(command) => {
             let mut child = command.spawn().map_err(|error| format!("could not start it: {error}"))?;
             let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
                 return Err("it has no input or output".to_owned());
@@ -70,16 +90,16 @@ async fn connect(transport: Transport) -> Result<Connection, String> {
             let transport =
                 AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(MESSAGE_BYTES_MAX);
             let service = info.serve_with_lifecycle(transport, mode).await;
-            let service = service.map_err(|error| error.to_string())?;
-            Ok(Connection { service, _process: Some(child) })
+            Ok(service.map(|service| Connection { service, _process: Some(child) }))
         }
         Transport::Url(url) => {
-            let client = spelunk_model::http_client(&url).map_err(|error| error.to_string())?;
-            let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+            let client = spelunk_model::http_client(url).map_err(|error| error.to_string())?;
+            let mut config = StreamableHttpClientTransportConfig::with_uri(url.clone());
             config.max_sse_event_size = MESSAGE_BYTES_MAX;
+            let client = BoundedClient { client, bytes_max: MESSAGE_BYTES_MAX };
             let transport = StreamableHttpClientTransport::with_client(client, config);
             let service = info.serve_with_lifecycle(transport, mode).await;
-            Ok(Connection { service: service.map_err(|error| error.to_string())?, _process: None })
+            Ok(service.map(|service| Connection { service, _process: None }))
         }
     }
 }

@@ -2,13 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import test from 'node:test';
-import { DESK, openBrowser, openPage, PHONE, shoot } from '../scene/browser.js';
+import { axe, DESK, openBrowser, openPage, PHONE, shoot } from '../scene/browser.js';
 import { startMock } from '../scene/mock.js';
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const JOURNALS = path.join(import.meta.dirname, '..', 'journals');
 const read = (name) =>
   readFileSync(path.join(JOURNALS, `${name}.jsonl`), 'utf8')
@@ -177,30 +175,8 @@ test('axe finds nothing on any page', async () => {
       await page.goto(`${mock.url}${address}`);
       await page.locator('main :is(h1, .prose, .row)').first().waitFor();
       await page.waitForLoadState('networkidle');
-      const { violations } = await axe(page);
-      const named = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).slice(0, 3).join(' ')}`);
-      assert.deepEqual(named, [], `${address} ${colorScheme}`);
+      assert.deepEqual(await axe(page), [], `${address} ${colorScheme}`);
     }
     await close(page);
   }
 });
-
-/** Runs axe beside the page's own scripts, in a world that the page's policy does not reach. */
-async function axe(page) {
-  const session = await page.context().newCDPSession(page);
-  const { frameTree } = await session.send('Page.getFrameTree');
-  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
-    frameId: frameTree.frame.id,
-    worldName: 'axe',
-  });
-  await session.send('Runtime.evaluate', { contextId, expression: readFileSync(AXE, 'utf8') });
-  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-    contextId,
-    expression: 'axe.run(document)',
-    awaitPromise: true,
-    returnByValue: true,
-  });
-  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-  await session.detach();
-  return result.value;
-}

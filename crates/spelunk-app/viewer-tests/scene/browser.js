@@ -2,7 +2,8 @@
 // asks anyone but its own server for anything.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 
@@ -15,6 +16,7 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const SHOTS = path.join(import.meta.dirname, '..', 'shots');
 export const DESK = { width: 1280, height: 900 };
 export const PHONE = { width: 390, height: 844 };
@@ -44,4 +46,25 @@ export async function openPage(browser, { viewport = DESK, colorScheme = 'light'
 export async function shoot(page, name) {
   mkdirSync(SHOTS, { recursive: true });
   await page.screenshot({ path: path.join(SHOTS, `${name}.png`), fullPage: false });
+}
+
+/** What axe finds wrong. It runs beside the page's own scripts, in a world that the page's policy does not reach. */
+export async function axe(page) {
+  const session = await page.context().newCDPSession(page);
+  const { frameTree } = await session.send('Page.getFrameTree');
+  const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
+    frameId: frameTree.frame.id,
+    worldName: 'axe',
+  });
+  await session.send('Runtime.evaluate', { contextId, expression: readFileSync(AXE, 'utf8') });
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    contextId,
+    expression: 'axe.run(document)',
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+  await session.detach();
+  const { violations } = result.value;
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).slice(0, 3).join(' ')}`);
 }

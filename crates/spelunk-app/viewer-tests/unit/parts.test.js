@@ -11,6 +11,7 @@ import { bytes, dollars, head, startOf, time, tokens } from '../../viewer/units.
 import { findingKey } from '../../viewer/findings.js';
 import { flameBars } from '../../viewer/flame.js';
 import { branchSums, filterOf, nested, passing, rows } from '../../viewer/tree.js';
+import { effectState, pendingEffects } from '../../viewer/effects.js';
 import { applyAll, emptyRun } from '../../viewer/fold.js';
 
 test('a stream cut anywhere gives the same messages', () => {
@@ -221,6 +222,19 @@ test("a call of the user's own tool is below the cell that made it, and its stat
   assert.deepEqual(shape(nested(run, '0')), ['0#0', ['0:0', ['0!0']]]);
   const kept = (words) => passing(run, branchSums(run), filterOf(words)).map((row) => row.id);
   assert.deepEqual(kept('book 7a state:failed'), ['0', '0:0', '0!0']);
+});
+
+test('a call that needs consent waits until it is decided, and a resumed run asks again', () => {
+  const about = { effect: '0!0', tool: 'book', class: 'once', arguments: { text: '{"seat":"7A"}' } };
+  const asked = ['effect.asked', '0', about];
+  const waiting = runOf(opened('0'), asked);
+  assert.deepEqual(pendingEffects(waiting).map(([id, { name }]) => [id, name]), [['0!0', 'book']]);
+  assert.equal(effectState(waiting.effects.get('0!0')), 'waits for consent');
+  const resumed = runOf(opened('0'), asked, ['run.resumed', '0', {}]);
+  assert.deepEqual([pendingEffects(resumed), shape(nested(resumed, '0'))], [[], []]);
+  const decided = runOf(opened('0'), asked, ['effect.decided', '0', { effect: '0!0', allowed: true }], ['effect.started', '0', { ...about, sent: true }]);
+  assert.deepEqual([pendingEffects(decided), decided.effects.get('0!0').consent, decided.nUnknown], [[], 'allowed', 0]);
+  assert.deepEqual(shape(nested(decided, '0')), ['0!0']);
 });
 
 test('what a tool opened is below it', () => {

@@ -20,11 +20,20 @@ const IGNORE_FILE_BYTES_MAX: u64 = 1024 * 1024;
 /// By precedence: the later one wins.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// Receives path, name and size of a file that may be a document.
-pub(super) type TakeFile<'a> =
-    dyn FnMut(PathBuf, String, u64, &mut ScanReport) -> Result<(), SourceError> + 'a;
+/// A file of a directory.
+pub(super) struct FoundFile {
+    pub(super) path: PathBuf,
+    /// Its name below the directory.
+    pub(super) relative: String,
+    pub(super) bytes: u64,
+    /// Whether it was skipped and is an image.
+    pub(super) is_image: bool,
+}
 
-/// Calls `found` with every file that may be a document.
+/// Receives a file that may be a document or an image.
+pub(super) type TakeFile<'a> = dyn FnMut(FoundFile, &mut ScanReport) -> Result<(), SourceError> + 'a;
+
+/// Calls `found` with every file that may be a document or an image.
 pub(super) fn walk(
     root: &Path,
     filter: &Filter<'_>,
@@ -46,8 +55,14 @@ pub(super) fn walk(
         let path = entry.path();
         let relative = name::printable(path.strip_prefix(root).unwrap_or(&path));
         match judge(&entry, &path, &relative, filter, rules_here.as_deref()) {
-            Verdict::Take => match entry.metadata() {
-                Ok(metadata) => found(path, relative, metadata.len(), report)?,
+            verdict @ (Verdict::Take | Verdict::SkipImage(_)) => match entry.metadata() {
+                Ok(metadata) => {
+                    let is_image = verdict != Verdict::Take;
+                    if let Verdict::SkipImage(reason) = verdict {
+                        report.skip(reason, &relative);
+                    }
+                    found(FoundFile { path, relative, bytes: metadata.len(), is_image }, report)?;
+                }
                 Err(_) => report.skip(SkipReason::Unreadable, &relative),
             },
             Verdict::Skip(reason) => report.skip(reason, &relative),
@@ -78,6 +93,8 @@ enum Verdict {
     Take,
     Enter,
     Skip(SkipReason),
+    /// It is no document, but may be shown to a model.
+    SkipImage(SkipReason),
     SkipDirectory(SkipReason),
 }
 
@@ -102,6 +119,7 @@ fn judge(
             let is_ignored = || rules.is_some_and(|rules| rules.ignores(path, false));
             match filter.against_file(path, relative, is_ignored) {
                 None => Verdict::Take,
+                Some(reason) if filter.takes_image(path, relative, is_ignored) => Verdict::SkipImage(reason),
                 Some(reason) => Verdict::Skip(reason),
             }
         }

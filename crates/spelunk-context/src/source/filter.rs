@@ -6,6 +6,7 @@ use std::path::Path;
 use spelunk_types::ScanOptions;
 
 use super::globs::Globs;
+use crate::image::ImageKind;
 use crate::{SkipReason, SourceError, name, secrets};
 
 /// The compiled options of a scan.
@@ -55,6 +56,13 @@ impl<'a> Filter<'a> {
         self.against(path, relative, is_ignored, self.globs.includes(relative))
     }
 
+    /// Whether a file is an image that only the default exclusions keep out.
+    pub(super) fn takes_image(&self, path: &Path, relative: &str, is_ignored: impl FnOnce() -> bool) -> bool {
+        let skipped =
+            || self.against_any(path, relative, is_ignored, self.globs.includes(relative), |_| false);
+        ImageKind::of(relative).is_some() && skipped().is_none()
+    }
+
     /// The same, once it is known whether the globs include it.
     fn against(
         &self,
@@ -63,12 +71,24 @@ impl<'a> Filter<'a> {
         is_ignored: impl FnOnce() -> bool,
         is_included: bool,
     ) -> Option<SkipReason> {
+        self.against_any(path, relative, is_ignored, is_included, is_excluded_file)
+    }
+
+    /// The same with these default exclusions.
+    fn against_any(
+        &self,
+        path: &Path,
+        relative: &str,
+        is_ignored: impl FnOnce() -> bool,
+        is_included: bool,
+        is_excluded: impl FnOnce(&str) -> bool,
+    ) -> Option<SkipReason> {
         let name = name::file_name(relative);
         if self.is_secret(path, relative) {
             Some(SkipReason::Secret)
         } else if self.globs.excludes(relative) {
             Some(SkipReason::Filtered)
-        } else if is_excluded_file(name) && !self.globs.names(relative) {
+        } else if is_excluded(name) && !self.globs.names(relative) {
             Some(SkipReason::Excluded)
         } else if name.starts_with('.') && !self.globs.names_hidden(relative) && !self.opens_secret(relative)
         {

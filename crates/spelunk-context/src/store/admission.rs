@@ -206,6 +206,7 @@ impl Refusal {
         };
         match source {
             SourceError::NotText { why, .. } => Some((*why).into()),
+            SourceError::Image { .. } => Some(SkipReason::Binary),
             SourceError::Extract { source, .. } => Some(source.reason()),
             SourceError::Archive { .. } => Some(SkipReason::Damaged),
             // An archive with nothing readable in it: report the gravest reason.

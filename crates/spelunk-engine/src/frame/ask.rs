@@ -70,7 +70,7 @@ impl Frame {
     }
 
     /// Takes the next call id of this frame.
-    fn take_call(&self) -> CallId {
+    pub(crate) fn take_call(&self) -> CallId {
         let ordinal = self.shared.n_calls.fetch_add(1, Ordering::Relaxed);
         CallId { frame: self.id().clone(), ordinal }
     }

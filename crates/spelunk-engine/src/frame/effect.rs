@@ -16,7 +16,7 @@ use super::Frame;
 use super::failure::durable;
 use crate::journal::replay::RecordedEffect;
 use crate::sync::lock;
-use crate::tools::{EffectDecision, ExternalTool, ToolError};
+use crate::tools::{ConsentRequest, EffectDecision, ExternalTool, ToolError};
 use crate::{FrameError, Stop};
 
 /// The largest result of a tool.
@@ -32,9 +32,9 @@ const BUDGET_ERROR: &str = "BudgetError";
 pub(crate) type Acted = Result<Value, (String, String)>;
 
 impl Frame {
-    /// The tools that this frame may call: children have none.
+    /// The tools that this frame may call.
     pub(crate) fn tools(&self) -> &[ExternalTool] {
-        if self.id().depth() == 0 { self.run().tools.all() } else { &[] }
+        self.run().tools.at(self.id().depth())
     }
 
     /// Calls a tool. The id is taken now; nothing happens before the future is awaited.
@@ -77,7 +77,7 @@ impl Frame {
             }
             Ok(Some(_) | None) => {}
         }
-        if let Some(refused) = self.refused_effect(tool, &arguments, is_decided).await {
+        if let Some(refused) = self.refused_effect(&effect, tool, &arguments, is_decided).await? {
             self.start_effect(&effect, tool, written, false).await?;
             let acted = Err(refused);
             self.settle(effect, Duration::ZERO, &acted).await?;
@@ -105,30 +105,60 @@ impl Frame {
     /// Why a tool is not called: it was called too often, or the user does not want it.
     async fn refused_effect(
         &self,
+        effect: &EffectId,
         tool: &ExternalTool,
         arguments: &Value,
         is_decided: bool,
-    ) -> Option<(String, String)> {
+    ) -> Result<Option<(String, String)>, Arc<JournalError>> {
         let (run, name) = (self.run(), &tool.name);
         {
             let mut called = lock(&run.tool_calls);
             let n_calls = called.entry(name.clone()).or_default();
             if *n_calls >= tool.calls_max {
                 let message = format!("`{name}` may be called {} times in one run", tool.calls_max);
-                return Some((BUDGET_ERROR.to_owned(), message));
+                return Ok(Some((BUDGET_ERROR.to_owned(), message)));
             }
             *n_calls += 1;
         }
         if tool.effect == EffectClass::Read || tool.is_allowed || is_decided {
-            return None;
+            return Ok(None);
         }
-        let message = match run.tools.consent() {
-            Some(consent) if consent(tool, arguments).await => return None,
-            Some(_) => format!("the user does not allow this call of `{name}`"),
+        let message = match self.consent(effect, tool, arguments).await? {
+            Some(true) => return Ok(None),
+            Some(false) => format!("the user does not allow this call of `{name}`"),
             None => format!("`{name}` may change something, so it needs consent: `--allow-tool {name}`"),
         };
         *lock(&run.tool_calls).entry(name.clone()).or_default() -= 1;
-        Some((TOOL_ERROR.to_owned(), message))
+        Ok(Some((TOOL_ERROR.to_owned(), message)))
+    }
+
+    /// What the user says about a call, or said before a crash; `None` if nobody can be asked.
+    async fn consent(
+        &self,
+        effect: &EffectId,
+        tool: &ExternalTool,
+        arguments: &Value,
+    ) -> Result<Option<bool>, Arc<JournalError>> {
+        let (run, name, class) = (self.run(), tool.name.clone(), tool.effect);
+        let arguments = if run.allows_secrets { arguments.clone() } else { redacted(arguments.clone()) };
+        let shown = arguments.to_string();
+        if let Some(allowed) = run.replay.consent(effect, &name, &shown) {
+            return Ok(Some(allowed));
+        }
+        let Some(consent) = run.tools.consent() else { return Ok(None) };
+        let (id, asked) = (run.id.clone(), effect.clone());
+        // Open before it is recorded: whoever reads of it can answer it.
+        let answer = consent(ConsentRequest { run: id, effect: asked, tool: name.clone(), class, arguments });
+        let asked = effect.clone();
+        let draft = move |blobs: &Blobs| {
+            let arguments = blobs.keep_said(&shown)?;
+            Ok(EventKind::EffectAsked { effect: asked, tool: name, class, arguments })
+        };
+        run.writer.record_draft(self.id(), Durability::Synced, Box::new(draft)).await?;
+        let allowed = answer.await;
+        let decided = EventKind::EffectDecided { effect: effect.clone(), allowed };
+        run.writer.record(self.id(), decided).await?;
+        Ok(Some(allowed))
     }
 
     async fn start_effect(

@@ -1,7 +1,7 @@
 //! A run, as its frames see it: settings, models, and the state that they share.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
@@ -119,6 +119,8 @@ pub(crate) struct Run {
     pub(crate) tools: ExternalTools,
     /// Calls of each tool so far, in every process that worked on the run.
     pub(crate) tool_calls: Mutex<HashMap<String, u64>>,
+    /// Bytes of images sent so far.
+    pub(crate) image_bytes: AtomicU64,
     /// Whether secrets stay in the results of tools.
     pub(crate) allows_secrets: bool,
     pub(crate) blobs: Blobs,

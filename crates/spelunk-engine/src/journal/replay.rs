@@ -30,6 +30,7 @@ pub(crate) struct Replay {
     cells: HashMap<FrameId, Vec<RanCell>>,
     observed: HashMap<FrameId, BTreeMap<u32, Observed>>,
     effects: HashMap<EffectId, RecordedEffect>,
+    consents: HashMap<EffectId, RecordedConsent>,
     /// The digest of each frame's initial desk.
     laid: HashMap<FrameId, BlobId>,
     tools: HashMap<FrameId, Vec<RanTool>>,
@@ -67,6 +68,14 @@ pub(crate) struct RecordedEffect {
     pub(crate) outcome: Option<EffectOutcome>,
     /// Set aside: not binding if something else is called now.
     is_aside: bool,
+}
+
+/// What the user was asked about a call, and said.
+#[derive(Debug)]
+struct RecordedConsent {
+    tool: String,
+    arguments: Text,
+    allowed: Option<bool>,
 }
 
 /// A recorded value from outside.
@@ -160,9 +169,10 @@ impl Replay {
                     replay.closed.insert(frame.clone(), outcome.clone());
                 }
                 EventKind::CellRan { .. } => replay.cells.entry(frame.clone()).or_default().extend(ran(kind)),
-                EventKind::EffectStarted { .. } | EventKind::EffectSettled { .. } => {
-                    replay.act(kind, is_aside);
-                }
+                EventKind::EffectAsked { .. }
+                | EventKind::EffectDecided { .. }
+                | EventKind::EffectStarted { .. }
+                | EventKind::EffectSettled { .. } => replay.act(kind, is_aside),
                 EventKind::ValueObserved { ordinal, what, value } => {
                     let observed = replay.observed.entry(frame.clone()).or_default();
                     let ordinal = ordinal.unwrap_or(u32::try_from(observed.len()).unwrap_or(u32::MAX));
@@ -210,7 +220,7 @@ impl Replay {
         replay
     }
 
-    /// Applies the start or the end of a call of an external tool.
+    /// Applies what is recorded of a call of an external tool.
     fn act(&mut self, kind: &EventKind, is_aside: bool) {
         if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = kind {
             let (tool, arguments) = (tool.clone(), arguments.clone());
@@ -221,6 +231,13 @@ impl Replay {
             && let Some(recorded) = self.effects.get_mut(effect)
         {
             recorded.outcome = Some(outcome.clone());
+        } else if let EventKind::EffectAsked { effect, tool, arguments, .. } = kind {
+            let asked = RecordedConsent { tool: tool.clone(), arguments: arguments.clone(), allowed: None };
+            self.consents.insert(effect.clone(), asked);
+        } else if let EventKind::EffectDecided { effect, allowed } = kind
+            && let Some(asked) = self.consents.get_mut(effect)
+        {
+            asked.allowed = Some(*allowed);
         }
     }
 
@@ -295,6 +312,12 @@ impl Replay {
             (false, true) => Ok(None),
             (false, false) => Err(()),
         }
+    }
+
+    /// What the user said about this very call.
+    pub(crate) fn consent(&self, effect: &EffectId, tool: &str, shown: &str) -> Option<bool> {
+        let asked = self.consents.get(effect)?;
+        asked.allowed.filter(|_| asked.tool == tool && is_text(&asked.arguments, shown))
     }
 
     /// Whether a call of a tool is recorded.

@@ -44,7 +44,7 @@ struct ToolWire<'a, T> {
 struct MessageWire<T> {
     speaker: &'static str,
     text: T,
-    /// Tool calls and their results.
+    /// Tool calls, their results, and images.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parts: Vec<T>,
 }
@@ -83,7 +83,7 @@ fn prompt_wire<'p, T, E>(
     })
 }
 
-/// A tool call or its result.
+/// A tool call, its result, or an image without its bytes.
 fn part_json(part: &Part) -> String {
     match part {
         Part::ToolCall(call) => serde_json::json!({
@@ -97,8 +97,21 @@ fn part_json(part: &Part) -> String {
             "text": result.text,
             "is_error": result.is_error,
         }),
+        Part::Image(image) => image_json(image),
     }
     .to_string()
+}
+
+/// What the journal says of an image.
+pub(crate) fn image_json(image: &spelunk_model::Image) -> serde_json::Value {
+    serde_json::json!({
+        "image": image.name,
+        "media_type": image.media_type,
+        "width": image.width,
+        "height": image.height,
+        "digest": image.digest.as_str(),
+        "bytes": image.bytes.len(),
+    })
 }
 
 /// The digest of everything sent to a model, independent of where it runs.

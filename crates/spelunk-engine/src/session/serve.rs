@@ -4,11 +4,13 @@
 
 pub(super) mod desk;
 mod files;
+pub(super) mod images;
+mod tools;
 
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, FutureExt, join_all, ready};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 use spelunk_model::{Model, Prompt, Reply};
 use spelunk_sandbox::{HostCall, HostFunction, HostReply, Value};
 use spelunk_types::{Blame, ErrorCode, Explain};
@@ -17,7 +19,6 @@ use super::Session;
 use crate::environment::{Arguments, Environment, Refusal, json_of_value, value_of_json};
 use crate::models::ModelLookupError;
 use crate::sync::blocking;
-use crate::tools::ExternalTool;
 use crate::{Answer, FrameError, Schema, Stop, Task};
 
 /// The instruction that asks a sub-model for a schema.
@@ -35,7 +36,11 @@ pub(super) struct StartedCall {
 
 pub(super) fn functions() -> Vec<HostFunction> {
     let ask = [
-        ("llm_query", "llm_query(prompt, model=None, schema=None) -> str\n\nAsks a sub-model.", true),
+        (
+            "llm_query",
+            "llm_query(prompt, model=None, schema=None, images=None) -> str\n\nAsks a sub-model.",
+            true,
+        ),
         ("_llm_batch", "", false),
         (
             "rlm_query",
@@ -43,6 +48,7 @@ pub(super) fn functions() -> Vec<HostFunction> {
             true,
         ),
         ("_rlm_batch", "", false),
+        ("_tool_batch", "", false),
         ("FINAL", "FINAL(answer, cite=None)\n\nEnds the session with this answer.", false),
         ("budget", "budget() -> dict\n\nThe remaining calls, tokens, dollars and depth.", false),
     ];
@@ -62,13 +68,14 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
         return begun;
     }
     if let Some(tool) = session.frame.tools().iter().find(|tool| tool.name == call.name) {
-        return StartedCall { reply: act(session, tool, call), is_effect: true };
+        return StartedCall { reply: tools::act(session, tool, call), is_effect: true };
     }
     let begun = match call.name.as_str() {
         "llm_query" => llm_query(session, &mut call),
         "_llm_batch" => llm_batch(session, &mut call),
         "rlm_query" => rlm_query(session, &mut call),
         "_rlm_batch" => rlm_batch(session, &mut call),
+        "_tool_batch" => tools::act_batch(session, &mut call),
         "budget" => Ok(budget(session)),
         "FINAL" => Ok(ready(Ok(finish(session, &mut call))).boxed()),
         other => Err(Refusal::new("NameError", format!("there is no function '{other}'")).into()),
@@ -78,28 +85,6 @@ pub(super) fn begin(session: &mut Session<'_>, mut call: HostCall) -> StartedCal
         Refused::Recorded(reply) => reply,
     });
     StartedCall { reply, is_effect: true }
-}
-
-/// Calls an external tool.
-fn act(session: &Session<'_>, tool: &ExternalTool, call: HostCall) -> Replying {
-    let plain = |value: Value| match &value {
-        Value::Handle(handle) => session.environment.text_of(handle).map_or(Json::Null, Json::String),
-        _ => json_of_value(&value),
-    };
-    let args = call.args.into_iter().map(plain).collect();
-    let kwargs = call.kwargs.into_iter().map(|(name, value)| (name, plain(value)));
-    match tool.bind(args, kwargs) {
-        Ok(arguments) => {
-            let acting = session.frame.act(tool, arguments);
-            Box::pin(async move {
-                Ok(match acting.await? {
-                    Ok(value) => HostReply::Return(value_of_json(value)),
-                    Err((kind, message)) => HostReply::Raise { kind, message },
-                })
-            })
-        }
-        Err(why) => ready(Ok(HostReply::from(Refusal::of_type(why)))).boxed(),
-    }
 }
 
 /// Why a call is not made.
@@ -175,9 +160,10 @@ fn serve_look(session: &Session<'_>, call: &HostCall) -> BoxFuture<'static, Host
 type Replying = BoxFuture<'static, Result<HostReply, FrameError>>;
 
 fn llm_query(session: &mut Session<'_>, call: &mut HostCall) -> Result<Replying, Refused> {
-    let mut arguments = Arguments::of(call, &["prompt", "model", "schema"])?;
+    let mut arguments = Arguments::of(call, &["prompt", "model", "schema", "images"])?;
     let prompt = arguments.need("prompt")?;
-    let options = options(session, &mut arguments)?;
+    let images = images::named(&mut arguments)?;
+    let options = CallOptions { images, ..options(session, &mut arguments)? };
     let asking = ask(session, &prompt, options)?;
     Ok(asking.map(|answered| answered.map(reply)).boxed())
 }
@@ -251,11 +237,12 @@ fn finish(session: &mut Session<'_>, call: &mut HostCall) -> HostReply {
 /// The result of one sub-call: a value, or an exception for the code. The error ends the run.
 type SubCallResult = Result<Result<Value, Refusal>, FrameError>;
 
-/// The model of a call and the schema of its answer.
+/// The model of a call, the schema of its answer and the images that it shows.
 #[derive(Clone)]
 struct CallOptions {
     model: Option<Arc<dyn Model>>,
     schema: Option<Arc<Schema>>,
+    images: Vec<String>,
 }
 
 fn ask(
@@ -264,23 +251,30 @@ fn ask(
     options: CallOptions,
 ) -> Result<BoxFuture<'static, SubCallResult>, Refusal> {
     let limits = session.frame.limits();
-    let prompt = prompt_text(session, prompt)?;
-    check_length(&prompt, limits.query_chars_max)?;
+    let mut text = prompt_text(session, prompt)?;
+    check_length(&text, limits.query_chars_max)?;
     check_calls(session, 1)?;
     session.n_calls += 1;
-    let output_tokens_max = limits.sub_output_tokens_max;
-    let mut text = prompt;
-    let CallOptions { model, schema } = options;
+    let CallOptions { model, schema, images } = options;
     if let Some(schema) = &schema {
         text += SCHEMA_LINE;
         text += schema.text();
     }
-    let mut prompt = Prompt::single("", text, output_tokens_max);
+    let mut prompt = Prompt::single("", text, limits.sub_output_tokens_max);
     prompt.schema = schema.as_ref().and_then(|schema| schema.json());
-    let first = session.frame.ask_sub_of(prompt.clone(), model.clone());
+    let call = session.frame.take_call();
     let correction = schema.as_ref().and_then(|_| session.frame.take_correction());
     let frame = session.frame.clone();
+    let shown = (!images.is_empty()).then(|| frame.show_images(&session.task.view, images, model.clone()));
+    // Without images, the call is on its way before anything is awaited.
+    let first = shown.is_none().then(|| frame.ask_sub_at(call.clone(), prompt.clone(), model.clone()));
     Ok(Box::pin(async move {
+        if let Some(shown) = shown
+            && let Err(refusal) = images::add(&mut prompt, shown.await?)
+        {
+            return Ok(Err(refusal));
+        }
+        let first = first.unwrap_or_else(|| frame.ask_sub_at(call, prompt.clone(), model.clone()));
         let reply = match first.await {
             Ok(reply) => reply,
             Err(error) => return refused(error).map(Err),
@@ -348,7 +342,7 @@ fn descend(
     } else {
         question
     };
-    let CallOptions { model, schema } = options;
+    let CallOptions { model, schema, images: _ } = options;
     let task = Task { note, schema, model, ..Task::new(question, view, session.task.strategy) };
     let has_schema = task.schema.is_some();
     let descending = session.frame.descend(task);
@@ -440,12 +434,16 @@ fn batch_reply(asked: Vec<SubCallResult>) -> Result<HostReply, FrameError> {
 /// The model and the schema, from the arguments of a call.
 fn options(session: &Session<'_>, arguments: &mut Arguments<'_>) -> Result<CallOptions, Refused> {
     let schema = schema(arguments.take("schema"))?;
-    let Some(name) = arguments.text("model")? else { return Ok(CallOptions { model: None, schema }) };
+    let Some(name) = arguments.text("model")? else {
+        return Ok(CallOptions { model: None, schema, images: Vec::new() });
+    };
     let frame = &session.frame;
     let shown: String = name.chars().take(NAME_CHARS_MAX).collect();
     let asked = format!("model {shown}");
     let why = match frame.named_models().model(&name) {
-        Ok(model) if !frame.observes_next(&asked) => return Ok(CallOptions { model: Some(model), schema }),
+        Ok(model) if !frame.observes_next(&asked) => {
+            return Ok(CallOptions { model: Some(model), schema, images: Vec::new() });
+        }
         // It was unavailable before; the journal has what the code was told.
         Ok(_) => String::new(),
         Err(ModelLookupError::Unknown { known }) if known.is_empty() => {

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::future::Future;
+use std::sync::Arc;
 
 use spelunk_context::{DocEntry, Shown, View};
-use spelunk_model::{Message, Prompt, Reply};
-use spelunk_types::{EventKind, Grounding, StopReason};
+use spelunk_model::{Message, Part, Prompt, Reply};
+use spelunk_types::{ErrorCode, EventKind, Grounding, StopReason};
 
 use crate::evidence::{self, Excerpt};
 use crate::plain_answer::{self, CodeAlone};
@@ -68,9 +69,11 @@ pub(super) async fn answer_from(
     let reply = if frame.reader().is_small() {
         let user = material.render_brief(question);
         let prompt = with_examples(BRIEF, BRIEF_EXAMPLES, user, tokens_max.min(BRIEF_TOKENS_MAX));
+        let prompt = with_images(frame, task, prompt).await?;
         reply_to(frame, task, prompt, |prompt| certainty::ask(frame, prompt)).await?
     } else {
         let prompt = Prompt::single(SYSTEM, material.render(question), tokens_max);
+        let prompt = with_images(frame, task, prompt).await?;
         reply_to(frame, task, prompt, |prompt| frame.ask(prompt)).await?
     };
     if let Some(rest) = reply.text.trim_start().strip_prefix(NOT_FOUND) {
@@ -87,9 +90,28 @@ pub(super) async fn answer_from(
 /// Does what a request without documents asks for.
 pub(super) async fn answer_plainly(frame: &Frame, task: &Task) -> Result<Answer, FrameError> {
     let prompt = Prompt::single(PLAIN, task.question_shown(), frame.limits().root_output_tokens_max);
+    let prompt = with_images(frame, task, prompt).await?;
     let reply = reply_to(frame, task, prompt, |prompt| frame.ask(prompt)).await?;
     let text = reply.text.trim().to_owned();
     Ok(Answer { text, citations: Vec::new(), grounding: Grounding::Uncited })
+}
+
+/// The same prompt with the images that the user named as sources.
+async fn with_images(frame: &Frame, task: &Task, mut prompt: Prompt) -> Result<Prompt, FrameError> {
+    let named = task.view.images().iter().filter(|image| image.is_named);
+    let names: Vec<String> = named.map(|image| image.name.clone()).collect();
+    if names.is_empty() {
+        return Ok(prompt);
+    }
+    let shown = frame.show_images(&task.view, names, Some(Arc::clone(frame.model()))).await?;
+    let images = shown.map_err(|(_, message)| {
+        let (frame, code) = (frame.id().clone(), ErrorCode::SourceUnreadable);
+        FrameError::Refused { frame, code, message }
+    })?;
+    if let Some(asked) = prompt.messages.last_mut() {
+        asked.parts.extend(images.into_iter().map(Part::Image));
+    }
+    Ok(prompt)
 }
 
 /// The reply, with a warning if it is incomplete.

@@ -11,6 +11,7 @@ fn tool(name: &str, schema: Value) -> ExternalTool {
         effect: EffectClass::Read,
         timeout_ms: 1_000,
         calls_max: 1,
+        in_children: false,
         is_allowed: false,
         call: Arc::new(|value| Box::pin(async move { Ok(value) })),
     }

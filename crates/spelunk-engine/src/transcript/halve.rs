@@ -84,6 +84,7 @@ fn chars_of(message: &Message) -> u64 {
     let of_part = |part: &Part| match part {
         Part::ToolCall(call) => call.arguments.len(),
         Part::ToolResult(result) => result.text.len(),
+        Part::Image(_) => 0,
     };
     message.parts.iter().map(of_part).fold(message.text.len(), usize::max) as u64
 }
@@ -96,6 +97,7 @@ fn shortened(message: &Message, chars_max: u64) -> Message {
             result.text = cut(&result.text, chars_max);
             Part::ToolResult(result)
         }
+        Part::Image(image) => Part::Image(image.clone()),
     };
     let parts = message.parts.iter().map(of_part).collect();
     Message { speaker: message.speaker, text: cut(&message.text, chars_max), parts }

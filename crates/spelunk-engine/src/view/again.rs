@@ -65,6 +65,8 @@ pub(crate) fn still_counts(kind: &EventKind) -> bool {
         | EventKind::CallRetried { .. }
         | EventKind::CallWasted { .. }
         | EventKind::QuestionAdded { .. }
+        | EventKind::EffectAsked { .. }
+        | EventKind::EffectDecided { .. }
         | EventKind::EffectStarted { .. }
         | EventKind::EffectSettled { .. }
         | EventKind::TasksPlanned { .. }

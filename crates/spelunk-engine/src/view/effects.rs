@@ -7,7 +7,7 @@ use super::RunView;
 /// A call of an external tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EffectView {
-    /// The number of the event that started it.
+    /// The number of the event that started it, or asked about it.
     pub seq: u64,
     /// The tool.
     pub tool: String,
@@ -17,13 +17,43 @@ pub struct EffectView {
     pub arguments: Text,
     /// Whether it was called.
     pub is_sent: bool,
+    /// What the user said, if anybody was asked.
+    pub consent: Option<ConsentView>,
     /// How it ended.
     pub outcome: Option<EffectOutcome>,
     /// How long it took.
     pub took_ms: u64,
 }
 
+/// What the user said about a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConsentView {
+    /// Nothing yet.
+    Asked {
+        /// When it was asked.
+        at_ms: u64,
+    },
+    /// The decision.
+    Decided {
+        /// Whether the call may be made.
+        is_allowed: bool,
+    },
+}
+
 impl RunView {
+    /// Calls that wait for the user, while a process works on the run, with the time at which it asked.
+    pub fn pending_effects(&self) -> impl Iterator<Item = (&EffectId, &EffectView, u64)> {
+        self.effects.iter().filter_map(|(effect, call)| match call.consent {
+            Some(ConsentView::Asked { at_ms }) => Some((effect, call, at_ms)),
+            Some(ConsentView::Decided { .. }) | None => None,
+        })
+    }
+
+    /// Another process has to ask again.
+    pub(super) fn forget_asked(&mut self) {
+        self.effects.retain(|_, call| !matches!(call.consent, Some(ConsentView::Asked { .. })));
+    }
+
     /// At-most-once calls whose outcome is unknown.
     pub fn unknown_effects(&self) -> impl Iterator<Item = (&EffectId, &EffectView)> {
         let is_unknown =
@@ -31,12 +61,23 @@ impl RunView {
         self.effects.iter().filter(move |(_, call)| is_unknown(call))
     }
 
-    /// Applies the start or the end of a call.
+    /// Applies what is known of a call.
     pub(super) fn act(&mut self, event: &Event) {
-        if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = &event.kind {
+        let (seq, outcome, took_ms) = (event.seq, None, 0);
+        if let EventKind::EffectAsked { effect, tool, class, arguments } = &event.kind {
             let (tool, class, arguments) = (tool.clone(), *class, arguments.clone());
-            let (seq, outcome, took_ms) = (event.seq, None, 0);
-            let started = EffectView { seq, tool, class, arguments, is_sent: *sent, outcome, took_ms };
+            let consent = Some(ConsentView::Asked { at_ms: event.at_ms });
+            let asked = EffectView { seq, tool, class, arguments, is_sent: false, consent, outcome, took_ms };
+            self.effects.insert(effect.clone(), asked);
+        } else if let EventKind::EffectDecided { effect, allowed } = &event.kind {
+            if let Some(effect) = self.effects.get_mut(effect) {
+                effect.consent = Some(ConsentView::Decided { is_allowed: *allowed });
+            }
+        } else if let EventKind::EffectStarted { effect, tool, class, arguments, sent } = &event.kind {
+            let (tool, class, arguments) = (tool.clone(), *class, arguments.clone());
+            let consent = self.effects.get(effect).and_then(|asked| asked.consent);
+            let started =
+                EffectView { seq, tool, class, arguments, is_sent: *sent, consent, outcome, took_ms };
             self.effects.insert(effect.clone(), started);
         } else if let EventKind::EffectSettled { effect, outcome, took_ms } = &event.kind
             && let Some(effect) = self.effects.get_mut(effect)

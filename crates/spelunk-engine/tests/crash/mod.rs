@@ -2,6 +2,7 @@
 //! everything that was not synced, in both modes of syncing. Another process resumes, and the result is the same as
 //! without a crash.
 
+mod images;
 mod tools;
 
 use std::collections::BTreeSet;

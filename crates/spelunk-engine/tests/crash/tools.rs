@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
-use spelunk_engine::{EffectDecision, Engine, ExternalTools};
+use spelunk_engine::{ConsentFn, ConsentView, EffectDecision, Engine, ExternalTool, ExternalTools};
 use spelunk_testkit::{FaultDisk, on};
 use spelunk_types::{EffectClass, EffectId, RunId, RunOutcome, Strategy};
 
@@ -44,9 +44,15 @@ fn with_tools(engine: Engine, world: &World, decisions: BTreeMap<EffectId, Effec
     let tools = vec![
         tool(world, "look", EffectClass::Read, says("looked")),
         tool(world, "tag", EffectClass::Repeatable, says("tagged")),
-        tool(world, "book", EffectClass::Once, says("booked")),
+        ExternalTool { is_allowed: false, ..tool(world, "book", EffectClass::Once, says("booked")) },
     ];
-    engine.with_tools(ExternalTools::new(tools).unwrap().with_decisions(decisions))
+    let asked = Arc::clone(world);
+    let consent: ConsentFn = Arc::new(move |request| {
+        asked.lock().unwrap().push(format!("asked {}", request.effect));
+        Box::pin(async { true })
+    });
+    let tools = ExternalTools::new(tools).unwrap().with_consent(consent);
+    engine.with_tools(tools.with_decisions(decisions))
 }
 
 #[tokio::test]
@@ -103,6 +109,12 @@ async fn crash(stage: &Stage, blow: Blow) -> Option<usize> {
         assert!(text == ANSWER || is_cut, "{blow:?}: {text}");
     }
     let world = world.lock().unwrap();
+    // Nobody is asked again about what was decided, or may have happened.
+    for (effect, call) in &before.effects {
+        let is_decided = matches!(call.consent, Some(ConsentView::Decided { .. }));
+        let n_asked = world.iter().filter(|line| **line == format!("asked {effect}")).count();
+        assert!(n_asked <= 2 && !(is_decided && n_asked > 1), "{blow:?} {effect}: {world:?}");
+    }
     for what in ["a", "b"] {
         let booked = world.iter().filter(|call| **call == format!(r#"book {{"what":"{what}"}}"#)).count();
         assert_eq!(booked, 1, "{blow:?} {what}: {world:?}");

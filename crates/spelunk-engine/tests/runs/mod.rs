@@ -13,6 +13,7 @@ mod ending;
 mod examples;
 mod growing;
 mod hostile_loop;
+pub(crate) mod images;
 mod map;
 mod models;
 mod no_answer;

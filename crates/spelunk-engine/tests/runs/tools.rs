@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use spelunk_engine::{EffectDecision, Engine, ExternalTool, ExternalTools, ToolError};
+use spelunk_engine::{ConsentFn, EffectDecision, Engine, ExternalTool, ExternalTools, ToolError};
 use spelunk_testkit::{FaultDisk, Rule, facts, on};
-use spelunk_types::{EffectClass, ErrorCode, Explain, Strategy};
+use spelunk_types::{EffectClass, ErrorCode, EventKind, Explain, Strategy, Text};
 
 use super::NOTE;
 use crate::stage::{Stage, engine_on, events};
@@ -32,6 +32,7 @@ pub(crate) fn tool(
         timeout_ms: 10_000,
         calls_max: 10,
         is_allowed: true,
+        in_children: false,
         call: Arc::new(move |arguments| {
             let (world, result) = (Arc::clone(&world), Arc::clone(&result));
             Box::pin(async move {
@@ -138,8 +139,8 @@ async fn a_tool_that_changes_something_is_refused_without_consent() {
             let mut tools = ExternalTools::new(vec![book, look]).unwrap();
             if let Some(consent) = consent {
                 let asked = Arc::clone(&world);
-                tools = tools.with_consent(Arc::new(move |tool, arguments| {
-                    asked.lock().unwrap().push(format!("asked {} {arguments}", tool.name));
+                tools = tools.with_consent(Arc::new(move |request| {
+                    asked.lock().unwrap().push(format!("asked {} {}", request.tool, request.arguments));
                     Box::pin(async move { consent })
                 }));
             }
@@ -299,4 +300,126 @@ async fn an_agent_calls_them_natively_and_from_its_scripts() {
     assert!(second.contains(r#"{\"done\":\"a\",\"n\":[1,2.5,null]}"#), "{second}");
     let offered = stage.server.requests()[0].body.clone();
     assert!(offered.contains(r#""name":"look""#), "{offered}");
+}
+
+#[tokio::test]
+async fn what_was_asked_and_decided_is_recorded_with_secrets_redacted() {
+    for (allowed, word) in [(true, "allowed"), (false, "denied")] {
+        let world = World::default();
+        let book = ExternalTool { is_allowed: false, ..tool(&world, "book", EffectClass::Once, done) };
+        let shown = Arc::new(Mutex::new(Vec::new()));
+        let asked = Arc::clone(&shown);
+        let consent: ConsentFn = Arc::new(move |request| {
+            asked.lock().unwrap().push(request);
+            Box::pin(async move { allowed })
+        });
+        let tools = ExternalTools::new(vec![book]).unwrap().with_consent(consent);
+        let code = "try:\n    book('ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3z5A')\nexcept ToolError:\n    pass\nFINAL('done')";
+        let engine = engine_on(Arc::new(FaultDisk::sound())).with_tools(tools);
+        let result = repl(&[code]).ask(&engine, "Book it.").await;
+        let events = events(&engine, &result.run);
+        let told: Vec<String> =
+            facts(&events).into_iter().filter(|line| line.starts_with("effect")).collect();
+        let ended = if allowed { "returned" } else { "failed ToolError" };
+        assert_eq!(
+            told,
+            [
+                "effect.asked     0!0 book".to_owned(),
+                format!("effect.decided   0!0 {word}"),
+                "effect.started   0!0 book once".to_owned(),
+                format!("effect.settled   0!0 {ended}"),
+            ]
+        );
+        let redacted = json!({ "what": "[secret:github-token]" });
+        let request = shown.lock().unwrap()[0].clone();
+        assert_eq!((&request.run, &request.arguments), (&result.run, &redacted));
+        let asked = events.iter().find_map(|event| {
+            let EventKind::EffectAsked { arguments: Text::Inline { text }, .. } = &event.kind else {
+                return None;
+            };
+            Some(text.clone())
+        });
+        assert_eq!(asked, Some(redacted.to_string()));
+    }
+}
+
+#[tokio::test]
+async fn a_batch_of_calls_runs_together_and_a_failure_is_a_value() {
+    let world = World::default();
+    let gate = Arc::new(tokio::sync::Barrier::new(3));
+    let mut look = tool(&world, "look", EffectClass::Read, done);
+    look.calls_max = 4;
+    look.call = Arc::new(move |arguments| {
+        let gate = Arc::clone(&gate);
+        Box::pin(async move {
+            gate.wait().await;
+            match arguments["what"].as_str() {
+                Some("b") => Err(ToolError::Failed("no b".to_owned())),
+                Some(_) | None => Ok(arguments["what"].clone()),
+            }
+        })
+    });
+    let code = "said = look_batched([{'what': 'a'}, {'what': 'b'}, {'what': 'c'}])
+kinds = [type(one).__name__ for one in said]
+try:
+    look_batched([{'what': 'd'}, {'that': 'e'}])
+except TypeError as error:
+    wrong = str(error)
+try:
+    look_batched(['f'])
+except TypeError as error:
+    kind = str(error)
+print(SHOW_VARS())
+FINAL([str(one) for one in said] + kinds + [wrong, kind])";
+    let stage = repl(&[code]);
+    let engine = engine(&Arc::new(FaultDisk::sound()), vec![look]);
+    let result = stage.ask(&engine, "Look.").await;
+    let answered: Value = serde_json::from_str(&result.answer.unwrap().text).unwrap();
+    let expected = json!([
+        "a",
+        "no b",
+        "c",
+        "str",
+        "ToolError",
+        "str",
+        "arguments 1: look() has no argument 'that': it is `look(what: str)`",
+        "arguments 0 must be a dict, not str",
+    ]);
+    assert_eq!(answered, expected);
+    let told: Vec<String> = facts(&events(&engine, &result.run))
+        .into_iter()
+        .filter(|line| line.starts_with("effect.started"))
+        .collect();
+    assert_eq!(told.len(), 3, "a wrong argument refuses the whole batch: {told:?}");
+    let cell = events(&engine, &result.run).into_iter().find_map(|event| {
+        let EventKind::CellRan { output: Text::Inline { text }, .. } = event.kind else { return None };
+        Some(text)
+    });
+    let printed = cell.unwrap();
+    assert_eq!(printed.trim_end(), "kind: str, kinds: list, said: list, wrong: str");
+}
+
+#[tokio::test]
+async fn child_frames_have_only_the_tools_that_are_named_for_them() {
+    let world = World::default();
+    let child = "```repl\nseen = len(context)\ntry:\n    book('c')\nexcept NameError:\n    FINAL(look('d')['done'])\n```";
+    let rules = [
+        on("0#0").reply("```repl\nbook('a')\nFINAL(rlm_query('What?', context))\n```").usage(1, 1),
+        on("0.0#0").reply(child).usage(1, 1),
+    ];
+    let mut stage = Stage::new(&NOTE, rules);
+    stage.strategy = Strategy::Repl;
+    let look = ExternalTool { in_children: true, ..tool(&world, "look", EffectClass::Read, done) };
+    let tools = vec![tool(&world, "book", EffectClass::Repeatable, done), look];
+    let engine = engine(&Arc::new(FaultDisk::sound()), tools);
+    let result = stage.ask(&engine, "Look.").await;
+    assert_eq!(result.answer.unwrap().text, "d");
+    assert_eq!(happened(&world), [r#"book {"what":"a"}"#, r#"look {"what":"d"}"#]);
+    let told: Vec<String> = facts(&events(&engine, &result.run))
+        .into_iter()
+        .filter(|line| line.starts_with("effect.started"))
+        .collect();
+    assert_eq!(told, ["effect.started   0!0 book repeatable", "effect.started   0.0!0 look read"]);
+    let prompt = stage.server.requests()[1].body.clone();
+    assert!(prompt.contains("- `look(what: str)`") && !prompt.contains("- `book(what: str)`"), "{prompt}");
 }

@@ -105,6 +105,8 @@ fn check_journal(events: &[Event]) {
             | EventKind::ToolRan { .. }
             | EventKind::EffectStarted { .. }
             | EventKind::EffectSettled { .. }
+            | EventKind::EffectAsked { .. }
+            | EventKind::EffectDecided { .. }
             | EventKind::QuestionAdded { .. }
             | EventKind::TasksPlanned { .. }
             | EventKind::FindingsRecalled { .. }

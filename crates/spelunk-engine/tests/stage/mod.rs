@@ -11,9 +11,9 @@ use spelunk_engine::{
     RunResult, RunSettings, RunView, SystemClock, Task,
 };
 use spelunk_journal::{Disk, Record, SyncMode, Workspace};
-use spelunk_model::{FallbackModel, Model, ModelOptions, OpenAiModel, Price, Prompt};
+use spelunk_model::{FallbackModel, Model, ModelOptions, ModelStream, OpenAiModel, Price, Prompt};
 use spelunk_testkit::{ModelServer, Rule};
-use spelunk_types::{Event, Focus, Grounding, Limits, RunId, SourceSpec, Strategy};
+use spelunk_types::{CallId, Event, Focus, Grounding, Limits, ModelRef, RunId, SourceSpec, Strategy};
 
 /// A model of the scripted server, at 1 dollar per million tokens both ways.
 pub(crate) fn model(base_url: &str) -> Arc<dyn Model> {
@@ -55,6 +55,29 @@ pub(crate) struct Stage {
     pub(crate) program: Option<Program>,
     /// Fallbacks for when the server is unavailable.
     pub(crate) stand_ins: Vec<Arc<dyn Model>>,
+    /// Whether the server's model sees images.
+    pub(crate) sees_images: bool,
+}
+
+/// A model that sees images.
+struct Seeing(Arc<dyn Model>);
+
+impl Model for Seeing {
+    fn reference(&self) -> &ModelRef {
+        self.0.reference()
+    }
+
+    fn price(&self) -> Option<Price> {
+        self.0.price()
+    }
+
+    fn sees_images(&self) -> bool {
+        true
+    }
+
+    fn stream(&self, prompt: &Prompt, call: &CallId) -> ModelStream {
+        self.0.stream(prompt, call)
+    }
 }
 
 impl Stage {
@@ -78,12 +101,16 @@ impl Stage {
             focus: Focus::General,
             program: None,
             stand_ins: Vec::new(),
+            sees_images: false,
         }
     }
 
     /// The root's model.
     fn model(&self) -> Arc<dyn Model> {
-        let first = model(&self.server.base_url());
+        let mut first = model(&self.server.base_url());
+        if self.sees_images {
+            first = Arc::new(Seeing(first));
+        }
         if self.stand_ins.is_empty() {
             return first;
         }

@@ -15,6 +15,10 @@ pub(crate) enum ChatPiece {
 impl ChatForm {
     /// Formats the prompt up to where the model continues. A longer conversation begins with the same pieces.
     pub(crate) fn write(self, prompt: &Prompt) -> Result<Vec<ChatPiece>, ModelError> {
+        if prompt.has_images() {
+            let detail = "a model that runs inside this program sees none".to_owned();
+            return Err(ModelError::FeatureRefused { feature: Feature::Images, detail });
+        }
         let has_tools = !prompt.tools.is_empty() || prompt.messages.iter().any(|said| !said.parts.is_empty());
         if has_tools {
             let detail = "models that run inside this program cannot call tools".to_owned();

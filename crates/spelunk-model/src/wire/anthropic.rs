@@ -44,6 +44,9 @@ pub(crate) enum RequestBlock<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
     },
+    Image {
+        source: ImageSource,
+    },
     ToolUse {
         id: &'a str,
         name: &'a str,
@@ -57,6 +60,13 @@ pub(crate) enum RequestBlock<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<CacheControl>,
     },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "base64")]
+pub(crate) struct ImageSource {
+    pub(crate) media_type: &'static str,
+    pub(crate) data: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -32,8 +32,15 @@ pub(crate) struct RequestMessage<'a> {
 pub(crate) enum RequestBlock<'a> {
     Text(&'a str),
     CachePoint(CachePoint),
+    Image { format: &'static str, source: ImageSource },
     ToolUse { tool_use_id: &'a str, name: &'a str, input: Value },
     ToolResult { tool_use_id: &'a str, content: [ResultText<'a>; 1], status: &'static str },
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ImageSource {
+    /// In base64.
+    pub(crate) bytes: String,
 }
 
 #[derive(Debug, Serialize)]

@@ -24,9 +24,18 @@ pub(crate) struct RequestMessage<'a> {
     pub(crate) role: &'static str,
     pub(crate) content: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) images: Vec<RequestImage>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tool_calls: Vec<Call>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) tool_results: Vec<RequestResult<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct RequestImage {
+    pub(crate) media_type: &'static str,
+    /// In base64.
+    pub(crate) data: String,
 }
 
 #[derive(Debug, Serialize)]

@@ -42,11 +42,20 @@ pub(crate) struct RequestPart<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) inline_data: Option<InlineData>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) function_call: Option<RequestCall<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) function_response: Option<RequestCallResponse<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) thought_signature: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InlineData {
+    pub(crate) mime_type: &'static str,
+    pub(crate) data: String,
 }
 
 #[derive(Debug, Serialize)]

@@ -46,8 +46,8 @@ pub(crate) struct RequestMessage<'a> {
 #[serde(untagged)]
 pub(crate) enum Content<'a> {
     Text(&'a str),
-    /// Only if a part is marked for caching.
-    Parts([TextPart<'a>; 1]),
+    /// Only if the text is marked for caching or there are images.
+    Parts(Vec<ContentPart<'a>>),
 }
 
 impl Default for Content<'_> {
@@ -57,10 +57,21 @@ impl Default for Content<'_> {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "text")]
-pub(crate) struct TextPart<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) cache_control: CacheControl,
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum ContentPart<'a> {
+    Text {
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
+    },
+    ImageUrl {
+        image_url: ImageUrl,
+    },
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct ImageUrl {
+    pub(crate) url: String,
 }
 
 #[derive(Debug, Serialize)]

@@ -47,7 +47,28 @@ pub(crate) enum InputItem<'a> {
     #[serde(untagged)]
     Message {
         role: &'static str,
-        content: &'a str,
+        content: Content<'a>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Content<'a> {
+    Text(&'a str),
+    /// Only if there are images.
+    Parts(Vec<InputPart<'a>>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum InputPart<'a> {
+    InputText {
+        text: &'a str,
+    },
+    InputImage {
+        image_url: String,
+        /// Required; `auto` is what the provider would choose.
+        detail: &'static str,
     },
 }
 

@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use serde_json::{Value, json};
-use spelunk_model::{CommandModel, CommandOptions, CommandOutput, Model, ModelDelta, ModelError, Price};
-use spelunk_types::{Explain, StopReason, Usage};
+use spelunk_model::{
+    CommandModel, CommandOptions, CommandOutput, Image, Message, Model, ModelDelta, ModelError, Part, Price,
+    Prompt, collect,
+};
+use spelunk_types::{BlobId, Explain, StopReason, Usage};
 
-use crate::adapter::{ask, deltas, stream};
+use crate::adapter::{ask, call, deltas, stream};
 
 fn options(script: &str, output: CommandOutput) -> CommandOptions {
     CommandOptions {
@@ -36,6 +39,20 @@ async fn a_program_gets_the_prompt_and_its_output_is_the_answer() {
         json!({ "model": "scripted", "system": "Sys", "messages": messages, "output_tokens_max": 100 });
     assert_eq!(told, expected);
     assert_eq!((reply.stop, reply.usage), (StopReason::Finished, None));
+}
+
+#[tokio::test]
+async fn a_program_gets_images_in_base64() {
+    let digest = BlobId::from_hash([0; 32]);
+    let bytes = b"\x89PNG".as_slice().into();
+    let image =
+        Image { name: "a.png".to_owned(), media_type: "image/png", width: 2, height: 3, digest, bytes };
+    let messages = vec![Message::user("What?").with_parts([Part::Image(image)])];
+    let prompt = Prompt { messages, ..Prompt::default() };
+    let reply = collect(text("cat").stream(&prompt, &call("0#0")), 1000, |_| {}).await.unwrap();
+    let told: Value = serde_json::from_str(&reply.text).unwrap();
+    let images = json!([{ "media_type": "image/png", "data": "iVBORw==" }]);
+    assert_eq!(told["messages"], json!([{ "role": "user", "content": "What?", "images": images }]));
 }
 
 #[tokio::test]
@@ -127,9 +144,9 @@ async fn a_program_that_does_not_read_or_writes_nonsense_is_no_trouble() {
 #[tokio::test]
 async fn input_and_output_flow_at_the_same_time() {
     let model = text("head -c 1000000 /dev/zero | tr '\\0' x; cat >/dev/null");
-    let prompt = spelunk_model::Prompt::single("s".repeat(2_000_000), "u", 1);
-    let call = crate::adapter::call("0#0");
-    let reply = spelunk_model::collect(model.stream(&prompt, &call), 2_000_000, |_| {}).await.unwrap();
+    let prompt = Prompt::single("s".repeat(2_000_000), "u", 1);
+    let call = call("0#0");
+    let reply = collect(model.stream(&prompt, &call), 2_000_000, |_| {}).await.unwrap();
     assert_eq!(reply.text.len(), 1_000_000);
 }
 

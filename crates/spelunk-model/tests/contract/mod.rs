@@ -21,6 +21,7 @@ macro_rules! model_contract {
                 tool_calls_arrive_whole_and_in_order
                 tools_and_their_results_are_sent
                 a_schema_is_sent_and_its_refusal_has_a_type
+                images_are_sent_and_their_refusal_has_a_type
                 an_effort_is_sent_in_the_words_of_the_provider
                 a_price_becomes_a_cost
                 a_reply_in_one_document_is_taken

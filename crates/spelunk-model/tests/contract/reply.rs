@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use spelunk_model::{
-    Effort, Feature, Message, ModelDelta, ModelError, ModelOptions, Part, Price, Prompt, Reply, Tool,
+    Effort, Feature, Image, Message, ModelDelta, ModelError, ModelOptions, Part, Price, Prompt, Reply, Tool,
     ToolCall, ToolResult, collect,
 };
 use spelunk_testkit::{Fault, ModelServer, Rule, on, status};
-use spelunk_types::{ModelRef, StopReason, Usage};
+use spelunk_types::{BlobId, ModelRef, StopReason, Usage};
 
 use crate::adapter::{Adapter, BEARER, KEY, ask, call, deltas, prompt, stream};
 
@@ -336,4 +336,76 @@ pub(crate) async fn a_schema_is_sent_and_its_refusal_has_a_type(adapter: Adapter
     let detail = "Unsupported: json_schema is not available for this model".to_owned();
     assert_eq!(error, ModelError::FeatureRefused { feature: Feature::Schema, detail });
     assert_eq!(server.times_received("0#1"), 1);
+}
+
+pub(crate) async fn images_are_sent_and_their_refusal_has_a_type(adapter: Adapter) {
+    let refusal = status(400).message("This model does not support image input");
+    let server = ModelServer::start([on("0#0").reply("a cat"), on("0#1").always(refusal)]).await;
+    let model = adapter.open(&server.base_url());
+    // The catalogue knows no model of this name, so nobody is told that it sees.
+    assert!(!model.sees_images());
+    let image = |name: &str, media_type, bytes: &'static [u8]| {
+        let digest = BlobId::from_hash([7; 32]);
+        Part::Image(Image {
+            name: name.to_owned(),
+            media_type,
+            width: 2,
+            height: 3,
+            digest,
+            bytes: bytes.into(),
+        })
+    };
+    let parts = [image("a.png", "image/png", b"\x89PNG"), image("b.jpg", "image/jpeg", b"\xff\xd8")];
+    let messages = vec![Message::user("What is it?").with_parts(parts)];
+    let prompt = Prompt { messages, ..prompt() };
+    let reply = collect(model.stream(&prompt, &call("0#0")), 100, |_| {}).await;
+    assert_eq!(reply.map(|reply| reply.text), Ok("a cat".to_owned()));
+    let body: Value = serde_json::from_str(&server.requests().first().unwrap().body).unwrap();
+    let (png, jpeg, text) = ("iVBORw==", "/9g=", "What is it?");
+    let (path, expected) = match adapter {
+        Adapter::OpenAi | Adapter::Azure => (
+            "/messages/1",
+            json!({ "role": "user", "content": [
+                { "type": "image_url", "image_url": { "url": format!("data:image/png;base64,{png}") } },
+                { "type": "image_url", "image_url": { "url": format!("data:image/jpeg;base64,{jpeg}") } },
+                { "type": "text", "text": text },
+            ] }),
+        ),
+        Adapter::Responses => (
+            "/input/0",
+            json!({ "role": "user", "content": [
+                { "type": "input_image", "image_url": format!("data:image/png;base64,{png}"), "detail": "auto" },
+                { "type": "input_image", "image_url": format!("data:image/jpeg;base64,{jpeg}"), "detail": "auto" },
+                { "type": "input_text", "text": text },
+            ] }),
+        ),
+        Adapter::Anthropic => (
+            "/messages/0",
+            json!({ "role": "user", "content": [
+                { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": png } },
+                { "type": "image", "source": { "type": "base64", "media_type": "image/jpeg", "data": jpeg } },
+                { "type": "text", "text": text },
+            ] }),
+        ),
+        Adapter::Gemini => (
+            "/contents/0",
+            json!({ "role": "user", "parts": [
+                { "inlineData": { "mimeType": "image/png", "data": png } },
+                { "inlineData": { "mimeType": "image/jpeg", "data": jpeg } },
+                { "text": text },
+            ] }),
+        ),
+        Adapter::Bedrock => (
+            "/messages/0",
+            json!({ "role": "user", "content": [
+                { "image": { "format": "png", "source": { "bytes": png } } },
+                { "image": { "format": "jpeg", "source": { "bytes": jpeg } } },
+                { "text": text },
+            ] }),
+        ),
+    };
+    assert_eq!(body.pointer(path), Some(&expected));
+    let error = collect(model.stream(&prompt, &call("0#1")), 100, |_| {}).await.unwrap_err();
+    let detail = "This model does not support image input".to_owned();
+    assert_eq!(error, ModelError::FeatureRefused { feature: Feature::Images, detail });
 }

@@ -43,3 +43,18 @@ fn the_dearest_price_is_reserved() {
         FallbackModel::new(cheap, vec![model("http://127.0.0.1:9", 7), model("http://127.0.0.1:9", 3)]);
     assert_eq!(chain.price(), Some(Price { output_microusd_per_mtok: 7, ..Price::FREE }));
 }
+
+#[test]
+fn the_catalogue_says_who_sees_and_a_chain_sees_if_all_of_it_does() {
+    let hosted = |name: &str| -> Arc<dyn Model> {
+        let (base_url, name) = ("https://api.openai.com/v1".to_owned(), name.to_owned());
+        Arc::new(
+            OpenAiModel::new(ModelOptions { base_url, name, key: None, price: None, label_calls: false })
+                .unwrap(),
+        )
+    };
+    let (seeing, blind) = (hosted("gpt-6.1-sol"), hosted("o3-mini"));
+    assert!(seeing.sees_images() && !blind.sees_images() && !hosted("unknown").sees_images());
+    assert!(FallbackModel::new(Arc::clone(&seeing), vec![Arc::clone(&seeing)]).sees_images());
+    assert!(!FallbackModel::new(seeing, vec![blind]).sees_images());
+}

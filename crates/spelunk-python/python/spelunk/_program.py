@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
-from pathlib import Path
 
 from ._errors import SpelunkError
 
 
 def program() -> str:
     """The path of the program."""
+    # Imported where they are used: they take half of the time of the import.
+    import sysconfig
+    from pathlib import Path
+
     name = "spelunk.exe" if sys.platform == "win32" else "spelunk"
     user = "nt_user" if sys.platform == "win32" else "posix_user"
     folders = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Optional, TypedDict, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, List, Optional, TypedDict, TypeVar, Union, overload
 
 from . import _native
 from ._answer import Answer, Passage, RunInfo, answer_of
@@ -31,6 +31,7 @@ class Options(TypedDict, total=False):
     text: Text
     documents: Mapping[str, Any]
     context: Any
+    contexts: Iterable[str]
     strategy: str
     include: Iterable[str]
     exclude: Iterable[str]
@@ -118,7 +119,8 @@ class Spelunk:
 
         ``path`` is a file or folder, or several; ``text`` is a text; ``documents`` are values by name; ``context`` is
         any value: text, bytes, a ``Path`` or a list of them, a file object, a table of pandas or polars, a ``dict`` or
-        ``list`` (as JSON), an iterator of texts, or a function that returns one of these. ``schema`` is a pydantic
+        ``list`` (as JSON), an iterator of texts, or a function that returns one of these. ``contexts`` are ids of
+        ``Spelunk.contexts``. ``schema`` is a pydantic
         model, or JSON Schema: then ``value`` of the answer is such a value. ``include`` and ``exclude`` are patterns of
         file names. Ctrl-C stops the run and raises ``Interrupted``.
         """
@@ -148,6 +150,7 @@ class Spelunk:
         text: Optional[Text] = None,
         documents: Optional[Mapping[str, Any]] = None,
         context: Any = None,
+        contexts: Iterable[str] = (),
         schema: Any = None,
         strategy: Optional[str] = None,
         include: Iterable[str] = (),
@@ -160,6 +163,7 @@ class Spelunk:
             "question": question,
             "paths": paths,
             "texts": texts,
+            "contexts": list(contexts),
             "include": list(include),
             "exclude": list(exclude),
             "strategy": strategy,
@@ -179,6 +183,11 @@ class Spelunk:
         except KeyboardInterrupt:
             raise Interrupted(run) from None
 
+    @property
+    def contexts(self) -> Contexts:
+        """Texts of the workspace under ids, as of ``spelunk context``."""
+        return Contexts(self)
+
     def runs(self) -> list[RunInfo]:
         """The runs of the workspace, newest first."""
         return [
@@ -190,6 +199,27 @@ class Spelunk:
         """The best passages of files and folders, by words and by meaning. Asks no model."""
         found = json.loads(self._native().search(query, paths_of(path), hits))
         return [Passage(hit["document"], hit["line"], hit["text"], hit["score"]) for hit in found["hits"]]
+
+
+class Contexts:
+    """Texts of a workspace under ids. A question names them with ``contexts``."""
+
+    def __init__(self, engine: Spelunk) -> None:
+        self._engine = engine
+
+    def add(self, id: str, path: Optional[Folder] = None, *, text: str = "") -> None:
+        """Registers a file, or a text, in place of an earlier one of this id."""
+        if path is not None:
+            path = os.path.join(self._engine._settings["directory"] or os.getcwd(), path)
+        self._engine._native().add_context(id, path, text)
+
+    def remove(self, id: str) -> None:
+        """Removes a context. Its file is kept."""
+        self._engine._native().remove_context(id)
+
+    def list(self) -> List[str]:
+        """The ids."""
+        return self._engine._native().contexts()
 
 
 def _setting(value: Any) -> str:

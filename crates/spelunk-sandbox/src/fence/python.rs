@@ -50,7 +50,7 @@ fn margin_of(line: &str) -> usize {
 /// Whether a text consists of complete tokens and matching brackets, and its syntax tree cannot be deep. Depth comes
 /// from open brackets, indentation, and tokens that follow each other without a comma; each of those counts, whether it
 /// nests or not. The commas of a `lambda` separate nothing, so none does on its line.
-fn is_shallow(code: &str) -> bool {
+pub(crate) fn is_shallow(code: &str) -> bool {
     let mut lexer = lex(code, Mode::Module);
     let mut open: Vec<(TokenKind, u64)> = Vec::new();
     let (mut depth, mut run, mut has_lambda) = (0_u64, 0_u64, false);

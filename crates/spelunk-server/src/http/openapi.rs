@@ -36,13 +36,14 @@ const TAGS: [(&str, &str); 6] = [
 ];
 
 /// Method, path, group, name.
-const OPERATIONS: [(&str, &str, &str, &str); 49] = [
+const OPERATIONS: [(&str, &str, &str, &str); 50] = [
     ("POST", "/v1/runs", "runs", "create_run"),
     ("GET", "/v1/runs", "runs", "list_runs"),
     ("GET", "/v1/runs/{run}", "runs", "get_run"),
     ("DELETE", "/v1/runs/{run}", "runs", "delete_run"),
     ("POST", "/v1/runs/{run}/cancel", "runs", "cancel_run"),
     ("POST", "/v1/runs/{run}/resume", "runs", "resume_run"),
+    ("POST", "/v1/runs/{run}/tools/{call}", "runs", "decide_call"),
     ("POST", "/v1/runs/{run}/questions", "runs", "ask_follow_up"),
     ("GET", "/v1/runs/{run}/events", "runs", "stream_events"),
     ("GET", "/v1/runs/{run}/result", "runs", "get_result"),
@@ -148,9 +149,10 @@ fn schemas() -> Value {
     let large = json!({
         "Run": {
             "type": "object",
-            "required": ["run", "outcome", "question", "answer", "events", "usage"],
+            "required": ["run", "status", "outcome", "question", "answer", "events", "usage", "pending"],
             "properties": {
-                "run": run_id(), "question": text_or_null, "answer": text_or_null, "citations": citations,
+                "status": { "type": "string", "description": "The state in one word, as `spelunk run list` shows it, or `queued`" },
+                "pending": list_of(&schema_of("PendingCall")), "run": run_id(), "question": text_or_null, "answer": text_or_null, "citations": citations,
                 "outcome": { "anyOf": [schema_of("Outcome"), { "type": "null" }] },
                 "model": { "anyOf": [schema_of("Model"), { "type": "null" }] },
                 "documents": whole, "documents_read": whole, "corpus_bytes": whole, "bytes_read": whole,
@@ -276,6 +278,15 @@ fn part_schemas() -> Value {
                 "call": text, "state": { "type": "string", "enum": ["open", "replied", "failed"] },
                 "retries": { "type": "array", "items": text, "description": "The error code of each retried attempt" },
                 "usage": { "anyOf": [schema_of("Usage"), { "type": "null" }] },
+            },
+        },
+        "PendingCall": {
+            "type": "object",
+            "description": "A call of a tool that waits for a decision",
+            "required": ["call", "tool", "arguments", "effect", "asked_at_ms"],
+            "properties": {
+                "call": text, "tool": text, "arguments": { "type": "object", "description": "With secrets redacted" },
+                "effect": { "type": "string", "enum": ["repeatable", "once"] }, "asked_at_ms": whole,
             },
         },
         "Cell": {

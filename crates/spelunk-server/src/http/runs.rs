@@ -1,5 +1,6 @@
 //! Runs over HTTP: create, list, read, cancel, resume, delete.
 
+mod consent;
 mod events;
 mod follow_up;
 mod lines;
@@ -103,6 +104,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers_nothing(204, "The run was deleted")
             .problems(&[404, 409]),
     ]);
+    routes.extend(consent::routes());
     routes.extend(follow_up::routes());
     routes.extend(events::routes());
     routes.extend(results::routes());
@@ -231,12 +233,15 @@ async fn cancel(State(server): State<Shared>, PathPart(id): PathPart<String>) ->
     })
     .await?;
     if !was_live {
-        let detail = format!("run `{}` is not in progress on this server", run.short());
-        let title = "The run is not in progress.";
-        return Err(Problem::new(StatusCode::CONFLICT, "run-not-at-work", title, detail)
-            .hint("see its state with a GET request"));
+        return Err(not_at_work(&run));
     }
     promised_answer(&server, &run).await
+}
+
+fn not_at_work(run: &RunId) -> Problem {
+    let detail = format!("run `{}` is not in progress on this server", run.short());
+    Problem::new(StatusCode::CONFLICT, "run-not-at-work", "The run is not in progress.", detail)
+        .hint("see its state with a GET request")
 }
 
 /// `POST /v1/runs/{run}/resume`.

@@ -18,6 +18,7 @@ use spelunk_types::Strategy;
 use tokio::sync::{mpsc, oneshot};
 
 use super::answer::ToolAnswer;
+use super::consent;
 use super::material::Material;
 use super::models::{ModelChoice, Models, models};
 use super::runs::{Ended, Live};
@@ -168,7 +169,8 @@ async fn open(
 ) -> Result<Arc<Console>, Failure> {
     state.consoles.require_room()?;
     let models = models(state, context, choice).await?;
-    let models = models.unwrap_or_else(|| Models::of(Arc::new(Nobody::default())));
+    let mut models = models.unwrap_or_else(|| Models::of(Arc::new(Nobody::default())));
+    let tools = consent::tools(state, context, &mut models.host.questions);
     let options = material.scan_options(&state.app.settings.limits);
     let reading = Arc::clone(state);
     let (inputs, corpus, options) = blocking(move || {
@@ -176,7 +178,7 @@ async fn open(
         Ok((inputs, corpus, options))
     })
     .await?;
-    let engine = state.app.engine(options)?.with_sandbox(state.sandbox.clone());
+    let engine = state.app.engine(options)?.with_sandbox(state.sandbox.clone()).with_tools(tools);
     let sources = keep(&engine, inputs)?;
     let mut limits = state.app.settings.limits.clone();
     limits.cells_max = CELLS_MAX;

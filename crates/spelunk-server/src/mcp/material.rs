@@ -99,17 +99,18 @@ impl Material {
             let message = "no paths or contexts were given".to_owned();
             return Err(Usage { message, hint: "give `paths` such as [\".\"], or `contexts`".into() }.into());
         }
-        self.scan_if_any(state, options)
+        let (inputs, corpus) = self.scan_if_any(state, options)?;
+        Ok((inputs, corpus.as_text()?))
     }
 
-    /// The same for a request that needs no text. Blocking.
+    /// The same for a question, which needs no text and may be about images. Blocking.
     pub(crate) fn scan_if_any(
         &self,
         state: &State,
         options: &ScanOptions,
     ) -> Result<(Vec<SourceInput>, Corpus), Failure> {
         let inputs = self.inputs(state)?;
-        let corpus = Corpus::scan(&inputs, options, &mut |_| {})?;
+        let corpus = Corpus::scan_with_images(&inputs, options, &mut |_| {})?;
         Ok((inputs, corpus))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientCapabilities, ProtocolVersion};
+use rmcp::model::ClientCapabilities;
 use rmcp::service::RequestContext;
 use spelunk_app::arguments::{Arguments, wrong};
 use spelunk_app::asking::RoleModels;
@@ -14,8 +14,9 @@ use spelunk_model::Model;
 use spelunk_types::Limits;
 
 use super::agent_tasks::{self, AgentModel, AgentTasks};
+use super::questions::ClientChannel;
 use super::runs::HostAnswers;
-use super::sampling::{self, ClientChannel, ClientModelName, ModelRole, Questions, SamplingModel};
+use super::sampling::{self, ClientModelName, ModelRole, SamplingModel};
 use super::state::State;
 
 const WORD_CHARS_MAX: usize = 100;
@@ -110,14 +111,8 @@ pub(super) fn of_client(context: &RequestContext<RoleServer>) -> Option<Models> 
     if !context.client_capabilities().is_some_and(can_sample) {
         return None;
     }
-    let asks_in_rounds =
-        context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-    let (channel, questions) = if asks_in_rounds {
-        let questions = Arc::new(Questions::default());
-        (ClientChannel::Rounds(Arc::clone(&questions)), Some(questions))
-    } else {
-        (ClientChannel::Request(context.peer.clone()), None)
-    };
+    let mut questions = None;
+    let channel = ClientChannel::of(context, &mut questions);
     let name = ClientModelName::default();
     let model = |role| Arc::new(SamplingModel::new(role, channel.clone(), Arc::clone(&name)));
     let roles =

@@ -20,7 +20,7 @@ use spelunk_app::render::passages::{passages_json, passages_text};
 use spelunk_app::render::plan::{plan_text, plan_value};
 use spelunk_app::runs::state as state_of;
 use spelunk_context::{Mode, View};
-use spelunk_engine::{CallerTurn, EngineError, RunSettings, Schema};
+use spelunk_engine::{CallerTurn, EngineError, ExternalTools, RunSettings, Schema};
 use spelunk_index::{RankOptions, rank};
 use spelunk_types::{ErrorCode, Explain as _, Focus, Limits, RunOutcome};
 
@@ -32,7 +32,7 @@ use super::runs::{AfterEnd, Ended, Live, model_name};
 use super::sampling::ClientModelName;
 use super::state::State;
 use super::tool_wait::{CallStart, Work};
-use super::{run_tools, session_log};
+use super::{consent, run_tools, session_log};
 
 const SCHEMA_CHARS_MAX: usize = 200_000;
 pub(super) const RUN_CHARS_MAX: usize = 100;
@@ -94,6 +94,7 @@ pub(crate) struct Query {
     pub(crate) limits: Limits,
     /// The conversation of a caller that runs tools itself.
     pub(crate) turn: Option<CallerTurn>,
+    pub(crate) tools: ExternalTools,
 }
 
 impl Query {
@@ -104,11 +105,11 @@ impl Query {
         models: RoleModels,
         settings: RunSettings,
     ) -> Result<Ready, Failure> {
-        let Self { question, material, manner: Manner { strategy, focus, schema }, turn, .. } = self;
+        let Self { question, material, manner: Manner { strategy, focus, schema }, turn, tools, .. } = self;
         let options = material.scan_options(&state.app.settings.limits);
         let (inputs, corpus) = material.scan_if_any(state, &options)?;
         let sources = Sources { named: Named::Now(inputs), options, corpus };
-        let asking = Asking { question, sources, models, strategy, focus, schema, turn, settings };
+        let asking = Asking { question, sources, models, strategy, focus, schema, turn, tools, settings };
         asking.ready(&state.app, |_| Ok(state.sandbox.clone()))
     }
 }
@@ -137,7 +138,8 @@ fn read_call(state: &State, mut arguments: Arguments) -> Result<QueryCall, Failu
         along.extend(given);
         thought = Some(number);
     }
-    let query = Query { question, material: material.with(along), manner, limits, turn: None };
+    let tools = state.app.run_tools();
+    let query = Query { question, material: material.with(along), manner, limits, turn: None, tools };
     Ok(QueryCall { query, model, wait_ms, thought })
 }
 
@@ -165,12 +167,13 @@ pub(super) async fn query(
     if arguments.has("run") {
         return run_tools::ask_more(state, context, arguments, slot).await;
     }
-    let QueryCall { query, model, wait_ms, thought } = read_call(state, arguments)?;
+    let QueryCall { mut query, model, wait_ms, thought } = read_call(state, arguments)?;
     let models = models(state, context, model).await?;
-    let Some(models) = models else {
+    let Some(mut models) = models else {
         let state = Arc::clone(state);
         return blocking(move || passages(&state, &query, NO_MODEL)).await.map(CallStart::Answered);
     };
+    query.tools = consent::tools(state, context, &mut models.host.questions);
     Ok(CallStart::Waits(Work::Run(launch(state, query, thought, models, slot).await?), wait_ms))
 }
 

@@ -21,6 +21,7 @@ use spelunk_types::{Limits, ModelRef, RunId};
 
 use super::agent_tasks;
 use super::answer::ToolAnswer;
+use super::consent;
 use super::models::{Models, of_client};
 use super::query::{RUN_CHARS_MAX, ended, read_limits, strategy};
 use super::runs::{Ended, Live};
@@ -68,7 +69,11 @@ pub(super) fn status(state: &State, mut arguments: Arguments) -> Result<ToolAnsw
     let view = read_view(&workspace, &run)?;
     let live = state.runs.find(&run);
     let progress = live.as_ref().map(|live| live.progress.borrow().text.clone());
-    let shown = if live.is_some() { "running".to_owned() } else { state_of(&view) };
+    let shown = match &live {
+        Some(live) if live.fold().view.pending_effects().next().is_some() => "waiting".to_owned(),
+        Some(_) => "running".to_owned(),
+        None => state_of(&view),
+    };
     let question = view.question.as_ref().map(|text| workspace.blobs().text(text)).transpose()?;
     let question = question.unwrap_or_default();
     let doing = progress.clone().unwrap_or_else(|| closing_line(&view, &run));
@@ -266,7 +271,8 @@ async fn go_on(
     let Continuation { run, view, limits, more, slot } = continuation;
     let recorded = begun(&run, &view)?;
     state.require_roots(&view)?;
-    let models = same_models(state, context, recorded, &run, &view)?;
+    let mut models = same_models(state, context, recorded, &run, &view)?;
+    let tools = consent::tools(state, context, &mut models.host.questions);
     let settings = models.settings(state, limits);
     let (request, starting) = (models.roles.request(settings), Arc::clone(state));
     let runtime = tokio::runtime::Handle::current();
@@ -274,7 +280,7 @@ async fn go_on(
         // Reading the sources again takes a while; the run itself is started on the server's runtime.
         let _entered = runtime.enter();
         let sandbox = starting.sandbox.clone();
-        asking::go_on(&starting.app, sandbox, &run, more.as_deref(), request, &mut |_| {})
+        asking::go_on(&starting.app, sandbox, tools, (&run, more.as_deref()), request, &mut |_| {})
     })
     .await?;
     Ok(state.runs.keep(handle, slot, models.host, None))

@@ -22,7 +22,8 @@ use tokio::task::JoinSet;
 
 use super::agent_tasks::AgentTasks;
 use super::query::Query;
-use super::sampling::{ClientModelName, Questions};
+use super::questions::Questions;
+use super::sampling::ClientModelName;
 
 /// All runs in progress.
 pub(super) struct Runs {
@@ -45,7 +46,7 @@ pub(super) struct Live {
 /// The calls that the host answers instead of a provider.
 #[derive(Default)]
 pub(super) struct HostAnswers {
-    /// Calls to the client's model, if the client is asked in rounds.
+    /// Questions to the client, if it is asked in rounds.
     pub(super) questions: Option<Arc<Questions>>,
     /// What the client calls its model.
     pub(super) client_model: ClientModelName,

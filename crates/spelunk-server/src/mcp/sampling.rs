@@ -1,35 +1,26 @@
-//! The client's own model, called through the protocol. A client of 2025-11-25 or earlier is sent a request directly.
-//! From 2026-07-28 on a server sends no requests: questions wait here until the response of a tool carries them all to
-//! the client, and the client's next call brings the replies.
+//! The client's own model, called through the protocol.
 #![expect(
     deprecated,
     reason = "sampling is deprecated by the protocol, and kept for the clients that have it"
 )]
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt as _, stream};
+use rmcp::ServiceError;
 use rmcp::model::{
     CreateMessageRequest, CreateMessageRequestParams, CreateMessageResult, ErrorCode, InputRequest,
     ModelPreferences, SamplingMessage, SamplingMessageContentBlock,
 };
-use rmcp::{Peer, RoleServer, ServiceError};
-use serde_json::Value;
 use spelunk_app::provider::OF_CLIENT;
 use spelunk_model::{Model, ModelDelta, ModelError, ModelStream, Price, Prompt, Speaker};
 use spelunk_types::{CallId, ModelRef, StopReason};
-use tokio::sync::{oneshot, watch};
 
+use super::questions::ClientChannel;
 use super::truncate::plain_head;
 
 /// A client may show its user the request and wait for approval.
 pub(super) const CALL_MS_MAX: u64 = 600_000;
-/// Calls that start together are sent together: a batch is sent once none has followed for this long.
-const SETTLE: Duration = Duration::from_millis(50);
-const SETTLE_TIMES_MAX: u32 = 40;
 const DETAIL_CHARS_MAX: usize = 300;
 const NAME_CHARS_MAX: usize = 100;
 
@@ -40,15 +31,6 @@ pub(super) enum ModelRole {
     Root,
     /// Answers the root's many sub-calls.
     Sub,
-}
-
-/// How the client is asked.
-#[derive(Clone)]
-pub(super) enum ClientChannel {
-    /// By a direct request.
-    Request(Peer<RoleServer>),
-    /// In the response of a tool.
-    Rounds(Arc<Questions>),
 }
 
 /// The name of the client's model, as its last reply gave it; empty before the first.
@@ -92,7 +74,14 @@ impl Model for SamplingModel {
                 ClientChannel::Request(peer) => {
                     peer.create_message(params).await.map_err(|error| refusal(&error))
                 }
-                ClientChannel::Rounds(questions) => questions.ask(&call, params).await,
+                ClientChannel::Rounds(questions) => {
+                    let asked = InputRequest::CreateMessage(CreateMessageRequest::new(params));
+                    match questions.ask(&call, asked).await {
+                        Some(reply) => serde_json::from_value(reply)
+                            .map_err(|error| refused(&format!("its reply is not valid: {error}"))),
+                        None => Err(refused("it did not answer this request")),
+                    }
+                }
             };
             if let (Ok(reply), ModelRole::Root) = (&reply, role) {
                 let given = plain_head(&reply.model, NAME_CHARS_MAX);
@@ -166,98 +155,5 @@ fn refused(detail: &str) -> ModelError {
     ModelError::RequestRefused {
         status: 403,
         detail: format!("the client rejected the sampling request: {}", plain_head(detail, DETAIL_CHARS_MAX)),
-    }
-}
-
-/// The unanswered questions of one run.
-pub(super) struct Questions {
-    waiting: Mutex<BTreeMap<String, PendingQuestion>>,
-    n_asked: AtomicU64,
-    /// Counts questions, to wait for the next.
-    arrived: watch::Sender<u64>,
-}
-
-struct PendingQuestion {
-    params: CreateMessageRequestParams,
-    reply: oneshot::Sender<Result<CreateMessageResult, ModelError>>,
-    /// Whether it was sent to the client.
-    is_sent: bool,
-}
-
-impl Default for Questions {
-    fn default() -> Self {
-        Self { waiting: Mutex::default(), n_asked: AtomicU64::new(0), arrived: watch::Sender::new(0) }
-    }
-}
-
-impl Questions {
-    async fn ask(
-        &self,
-        call: &CallId,
-        params: CreateMessageRequestParams,
-    ) -> Result<CreateMessageResult, ModelError> {
-        let (reply, answered) = oneshot::channel();
-        let n = self.n_asked.fetch_add(1, Ordering::Relaxed) + 1;
-        let key = format!("{n}:{call}");
-        self.waiting().insert(key, PendingQuestion { params, reply, is_sent: false });
-        self.arrived.send_modify(|n| *n += 1);
-        answered.await.unwrap_or_else(|_| Err(refused("it did not answer this request")))
-    }
-
-    /// Waits until there are questions to send and no more follow immediately.
-    pub(super) async fn ready(&self) {
-        let mut arrived = self.arrived.subscribe();
-        loop {
-            arrived.mark_unchanged();
-            if self.n_unsent() > 0 {
-                break;
-            }
-            // The sender lives as long as this value.
-            drop(arrived.changed().await);
-        }
-        for _ in 0..SETTLE_TIMES_MAX {
-            arrived.mark_unchanged();
-            if tokio::time::timeout(SETTLE, arrived.changed()).await.is_err() {
-                break;
-            }
-        }
-    }
-
-    /// Every question that was not sent yet.
-    pub(super) fn take(&self) -> BTreeMap<String, InputRequest> {
-        let mut waiting = self.waiting();
-        waiting.retain(|_, question| !question.reply.is_closed());
-        let mut requests = BTreeMap::new();
-        for (key, question) in waiting.iter_mut().filter(|(_, question)| !question.is_sent) {
-            question.is_sent = true;
-            let request = CreateMessageRequest::new(question.params.clone());
-            requests.insert(key.clone(), InputRequest::CreateMessage(request));
-        }
-        requests
-    }
-
-    /// Delivers replies to their callers. A question that was sent but has no reply failed; unknown replies are
-    /// ignored.
-    pub(super) fn give(&self, sent: &[String], mut replies: BTreeMap<String, Value>) {
-        let mut waiting = self.waiting();
-        for key in sent {
-            let Some(question) = waiting.remove(key) else { continue };
-            let reply = match replies.remove(key) {
-                Some(value) => serde_json::from_value::<CreateMessageResult>(value)
-                    .map_err(|error| refused(&format!("its reply is not valid: {error}"))),
-                None => Err(refused("it did not answer this request")),
-            };
-            // The caller may have given up.
-            drop(question.reply.send(reply));
-        }
-    }
-
-    fn n_unsent(&self) -> usize {
-        let waiting = self.waiting();
-        waiting.values().filter(|question| !question.is_sent && !question.reply.is_closed()).count()
-    }
-
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<String, PendingQuestion>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,7 @@
 //! An event as one readable line, without its time: `call.settled     0#0 replied live tokens=812+64`. `spelunk tail`
 //! prints it, and tests compare runs by it.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::{CallOutcome, CellOutcome, Event, EventKind, FrameOutcome, Grounding, RunOutcome, Text};
@@ -52,14 +53,14 @@ impl fmt::Display for Event {
                 write!(f, "{frame} tool={tool} {name} {how}")?;
                 files.iter().try_for_each(|file| write!(f, " {file}"))
             }
+            EventKind::EffectAsked { effect, tool, .. } => write!(f, "{effect} {tool}"),
+            EventKind::EffectDecided { effect, allowed } => {
+                write!(f, "{effect} {}", if *allowed { "allowed" } else { "denied" })
+            }
             EventKind::EffectStarted { effect, tool, class, .. } => write!(f, "{effect} {tool} {class}"),
             EventKind::EffectSettled { effect, outcome, .. } => write!(f, "{effect} {outcome}"),
             EventKind::QuestionAdded { .. } => write!(f, "{frame}"),
-            EventKind::ValueObserved { what, value, .. } => match value {
-                Text::Inline { text } if text.len() <= VALUE_BYTES_MAX => write!(f, "{frame} {what} {text}"),
-                Text::Inline { text } => write!(f, "{frame} {what} bytes={}", text.len()),
-                Text::Blob { bytes, .. } => write!(f, "{frame} {what} bytes={bytes}"),
-            },
+            EventKind::ValueObserved { what, value, .. } => write!(f, "{frame} {what} {}", shown(value)),
             EventKind::TasksPlanned { tasks, documents, by_type } => {
                 write!(f, "{frame} tasks={tasks} documents={documents}")?;
                 by_type.iter().try_for_each(|(name, n)| write!(f, " {name}={n}"))
@@ -79,6 +80,15 @@ impl fmt::Display for Event {
             EventKind::CallStreamed { call, text } => write!(f, "{call} bytes={}", text.len()),
             EventKind::ProgressTicked { what, done, total, .. } => write!(f, "{what} {done} of {total}"),
         }
+    }
+}
+
+/// A value, or its size if it is long.
+fn shown(value: &Text) -> Cow<'_, str> {
+    match value {
+        Text::Inline { text } if text.len() <= VALUE_BYTES_MAX => Cow::Borrowed(text),
+        Text::Inline { text } => Cow::Owned(format!("bytes={}", text.len())),
+        Text::Blob { bytes, .. } => Cow::Owned(format!("bytes={bytes}")),
     }
 }
 

@@ -115,7 +115,8 @@ pub(crate) async fn ask(app: &Arc<App>, mut args: AskArgs) -> Result<ExitCode, F
     let sources = read_sources(app, &args, along)?;
     let models = chosen.into();
     tools::open(app, &args.tools).await?;
-    let asking = Asking { question, sources, models, strategy, focus, schema, turn: None, settings };
+    let tools = app.run_tools();
+    let asking = Asking { question, sources, models, strategy, focus, schema, turn: None, tools, settings };
     let ready = asking.ready(app, |_| app.sandbox(args.sandbox.as_deref()))?;
     app.say(&because);
     let (roots, workspace) = (open::roots(&ready.sources), ready.engine.workspace().clone());
@@ -152,7 +153,7 @@ fn read_sources(app: &App, args: &AskArgs, along: Vec<SourceInput>) -> Result<So
         let TypeFlags { types, plain } = args.types.clone();
         detector_with(app, &args.types.types)?;
         let options = ScanOptions { types, plain, ..args.scan.options(&app.settings.limits)? };
-        let corpus = scan::scan(app, &inputs, &options)?;
+        let corpus = scan::scan_with_images(app, &inputs, &options)?;
         return Ok(Sources { named: Named::Now(inputs), options, corpus });
     };
     let (workspace, run) = find_run(app, Some(run))?;
@@ -199,7 +200,7 @@ fn show_passages(
     question: &str,
     along: Vec<SourceInput>,
 ) -> Result<ExitCode, Failure> {
-    let corpus = Arc::new(read_sources(app, args, along)?.corpus);
+    let corpus = Arc::new(read_sources(app, args, along)?.corpus.as_text()?);
     let mut progress = IndexingLine::new(app.quiet);
     let view = View::of(Arc::clone(&corpus));
     let found = without_model::find(app, &view, question, &mut |so_far| progress.draw(so_far))?;
@@ -320,8 +321,9 @@ async fn ask_agent(
     resume::open_tools(app, &args.tools.common, &run, &view, &[]).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);
-    let handle =
-        go_on(app, sandbox, &run, Some(question), request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    let handle = go_on(app, sandbox, app.run_tools(), (&run, Some(question)), request, &mut |scan| {
+        progress.draw(|| scan_status(&scan));
+    })?;
     progress.clear();
     app.say(&format!("continuing run {}", run.short()));
     watch::finish(app, handle, OutputFlags { shown_seq: view.seq_last, ..args.output }).await

@@ -73,7 +73,9 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<ExitCode, Fail
     open_tools(app, &args.tools, &run, &view, &args.tool).await?;
     let sandbox = app.sandbox(args.sandbox.as_deref())?;
     let mut progress = Progress::new(app.quiet);
-    let handle = go_on(app, sandbox, &run, None, request, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    let handle = go_on(app, sandbox, app.run_tools(), (&run, None), request, &mut |scan| {
+        progress.draw(|| scan_status(&scan));
+    })?;
     progress.clear();
     let settled = match view.n_settled_calls() {
         0 => "no completed calls to reuse".to_owned(),

@@ -135,8 +135,17 @@ pub(crate) fn read_stdin() -> Result<Vec<u8>, Failure> {
 
 /// Scans the sources, with progress.
 pub(crate) fn scan(app: &App, inputs: &[SourceInput], options: &ScanOptions) -> Result<Corpus, Failure> {
+    Ok(scan_with_images(app, inputs, options)?.as_text()?)
+}
+
+/// The same for a question: a source may be an image.
+pub(crate) fn scan_with_images(
+    app: &App,
+    inputs: &[SourceInput],
+    options: &ScanOptions,
+) -> Result<Corpus, Failure> {
     let mut progress = Progress::new(app.quiet);
-    let corpus = Corpus::scan(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
+    let corpus = Corpus::scan_with_images(inputs, options, &mut |scan| progress.draw(|| scan_status(&scan)))?;
     progress.clear();
     Ok(corpus)
 }

@@ -32,6 +32,9 @@ pub(crate) struct ToolFlags {
     /// Leave out a tool, or all of a source; may be repeated
     #[arg(long, value_name = "NAME")]
     deny_tool: Vec<String>,
+    /// Let child frames use a tool, or all of a source, too; may be repeated
+    #[arg(long, value_name = "NAME")]
+    sub_tool: Vec<String>,
 }
 
 /// Tools of a question or of a resumed run.
@@ -145,10 +148,11 @@ fn listed_json(tool: &ExternalTool) -> Value {
 
 /// Opens the tools of a question.
 pub(super) async fn open(app: &App, flags: &ToolFlags) -> Result<(), Failure> {
-    let ToolFlags { tool, common, deny_tool } = flags.clone();
+    let ToolFlags { tool, common, deny_tool, sub_tool } = flags.clone();
     let mut wanted = WantedTools::of_settings(&app.settings);
     wanted.names.extend(tool);
     (wanted.mcp, wanted.allow, wanted.deny) = (common.mcp, common.allow_tool, deny_tool);
+    wanted.sub = sub_tool;
     open_wanted(app, &wanted, BTreeMap::new()).await
 }
 
@@ -169,7 +173,7 @@ pub(super) async fn open_again(
     let decisions = decisions.iter().map(|text| decision(text)).collect::<Result<_, Usage>>()?;
     let CommonToolFlags { mcp, allow_tool } = flags.clone();
     let names = sources.into_iter().filter(|name| !name.starts_with("mcp")).collect();
-    let wanted = WantedTools { names, mcp, allow: allow_tool, deny: Vec::new() };
+    let wanted = WantedTools { names, mcp, allow: allow_tool, ..WantedTools::default() };
     open_wanted(app, &wanted, decisions).await
 }
 
@@ -205,9 +209,9 @@ async fn open_wanted(
 /// Asks on the terminal, one call at a time.
 fn consent() -> ConsentFn {
     let turn = Arc::new(Mutex::new(()));
-    Arc::new(move |tool, arguments| {
-        let shown: String = arguments.to_string().chars().take(SHOWN_CHARS_MAX).collect();
-        let question = format!("{} wants to run with {shown}", tool.name);
+    Arc::new(move |asked| {
+        let shown: String = asked.arguments.to_string().chars().take(SHOWN_CHARS_MAX).collect();
+        let question = format!("{} wants to run with {shown}", asked.tool);
         let (turn, (tell, told)) = (Arc::clone(&turn), tokio::sync::oneshot::channel());
         // Not a task of the runtime: it would keep the program from ending while nobody answers.
         std::thread::spawn(move || {

@@ -57,6 +57,7 @@ fn every_value_is_shown_with_its_origin() {
         ask.strategy = "direct"   (spelunk.toml:6)
         ask.sandbox = "monty"     (default)
         ask.tools = ""            (default)
+        ask.sub_tools = ""        (default)
         --- stderr
         --- exit 0
     "#]]);

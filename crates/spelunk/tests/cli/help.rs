@@ -109,6 +109,7 @@ fn help_of_ask_lists_its_flags() {
               --allow-tool <NAME>    Let a tool, or all of a source, change something without asking; may be
                                      repeated
               --deny-tool <NAME>     Leave out a tool, or all of a source; may be repeated
+              --sub-tool <NAME>      Let child frames use a tool, or all of a source, too; may be repeated
               --plain                Split by tokens, regardless of file type
               --type <GLOB=TYPE>     Treat matching files as a built-in or user-defined type, such as
                                      `*.inc=source_code`

@@ -21,6 +21,7 @@ mod gc;
 mod greet;
 mod help;
 mod hosted;
+mod images;
 mod install;
 mod lifecycle;
 mod list;

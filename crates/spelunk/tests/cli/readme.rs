@@ -138,6 +138,11 @@ fn every_command_of_the_documentation_does_what_it_says() {
         docs/mcp.md: 0 spelunk mcp --install claude-code
         docs/models.md: 0 spelunk ask "Each message is a complaint, a question or praise. How many messages are complaints?" messages.txt --strategy map
         docs/tour.md: 4 spelunk ask "what is a frame?" docs
+        docs/tutorial.md: 0 spelunk demo
+        docs/tutorial.md: 4 spelunk ask "which exit code says that a limit was reached?" docs
+        docs/tutorial.md: 0 spelunk ask "which exit code says that a limit was reached?" docs
+        docs/tutorial.md: 0 spelunk run export --html run.html
+        docs/tutorial.md: 0 spelunk ask "Review this service for security problems" ./service --focus security
         docs/usage.md: 4 spelunk ask "how are secrets redacted?" docs/reading.md
         docs/usage.md: 4 spelunk ask "how many ERROR lines?" logs
         docs/usage.md: 4 spelunk ask "which region has the most failed orders?" orders.csv

@@ -9,6 +9,7 @@ mod compat;
 mod compat_hostile;
 mod compat_sdk;
 mod compat_tools;
+mod consent;
 mod contexts;
 mod crash;
 mod docs;

@@ -1,6 +1,7 @@
 //! `spelunk mcp` as clients see it: the real binary, driven by JSON-RPC lines over its standard streams.
 
 pub(crate) mod client;
+mod consent;
 mod contexts;
 mod essential;
 mod hostile;

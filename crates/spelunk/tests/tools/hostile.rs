@@ -1,6 +1,8 @@
 //! Servers that write without end, drip, lie about their schema, change their list, instruct the model or die. None of
 //! them costs more than its timeout, and none ends a run that only reads.
 
+use std::io::{BufRead as _, BufReader};
+
 use expect_test::expect;
 
 use super::{scene, writing};
@@ -127,4 +129,90 @@ fn a_long_description_is_cut_and_its_control_characters_are_not_printed() {
         .run();
     assert!(ran.stdout.len() < 400, "{}", ran.stdout.len());
     assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+}
+
+#[test]
+fn a_server_that_starts_slowly_is_waited_for() {
+    // Longer than the package waits for the first answer.
+    let scene = with("time.sleep(10.5)");
+    let settings = scene.home().join(".config/spelunk/config.toml");
+    let patient =
+        std::fs::read_to_string(&settings).unwrap().replace("timeout_ms = 2000", "timeout_ms = 50000");
+    std::fs::write(&settings, patient).unwrap();
+    let ran = scene.spelunk(["tools", "call", "h_look"]).run();
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "seen\n"), "{}", ran.stderr);
+}
+
+/// A server over HTTP in Python's standard library: replies of so many bytes, as a single body or as an event, of a length
+/// that is told or not.
+const WEB: &str = r#"
+import http.server, json, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *_): pass
+    def do_GET(self): self.send_response(405); self.send_header("Content-Length", "0"); self.end_headers()
+    def do_DELETE(self): self.do_GET()
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if "id" not in message:
+            self.send_response(202); self.send_header("Content-Length", "0"); self.end_headers()
+            return
+        method, form, size = message["method"], sys.argv[1], int(sys.argv[2])
+        if method == "initialize":
+            result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": {"name": "h", "version": "1"}}
+        elif method == "tools/list":
+            result = {"tools": [{"name": "look", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}}]}
+        elif method == "tools/call":
+            result = {"content": [{"type": "text", "text": "x" * size}]}
+        else:
+            self.send_response(400); self.send_header("Content-Length", "0"); self.end_headers()
+            return
+        reply = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
+        if form == "event":
+            reply = b"event: message\ndata: " + reply + b"\n\n"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream" if form == "event" else "application/json")
+        if form == "body":
+            self.send_header("Content-Length", str(len(reply)))
+        else:
+            self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        try:
+            if form == "body":
+                self.wfile.write(reply)
+            else:
+                for at in range(0, len(reply), 65536):
+                    piece = reply[at:at + 65536]
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                self.wfile.write(b"0\r\n\r\n")
+        except ConnectionError:
+            self.close_connection = True
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+"#;
+
+#[test]
+fn a_reply_over_http_is_bounded_in_every_form() {
+    for form in ["body", "chunks", "event"] {
+        for (size, is_taken) in [("1000", true), ("3900000", true), ("4100000", false)] {
+            let scene = Scene::new(&crate::scene::NOTE);
+            let mut web = std::process::Command::new("python3")
+                .args(["-c", WEB, form, size])
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut port = String::new();
+            BufReader::new(web.stdout.take().unwrap()).read_line(&mut port).unwrap();
+            let url = format!("http://127.0.0.1:{}/mcp", port.trim());
+            let ran = scene.spelunk(["tools", "call", "mcp_look", "--mcp", &url]).run();
+            web.kill().unwrap();
+            web.wait().unwrap();
+            let is_whole = ran.stdout.trim_end().len().to_string() == size;
+            assert_eq!((ran.code == 0, is_whole), (is_taken, is_taken), "{form} {size}: {}", ran.stderr);
+            // A stream with an event that is too long is closed.
+            let why = if form == "event" { "closed" } else { "more than 4000000 bytes" };
+            assert!(is_taken || ran.stderr.contains(why), "{form}: {}", ran.stderr);
+        }
+    }
 }

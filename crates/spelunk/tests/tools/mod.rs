@@ -10,7 +10,7 @@ use spelunk_testkit::{ModelServer, Rule, when};
 use crate::scene::{NOTE, QUESTION, Ran, Scene, short, wait_for};
 
 /// A program that writes down each call and returns how many there were.
-const BOOK: &str = r#"
+pub(crate) const BOOK: &str = r#"
 [tools.book]
 kind = "program"
 command = ["sh", "-c", "cat >> booked; echo >> booked; echo '{\"booked\": '$(wc -l < booked)'}'"]
@@ -39,7 +39,7 @@ pub(crate) fn writing(cells: &[&str]) -> ModelServer {
 }
 
 /// Books a seat and answers with what came of it.
-const BOOKING: &str =
+pub(crate) const BOOKING: &str =
     "try:\n    FINAL('seat ' + str(book('7A')['booked']))\nexcept ToolError as error:\n    FINAL(str(error))";
 
 fn ask(scene: &Scene, flags: &[&str]) -> Ran {
@@ -48,7 +48,7 @@ fn ask(scene: &Scene, flags: &[&str]) -> Ran {
     scene.spelunk(args).server(&server).run()
 }
 
-fn booked(scene: &Scene) -> String {
+pub(crate) fn booked(scene: &Scene) -> String {
     if scene.exists("booked") { scene.read("booked") } else { String::new() }
 }
 
@@ -140,6 +140,42 @@ fn a_question_uses_a_tool_only_if_it_is_told_to_and_asks_before_it_changes_somet
     let without = ask(&scene, &["--tool", "book", "--deny-tool", "book", "--strategy", "repl"]);
     assert!(!without.stdout.contains("seat"), "{}", without.stdout);
     assert_eq!(booked(&scene), "{\"seat\":\"7A\"}\n");
+}
+
+#[test]
+fn child_frames_use_a_tool_only_if_a_flag_or_a_setting_says_so() {
+    let look = "[tools.look]\nkind = \"program\"\ncommand = [\"echo\", \"seen\"]\neffect = \"read\"\n";
+    let root = "FINAL(rlm_query('Child?', context))";
+    let child = "n = len(context)\ntry:\n    FINAL(look())\nexcept NameError:\n    FINAL('no tool')";
+    let of_child = |prompt: &str| prompt.contains("Child?") && !prompt.contains(QUESTION);
+    let rules = || {
+        [
+            when(of_child).reply(format!("```repl\n{child}\n```")).usage(1, 1),
+            when(|_: &str| true).reply(format!("```repl\n{root}\n```")).usage(1, 1),
+        ]
+    };
+    let on = format!("[ask]\nsub_tools = \"look\"\n{look}");
+    for (settings, flags, said) in [
+        (look.to_owned(), ["--tool", "look"].as_slice(), "no tool"),
+        (look.to_owned(), &["--tool", "look", "--sub-tool", "look"], "seen"),
+        (on.clone(), &["--tool", "look"], "seen"),
+    ] {
+        let (scene, server) = (scene(&settings), ModelServer::start_blocking(rules()));
+        let args = ["ask", QUESTION, "notes"].into_iter().chain(flags.iter().copied());
+        let ran = scene.spelunk(args).server(&server).run();
+        assert_eq!(ran.stdout.trim_end(), said, "{flags:?} {}", ran.stderr);
+    }
+    let scene = scene(&on);
+    ask(&scene, &["--sub-tool", "look"]).check(&expect![[r#"
+        --- stderr
+        error: there is no tool `look`
+
+        hint: define it with `[tools.NAME]` in your settings
+        --- exit 2
+    "#]]);
+    scene.write("spelunk.toml", b"[ask]\nsub_tools = \"look\"\n");
+    let refused = scene.spelunk(["tools", "list"]).run();
+    assert!(refused.stderr.contains("a project file may not set `ask.sub_tools`"), "{}", refused.stderr);
 }
 
 #[test]

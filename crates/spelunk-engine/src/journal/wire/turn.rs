@@ -83,6 +83,8 @@ fn write_turn(turn: &CallerTurn) -> String {
                 Part::ToolResult(ToolResult { call_id: id, name, text, is_error }) => {
                     results.push(ResultWire { id, name, text, is_error });
                 }
+                // A caller sends none.
+                Part::Image(_) => {}
             }
         }
         SaidWire { is_user: message.speaker == Speaker::User, text: message.text.clone(), calls, results }

@@ -196,6 +196,8 @@ fn shown_transcript(said: &[model::Message]) -> String {
         let parts = message.parts.iter().map(|part| match part {
             Part::ToolCall(call) => called(call),
             Part::ToolResult(result) => returned(result),
+            // Callers send none.
+            Part::Image(_) => String::new(),
         });
         for said in std::iter::once(message.text.clone()).chain(parts).filter(|said| !said.is_empty()) {
             text += &format!("{}:\n\n{said}\n\n", speaker.name());

@@ -113,8 +113,11 @@ fn page(server: &Server, filter: &Filter) -> Result<Value, Failure> {
             (None, Some(workspace)) => {
                 let mut row = server.rows.row(workspace, &run)?;
                 // A process may have ended, or begun, without a word in the journal.
-                if ["running", "interrupted"].iter().any(|status| row["status"] == *status) {
-                    row["status"] = json!(if workspace.is_locked(&run) { "running" } else { "interrupted" });
+                let is_open = ["running", "waiting", "interrupted"].iter().any(|open| row["status"] == *open);
+                if is_open && !workspace.is_locked(&run) {
+                    row["status"] = json!("interrupted");
+                } else if row["status"] == "interrupted" {
+                    row["status"] = json!("running");
                 }
                 row
             }
@@ -151,7 +154,7 @@ fn as_it_stands(server: &Server, run: &RunId, mut row: Value) -> Value {
     let is_queued = live.as_ref().is_some_and(|live| live.is_waiting());
     row["queued"] = json!(is_queued);
     if live.is_some() {
-        row["state"] = json!(if is_queued { "queued" } else { "running" });
+        row["state"] = json!(at_work_word(server, run, is_queued, row["status"] == "waiting"));
         row["status"] = row["state"].clone();
     }
     if let Some(Progress::Refused { refusal }) = server.runs.settled_as(run).map(|ticket| ticket.progress) {
@@ -209,7 +212,15 @@ async fn show(
 fn one(server: &Arc<Server>, found: &FoundRun) -> Result<Value, Failure> {
     let FoundRun { run, workspace, settled } = found;
     if let Some(workspace) = workspace {
-        return view_json(workspace, run, &read_view(workspace, run)?);
+        let mut shown = view_json(workspace, run, &read_view(workspace, run)?)?;
+        if let Some(live) = server.runs.find(run) {
+            let word = at_work_word(server, run, live.is_waiting(), shown["status"] == "waiting");
+            shown["status"] = json!(word);
+            if word != "waiting" {
+                shown["pending"] = json!([]);
+            }
+        }
+        return Ok(shown);
     }
     // The full question is only on disk.
     let ticket = server.runs.tickets.read(run);
@@ -224,8 +235,12 @@ fn one(server: &Arc<Server>, found: &FoundRun) -> Result<Value, Failure> {
     let progress = settled.as_ref().map(|ticket| &ticket.progress);
     if let Some(Progress::Refused { refusal }) = progress {
         shown["outcome"] = json!({ "is": "failed", "code": refusal.code, "message": refusal.message });
+        shown["status"] = json!("failed");
     } else if progress == Some(&Progress::Withdrawn) {
         shown["outcome"] = json!({ "is": "cancelled" });
+        shown["status"] = json!("cancelled");
+    } else {
+        shown["status"] = json!("queued");
     }
     Ok(shown)
 }
@@ -278,6 +293,17 @@ pub(super) fn find(server: &Server, name: &str) -> Result<FoundRun, Failure> {
             Ok(FoundRun { run, workspace: workspace.filter(|_| with_journal > 0), settled })
         }
         _ => Err(JournalError::Ambiguous { name: name.to_owned(), runs }.into()),
+    }
+}
+
+/// The state of a run that is queued or in progress here. It waits if a question is recorded and still open.
+fn at_work_word(server: &Server, run: &RunId, is_queued: bool, is_asked: bool) -> &'static str {
+    if is_queued {
+        "queued"
+    } else if is_asked && server.runs.consents.are_awaited(run) {
+        "waiting"
+    } else {
+        "running"
     }
 }
 

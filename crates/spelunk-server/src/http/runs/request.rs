@@ -33,6 +33,9 @@ use crate::mcp::{LIMITS, Manner, Material, Query, or_null, read_limits};
 
 /// The field of a caller's turn. Only the compatible endpoints write it.
 pub(crate) const TURN: &str = "turn";
+/// The tools that a request may use: of those that the settings of the server turn on.
+const TOOLS: &str = "tools";
+const TOOLS_MAX: usize = 128;
 const FILES_MAX: usize = 100;
 const NAME_CHARS_MAX: usize = 200;
 /// The maximum size of the headers of a part.
@@ -58,8 +61,16 @@ pub(super) fn read_query(
     let turn = arguments.object(TURN)?.map(|turn| Value::Object(turn).to_string());
     let turn =
         turn.map(|turn| CallerTurn::of_json(&turn).ok_or_else(|| wrong(TURN, "is not valid"))).transpose()?;
+    let mut tools = server.app.run_tools().with_consent(server.runs.consents.asking());
+    let is_chosen = arguments.has(TOOLS);
+    let names = arguments.texts(TOOLS, TOOLS_MAX, NAME_CHARS_MAX)?;
+    if is_chosen {
+        tools = tools
+            .only(&names)
+            .map_err(|name| wrong(TOOLS, &format!("names `{name}`, which this server does not offer")))?;
+    }
     arguments.finish()?;
-    Ok(Query { question, material: material.with(given), manner, limits, turn })
+    Ok(Query { question, material: material.with(given), manner, limits, turn, tools })
 }
 
 /// The request: its fields and the uploaded files.
@@ -261,6 +272,7 @@ pub(super) fn schema() -> Value {
         "focus": { "enum": Focus::ALL.map(Focus::name) },
         "schema": { "type": "object", "description": "The JSON Schema of the answer" },
         "limits": limits_schema(),
+        "tools": texts("Of the tools that the server turns on (`ask.tools`), only these, by tool or source; without it, all", TOOLS_MAX),
         "include": globs("Only files that match one of these globs"),
         "exclude": globs("No files that match one of these globs"),
         "types": globs("Content types of files, such as `*.inc=source_code`"),

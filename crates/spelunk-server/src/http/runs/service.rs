@@ -21,6 +21,7 @@ use tokio::task::JoinSet;
 use super::super::Shared;
 use super::super::health::Counts;
 use super::super::problem::Problem;
+use super::consent::Consents;
 use super::queue::FairQueue;
 use super::supervisor;
 use super::tickets::{Key, Progress, Ticket, Tickets};
@@ -43,6 +44,7 @@ pub struct RunService {
     table: Mutex<Table>,
     keepers: Mutex<JoinSet<()>>,
     pub(super) tickets: Tickets,
+    pub(super) consents: Arc<Consents>,
     pub(super) uploads: Semaphore,
     pub(super) stop: watch::Sender<bool>,
     live_runs: Arc<LiveRuns>,
@@ -159,6 +161,7 @@ impl RunService {
             table: Mutex::default(),
             keepers: Mutex::default(),
             tickets,
+            consents: Arc::default(),
             uploads: Semaphore::new(UPLOADS_MAX),
             stop: watch::Sender::new(false),
             live_runs,

@@ -195,7 +195,8 @@ async fn go_on(server: &Shared, run: &RunId, kind: JobKind) -> Result<RunHandle,
         let request = resume_request(&server, &run, &view, limits)?;
         let _entered = runtime.enter();
         let sandbox = server.mcp.sandbox.clone();
-        asking::go_on(app, sandbox, &run, question.as_deref(), request, &mut |_| {})
+        let tools = app.run_tools().with_consent(server.runs.consents.asking());
+        asking::go_on(app, sandbox, tools, (&run, question.as_deref()), request, &mut |_| {})
     })
     .await
 }

@@ -144,7 +144,7 @@ async fn answer(
         Strategy::Direct
     } else {
         let choice = StrategyChoice::of(&cell.strategy).unwrap_or(StrategyChoice::Auto);
-        decide(app, choice, &corpus.outline(), models.root.as_ref(), false)?
+        decide(app, &app.run_tools(), choice, &corpus.outline(), models.root.as_ref(), false)?
     };
     // Repeats are not answered from the cache, which would hide how much answers vary.
     let mut settings = RunSettings { cache_replies: false, ..app.run_settings_within(limits) };

@@ -1,0 +1,124 @@
+//! Images in a prompt, and how many tokens they are estimated to cost. Nothing is decoded here: whoever adds an image has
+//! checked its header.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use spelunk_types::{BlobId, ModelRef};
+
+/// An image that a model is shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Its name in the context; it is not sent.
+    pub name: String,
+    /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    pub media_type: &'static str,
+    /// In pixels.
+    pub width: u32,
+    /// In pixels.
+    pub height: u32,
+    /// BLAKE3 of the bytes: what identifies it in a journal.
+    pub digest: BlobId,
+    /// The file.
+    pub bytes: Arc<[u8]>,
+}
+
+impl fmt::Debug for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, media_type, width, height, digest, bytes: _ } = self;
+        write!(f, "Image({name} {media_type} {width}x{height} {digest})")
+    }
+}
+
+impl Image {
+    /// The file in base64.
+    pub(crate) fn base64(&self) -> String {
+        STANDARD.encode(&self.bytes)
+    }
+
+    /// The file as a URL that contains it.
+    pub(crate) fn data_url(&self) -> String {
+        format!("data:{};base64,{}", self.media_type, self.base64())
+    }
+
+    /// The format without `image/`.
+    pub(crate) fn format(&self) -> &'static str {
+        self.media_type.strip_prefix("image/").unwrap_or(self.media_type)
+    }
+}
+
+/// The most tokens that any rule below gives an image.
+const TOKENS_MAX: u64 = 48_169;
+
+/// The most tokens this image is expected to cost at this model, by the documented rule of its maker. Where the rules of a
+/// maker's models differ, the dearest counts; afterwards the provider's own count does.
+pub fn image_tokens(model: &ModelRef, image: &Image) -> u64 {
+    let (width, height) = (u64::from(image.width.max(1)), u64::from(image.height.max(1)));
+    let cells = |side: u64| width.div_ceil(side).saturating_mul(height.div_ceil(side));
+    let is_claude = model.provider == "anthropic" || model.name.contains("claude");
+    let tokens = match model.provider.as_str() {
+        // A token per 750 pixels, after scaling to what is at most 4,784 tokens.
+        _ if is_claude => width.saturating_mul(height).div_ceil(750).min(4_784),
+        // 258 for each tile, whose side is two thirds of the shorter side; newer models count 1,120 for any image.
+        "gemini" => {
+            let side = (width.min(height) * 2 / 3).clamp(256, 768);
+            cells(side).saturating_mul(258).max(1_120)
+        }
+        "openai" | "openai-responses" | "azure" => openai_tokens(&model.name, width, height, cells(32)),
+        // A token per patch of 16 pixels, as the dearest open models count.
+        _ => cells(16).min(16_384),
+    };
+    tokens.min(TOKENS_MAX)
+}
+
+/// OpenAI's older models count tiles of 512 pixels, the newer ones patches of 32, with a factor for the small models.
+fn openai_tokens(name: &str, width: u64, height: u64, patches: u64) -> u64 {
+    // Scaled to fit 2,048 × 2,048, then to 768 on the shorter side.
+    let (long, short) = (width.max(height), width.min(height));
+    let fitted = |side: u64| if long > 2_048 { (side * 2_048).div_ceil(long) } else { side };
+    let (long, short) = (fitted(long), fitted(short).max(1));
+    let scaled = |side: u64| if short > 768 { (side * 768).div_ceil(short) } else { side };
+    let tiles = scaled(long).div_ceil(512) * scaled(short).div_ceil(512);
+    if name.contains("4o-mini") {
+        return 2_833 + 5_667 * tiles;
+    }
+    let by_patch = patches.min(10_000).max(patches.min(1_536) * 246 / 100);
+    by_patch.max(85 + 170 * tiles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(provider: &str, name: &str, (width, height): (u32, u32)) -> u64 {
+        let model = ModelRef { provider: provider.into(), name: name.into(), base_url: String::new() };
+        let digest = BlobId::from_hash([0; 32]);
+        let bytes = Arc::from([]);
+        image_tokens(
+            &model,
+            &Image { name: "a".into(), media_type: "image/png", width, height, digest, bytes },
+        )
+    }
+
+    /// The examples in the makers' documentation, and the largest image that is accepted.
+    #[test]
+    fn an_image_costs_what_the_documented_rule_of_its_maker_says() {
+        assert_eq!(tokens("anthropic", "claude-haiku-5-5", (200, 200)), 54);
+        assert_eq!(tokens("anthropic", "claude-haiku-5-5", (1000, 1000)), 1_334);
+        assert_eq!(tokens("anthropic", "claude-haiku-5-5", (8000, 8000)), 4_784);
+        assert_eq!(tokens("bedrock", "us.anthropic.claude-haiku-5-5", (1000, 1000)), 1_334);
+        assert_eq!(tokens("gemini", "gemini-4-argon", (300, 300)), 1_120);
+        assert_eq!(tokens("gemini", "gemini-2.5-flash", (960, 540)), 6 * 258);
+        assert_eq!(tokens("openai", "gpt-4o-mini", (1024, 1024)), 2_833 + 4 * 5_667);
+        assert_eq!(tokens("openai", "gpt-4o", (512, 512)), 629);
+        assert_eq!(tokens("openai-responses", "gpt-6.1-sol", (1024, 1024)), 2_519);
+        assert_eq!(tokens("azure", "any", (8000, 8000)), 10_000);
+        assert_eq!(tokens("mistral", "pixtral", (1024, 1024)), 4_096);
+        assert_eq!(tokens("mistral", "pixtral", (8000, 8000)), 16_384);
+        assert_eq!(tokens("openai", "gpt-4o-mini", (u32::MAX, u32::MAX)), 2_833 + 4 * 5_667);
+        assert_eq!(tokens("gemini", "g", (u32::MAX, u32::MAX)), TOKENS_MAX);
+        assert_eq!(tokens("gemini", "g", (0, 0)), 1_120);
+    }
+}

@@ -1,0 +1,76 @@
+//! Consent over MCP: the client asks its user by elicitation before a tool changes something. A client that did not
+//! declare elicitation cannot ask, and such calls are refused.
+
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    BooleanSchema, ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationSchema, InputRequest, PrimitiveSchemaDefinition, ServerRequest,
+};
+use rmcp::service::RequestContext;
+use spelunk_engine::{ConsentRequest, ExternalTools};
+
+use super::questions::{ClientChannel, Questions};
+use super::state::State;
+use super::truncate::plain_head;
+
+/// The field of the form.
+const ALLOW: &str = "allow";
+/// Characters of the arguments that a question repeats.
+const SHOWN_CHARS_MAX: usize = 2_000;
+
+/// The tools of a run that this client starts or continues.
+pub(super) fn tools(
+    state: &State,
+    context: &RequestContext<RoleServer>,
+    questions: &mut Option<Arc<Questions>>,
+) -> ExternalTools {
+    let tools = state.app.run_tools();
+    // Without a mode, a client means forms.
+    let has_forms = |capabilities: ClientCapabilities| {
+        capabilities.elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+    };
+    if tools.is_empty() || !context.client_capabilities().is_some_and(has_forms) {
+        return tools;
+    }
+    let channel = ClientChannel::of(context, questions);
+    tools.with_consent(Arc::new(move |asked| {
+        let request = ElicitRequest::new(form(&asked));
+        match &channel {
+            ClientChannel::Rounds(questions) => {
+                let reply = questions.ask(&asked.effect, InputRequest::Elicitation(request));
+                Box::pin(async move {
+                    let reply = reply.await.and_then(|reply| serde_json::from_value(reply).ok());
+                    reply.as_ref().is_some_and(allows)
+                })
+            }
+            ClientChannel::Request(peer) => {
+                let peer = peer.clone();
+                Box::pin(async move {
+                    let reply = peer.send_request(ServerRequest::ElicitRequest(request)).await;
+                    matches!(reply, Ok(ClientResult::ElicitResult(reply)) if allows(&reply))
+                })
+            }
+        }
+    }))
+}
+
+fn form(asked: &ConsentRequest) -> ElicitRequestParams {
+    let arguments = plain_head(&asked.arguments.to_string(), SHOWN_CHARS_MAX);
+    let boolean = BooleanSchema::new().title("Allow this call");
+    let schema = ElicitationSchema::builder()
+        .required_property(ALLOW, PrimitiveSchemaDefinition::Boolean(boolean))
+        .build_unchecked();
+    ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message: format!("Run {} wants to call {} with {arguments}", asked.run.short(), asked.tool),
+        requested_schema: schema,
+    }
+}
+
+/// Whoever declines, cancels or leaves the box unticked does not allow it.
+fn allows(reply: &ElicitResult) -> bool {
+    let is_ticked = reply.content.as_ref().is_some_and(|content| content[ALLOW] == true);
+    reply.action == ElicitationAction::Accept && is_ticked
+}
