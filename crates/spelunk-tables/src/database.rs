@@ -108,9 +108,8 @@ impl Tables {
         let sql = format!("SELECT DISTINCT {} {tail} LIMIT {n_max}", columns.join(", "));
         let Ok(result) = self.query(&sql, n_max) else { return Vec::new() };
         let address = |row: Vec<Cell>| {
-            let pairs = stored.key.iter().zip(row).map(|(name, cell)| match cell {
-                Cell::Null => None,
-                cell => Some(format!("{}={}", encoded(name), encoded(&key_text(&cell)))),
+            let pairs = stored.key.iter().zip(row).map(|(name, cell)| {
+                (cell != Cell::Null).then(|| format!("{}={}", encoded(name), encoded(&key_text(&cell))))
             });
             let pairs: Option<Vec<String>> = pairs.collect();
             Some(format!("{}{}", prefix(table, stored), pairs?.join("&")))
