@@ -1,5 +1,4 @@
 //! Headers, hostile ones too, and what a scan makes of images.
-#![expect(clippy::disallowed_methods, reason = "tests make the files that sources read")]
 
 use expect_test::expect;
 use spelunk_types::ScanOptions;

@@ -46,8 +46,9 @@ impl Frame {
     ) -> BoxFuture<'static, Result<ShownImages, FrameError>> {
         let model = model.unwrap_or_else(|| Arc::clone(self.run().model(Role::Sub)));
         let read = Arc::new(Mutex::new(None));
+        let what = format!("images {}", json!(names));
         let reading = {
-            let (frame, view, names, read) = (self.clone(), view.clone(), names.clone(), Arc::clone(&read));
+            let (frame, view, read) = (self.clone(), view.clone(), Arc::clone(&read));
             async move {
                 let shown = blocking(move || frame.read_images(&view, &names, model.as_ref())).await;
                 let record = written(&shown);
@@ -55,7 +56,7 @@ impl Frame {
                 Ok(record)
             }
         };
-        let observed = self.observe(&format!("images {}", json!(names)), reading);
+        let observed = self.observe(&what, reading);
         let (frame, view) = (self.clone(), view.clone());
         Box::pin(observed.then(async move |record| {
             let record = record?;

@@ -98,8 +98,8 @@ pub(super) async fn answer_plainly(frame: &Frame, task: &Task) -> Result<Answer,
 
 /// The same prompt with the images that the user named as sources.
 async fn with_images(frame: &Frame, task: &Task, mut prompt: Prompt) -> Result<Prompt, FrameError> {
-    let named = task.view.images().iter().filter(|image| image.is_named);
-    let names: Vec<String> = named.map(|image| image.name.clone()).collect();
+    let sources = task.view.images().iter().filter(|image| image.is_named);
+    let names: Vec<String> = sources.map(|image| image.name.clone()).collect();
     if names.is_empty() {
         return Ok(prompt);
     }

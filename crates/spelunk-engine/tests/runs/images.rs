@@ -117,9 +117,9 @@ FINAL('done')";
     let result = stage.ask(&engine, "Which?").await;
     assert_eq!(result.answer.unwrap().text, "done");
     assert_eq!(stage.server.requests().len(), 1);
-    let printed = events(&engine, &result.run).iter().find_map(|event| match &event.kind {
-        spelunk_types::EventKind::CellRan { output, .. } => Some(engine.workspace().blobs().text(output)),
-        _ => None,
+    let printed = events(&engine, &result.run).iter().find_map(|event| {
+        let spelunk_types::EventKind::CellRan { output, .. } = &event.kind else { return None };
+        Some(engine.workspace().blobs().text(output))
     });
     expect![[r#"
         NotFound: there is no image 'c.png' among the sources; there are 'b.png', 'cut.png', 'empty.png', 'figures/a.png', 'huge.png', 'large.png', 'text.png'

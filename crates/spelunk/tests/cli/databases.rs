@@ -45,7 +45,7 @@ fn a_database_is_asked_with_sql_and_its_rows_are_cited() {
         1 file · 197 B read · 1 call · 120 tokens · $0.00 · TIME · run SHORT
         --- exit 0
     "#]]);
-    let sent = server.requests().iter().map(|request| request.body.to_string()).collect::<String>();
+    let sent = server.requests().iter().map(|request| request.body.clone()).collect::<String>();
     assert!(sent.contains("each is shop.db:orders?id=…"), "{sent}");
     let json = scene.spelunk(["ask", ASKED, "shop.db", "--json"]).server(&server).run().stdout;
     let answer: Value = serde_json::from_str(&json).unwrap();
