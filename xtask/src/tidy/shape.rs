@@ -7,8 +7,8 @@ const LINES_WARN: usize = 500;
 /// Longer files fail.
 const LINES_MAX: usize = 800;
 
-/// All source together, tests not counted. Only ever lowered: what is added makes room for itself.
-const ALL_LINES_MAX: usize = 130_000;
+/// All source together, tests not counted. Whoever raises it says why in the commit.
+const ALL_LINES_MAX: usize = 127_700;
 
 /// Source files start with a `//!` header. Tests are described by what they test.
 pub(crate) fn check_header(file: &RepoFile) -> Option<Complaint> {
