@@ -135,7 +135,7 @@ mod tests {
         let refused = seeing.stream(&prompt, &call).next().now_or_never().flatten().unwrap().unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "the prompt is longer than the model's window: about 16385 tokens, and `context_tokens` is 10000"
+            "the prompt exceeds the model's context window: about 16385 tokens, but `context_tokens` is 10000"
         );
     }
 }

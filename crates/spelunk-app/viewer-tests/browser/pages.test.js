@@ -195,7 +195,7 @@ test('a new run: what is wrong is said at the field, and what is right is sent',
   await page.locator('option[value=repl]').waitFor({ state: 'attached' });
   await page.getByRole('button', { name: 'Start the run' }).click();
   assert.equal(await page.locator('#field-question-fault').innerText(), 'Enter a question.');
-  assert.match(await page.locator('#field-paths-fault').innerText(), /Name a path/u);
+  assert.match(await page.locator('#field-paths-fault').innerText(), /Enter a path/u);
   assert.equal(await page.locator('#field-question').getAttribute('aria-invalid'), 'true');
   assert.equal(await page.evaluate(() => document.activeElement.id), 'field-question');
   await shoot(page, 'form-faults-light');

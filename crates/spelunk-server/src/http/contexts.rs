@@ -54,7 +54,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers(200, "The requests, oldest first", json!({ "type": "object" })),
         post("/api/context/stats/evict", "Free the memory of loaded texts, and remove expired ones", evict)
             .takes(json!({ "type": "object", "additionalProperties": false, "properties": {
-                "target_bytes": { "type": "integer", "minimum": 0, "description": "Bytes that may stay in memory; default 0" },
+                "target_bytes": { "type": ["integer", "null"], "minimum": 0, "description": "Bytes that may stay in memory; default 0" },
             } }))
             .answers(200, "The number of evicted and expired contexts, and the memory in use", json!({ "type": "object" }))
             .problems(&[422]),

@@ -213,11 +213,13 @@ fn json_holds_the_whole_run() {
           "outcome": {
             "is": "answered"
           },
+          "pending": [],
           "question": "What is the magic number?",
           "redacted": {},
           "resumed": 0,
           "run": "RUN",
           "skipped": {},
+          "status": "answered",
           "usage": {
             "input_tokens": 100,
             "output_tokens": 20
