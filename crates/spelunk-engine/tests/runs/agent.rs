@@ -414,7 +414,7 @@ async fn what_does_not_fit_on_the_desk_is_refused_by_name() {
     assert_eq!(error.code(), ErrorCode::DeskFull);
     assert_eq!(
         error.to_string(),
-        "frame `0` cannot begin: the folder would have 40001 bytes; the maximum is 40000; remove files under `scratch/`"
+        "frame `0` could not start: the folder would have 40001 bytes; the maximum is 40000; remove files under `scratch/`"
     );
 }
 

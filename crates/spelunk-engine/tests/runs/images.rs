@@ -216,7 +216,7 @@ async fn a_named_image_is_part_of_a_direct_call() {
         (error.code(), error.to_string()),
         (
             ErrorCode::SourceUnreadable,
-            "frame `0` cannot begin: `openai/scripted` cannot see images: choose a model that can, or set `models.NAME.vision = true` if it can".to_owned()
+            "frame `0` could not start: `openai/scripted` cannot see images: choose a model that can, or set `models.NAME.vision = true` if it can".to_owned()
         )
     );
     assert_eq!(stage.server.requests().len(), 2);

@@ -227,7 +227,7 @@ fn the_data_set_is_converted_and_what_cannot_be_used_is_left_out() {
     for cut in ["", "{", "[]", "null", "{\"a\": {\"mode\""] {
         let error = HostedCatalogue::of_litellm(cut, "1", "2026-11-17").unwrap_err();
         assert!(
-            error.to_string().starts_with("the catalogue is not valid: the data set cannot be read"),
+            error.to_string().starts_with("the catalogue is not valid: the data set is not valid"),
             "{error}"
         );
     }
