@@ -204,7 +204,7 @@ test('a new run: what is wrong is said at the field, and what is right is sent',
   await page.locator('summary').click();
   await page.getByLabel('Maximum calls').fill('-3');
   await page.getByRole('button', { name: 'Start the run' }).click();
-  assert.match(await page.locator('#field-limits-calls_max-fault').innerText(), /above 0/u);
+  assert.match(await page.locator('#field-limits-calls_max-fault').innerText(), /positive number/u);
   await page.getByLabel('Maximum calls').fill('40');
   await page.getByLabel('Maximum cost, in dollars').fill('0.25');
   mock.refuse = {
