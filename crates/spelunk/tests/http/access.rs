@@ -45,6 +45,8 @@ fn a_token_allows_what_its_scopes_say() {
     assert_eq!(server.get("/v1/runs").status, 200);
     assert_eq!(server.get("/v1/server").json()["scopes"], json!(["read"]));
     assert_eq!(server.post("/v1/runs", &ask).problem(), (403, "scope-missing".into()));
+    let consent = server.post("/v1/runs/latest/tools/0!0", &json!({ "decision": "allow" }));
+    assert_eq!(consent.problem(), (403, "scope-missing".into()));
     server.token = Some(runner.clone());
     let run = server.ask();
     server.finish(&run);
