@@ -1,5 +1,5 @@
-//! The header of an image: its format and its size in pixels. Nothing behind it is interpreted, so hostile image data reaches
-//! no decoder of ours.
+//! The header of an image: its format and its size in pixels. The rest of the file is not interpreted, so hostile image
+//! data reaches no decoder of ours.
 
 use super::{ImageError, ImageKind, SIDE_PIXELS_MAX};
 

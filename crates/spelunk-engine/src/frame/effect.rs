@@ -132,7 +132,7 @@ impl Frame {
         Ok(Some((TOOL_ERROR.to_owned(), message)))
     }
 
-    /// What the user says about a call, or said before a crash; `None` if nobody can be asked.
+    /// The user's decision about a call, or the one recorded before a crash; `None` if there is no way to ask.
     async fn consent(
         &self,
         effect: &EffectId,

@@ -71,7 +71,7 @@ pub(crate) async fn solve(frame: &Frame, task: &Task) -> Result<Option<Answer>, 
     Ok(None)
 }
 
-/// What the model is told of the tables; `None` if they are too little of the text.
+/// The description of the tables for the model; `None` if they cover too little of the text.
 async fn described(
     frame: &Frame,
     task: &Task,

@@ -342,7 +342,7 @@ pub(crate) async fn images_are_sent_and_their_refusal_has_a_type(adapter: Adapte
     let refusal = status(400).message("This model does not support image input");
     let server = ModelServer::start([on("0#0").reply("a cat"), on("0#1").always(refusal)]).await;
     let model = adapter.open(&server.base_url());
-    // The catalogue knows no model of this name, so nobody is told that it sees.
+    // The catalogue knows no model of this name, so it is not known to support images.
     assert!(!model.sees_images());
     let image = |name: &str, media_type, bytes: &'static [u8]| {
         let digest = BlobId::from_hash([7; 32]);
